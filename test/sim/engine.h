@@ -1,0 +1,240 @@
+/*
+ * The simulated GPU.  Lives in libcuda.so.1; libcudart.so.13 and libcupti.so.13 reach it through sim_driver().
+ *
+ * Everything the device does is decided when it is submitted: a stream is a virtual timeline on CLOCK_REALTIME, an
+ * operation gets its start and end at once, and whoever synchronizes sleeps until the end.  No thread plays the GPU.
+ */
+#ifndef TEST_SIM_ENGINE_H
+#define TEST_SIM_ENGINE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_DRIVER_VERSION 13000
+#define SIM_KERNEL_SLOTS 32             /* kernels that run at the same time on one device */
+#define SIM_MAX_DEVICES 16
+#define SIM_DEVICE_NAME "Simulated GPU (gprof-run test double)"
+
+/* CUpti_CallbackDomain, so that the driver needs no CUPTI header for it. */
+enum { SIM_DRIVER_API = 1, SIM_RUNTIME_API = 2 };
+
+struct stream {
+	uint64_t tail;                  /* end of the last operation submitted */
+	uint32_t id;                    /* unique in its context, as in records */
+	uint32_t flags;                 /* CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING */
+	int priority;
+	bool dead;
+	struct context *ctx;
+	struct stream *next;
+	struct graph *capture;          /* not NULL: operations become nodes */
+	struct node *capture_last;
+	bool capture_origin;
+};
+
+struct device {
+	int ordinal;
+	uint8_t uuid[16];
+	uint64_t slot[SIM_KERNEL_SLOTS];        /* when each becomes free */
+	uint64_t engine[2];             /* copy engines: towards the device, from it */
+	uint64_t used;                  /* bytes allocated */
+	struct context *primary;
+	int primary_refs;
+};
+
+struct context {
+	uint32_t id;
+	struct device *dev;
+	bool primary, dead;
+	uint32_t next_stream;
+	struct stream null;             /* the legacy default stream */
+	struct stream *streams;         /* the others, the dead ones too: handles stay valid to look at */
+	struct context *next;
+};
+
+struct module {
+	uint32_t id;
+	const void *image;
+	size_t size;
+	struct function *functions;
+	struct context *loaded_in;      /* lazily loaded: by the first launch */
+	struct module *next;
+};
+
+struct function {
+	char *name;                     /* as in the object file: mangled for C++ */
+	struct module *module;
+	bool takes_ns;                  /* its first argument is how long it runs */
+	bool launched;
+	uint32_t registers, static_shared;
+	struct function *next;
+};
+
+struct event {
+	uint64_t time;                  /* 0: never recorded */
+	uint32_t id;
+	uint32_t stream;
+	struct graph *capture;          /* recorded while capturing: a point in that graph */
+	struct node *capture_node;
+};
+
+enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY };
+
+/* One thing that the device (or the driver) did: what a record and a line of the truth file are made of. */
+struct op {
+	enum op_type type;
+	uint64_t seq;                   /* counts operations with device times in this process, from 1 */
+	uint64_t start, end;
+	uint64_t ns;                    /* a kernel's running time, before it is placed */
+	uint32_t corr;
+	uint32_t device, context, stream;
+	const char *name;
+	uint32_t grid[3], block[3];
+	uint32_t registers, static_shared, dynamic_shared;
+	uint64_t bytes, address;
+	uint8_t copy_kind, src_kind, dst_kind, async;   /* numbers of CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind */
+	uint32_t peer_device, peer_context;     /* of the other end, copy_kind PtoP */
+	uint32_t value;                 /* memset: the value; sync: CUpti_ActivitySynchronizationType; overhead: its kind */
+	uint32_t event, result;
+	uint32_t graph;                 /* 0: not from a graph */
+	uint64_t node;
+	bool cooperative;
+	bool zeroed;                    /* SIM_ZERO_TIMESTAMPS: the record is delivered with start = end = 0 */
+};
+
+enum op_fate { OP_NOT_ENABLED, OP_RECORDED, OP_DROPPED };
+
+/* One API call, on the stack of the function that is called. */
+struct sim_call {
+	uint32_t domain, cbid;
+	const char *name;               /* of the function, without version */
+	const void *params;
+	const char *symbol;             /* of the kernel, for launches */
+	void *ret;                      /* CUresult or cudaError_t */
+	struct context *ctx;
+	uint64_t begin, end;
+	uint64_t data;                  /* *correlationData */
+	uint32_t corr;
+	bool told;                      /* ENTER reached a subscriber, so EXIT must too */
+	struct sim_call *outer;
+};
+
+/* Filled by libcupti when it attaches. */
+struct sim_tools {
+	void (*api)(struct sim_call *call, bool exit);
+	void (*resource)(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor);
+	void (*synchronized)(uint32_t cbid, struct context *ctx, struct stream *stream);
+	enum op_fate (*op)(const struct op *op);
+	void (*device_made)(const struct device *dev);
+	void (*context_made)(const struct context *ctx);
+	void (*stream_made)(const struct stream *stream);
+	void (*ended)(void);            /* the driver's atexit handler ran */
+};
+
+/* Filled by libcuda. */
+struct sim_driver {
+	uint32_t abi;                   /* SIM_ABI: the three objects must come from one build */
+	void (*attach)(const struct sim_tools *tools);
+	int (*usable)(void);            /* 0, or the CUresult that every call answers now */
+	void (*enter)(struct sim_call *call);
+	void (*leave)(struct sim_call *call);
+	struct context *(*current)(void);
+	struct context *(*primary_current)(void);       /* makes the device's primary context if there is none current */
+	int (*runtime_device)(int set);         /* set < 0: only tell */
+	struct stream *(*stream)(struct context *ctx, void *handle);
+	struct function *(*function)(struct module *module, const char *name);
+	struct module *(*module)(const void *image, size_t size);
+	bool (*is_device_memory)(const void *p);
+	void (*serialize_kernels)(bool on);
+	void (*each_device)(void (*see)(const struct device *));
+	void (*each_context)(void (*see)(const struct context *));
+	void (*each_stream)(void (*see)(const struct stream *));
+	uint32_t (*graph_id)(const void *graph, bool exec);
+	uint64_t (*node_id)(const void *node);
+};
+
+#define SIM_ABI 1
+
+const struct sim_driver *sim_driver(void);
+
+/* ---- inside libcuda.so.1 ---- */
+
+extern pthread_mutex_t engine_lock;     /* over all of the above; never held while a tool is called */
+
+uint64_t sim_now(void);
+uint64_t sim_env(const char *name, uint64_t otherwise);
+
+/* calls.c: who calls, who listens, when it all begins and ends. */
+const struct sim_tools *tools(void);
+int driver_usable(void);
+int driver_init(void);
+bool driver_at_exit(void);
+void call_enter(struct sim_call *call);
+void call_leave(struct sim_call *call);
+void call_attach(const struct sim_tools *t);
+uint32_t call_correlation(void);        /* of the outermost call of this thread */
+
+/* engine.c: devices, contexts, streams, time. */
+int engine_start(void);                 /* makes the devices; their number */
+struct device *device_get(int ordinal);
+int device_count(void);
+struct context *context_new(struct device *dev, bool primary);
+void context_destroy(struct context *ctx);
+struct context *context_current(void);
+struct context *context_primary(struct device *dev);
+struct context *context_primary_current(void);
+struct context **context_slot(void);    /* this thread's current context */
+int runtime_device(int set);
+struct stream *stream_new(struct context *ctx, uint32_t flags, int priority);
+void stream_destroy(struct stream *s);
+struct stream *stream_get(struct context *ctx, void *handle);
+uint64_t context_tail(struct context *ctx);
+void engine_serialize_kernels(bool on);
+void engine_each_device(void (*see)(const struct device *));
+void engine_each_context(void (*see)(const struct context *));
+void engine_each_stream(void (*see)(const struct stream *));
+
+/* submit.c: operations find their place in time. */
+void op_submit(struct stream *s, struct op *op);        /* now, or into the graph that the stream captures */
+void op_run(struct stream *s, struct op *op, uint64_t after);   /* now; not before `after` */
+void op_tell(struct op *op);            /* op has its times: to the tools and into the truth file */
+void wait_until(uint64_t when);
+void sync_wait(uint32_t type, struct context *ctx, struct stream *s, struct event *e, uint64_t until);
+void sync_polled(uint32_t type, struct context *ctx, struct stream *s, struct event *e, uint32_t result);
+
+/* memory.c: host memory that stands for the device's. */
+enum { MEM_PAGEABLE = 1, MEM_PINNED = 2, MEM_DEVICE = 3, MEM_MANAGED = 5, MEM_STATIC = 6 };
+void *memory_alloc(struct context *ctx, size_t size, int kind);
+bool memory_adopt(void *p, size_t size, int kind, struct device *dev);  /* registered host memory, device variables */
+bool memory_free(void *p);
+int memory_kind(const void *p);
+struct device *memory_device(const void *p);
+bool memory_range(const void *p, void **base, size_t *size);
+bool memory_is_device(const void *p);
+uint64_t memory_total(void);
+int op_memcpy(struct stream *s, void *dst, const void *src, size_t n, int kind, bool async);
+void op_memset(struct stream *s, void *dst, uint32_t value, size_t width, size_t count, bool async);
+
+/* module.c: modules, kernels, how long they run. */
+struct module *module_new(const void *image, size_t size);
+struct module *module_from_image(const void *image);    /* PTX text, or bytes that hold no names we can read */
+struct function *module_function(struct module *m, const char *name);
+struct function *module_find(struct module *m, const char *name);
+void module_touch(struct function *f, struct context *ctx);     /* lazy loading at the first launch */
+uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args, void **extra);
+
+/* graph.c: recorded operations. */
+struct node;
+void graph_capture(struct stream *s, const struct op *op);
+void graph_capture_event(struct stream *s, struct event *e);
+void graph_capture_wait(struct stream *s, struct event *e);
+uint32_t graph_id(const void *graph, bool exec);
+uint64_t graph_node_id(const void *node);
+
+/* truth.c: the side file of what was done. */
+void truth_op(const struct op *op, enum op_fate fate);
+void truth_call(const struct sim_call *call);
+void truth_event(const char *what);
+
+#endif

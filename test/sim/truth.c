@@ -1,0 +1,124 @@
+/* SIM_TRUTH=path: one JSON line for each thing that was done, whole lines, appended by whichever process did it. */
+#include "test/sim/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 16384            /* kernel names beyond 4 KB are one of the things to test */
+
+static int truth_fd = -2;               /* -2: not looked for yet, -1: not wanted */
+
+static bool truth_wanted(void)
+{
+	const char *path;
+	int fd = __atomic_load_n(&truth_fd, __ATOMIC_ACQUIRE);
+
+	if (fd != -2)
+		return fd >= 0;
+	path = getenv("SIM_TRUTH");
+	fd = path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+	/* Far up, where a program that closes "its" descriptors seldom looks. */
+	if (fd >= 0) {
+		int high = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+
+		if (high >= 0) {
+			close(fd);
+			fd = high;
+		}
+	}
+	__atomic_store_n(&truth_fd, fd, __ATOMIC_RELEASE);
+	return fd >= 0;
+}
+
+static void put_string(char *out, size_t size, const char *s)
+{
+	size_t n = 0;
+
+	for (; s && *s && n + 8 < size; s++) {
+		if (*s == '"' || *s == '\\')
+			out[n++] = '\\';
+		if ((unsigned char)*s < 0x20)
+			n += (size_t)snprintf(out + n, size - n, "\\u%04x", *s);
+		else
+			out[n++] = *s;
+	}
+	out[n] = '\0';
+}
+
+static void __attribute__((format(printf, 1, 2))) put_line(const char *fmt, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list ap;
+	int n;
+
+	n = snprintf(line, sizeof(line), "{\"pid\":%d,\"tid\":%ld,", getpid(), syscall(SYS_gettid));
+	va_start(ap, fmt);
+	n += vsnprintf(line + n, sizeof(line) - (size_t)n - 3, fmt, ap);
+	va_end(ap);
+	if (n > LINE_MAX_BYTES - 3)
+		n = LINE_MAX_BYTES - 3;
+	line[n++] = '}';
+	line[n++] = '\n';
+	if (write(truth_fd, line, (size_t)n) < 0)
+		return;                 /* the program closed it: the test that does so looks elsewhere */
+}
+
+static const char *copy_name(const struct op *op)
+{
+	static const char *const name[] = { "?", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD",
+					    "HtoH", "PtoP" };
+
+	return op->copy_kind < sizeof(name) / sizeof(*name) ? name[op->copy_kind] : "?";
+}
+
+static const char *fate_name(enum op_fate fate)
+{
+	static const char *const name[] = { "not enabled", "recorded", "dropped" };
+
+	return name[fate];
+}
+
+void truth_op(const struct op *op, enum op_fate fate)
+{
+	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory" };
+	char name[LINE_MAX_BYTES / 2], more[256] = "";
+
+	if (!truth_wanted())
+		return;
+	put_string(name, sizeof(name), op->type == OP_MEMCPY ? copy_name(op) : op->name);
+	if (op->type == OP_KERNEL)
+		snprintf(more, sizeof(more), ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", op->grid[0], op->grid[1],
+			 op->grid[2], op->block[0], op->block[1], op->block[2]);
+	else if (op->type == OP_MEMCPY || op->type == OP_MEMSET || op->type == OP_MEMORY)
+		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u", (unsigned long long)op->bytes, op->async);
+	else
+		snprintf(more, sizeof(more), ",\"kind\":%u,\"result\":%u", op->value, op->result);
+	put_line("\"type\":\"%s\",\"name\":\"%s\",\"start\":%llu,\"end\":%llu,\"correlation\":%u,\"device\":%u,"
+		 "\"context\":%u,\"stream\":%u%s,\"graph\":%u,\"node\":%llu,\"zeroed\":%s,\"fate\":\"%s\"",
+		 type[op->type], name, (unsigned long long)op->start, (unsigned long long)op->end, op->corr, op->device,
+		 op->context, op->stream, more, op->graph, (unsigned long long)op->node, op->zeroed ? "true" : "false",
+		 fate_name(fate));
+}
+
+void truth_call(const struct sim_call *call)
+{
+	if (!truth_wanted())
+		return;
+	put_line("\"type\":\"api\",\"domain\":\"%s\",\"cbid\":%u,\"name\":\"%s\",\"start\":%llu,\"end\":%llu,"
+		 "\"correlation\":%u,\"result\":%d,\"outermost\":%s,\"told\":%s",
+		 call->domain == SIM_RUNTIME_API ? "runtime" : "driver", call->cbid, call->name,
+		 (unsigned long long)call->begin, (unsigned long long)call->end, call->corr, *(int *)call->ret,
+		 call->outer ? "false" : "true", call->told ? "true" : "false");
+}
+
+void truth_event(const char *what)
+{
+	if (truth_wanted())
+		put_line("\"type\":\"event\",\"name\":\"%s\",\"start\":%llu", what, (unsigned long long)sim_now());
+}

@@ -1,0 +1,83 @@
+/* Record types: row structs and the table that describes them, generated from records.def.  Knows records, not files. */
+#ifndef TRACE_RECORDS_H
+#define TRACE_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum codec { CODEC_PLAIN, CODEC_DELTA, CODEC_SIGNED };
+
+enum unit {
+	UNIT_NONE,
+	UNIT_HEX,               /* bits; shown in hexadecimal */
+	UNIT_BYTES,
+	UNIT_TIME,              /* the process's clock: TSC or MONOTONIC ticks in a row, ns of trace time from the reader */
+	UNIT_SPAN,              /* a length on that clock, beginning at the field `start` of the same row */
+	UNIT_GTIME,             /* CUPTI's clock (CLOCK_REALTIME ns) in a row, ns of trace time from the reader; 0 stays 0 */
+	UNIT_GSPAN,             /* a length on that clock */
+	UNIT_LEN,               /* length of the row's tail */
+	UNIT_STRING, UNIT_THREAD, UNIT_CONFIG, UNIT_DEVICE, UNIT_CONTEXT, UNIT_STREAM, UNIT_DOMAIN, UNIT_RANGE, UNIT_PROCESS,
+	N_UNITS
+};
+
+/* ROW_kernel and so on: numbers on the wire and on disk. */
+enum record_kind {
+	ROW_none,
+#define FIELD(rec, type, member, codec, unit, doc)
+#define RECORD(id, name, doc, fields) ROW_##name = id,
+#include "trace/records.def"
+#undef RECORD
+#undef FIELD
+	ROW_KINDS = 256         /* kinds fit a byte, so a table indexed by kind has this size */
+};
+
+/* struct kernel_row { int64_t start; ... }; and so on */
+#define FIELD(rec, type, member, codec, unit, doc) type member;
+#define RECORD(id, name, doc, fields) struct name##_row { fields };
+#include "trace/records.def"
+#undef RECORD
+#undef FIELD
+
+/* kernel_start, kernel_duration, ...: positions of fields, which are column ids on disk. */
+#define FIELD(rec, type, member, codec, unit, doc) rec##_##member,
+#define RECORD(id, name, doc, fields) enum name##_field { fields N_##name##_fields };
+#include "trace/records.def"
+#undef RECORD
+#undef FIELD
+
+struct field {
+	const char *name, *doc;
+	uint16_t offset, size;          /* in the row; size is 4 or 8 */
+	uint8_t codec, unit;            /* enum codec, enum unit */
+	uint8_t is_signed;
+};
+
+struct record {
+	uint16_t id, size;              /* size of the row struct, a multiple of 8 */
+	uint16_t n_fields;
+	int16_t len_field;              /* position of the field of unit LEN; -1: rows have no tail */
+	const char *name, *doc;
+	const struct field *fields;
+};
+
+/* All record types in the order of records.def; n_records of them.  Constant. */
+extern const struct record records[];
+extern const size_t n_records;
+
+/* The record type of a kind number, or NULL when this program does not know it. */
+const struct record *record_by_kind(unsigned kind);
+
+/* The value of field f of a row, sign-extended to 64 bits where the field is signed. */
+uint64_t field_load(const struct field *f, const void *row);
+void field_store(const struct field *f, void *row, uint64_t value);
+
+/* "ns", "bytes", ...: the unit's name for people; "" for plain numbers. */
+const char *unit_name(unsigned unit);
+
+#define RANGE_STARTEND   1u     /* range.flags */
+#define RANGE_INCOMPLETE 2u
+#define MEMCPY_ASYNC     1u     /* memcpy.flags */
+#define MEMCPY_PEER      2u
+#define STREAM_NONE      0xffffffffu
+
+#endif
