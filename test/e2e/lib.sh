@@ -1,0 +1,75 @@
+# Sourced by test/e2e/*.sh:  . "$(dirname "$0")/lib.sh"
+#
+#	it 'says what is true' '
+#		exits 1 gprof-trace check nothing.gtrace 2>err
+#		says "cannot open" err
+#	'
+#
+# Each body is a *separate* `sh -euc` in its own empty folder: inside `if ( ... )` or `( ... ) || ...` a shell ignores set -e, and
+# a failing first line would pass.  It sees assert.sh, PATH with the build's bin/ first, and
+#	GPROF_BUILD	the build folder, absolute	GPROF_TOP	the repository
+#	TMPDIR		an empty folder of its own	(no XDG_RUNTIME_DIR, no LD_PRELOAD, no rank variables)
+# Exit 77 skips; the last line of output is the reason.  LIMIT=90 before an `it` gives the ones after it more than 60 s.
+# By hand: ONLY=word sh test/e2e/x.sh runs what has the word in its name, KEEP=1 keeps the folders and says where they are.
+
+GPROF_TOP=$(cd "$(dirname "$0")/../.." && pwd)
+GPROF_BUILD=${GPROF_BUILD:-build}
+case $GPROF_BUILD in /*) ;; *) GPROF_BUILD=$GPROF_TOP/$GPROF_BUILD ;; esac
+[ -x "$GPROF_BUILD/bin/gprof-trace" ] || [ "${NO_BUILD-}" ] || {
+	echo "FAIL ${0##*/}: nothing is built in $GPROF_BUILD; run make first"
+	exit 1
+}
+PATH=$GPROF_BUILD/bin:$PATH
+LC_ALL=C
+export GPROF_TOP GPROF_BUILD PATH LC_ALL
+unset XDG_RUNTIME_DIR LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH GPROF_SESSION GPROF_RAW \
+	RANK LOCAL_RANK WORLD_SIZE SLURM_PROCID SLURM_LOCALID SLURM_NTASKS PMI_RANK PMI_SIZE PMIX_RANK \
+	OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_SIZE MPI_LOCALRANKID
+
+LIMIT=60
+E2E_FAILED=0
+E2E_COUNT=0
+E2E_ROOT=$(mktemp -d "${TMPDIR:-/tmp}/gprof-e2e.XXXXXX") || exit 1
+
+e2e_finish() {
+	status=$?
+	trap - EXIT
+	if [ "${KEEP-}" ]; then
+		echo "kept: $E2E_ROOT"
+	else
+		chmod -R u+rwx "$E2E_ROOT" 2>/dev/null
+		rm -rf "$E2E_ROOT"
+	fi
+	[ $status -ne 0 ] || [ $E2E_FAILED -eq 0 ] || status=1
+	exit $status
+}
+trap e2e_finish EXIT
+trap 'exit 130' INT TERM HUP
+
+it() {
+	case $1 in *"${ONLY-}"*) ;; *) return 0 ;; esac
+	E2E_COUNT=$((E2E_COUNT + 1))
+	CASE=$E2E_ROOT/$E2E_COUNT
+	mkdir "$CASE" "$CASE/here" "$CASE/tmp"
+	(
+		cd "$CASE/here" || exit 1
+		CASE_WHY=$CASE/why TMPDIR=$CASE/tmp exec timeout -k 5 "$LIMIT" \
+			sh -euc '. "$GPROF_TOP/test/e2e/assert.sh"
+'"$2"
+	) </dev/null >"$CASE/out" 2>&1
+	status=$?
+	case $status in
+	0)
+		echo "ok $1"
+		;;
+	77)
+		echo "skip $1: $(tail -n 1 "$CASE/out")"
+		;;
+	*)
+		echo "FAIL $1"
+		case $status in 124 | 137) echo "  did not end within $LIMIT s" ;; *) echo "  exit status $status" ;; esac
+		cat "$CASE/out" "$CASE/why" 2>/dev/null | tail -n 60 | sed 's/^/  | /'
+		E2E_FAILED=$((E2E_FAILED + 1))
+		;;
+	esac
+}
