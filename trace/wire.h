@@ -18,7 +18,8 @@
 
 /*
  * Roster line: "R1 <how> <pid> <ppid> <start, REALTIME ns> <name>\n", at most ROSTER_LINE_MAX bytes, which is below PIPE_BUF, so
- * lines never mix.  how: 'c' constructor (a new program image), 'f' forked child, 'F' forked child of a CUDA-initialised parent.
+ * lines never mix.  how: 'c' constructor (a new program image), 'f' forked child, 'F' forked child of a CUDA-initialised parent,
+ * 'x' could not connect and records nothing: the name is then the reason.
  */
 #define ROSTER_LINE_MAX 64
 
@@ -154,6 +155,7 @@ struct arena {
 
 	/* written by the collector while the guest runs */
 	uint32_t order __attribute__((aligned(64)));    /* enum capture_order */
+	int64_t on_time, over_time;     /* REALTIME ns when order became ON and OVER, stored before it; 0: not yet */
 
 	/* written by the guest */
 	uint32_t life __attribute__((aligned(64)));     /* enum guest_life */

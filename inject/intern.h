@@ -1,0 +1,25 @@
+/* Things that repeat become ids, each described to the collector once, before its first use.  Ids are per process. */
+#ifndef INJECT_INTERN_H
+#define INJECT_INTERN_H
+
+#include "inject/stream.h"
+
+/* Longest string kept; the rest is cut. */
+#define INTERN_MAX 32000
+
+/* Id of a string of n bytes; 0 when it cannot be described (arena or table full, counted). */
+uint32_t intern_bytes(struct stream *s, const char *text, size_t n);
+
+/* Zero-terminated; NULL is 0. */
+uint32_t intern_text(struct stream *s, const char *text);
+
+/* wchar_t text as UTF-8. */
+uint32_t intern_wide(struct stream *s, const wchar_t *text);
+
+/* Id of a launch configuration; config->id is filled in. */
+uint32_t intern_config(struct stream *s, struct config_row *config);
+
+/* "key=value" about this process (attribute row); at most 1000 bytes. */
+void intern_attribute(struct stream *s, const char *key, const char *value);
+
+#endif
