@@ -9,6 +9,7 @@ BASE   := -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote . -MMD -MP
 SANF   := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
 Q      := $(if $(V),,@)
 CUDA   ?= /usr/local/cuda
+export B CC
 
 obj       = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 TRACE    := $(call obj,trace/*.c)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Who includes whom (docs/architecture.md): prints every include that its floor does not allow, and fails.
+# check-layers.sh [FOLDER]: another tree, for the test of this script.
+cd "${1:-$(dirname "$0")/..}" || exit 1
+found=$(
+	grep -rHoE '^#[[:space:]]*include "[^"]+' --include='*.[ch]' --include='*.def' trace inject collector cli |
+		sed 's/:#[[:space:]]*include "/ /' |
+		while read -r file inc; do
+			case "$file $inc" in
+			trace/*' trace/'* | inject/*' inject/'* | collector/*' collector/'*) ;;
+			# The guest speaks the wire, and knows neither files nor zstd.
+			inject/*' trace/wire.h' | inject/*' trace/records.'* | inject/*' trace/config.'* | inject/*' trace/health.'* | \
+				inject/*' trace/clock.h') ;;
+			collector/*' trace/'*) ;;
+			cli/analyze/*' cli/analyze/'* | cli/export/*' cli/export/'* | cli/import/*' cli/import/'*) ;;
+			cli/analyze/*' cli/model/'* | cli/export/*' cli/model/'* | cli/import/*' cli/model/'*) ;;
+			cli/model/*' cli/model/'* | cli/model/*' trace/'* | cli/model/*' cli/fail.h') ;;
+			cli/*/*' trace/records.h' | cli/*/*' trace/health.'* | cli/*/*' cli/fail.h') ;;
+			cli/analyze/*' cli/table.h' | cli/export/*' cli/json_out.h' | cli/analyze/*' cli/json_out.h') ;;
+			cli/*/*) echo "$file: may not include \"$inc\"" ;;
+			cli/*' trace/'* | cli/*' cli/'*) ;;
+			*) echo "$file: may not include \"$inc\"" ;;
+			esac
+		done
+	# NVIDIA's headers are nowhere needed; zstd only on the ground floor.
+	grep -rHE '^#[[:space:]]*include <(cuda|cupti|nvtx|nvToolsExt|generated_)' --include='*.[ch]' trace inject collector cli
+	grep -rHE '^#[[:space:]]*include <zstd' --include='*.[ch]' inject collector cli
+)
+[ -z "$found" ] && exit 0
+printf '%s\n' "$found"
+exit 1

@@ -1,0 +1,185 @@
+#!/bin/sh
+# `make check`: everything that can be proved on this machine.  Builds with both compilers and with sanitizers, runs all tests, checks
+# the rules of the house, and ends with one line: N passed, N failed, N skipped.  Logs of everything in $B/log.
+#	scripts/check.sh            all of it                 scripts/check.sh e2e WORD   the end-to-end tests whose file has the word
+#	scripts/check.sh unit       unit tests                scripts/check.sh rules      the rules of the house
+set -u
+cd "$(dirname "$0")/.." || exit 1
+B=${B:-build}
+JOBS=${JOBS:-2}
+export B
+unset MAKEFLAGS MFLAGS MAKELEVEL
+log=$PWD/$B/log
+results=$log/results
+rm -rf "$log"
+mkdir -p "$log" || exit 1
+: >"$results"
+started=$(date +%s)
+
+# record GROUP STATUS LOG: its ok, FAIL and skip lines become results.  One that ended badly without saying FAIL has failed as a whole.
+record() {
+	grep -E '^(ok|FAIL|skip) ' "$3" | sed "s|^\([A-Za-z]*\) |\1 $1: |" >>"$results"
+	if [ "$2" -ne 0 ] && ! grep -q '^FAIL ' "$3"; then
+		echo "FAIL $1: ended with status $2 (log: $3)" >>"$results"
+	elif ! grep -qE '^(ok|FAIL|skip) ' "$3"; then
+		echo "FAIL $1: tested nothing (log: $3)" >>"$results"
+	fi
+}
+
+# one GROUP 'what is true' COMMAND...: a check that is one result.  77 skips, the last line is the reason.
+one() {
+	group=$1 what=$2 file=$log/$1-$(echo "$2" | tr -cs 'a-zA-Z0-9\n' -).log
+	shift 2
+	"$@" >"$file" 2>&1 </dev/null
+	case $? in
+	0) echo "ok $group: $what" >>"$results" ;;
+	77) echo "skip $group: $what: $(tail -n 1 "$file")" >>"$results" ;;
+	*)
+		echo "FAIL $group: $what (log: $file)" >>"$results"
+		tail -n 15 "$file" | sed 's/^/  | /'
+		;;
+	esac
+}
+
+progress() { echo "== $* ($(($(date +%s) - started)) s)"; }
+
+# ---- builds ----
+targets() { make -pnrR 2>/dev/null | grep -oE '^(sim|programs|bench-programs):' | tr -d :; }
+
+build_in() {
+	folder=$1
+	shift
+	# shellcheck disable=SC2046
+	make -j"$JOBS" B="$folder" "$@" all unit $(targets)
+}
+
+with_clang() {
+	command -v clang >/dev/null || { echo "no clang here"; return 77; }
+	build_in "$B-clang" CC=clang
+}
+
+# The collector, the programs and the unit tests are sanitized; the injected object, the stand-ins and the test programs never are.
+with_sanitizers() {
+	echo 'int main(void) { return 0; }' >"$log/san.c"
+	${CC:-cc} -fsanitize=address,undefined -o "$log/san" "$log/san.c" || { echo "this compiler has no sanitizers here"; return 77; }
+	build_in "$B-san" SAN=address,undefined || return 1
+	rm -rf "$B-san/judges"
+	[ ! -d "$B/judges" ] || ln -s "$PWD/$B/judges" "$B-san/judges"
+}
+
+builds() {
+	progress builds
+	one build 'builds without warnings' build_in "$B"
+	one build 'builds with clang without warnings' with_clang
+	one build 'builds with sanitizers' with_sanitizers
+}
+
+# ---- tests ----
+units() {
+	for runner in "$1"/test/unit-*; do
+		case $runner in *.d) continue ;; esac
+		[ -x "$runner" ] || continue
+		name=${runner##*/}$2
+		progress "$name"
+		timeout 300 "$runner" >"$log/$name.log" 2>&1 </dev/null
+		record "$name" $? "$log/$name.log"
+	done
+}
+
+# e2e FOLDER SUFFIX [WORD]: two at a time.
+e2e() {
+	for script in test/e2e/*"${3-}"*.sh; do
+		case ${script##*/} in
+		lib.sh | assert.sh) continue ;;
+		esac
+		[ -z "$2" ] || ! grep -q '^# not sanitized' "$script" || continue
+		echo "$script"
+	done >"$log/list$2"
+	progress "e2e$2: $(wc -l <"$log/list$2") scripts"
+	# shellcheck disable=SC2016
+	GPROF_BUILD=$PWD/$1 LOG=$log SUFFIX=$2 xargs -r -n 1 -P "$JOBS" sh -c '
+		name=$(basename "$1" .sh)$SUFFIX
+		timeout -k 5 600 sh "$1" >"$LOG/$name.log" 2>&1 </dev/null
+		echo $? >"$LOG/$name.status"
+		grep -A 12 "^FAIL " "$LOG/$name.log" | head -n 60
+		:' - <"$log/list$2"
+	while read -r script; do
+		name=$(basename "$script" .sh)$2
+		record "$name" "$(cat "$log/$name.status" 2>/dev/null || echo 1)" "$log/$name.log"
+	done <"$log/list$2"
+}
+
+# Whatever a sanitizer says, in whichever process (the collector has no stderr), lands in a file of its own and is a failure.
+sanitized() {
+	[ -x "$B-san/bin/gprof-trace" ] || { echo "skip sanitized: nothing is built with sanitizers" >>"$results"; return; }
+	mkdir -p "$log/sanitizer"
+	export ASAN_OPTIONS="log_path=$log/sanitizer/asan:exitcode=99:detect_stack_use_after_return=0:abort_on_error=0"
+	export UBSAN_OPTIONS="log_path=$log/sanitizer/ubsan:print_stacktrace=1"
+	units "$B-san" -san
+	e2e "$B-san" -san "${1-}"
+	unset ASAN_OPTIONS UBSAN_OPTIONS
+	for report in "$log"/sanitizer/*; do
+		[ -e "$report" ] || continue
+		echo "FAIL sanitized: $(grep -m 1 -E 'ERROR|runtime error' "$report") (log: $report)" >>"$results"
+	done
+	[ -e "$report" ] || echo "ok sanitized: no sanitizer had anything to say" >>"$results"
+}
+
+# ---- rules of the house ----
+scripts_parse() {
+	for script in scripts/*.sh test/e2e/*.sh .ci/run; do
+		case $(head -n 1 "$script") in
+		*bash*) bash -n "$script" || return 1 ;;
+		*) sh -n "$script" || return 1 ;;
+		esac
+	done
+	if command -v shellcheck >/dev/null; then
+		shellcheck -S error scripts/*.sh || return 1
+	fi
+}
+
+files_are_short() {
+	find trace inject collector cli -name '*.[ch]' -exec wc -l {} + | awk '$1 > 600 && $2 != "total" { print; bad = 1 } END { exit bad }'
+}
+
+rules() {
+	progress rules
+	one rules 'every file includes only what its floor may' scripts/check-layers.sh
+	one rules 'the guest never prints, exits, allocates or blocks signals' scripts/check-guest.sh
+	one rules 'no source file is longer than 600 lines' files_are_short
+	one rules 'all scripts can be parsed' scripts_parse
+	one rules 'our declarations of CUPTI agree with NVIDIA'"'"'s headers' scripts/check-cupti.sh
+}
+
+finish() {
+	passed=$(grep -c '^ok ' "$results")
+	failed=$(grep -c '^FAIL ' "$results")
+	skipped=$(grep -c '^skip ' "$results")
+	grep '^skip ' "$results"
+	grep '^FAIL ' "$results"
+	progress "logs in $log"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+case ${1-all} in
+all)
+	progress "setup"
+	scripts/setup.sh || echo "FAIL setup: something that is needed is missing" >>"$results"
+	builds
+	rules
+	units "$B" ''
+	e2e "$B" ''
+	sanitized
+	;;
+unit) units "$B" '' ;;
+e2e) e2e "$B" '' "${2-}" ;;
+sanitized) with_sanitizers && sanitized "${2-}" ;;
+rules) rules ;;
+*)
+	echo "check.sh: unknown part '$1'; all, unit, e2e [WORD], sanitized [WORD] or rules"
+	exit 2
+	;;
+esac
+finish

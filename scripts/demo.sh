@@ -1,0 +1,38 @@
+#!/bin/sh
+# `make demo`: builds, profiles a small training loop on the GPU where there is one, otherwise on the simulated one, and shows the report.
+set -eu
+cd "$(dirname "$0")/.."
+B=${B:-build}
+folder=$B/demo
+
+scripts/setup.sh
+make -s B="$B" all
+if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; then
+	on="$(nvidia-smi -L | head -n 1)"
+	simulated=
+else
+	make -s B="$B" sim
+	on="a simulated GPU (there is none here)"
+	simulated=$PWD/$B/sim
+fi
+mkdir -p "$folder"
+rm -f "$folder"/train*
+
+show() {
+	printf '\n$ %s\n' "$*"
+	"$@"
+}
+
+echo
+echo "Profiling a training loop on $on:"
+[ -z "$simulated" ] || export LD_LIBRARY_PATH="$simulated${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+PATH=$PWD/$B/bin:$PATH
+show gprof-run -o "$folder/train" -- python3 test/programs/train.py
+show gprof-trace report -r cuda_gpu_kern_sum,nvtx_pushpop_sum "$folder/train.gtrace"
+show gprof-trace export --format kineto -o "$folder/train.json" "$folder/train.gtrace"
+
+cat <<END
+
+The trace is        $folder/train.gtrace   (\`gprof-trace report list\` names all reports)
+To see it in time:  open https://ui.perfetto.dev (or chrome://tracing) and drop $folder/train.json into it.
+END
