@@ -1,0 +1,17 @@
+#include "trace/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int trace_fail(struct trace_error *err, uint64_t offset, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err || err->text[0])
+		return -1;
+	err->offset = offset;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof err->text, fmt, ap);
+	va_end(ap);
+	return -1;
+}
