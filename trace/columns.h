@@ -2,8 +2,9 @@
  * Rows <-> columns.  Knows records, not files.
  *
  * A chunk's body is a directory of struct column, then the stored bytes of each column.  A column is one field of all rows (varints
- * of the values, or of zigzag deltas), or the tails of all rows.  Columns of one repeated value are stored as that one varint.
- * Each column is its own zstd frame, so a reader decodes only what it needs and skips columns it does not know.
+ * of the values, or of zigzag deltas), or the tails of all rows.  A column of one repeated value is stored as that one value, a
+ * column of zeros not at all.  Each column is its own zstd frame (where that makes it smaller), so a reader decodes only what it
+ * needs and skips columns it does not know.
  */
 #ifndef TRACE_COLUMNS_H
 #define TRACE_COLUMNS_H
@@ -13,8 +14,16 @@
 
 #define COLUMN_TAIL 0xffffu             /* column id of the tails */
 
-enum encoding { ENCODING_CONST, ENCODING_PLAIN, ENCODING_DELTA, ENCODING_SIGNED, ENCODING_BYTES };
+enum encoding {
+	ENCODING_CONST,                 /* one zigzag varint: the value of every row */
+	ENCODING_PLAIN,                 /* a varint each */
+	ENCODING_DELTA,                 /* a zigzag varint each: the difference, modulo 2^64, to the row before; the first to 0 */
+	ENCODING_SIGNED,                /* a zigzag varint each */
+	ENCODING_BYTES,                 /* the tails */
+};
 #define ENCODING_ZSTD 0x80u             /* or'ed in: the stored bytes are a zstd frame of `raw` bytes */
+
+#define CHUNK_RAW_MAX (64u << 20)       /* rows and tails of one chunk in memory; bounds what a damaged file makes us allocate */
 
 /* On disk, little endian, 12 bytes. */
 struct column {

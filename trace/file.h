@@ -72,6 +72,13 @@ uint64_t writer_size(const struct writer *w);
 /* Index, footer, close, free.  0, or -1 (the file is then readable without an index). */
 int writer_finish(struct writer *w, struct trace_error *err);
 
+/*
+ * For recover: a header (magic, version, size and checksum are filled in), and index plus footer at offset `at`.  0 or -1; a failed
+ * index leaves the file ending at `at`.
+ */
+int file_write_header(int fd, struct file_header *h, struct trace_error *err);
+int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n, struct trace_error *err);
+
 /* Close and free without index (a test of the crash path, or after a failure). */
 void writer_abandon(struct writer *w);
 

@@ -1,0 +1,209 @@
+#include "trace/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structs go to the file as they are: little endian hosts only");
+_Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) == 64 && sizeof(struct index_entry) == 72 &&
+	       sizeof(struct file_footer) == 24 && sizeof(struct column) == 12, "these are the format");
+
+struct writer {
+	int fd;
+	uint64_t session, size;
+	struct packer *packer;
+	struct buf chunk;               /* the chunk being made, kept for the next */
+	struct buf index;               /* struct index_entry[] */
+};
+
+static int write_all(int fd, uint64_t at, const void *data, size_t n, struct trace_error *err)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t got = pwrite(fd, p, n, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return trace_fail(err, at, "cannot write the trace: %s", strerror(got < 0 ? errno : EIO));
+		p += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+int file_write_header(int fd, struct file_header *h, struct trace_error *err)
+{
+	memcpy(h->magic, FILE_MAGIC, sizeof h->magic);
+	h->version = FILE_VERSION;
+	h->size = sizeof *h;
+	h->reserved = 0;
+	h->host[sizeof h->host - 1] = '\0';
+	h->crc = crc32_of(0, h, offsetof(struct file_header, crc));
+	return write_all(fd, 0, h, sizeof *h, err);
+}
+
+/* A part is written whole or not at all; what a full disk left of it is cut off again. */
+static int append(int fd, uint64_t at, const void *data, size_t n, struct trace_error *err)
+{
+	if (write_all(fd, at, data, n, err) == 0)
+		return 0;
+	if (ftruncate(fd, (off_t)at) < 0)
+		trace_fail(err, at, "cannot cut the trace back: %s", strerror(errno));
+	return -1;
+}
+
+/* Fills what all headers have in common, the checksums last. */
+static void seal(struct chunk_header *h, uint64_t session, const void *body, size_t n)
+{
+	h->magic = CHUNK_MAGIC;
+	h->session = session;
+	h->version = 1;
+	h->stored = (uint32_t)n;
+	h->body_crc = crc32_of(0, body, n);
+	h->crc = crc32_of(0, h, offsetof(struct chunk_header, crc));
+}
+
+int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n, struct trace_error *err)
+{
+	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)n };
+	struct file_footer foot = { .index = at, .magic = FOOTER_MAGIC, .chunks = (uint32_t)n };
+	size_t bytes = n * sizeof *entries;
+	struct buf b = { 0 };
+	int rc = -1;
+
+	if (bytes > UINT32_MAX)
+		return trace_fail(err, at, "cannot write the index: %zu chunks are too many", n);
+	head.raw = (uint32_t)bytes;
+	seal(&head, session, entries, bytes);
+	foot.crc = crc32_of(0, &foot, offsetof(struct file_footer, crc));
+	buf_put(&b, &head, sizeof head);
+	buf_put(&b, entries, bytes);
+	buf_put(&b, &foot, sizeof foot);
+	if (b.oom)
+		trace_fail(err, at, "cannot write the index: out of memory");
+	else
+		rc = append(fd, at, b.data, b.len, err);
+	buf_free(&b);
+	return rc;
+}
+
+struct writer *writer_new(int fd, const struct file_header *h, struct trace_error *err)
+{
+	struct file_header head = *h;
+	struct writer *w = calloc(1, sizeof *w);
+
+	if (!w) {
+		close(fd);
+		trace_fail(err, 0, "cannot write the trace: out of memory");
+		return NULL;
+	}
+	w->fd = fd;
+	w->session = h->session;
+	w->packer = packer_new();
+	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is alive; where there are no locks it goes without */
+	if (!w->packer)
+		trace_fail(err, 0, "cannot write the trace: out of memory");
+	if (!w->packer || file_write_header(fd, &head, err) < 0) {
+		writer_abandon(w);
+		return NULL;
+	}
+	w->size = sizeof head;
+	return w;
+}
+
+/* Smallest and largest of the first field that is a time; 0 is no time. */
+static void time_range(struct chunk_header *h, const struct record *r, const void *rows, size_t n)
+{
+	const struct field *f = r->fields, *end = f + r->n_fields;
+	const char *row = rows;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	while (f < end && f->unit != UNIT_TIME && f->unit != UNIT_GTIME)
+		f++;
+	if (f == end)
+		return;
+	for (size_t i = 0; i < n; i++, row += r->size) {
+		int64_t t;
+
+		memcpy(&t, row + f->offset, sizeof t);
+		if (t && t < first)
+			first = t;
+		if (t && t > last)
+			last = t;
+	}
+	if (first <= last) {
+		h->first = first;
+		h->last = last;
+	}
+}
+
+int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct record *r, const void *rows, size_t n,
+		const uint8_t *tails, size_t tail_bytes, struct trace_error *err)
+{
+	static const char zeros[8];
+	struct chunk_header head = { .kind = r->id, .clock = (uint8_t)clock, .process = process, .rows = (uint32_t)n };
+	struct index_entry entry;
+	struct buf *b = &w->chunk;
+	int columns;
+
+	if (!n)
+		return 0;
+	if (n > CHUNK_RAW_MAX / r->size || tail_bytes > CHUNK_RAW_MAX - n * r->size)
+		return trace_fail(err, w->size, "cannot write %zu %s rows in one chunk: they are over %u MiB", n, r->name,
+				  CHUNK_RAW_MAX >> 20);
+	b->len = 0;
+	b->oom = false;
+	buf_put(b, &head, sizeof head);
+	columns = columns_encode(w->packer, b, r, rows, n, tails, tail_bytes);
+	/* Room for the index entry now, so that nothing can fail behind the write. */
+	if (columns < 0 || !buf_room(&w->index, sizeof entry)) {
+		w->index.oom = false;
+		return trace_fail(err, w->size, "cannot write the trace: out of memory");
+	}
+	head.columns = (uint32_t)columns;
+	head.raw = (uint32_t)(n * r->size + tail_bytes);
+	time_range(&head, r, rows, n);
+	seal(&head, w->session, b->data + sizeof head, b->len - sizeof head);
+	memcpy(b->data, &head, sizeof head);
+	buf_put(b, zeros, -b->len & 7);
+	if (b->oom)
+		return trace_fail(err, w->size, "cannot write the trace: out of memory");
+	if (append(w->fd, w->size, b->data, b->len, err) < 0)
+		return -1;
+	entry.offset = w->size;
+	entry.head = head;
+	buf_put(&w->index, &entry, sizeof entry);
+	w->size += b->len;
+	return 0;
+}
+
+uint64_t writer_size(const struct writer *w)
+{
+	return w->size;
+}
+
+int writer_finish(struct writer *w, struct trace_error *err)
+{
+	size_t n = w->index.len / sizeof(struct index_entry);
+	int rc = file_write_index(w->fd, w->size, w->session, (const struct index_entry *)w->index.data, n, err);
+
+	if (close(w->fd) < 0 && rc == 0)
+		rc = trace_fail(err, w->size, "cannot write the trace: %s", strerror(errno));
+	w->fd = -1;
+	writer_abandon(w);
+	return rc;
+}
+
+void writer_abandon(struct writer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	packer_free(w->packer);
+	buf_free(&w->chunk);
+	buf_free(&w->index);
+	free(w);
+}
