@@ -13,6 +13,9 @@ uint32_t intern_bytes(struct stream *s, const char *text, size_t n);
 /* Zero-terminated; NULL is 0. */
 uint32_t intern_text(struct stream *s, const char *text);
 
+/* wchar_t text as UTF-8 into at most size bytes, whole characters only; the length, no terminating zero. */
+size_t utf8_of(char *out, size_t size, const wchar_t *text);
+
 /* wchar_t text as UTF-8. */
 uint32_t intern_wide(struct stream *s, const wchar_t *text);
 

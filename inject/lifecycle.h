@@ -8,4 +8,7 @@
  */
 void lifecycle_at_exit(void);
 
+/* Once, at load. */
+void lifecycle_init(void);
+
 #endif

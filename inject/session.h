@@ -46,6 +46,9 @@ bool session_connect(void);
 /* Remembers PROCESS_ bits of this process, in the arena or until there is one. */
 void session_flag(uint32_t bits);
 
+/* In a forked child whose parent had initialised CUDA, called by its fork handlers before session's own: it is named so. */
+void session_forked_after_cuda(void);
+
 /* Is there a session at all ($GPROF_SESSION)?  Without one the object does nothing. */
 bool session_wanted(void);
 

@@ -34,8 +34,8 @@ struct stream {
 	uint32_t thread;                /* ordinal */
 	uint32_t sequence;              /* of ranges begun by this thread */
 	uint8_t busy;                   /* inside a hook of ours */
-	uint8_t tool;                   /* a thread of ours: its hooks record nothing */
-	uint8_t pad[2];
+	uint8_t tool;                   /* a thread of ours or of CUPTI: flag 1 of its thread row */
+	uint16_t too_deep;              /* ranges.c: pushes beyond MAX_DEPTH that are still open */
 	uint64_t scratch;               /* cupti_api.c: depth and start of the outermost call */
 };
 
@@ -121,7 +121,10 @@ static inline uint64_t stream_range_id(struct stream *s)
 	return (uint64_t)s->thread << 40 | ++s->sequence;
 }
 
-/* Marks this thread as one of ours: its hooks do nothing. */
+/* The program names one of its threads (kernel thread id). */
+void stream_name_thread(struct stream *s, uint32_t tid, const char *name, size_t n);
+
+/* Marks this thread as one of ours, before its first row: its thread row gets flag 1. */
 void stream_tool_thread(void);
 
 #endif

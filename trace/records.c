@@ -20,7 +20,7 @@
 #undef FIELD
 
 /* Position of the field of unit LEN: the sum has one non-zero term, position + 1. */
-#define FIELD(rec, type, member, codec, unit, doc) + (UNIT_##unit == UNIT_LEN ? rec##_##member + 1 : 0)
+#define FIELD(rec, type, member, codec, unit, doc) + (UNIT_##unit == UNIT_LEN ? COL_##rec##_##member + 1 : 0)
 #define RECORD(id, name, doc, fields) enum { name##_len_field = (0 fields) - 1 };
 #include "trace/records.def"
 #undef RECORD

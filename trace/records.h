@@ -38,8 +38,8 @@ enum record_kind {
 #undef RECORD
 #undef FIELD
 
-/* kernel_start, kernel_duration, ...: positions of fields, which are column ids on disk. */
-#define FIELD(rec, type, member, codec, unit, doc) rec##_##member,
+/* COL_kernel_start, COL_kernel_duration, ...: positions of fields, which are column ids on disk. */
+#define FIELD(rec, type, member, codec, unit, doc) COL_##rec##_##member,
 #define RECORD(id, name, doc, fields) enum name##_field { fields N_##name##_fields };
 #include "trace/records.def"
 #undef RECORD

@@ -100,7 +100,7 @@ struct open_range {
 struct slot {
 	uint32_t owner;                 /* thread ordinal, or 0: free.  Taken by compare and swap */
 	uint32_t depth;                 /* open push/pop ranges; stack[0 .. depth-1] are whole: release store after writing one */
-	uint64_t pad;
+	uint64_t tid;                   /* kernel thread id of the owner */
 	struct open_range stack[MAX_DEPTH];
 };
 

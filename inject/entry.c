@@ -1,0 +1,87 @@
+/*
+ * The three doors of the one object: LD_PRELOAD (constructor), CUDA_INJECTION64_PATH (the driver, in its first cuInit) and
+ * NVTX_INJECTION64_PATH (each module that uses NVTX, at its first call).  Whichever is first starts the parts; all are idempotent.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "inject/cupti.h"
+#include "inject/lifecycle.h"
+#include "inject/module.h"
+#include "inject/nvtx.h"
+#include "inject/session.h"
+#include "inject/health.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Order is dependency: a part may use those above it, never those below. */
+static const struct module *const modules[] = { &session_module, &stream_module, &cupti_module };
+#define N_MODULES (sizeof modules / sizeof *modules)
+
+static bool up;
+
+void modules_init(void)
+{
+	if (__atomic_exchange_n(&up, true, __ATOMIC_ACQ_REL))
+		return;
+	lifecycle_init();
+	for (size_t i = 0; i < N_MODULES; i++)
+		if (modules[i]->init)
+			modules[i]->init();
+}
+
+void modules_stop(void)
+{
+	struct arena *a = guest->arena;
+
+	if (!a)
+		return;
+	for (size_t i = N_MODULES; i-- > 0;)
+		if (modules[i]->stop)
+			modules[i]->stop();
+	__atomic_store_n(&a->life, LIFE_ENDED, __ATOMIC_RELEASE);
+}
+
+/* In reverse: CUPTI's part says whether the parent had CUDA before the session writes its line. */
+void modules_forked(void)
+{
+	for (size_t i = N_MODULES; i-- > 0;)
+		if (modules[i]->forked)
+			modules[i]->forked();
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	modules_init();
+	if (session_wanted())
+		session_flag(PROCESS_PRELOADED);
+}
+
+EXPORT int InitializeInjection(void)
+{
+	modules_init();
+	if (session_wanted())
+		cupti_start();
+	return 1;
+}
+
+/* NVTX 2: libnvToolsExt.so. */
+EXPORT int InitializeInjectionNvtx(const void *(*get_export_table)(uint32_t id))
+{
+	modules_init();
+	return nvtx_install(get_export_table);
+}
+
+EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
+{
+	modules_init();
+	return nvtx_install(get_export_table);
+}
+
+EXPORT int InitializeInjectionNvtxExtension(struct nvtx_ext_module *module)
+{
+	modules_init();
+	return nvtx_install_extension(module);
+}

@@ -1,0 +1,274 @@
+#include "inject/intern.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "inject/memory.h"
+
+/* Most things kept apart in a process: 2^20 names of 100 bytes are 100 MB of the program's memory, which is enough to ask. */
+#define MAX_ENTRIES (1u << 20)
+#define FIRST_SIZE  4096u       /* places; doubled when half full */
+
+struct entry {
+	uint64_t hash;
+	uint32_t id, kind, len, reserved;
+	char bytes[];
+};
+
+struct table {
+	uint32_t mask;
+	struct entry *places[];
+};
+
+/* Of one process: reached through the guest page, so a forked child starts with none. */
+struct intern {
+	struct table *table;
+	uint32_t lock;
+	uint32_t used;
+	uint32_t next_string, next_config;
+};
+
+/* Multiply and fold, eight bytes a step: names are 10 to 4000 bytes, and this runs for each push. */
+static uint64_t hash_of(const char *p, size_t n, uint64_t seed)
+{
+	const uint64_t k = 0x9fb21c651e98df25ull;
+	uint64_t h = (seed + n) * k, v;
+
+	for (; n >= 8; n -= 8, p += 8) {
+		memcpy(&v, p, 8);
+		h = (h ^ v) * k;
+		h ^= h >> 35;
+	}
+	v = 0;
+	memcpy(&v, p, n);
+	h = (h ^ v) * k;
+	return h ^ h >> 29;
+}
+
+static struct entry *find(const struct table *t, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
+{
+	for (uint32_t i = (uint32_t)hash & t->mask;; i = (i + 1) & t->mask) {
+		struct entry *e = __atomic_load_n(&t->places[i], __ATOMIC_ACQUIRE);
+
+		if (!e || (e->hash == hash && e->kind == kind && e->len == n && memcmp(e->bytes, bytes, n) == 0))
+			return e;
+	}
+}
+
+static void place(struct table *t, struct entry *e)
+{
+	uint32_t i = (uint32_t)e->hash & t->mask;
+
+	while (t->places[i])
+		i = (i + 1) & t->mask;
+	__atomic_store_n(&t->places[i], e, __ATOMIC_RELEASE);
+}
+
+static struct table *table_new(uint32_t size)
+{
+	struct table *t = memory_take(sizeof *t + size * sizeof t->places[0]);
+
+	if (t)
+		t->mask = size - 1;
+	return t;
+}
+
+/* The old table stays: another thread may be reading it. */
+static bool grow(struct intern *in)
+{
+	struct table *old = in->table;
+	struct table *t = table_new((old->mask + 1) * 2);
+
+	if (!t)
+		return false;
+	for (uint32_t i = 0; i <= old->mask; i++)
+		if (old->places[i])
+			place(t, old->places[i]);
+	__atomic_store_n(&in->table, t, __ATOMIC_RELEASE);
+	return true;
+}
+
+static struct intern *intern_self(void)
+{
+	struct intern *in = __atomic_load_n(&guest->intern, __ATOMIC_ACQUIRE);
+	struct intern *fresh, *none = NULL;
+
+	if (likely(in != NULL))
+		return in;
+	fresh = memory_take(sizeof *fresh);
+	if (!fresh || !(fresh->table = table_new(FIRST_SIZE)))
+		return NULL;
+	if (__atomic_compare_exchange_n(&guest->intern, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return fresh;
+	return none;
+}
+
+/* The holder runs a few microseconds and cannot be interrupted by a hook of its own thread (stream_enter). */
+static void lock(struct intern *in)
+{
+	while (__atomic_exchange_n(&in->lock, 1, __ATOMIC_ACQUIRE))
+		for (unsigned spins = 1; __atomic_load_n(&in->lock, __ATOMIC_RELAXED); spins++)
+			if (spins % 256 == 0)
+				sched_yield();
+}
+
+static void unlock(struct intern *in)
+{
+	__atomic_store_n(&in->lock, 0, __ATOMIC_RELEASE);
+}
+
+static bool describe_string(struct stream *s, uint32_t id, const void *bytes, size_t n)
+{
+	struct string_row *row = stream_reserve(s, ROW_string, stream_tail(sizeof *row, n));
+
+	if (!row)
+		return false;
+	*row = (struct string_row){ .id = id, .bytes = (uint32_t)n };
+	memcpy(row + 1, bytes, n);
+	stream_publish(s, row);
+	return true;
+}
+
+static bool describe_config(struct stream *s, uint32_t id, const void *bytes)
+{
+	struct config_row *row = stream_reserve(s, ROW_config, sizeof *row);
+
+	if (!row)
+		return false;
+	memcpy(row, bytes, sizeof *row);
+	row->id = id;
+	stream_publish(s, row);
+	return true;
+}
+
+/* Describes first, then lets others find the id.  0 when it cannot be described. */
+static uint32_t insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
+{
+	struct entry *e = find(in->table, hash, kind, bytes, n);
+	uint32_t *next = kind == ROW_string ? &in->next_string : &in->next_config;
+	bool ok;
+
+	if (e)
+		return e->id;
+	if (in->used >= MAX_ENTRIES) {
+		health_count(HEALTH_strings_full);
+		return 0;
+	}
+	if (in->used >= in->table->mask / 2 && !grow(in))
+		return 0;
+	e = memory_take(sizeof *e + n);
+	if (!e)
+		return 0;
+	e->hash = hash;
+	e->kind = kind;
+	e->len = (uint32_t)n;
+	e->id = *next + 1;
+	memcpy(e->bytes, bytes, n);
+	ok = kind == ROW_string ? describe_string(s, e->id, bytes, n) : describe_config(s, e->id, bytes);
+	if (!ok)
+		return 0;
+	*next = e->id;
+	in->used++;
+	place(in->table, e);
+	return e->id;
+}
+
+static uint32_t intern(struct stream *s, uint32_t kind, const void *bytes, size_t n)
+{
+	struct intern *in = intern_self();
+	uint64_t hash = hash_of(bytes, n, kind);
+	struct entry *e;
+	uint32_t id;
+
+	if (!in)
+		return 0;
+	e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
+	if (likely(e != NULL))
+		return e->id;
+	lock(in);
+	id = insert(s, in, hash, kind, bytes, n);
+	unlock(in);
+	return id;
+}
+
+uint32_t intern_bytes(struct stream *s, const char *text, size_t n)
+{
+	return intern(s, ROW_string, text, n < INTERN_MAX ? n : INTERN_MAX);
+}
+
+uint32_t intern_text(struct stream *s, const char *text)
+{
+	return text ? intern_bytes(s, text, strnlen(text, INTERN_MAX)) : 0;
+}
+
+static size_t utf8_put(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		out[0] = (char)(0xc0 | c >> 6);
+		out[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		out[0] = (char)(0xe0 | c >> 12);
+		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		out[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char)(0xf0 | c >> 18);
+	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	out[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+size_t utf8_of(char *out, size_t size, const wchar_t *text)
+{
+	size_t n = 0;
+
+	for (; *text && n + 4 <= size; text++) {
+		uint32_t c = (uint32_t)*text;
+
+		if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+			c = 0xfffd;     /* not a character */
+		n += utf8_put(out + n, c);
+	}
+	return n;
+}
+
+uint32_t intern_wide(struct stream *s, const wchar_t *text)
+{
+	char utf8[4096];
+
+	return text ? intern_bytes(s, utf8, utf8_of(utf8, sizeof utf8, text)) : 0;
+}
+
+uint32_t intern_config(struct stream *s, struct config_row *config)
+{
+	config->id = 0;
+	config->id = intern(s, ROW_config, config, sizeof *config);
+	return config->id;
+}
+
+void intern_attribute(struct stream *s, const char *key, const char *value)
+{
+	char text[1024];
+	int n = snprintf(text, sizeof text, "%s=%s", key, value);
+	struct attribute_row *row;
+
+	if (n < 0)
+		return;
+	if (n >= (int)sizeof text)
+		n = sizeof text - 1;
+	row = stream_reserve(s, ROW_attribute, stream_tail(sizeof *row, (size_t)n));
+	if (!row)
+		return;
+	*row = (struct attribute_row){ .process = guest->process, .bytes = (uint32_t)n };
+	memcpy(row + 1, text, (size_t)n);
+	stream_publish(s, row);
+}

@@ -1,0 +1,22 @@
+/*
+ * Names that the program holds handles to: NVTX domains and registered strings.  A handle is an index, never a pointer, so that a stale
+ * or foreign one is harmless; and it outlives a fork, after which the child describes the name anew.
+ */
+#ifndef INJECT_NAMES_H
+#define INJECT_NAMES_H
+
+#include "inject/stream.h"
+
+/* Handle of a domain of that name; the same name gives the same handle.  NULL (the default domain) when there is no room. */
+const void *names_domain(struct stream *s, const char *text, size_t n);
+
+/* Id of a domain handle, described in this process; 0, the default domain, for NULL and for what is no handle of ours. */
+uint32_t names_domain_id(struct stream *s, const void *handle);
+
+/* Handle of a string; NULL when there is no room. */
+const void *names_string(struct stream *s, const char *text, size_t n);
+
+/* String id of a handle; 0 for what is no handle of ours. */
+uint32_t names_string_id(struct stream *s, const void *handle);
+
+#endif

@@ -1,0 +1,409 @@
+#include "inject/nvtx.h"
+
+#include <string.h>
+
+#include "inject/intern.h"
+#include "inject/names.h"
+#include "inject/ranges.h"
+
+#define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
+
+static uint32_t message_of(struct stream *s, const struct nvtx_attributes *a)
+{
+	switch (a->message_type) {
+	case NVTX_TEXT:
+		return intern_text(s, a->message.text);
+	case NVTX_WIDE:
+		return intern_wide(s, a->message.wide);
+	case NVTX_REGISTERED:
+		return names_string_id(s, a->message.registered);
+	default:
+		return 0;
+	}
+}
+
+static struct range_what what_of(struct stream *s, const void *domain, const struct nvtx_attributes *a)
+{
+	struct range_what w = { .domain = names_domain_id(s, domain) };
+
+	if (!a || a->size < sizeof *a)
+		return w;
+	w.name = message_of(s, a);
+	w.category = a->category;
+	w.color = a->color_type == NVTX_COLOR_ARGB ? a->color : 0;
+	if (a->payload_type > 0 && a->payload_type <= NVTX_PAYLOAD_FLOAT) {
+		w.payload_type = (uint32_t)a->payload_type;
+		w.payload = a->payload;
+	}
+	return w;
+}
+
+/* ---- push and pop ---- */
+
+static int domain_push_ex(const void *domain, const struct nvtx_attributes *a)
+{
+	struct stream *s = stream_enter();
+	struct range_what w;
+	int depth;
+
+	if (!s)
+		return NOT_TRACKED;
+	w = what_of(s, domain, a);
+	depth = ranges_push(s, &w);
+	stream_leave(s);
+	return depth;
+}
+
+static int push_ex(const struct nvtx_attributes *a)
+{
+	return domain_push_ex(NULL, a);
+}
+
+static int push_a(const char *text)
+{
+	struct stream *s = stream_enter();
+	int depth;
+
+	if (!s)
+		return NOT_TRACKED;
+	depth = ranges_push(s, &(struct range_what){ .name = intern_text(s, text) });
+	stream_leave(s);
+	return depth;
+}
+
+static int push_w(const wchar_t *text)
+{
+	struct stream *s = stream_enter();
+	int depth;
+
+	if (!s)
+		return NOT_TRACKED;
+	depth = ranges_push(s, &(struct range_what){ .name = intern_wide(s, text) });
+	stream_leave(s);
+	return depth;
+}
+
+static int domain_pop(const void *domain)
+{
+	struct stream *s = stream_enter();
+	int depth;
+
+	if (!s)
+		return NOT_TRACKED;
+	depth = ranges_pop(s, names_domain_id(s, domain));
+	stream_leave(s);
+	return depth;
+}
+
+static int pop(void)
+{
+	return domain_pop(NULL);
+}
+
+/* ---- start and end ---- */
+
+static uint64_t domain_start_ex(const void *domain, const struct nvtx_attributes *a)
+{
+	struct stream *s = stream_enter();
+	struct range_what w;
+	uint64_t handle;
+
+	if (!s)
+		return 0;
+	w = what_of(s, domain, a);
+	handle = ranges_start(s, &w);
+	stream_leave(s);
+	return handle;
+}
+
+static uint64_t start_ex(const struct nvtx_attributes *a)
+{
+	return domain_start_ex(NULL, a);
+}
+
+static uint64_t start_a(const char *text)
+{
+	struct nvtx_attributes a = { .size = sizeof a, .message_type = NVTX_TEXT, .message.text = text };
+
+	return domain_start_ex(NULL, &a);
+}
+
+static uint64_t start_w(const wchar_t *text)
+{
+	struct nvtx_attributes a = { .size = sizeof a, .message_type = NVTX_WIDE, .message.wide = text };
+
+	return domain_start_ex(NULL, &a);
+}
+
+static void end(uint64_t handle)
+{
+	struct stream *s = stream_enter();
+
+	if (!s)
+		return;
+	ranges_end(s, handle);
+	stream_leave(s);
+}
+
+static void domain_end(const void *domain, uint64_t handle)
+{
+	(void)domain;           /* the handle knows */
+	end(handle);
+}
+
+/* ---- marks ---- */
+
+static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
+{
+	struct stream *s = stream_enter();
+	struct range_what w;
+	struct mark_row *row;
+
+	if (!s)
+		return;
+	w = what_of(s, domain, a);
+	if (capture_on() && (row = stream_reserve(s, ROW_mark, sizeof *row))) {
+		*row = (struct mark_row){
+			.start = clock_now(),
+			.payload = w.payload,
+			.range = stream_range(s),
+			.thread = s->thread,
+			.domain = w.domain,
+			.category = w.category,
+			.name = w.name,
+			.color = w.color,
+			.payload_type = w.payload_type,
+		};
+		stream_publish(s, row);
+	}
+	stream_leave(s);
+}
+
+static void mark_ex(const struct nvtx_attributes *a)
+{
+	domain_mark_ex(NULL, a);
+}
+
+static void mark_a(const char *text)
+{
+	struct nvtx_attributes a = { .size = sizeof a, .message_type = NVTX_TEXT, .message.text = text };
+
+	domain_mark_ex(NULL, &a);
+}
+
+static void mark_w(const wchar_t *text)
+{
+	struct nvtx_attributes a = { .size = sizeof a, .message_type = NVTX_WIDE, .message.wide = text };
+
+	domain_mark_ex(NULL, &a);
+}
+
+/* ---- names ---- */
+
+static void name_category(const void *domain, uint32_t category, const char *text, const wchar_t *wide)
+{
+	struct stream *s = stream_enter();
+	struct category_row *row;
+	uint32_t name, id;
+
+	if (!s)
+		return;
+	id = names_domain_id(s, domain);
+	name = wide ? intern_wide(s, wide) : intern_text(s, text);
+	row = stream_reserve(s, ROW_category, sizeof *row);
+	if (row) {
+		*row = (struct category_row){ .domain = id, .id = category, .name = name };
+		stream_publish(s, row);
+	}
+	stream_leave(s);
+}
+
+static void category_a(uint32_t category, const char *text)
+{
+	name_category(NULL, category, text, NULL);
+}
+
+static void category_w(uint32_t category, const wchar_t *text)
+{
+	name_category(NULL, category, NULL, text);
+}
+
+static void domain_category_a(const void *domain, uint32_t category, const char *text)
+{
+	name_category(domain, category, text, NULL);
+}
+
+static void domain_category_w(const void *domain, uint32_t category, const wchar_t *text)
+{
+	name_category(domain, category, NULL, text);
+}
+
+static void thread_a(uint32_t tid, const char *text)
+{
+	struct stream *s = stream_enter();
+
+	if (!s)
+		return;
+	if (text)
+		stream_name_thread(s, tid, text, strnlen(text, 256));
+	stream_leave(s);
+}
+
+static void thread_w(uint32_t tid, const wchar_t *text)
+{
+	char narrow[256];
+	size_t n = text ? utf8_of(narrow, sizeof narrow, text) : 0;
+	struct stream *s = stream_enter();
+
+	if (!s)
+		return;
+	stream_name_thread(s, tid, narrow, n);
+	stream_leave(s);
+}
+
+/* A handle of a domain, or of a registered string: one table for all domains, equal strings are equal. */
+static const void *new_handle(const void *(*make)(struct stream *, const char *, size_t), const char *text, size_t n)
+{
+	struct stream *s = stream_enter();
+	const void *handle;
+
+	if (!s)
+		return NULL;
+	handle = make(s, text, n);
+	stream_leave(s);
+	return handle;
+}
+
+static const void *register_a(const void *domain, const char *text)
+{
+	(void)domain;
+	return text ? new_handle(names_string, text, strnlen(text, INTERN_MAX)) : NULL;
+}
+
+static const void *register_w(const void *domain, const wchar_t *text)
+{
+	char narrow[4096];
+
+	(void)domain;
+	return text ? new_handle(names_string, narrow, utf8_of(narrow, sizeof narrow, text)) : NULL;
+}
+
+static const void *create_a(const char *text)
+{
+	return text ? new_handle(names_domain, text, strnlen(text, INTERN_MAX)) : NULL;
+}
+
+static const void *create_w(const wchar_t *text)
+{
+	char narrow[4096];
+
+	return text ? new_handle(names_domain, narrow, utf8_of(narrow, sizeof narrow, text)) : NULL;
+}
+
+static void destroy(const void *domain)
+{
+	(void)domain;           /* its ranges may still be open, and another module may hold the same one */
+}
+
+/* ---- payload extension: ranges count; what is in the payloads is not recorded yet ---- */
+
+static void mark_payload(const void *domain, const void *data, size_t n)
+{
+	(void)data, (void)n;
+	domain_mark_ex(domain, NULL);
+}
+
+static int push_payload(const void *domain, const void *data, size_t n)
+{
+	(void)data, (void)n;
+	return domain_push_ex(domain, NULL);
+}
+
+static int pop_payload(const void *domain, const void *data, size_t n)
+{
+	(void)data, (void)n;
+	return domain_pop(domain);
+}
+
+static uint64_t start_payload(const void *domain, const void *data, size_t n)
+{
+	(void)data, (void)n;
+	return domain_start_ex(domain, NULL);
+}
+
+static void end_payload(const void *domain, uint64_t handle, const void *data, size_t n)
+{
+	(void)domain, (void)data, (void)n;
+	end(handle);
+}
+
+static uint8_t is_enabled(const void *domain)
+{
+	(void)domain;
+	return 1;
+}
+
+/* ---- tables ---- */
+
+struct hook {
+	uint32_t id;
+	nvtx_function fn;
+};
+
+#define HOOK(id, fn) { NVTX_##id, (nvtx_function)(fn) }
+
+static const struct hook core[] = {
+	HOOK(MarkEx, mark_ex), HOOK(MarkA, mark_a), HOOK(MarkW, mark_w),
+	HOOK(RangeStartEx, start_ex), HOOK(RangeStartA, start_a), HOOK(RangeStartW, start_w), HOOK(RangeEnd, end),
+	HOOK(RangePushEx, push_ex), HOOK(RangePushA, push_a), HOOK(RangePushW, push_w), HOOK(RangePop, pop),
+	HOOK(NameCategoryA, category_a), HOOK(NameCategoryW, category_w),
+	HOOK(NameOsThreadA, thread_a), HOOK(NameOsThreadW, thread_w),
+};
+
+static const struct hook core2[] = {
+	HOOK(DomainMarkEx, domain_mark_ex), HOOK(DomainRangeStartEx, domain_start_ex), HOOK(DomainRangeEnd, domain_end),
+	HOOK(DomainRangePushEx, domain_push_ex), HOOK(DomainRangePop, domain_pop),
+	HOOK(DomainNameCategoryA, domain_category_a), HOOK(DomainNameCategoryW, domain_category_w),
+	HOOK(DomainRegisterStringA, register_a), HOOK(DomainRegisterStringW, register_w),
+	HOOK(DomainCreateA, create_a), HOOK(DomainCreateW, create_w), HOOK(DomainDestroy, destroy),
+};
+
+static const struct hook payload[] = {
+	HOOK(MarkPayload, mark_payload), HOOK(RangePushPayload, push_payload), HOOK(RangePopPayload, pop_payload),
+	HOOK(RangeStartPayload, start_payload), HOOK(RangeEndPayload, end_payload), HOOK(DomainIsEnabled, is_enabled),
+};
+
+static void fill(const struct nvtx_callbacks *callbacks, uint32_t module, const struct hook *hooks, size_t n)
+{
+	nvtx_function **table = NULL;
+	unsigned size = 0;
+
+	if (!callbacks->module_table(module, &table, &size) || !table)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (hooks[i].id < size && table[hooks[i].id])
+			*table[hooks[i].id] = hooks[i].fn;
+}
+
+int nvtx_install(const void *(*get_export_table)(uint32_t id))
+{
+	const struct nvtx_callbacks *callbacks = get_export_table(NVTX_EXPORT_CALLBACKS);
+
+	/* Connecting now is the first use of NVTX, a few calls before the first row: the session says whether NVTX is wanted. */
+	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || !session_connect() || !guest->config.trace_nvtx)
+		return 0;
+	session_flag(PROCESS_NVTX);
+	fill(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof *core);
+	fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
+	return 1;
+}
+
+int nvtx_install_extension(const struct nvtx_ext_module *m)
+{
+	if (!session_wanted() || m->size < sizeof *m || m->module != NVTX_EXT_PAYLOAD || m->n_segments < 1)
+		return 1;
+	for (size_t i = 0; i < sizeof payload / sizeof *payload; i++)
+		if (payload[i].id < m->segments->slots)
+			m->segments->functions[payload[i].id] = (intptr_t)payload[i].fn;
+	return 1;
+}

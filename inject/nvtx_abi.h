@@ -1,0 +1,73 @@
+/*
+ * What we use of NVTX, declared by ourselves, so that the object builds without NVIDIA's headers.  test/unit/inject compares it with
+ * them where they are present.  Sources: nvtx3/nvtxDetail/nvtxTypes.h, nvtxExtTypes.h, nvToolsExt.h of NVTX 3.2.
+ */
+#ifndef INJECT_NVTX_ABI_H
+#define INJECT_NVTX_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <wchar.h>
+
+#define NVTX_EXPORT_CALLBACKS 1         /* export table ids */
+
+/* Callback modules and the functions in them: positions in the table that the target gives. */
+enum nvtx_module { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
+
+enum nvtx_core {
+	NVTX_MarkEx = 1, NVTX_MarkA, NVTX_MarkW, NVTX_RangeStartEx, NVTX_RangeStartA, NVTX_RangeStartW, NVTX_RangeEnd,
+	NVTX_RangePushEx, NVTX_RangePushA, NVTX_RangePushW, NVTX_RangePop, NVTX_NameCategoryA, NVTX_NameCategoryW,
+	NVTX_NameOsThreadA, NVTX_NameOsThreadW,
+};
+
+enum nvtx_core2 {
+	NVTX_DomainMarkEx = 1, NVTX_DomainRangeStartEx, NVTX_DomainRangeEnd, NVTX_DomainRangePushEx, NVTX_DomainRangePop,
+	NVTX_DomainResourceCreate, NVTX_DomainResourceDestroy, NVTX_DomainNameCategoryA, NVTX_DomainNameCategoryW,
+	NVTX_DomainRegisterStringA, NVTX_DomainRegisterStringW, NVTX_DomainCreateA, NVTX_DomainCreateW, NVTX_DomainDestroy,
+	NVTX_DomainInitialize,
+};
+
+/* Payload extension: module id and the slots we fill.  A pop with a payload must reach us, or ranges would stay open. */
+#define NVTX_EXT_PAYLOAD 2
+enum nvtx_payload_slot {
+	NVTX_MarkPayload = 2, NVTX_RangePushPayload, NVTX_RangePopPayload, NVTX_RangeStartPayload, NVTX_RangeEndPayload,
+	NVTX_DomainIsEnabled,
+};
+
+enum nvtx_message { NVTX_TEXT = 1, NVTX_WIDE = 2, NVTX_REGISTERED = 3 };
+enum { NVTX_COLOR_ARGB = 1, NVTX_PAYLOAD_FLOAT = 6 };
+
+struct nvtx_attributes {
+	uint16_t version, size;
+	uint32_t category;
+	int32_t  color_type;
+	uint32_t color;
+	int32_t  payload_type, reserved;
+	uint64_t payload;
+	int32_t  message_type;
+	union {
+		const char *text;
+		const wchar_t *wide;
+		const void *registered;
+	} message;
+};
+
+typedef void (*nvtx_function)(void);
+
+struct nvtx_callbacks {
+	size_t size;
+	int (*module_table)(uint32_t module, nvtx_function ***table, unsigned *size);
+};
+
+struct nvtx_ext_segment {
+	size_t id, slots;
+	intptr_t *functions;
+};
+
+struct nvtx_ext_module {
+	uint16_t version, size, module, compat;
+	size_t n_segments;
+	struct nvtx_ext_segment *segments;
+};
+
+#endif

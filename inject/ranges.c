@@ -1,0 +1,169 @@
+#include "inject/ranges.h"
+
+#define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
+#define CLAIMED 1u              /* id of a place that is being filled: the collector skips it; real ids have a thread above bit 40 */
+
+static struct open_range opened(struct stream *s, const struct range_what *what, uint64_t id)
+{
+	return (struct open_range){
+		.id = id,
+		.start = clock_now(),
+		.payload = what->payload,
+		.name = what->name,
+		.domain = what->domain,
+		.category = what->category,
+		.color = what->color,
+		.payload_type = what->payload_type,
+		.thread = s->thread,
+		.step = -1,
+	};
+}
+
+static void write_row(struct stream *s, const struct open_range *r, uint32_t level, uint32_t flags)
+{
+	struct range_row *row;
+
+	if (!capture_on() || !(row = stream_reserve(s, ROW_range, sizeof *row)))
+		return;
+	*row = (struct range_row){
+		.start = r->start,
+		.duration = clock_now() - r->start,
+		.id = r->id,
+		.payload = r->payload,
+		.thread = r->thread,
+		.end_thread = s->thread,
+		.domain = r->domain,
+		.category = r->category,
+		.name = r->name,
+		.color = r->color,
+		.payload_type = r->payload_type,
+		.level = level,
+		.flags = flags,
+		.step = r->step,
+	};
+	stream_publish(s, row);
+}
+
+static int depth_in(const struct slot *slot, uint32_t depth, uint32_t domain)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < depth; i++)
+		n += slot->stack[i].domain == domain;
+	return n;
+}
+
+int ranges_push(struct stream *s, const struct range_what *what)
+{
+	struct slot *slot = s->slot;
+	uint32_t depth;
+
+	if (unlikely(!slot))
+		return NOT_TRACKED;
+	depth = slot->depth;
+	if (unlikely(depth >= MAX_DEPTH)) {
+		s->too_deep++;          /* so that its pop ends nothing else */
+		health_count(HEALTH_too_deep);
+		health_drop(ROW_range, 1);
+		return NOT_TRACKED;
+	}
+	slot->stack[depth] = opened(s, what, stream_range_id(s));
+	__atomic_store_n(&slot->depth, depth + 1, __ATOMIC_RELEASE);
+	return depth_in(slot, depth, what->domain);
+}
+
+int ranges_pop(struct stream *s, uint32_t domain)
+{
+	struct slot *slot = s->slot;
+	uint32_t i, depth;
+
+	if (unlikely(!slot))
+		return NOT_TRACKED;
+	if (unlikely(s->too_deep)) {
+		s->too_deep--;
+		return NOT_TRACKED;
+	}
+	depth = i = slot->depth;
+	while (i > 0 && slot->stack[i - 1].domain != domain)
+		i--;
+	if (unlikely(i == 0)) {
+		health_count(HEALTH_pop_without_push);
+		return NOT_TRACKED;
+	}
+	i--;
+	write_row(s, &slot->stack[i], i, 0);
+	/* Ranges of other domains that were pushed later stay open: close the gap.  A kill in here shows one range twice, never garbage. */
+	for (uint32_t k = i; k + 1 < depth; k++)
+		slot->stack[k] = slot->stack[k + 1];
+	__atomic_store_n(&slot->depth, depth - 1, __ATOMIC_RELEASE);
+	return depth_in(slot, i, domain);
+}
+
+void ranges_abandon(struct stream *s)
+{
+	struct slot *slot = s->slot;
+
+	if (!slot)
+		return;
+	while (slot->depth > 0) {
+		write_row(s, &slot->stack[slot->depth - 1], slot->depth - 1, RANGE_INCOMPLETE);
+		__atomic_store_n(&slot->depth, slot->depth - 1, __ATOMIC_RELEASE);
+		health_count(HEALTH_ranges_open);
+	}
+}
+
+/* The place, and 48 bits of the id that tell this range from the next one in the same place. */
+static uint64_t handle_of(uint32_t place, uint64_t id)
+{
+	return ((id ^ id >> 40) & 0xffffffffffff) << 16 | (place + 1);
+}
+
+uint64_t ranges_start(struct stream *s, const struct range_what *what)
+{
+	struct arena *a = guest->arena;
+	uint32_t hint = __atomic_fetch_add(&a->next_started, 1, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < MAX_STARTED; i++) {
+		uint32_t place = (hint + i) % MAX_STARTED;
+		struct open_range *r = &a->started[place];
+		uint64_t free = 0;
+
+		if (__atomic_load_n(&r->id, __ATOMIC_RELAXED) ||
+		    !__atomic_compare_exchange_n(&r->id, &free, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+
+		uint64_t id = stream_range_id(s);
+
+		*r = opened(s, what, CLAIMED);
+		__atomic_store_n(&r->id, id, __ATOMIC_RELEASE);
+		return handle_of(place, id);
+	}
+	health_count(HEALTH_too_many_started);
+	health_drop(ROW_range, 1);
+	return 0;
+}
+
+void ranges_end(struct stream *s, uint64_t handle)
+{
+	uint32_t place = (uint32_t)(handle & 0xffff) - 1;
+	struct open_range *r, copy;
+	uint64_t id;
+
+	if (!handle)            /* it had no place when it was started, and was counted then */
+		return;
+	if (place >= MAX_STARTED)
+		goto unknown;
+	r = &guest->arena->started[place];
+	id = __atomic_load_n(&r->id, __ATOMIC_ACQUIRE);
+	if (id <= CLAIMED || handle_of(place, id) != handle)
+		goto unknown;
+	copy = *r;
+	copy.id = id;
+	/* Two threads may end the same range by mistake: one of them wins. */
+	if (!__atomic_compare_exchange_n(&r->id, &id, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		goto unknown;
+	write_row(s, &copy, 0, RANGE_STARTEND);
+	return;
+unknown:
+	health_count(HEALTH_pop_without_push);
+}

@@ -1,0 +1,29 @@
+/*
+ * Open ranges: push/pop per thread (any domain on one stack), start/end per process.  They live in the arena's header, so that the
+ * collector finds them after a kill; a row is written when a range ends.
+ */
+#ifndef INJECT_RANGES_H
+#define INJECT_RANGES_H
+
+#include "inject/stream.h"
+
+/* What a range is, besides where and when. */
+struct range_what {
+	uint64_t payload;
+	uint32_t name, domain, category, color, payload_type;
+};
+
+/* Depth of the new range in its domain, from 0; -2 when it is not tracked (NVTX's number for that). */
+int ranges_push(struct stream *s, const struct range_what *what);
+
+/* Ends the innermost range of the domain: the depth it had, or -2 without one (counted). */
+int ranges_pop(struct stream *s, uint32_t domain);
+
+/* A handle, or 0 when there is no place for it (counted). */
+uint64_t ranges_start(struct stream *s, const struct range_what *what);
+void ranges_end(struct stream *s, uint64_t handle);
+
+/* The thread ends: its open push/pop ranges become incomplete rows. */
+void ranges_abandon(struct stream *s);
+
+#endif

@@ -1,0 +1,10 @@
+/* The line that every process writes once, so that the trace can list processes that never recorded anything. */
+#ifndef INJECT_ROSTER_H
+#define INJECT_ROSTER_H
+
+#include <stdint.h>
+
+/* Open, one write, close: about a microsecond (wire.h has the format).  Async-signal-safe; keeps errno; may fail silently. */
+void roster_line(const char *folder, char how, int64_t start, const char *name);
+
+#endif

@@ -1,0 +1,220 @@
+#include "inject/stream.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject/module.h"
+#include "inject/ranges.h"
+
+__thread struct stream stream_self;
+
+/* What a stream points to while it has no block: nothing fits in it. */
+static struct block no_block;
+
+static pthread_key_t at_thread_end;
+static bool has_key;
+
+static struct block *take_from(struct arena *a, uint32_t first, uint32_t end)
+{
+	/* Lowest first: blocks in use stay few and warm, and the memory behind the others is never touched. */
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t free = BLOCK_FREE;
+
+		if (__atomic_load_n(&a->block_state[i], __ATOMIC_RELAXED) == BLOCK_FREE &&
+		    __atomic_compare_exchange_n(&a->block_state[i], &free, BLOCK_OWNED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			struct block *b = arena_block(a, i);
+
+			b->index = i;
+			b->cap = (i < a->n_small ? SMALL_BLOCK : LARGE_BLOCK) - (uint32_t)sizeof *b;
+			__atomic_fetch_add(&a->n_taken, 1, __ATOMIC_RELAXED);
+			return b;
+		}
+	}
+	return NULL;
+}
+
+/* API rows and marks go without the last eighth of the arena: GPU rows and definitions come last to be dropped. */
+static bool may_take(const struct arena *a, unsigned kind)
+{
+	uint32_t all = a->n_small + a->n_large;
+	uint32_t taken = __atomic_load_n(&a->n_taken, __ATOMIC_RELAXED);
+
+	return taken < (kind == ROW_api || kind == ROW_mark ? all - all / 8 : all);
+}
+
+static struct block *take_block(struct stream *s, unsigned kind, bool large)
+{
+	struct arena *a = guest->arena;
+	uint32_t all = a->n_small + a->n_large;
+	struct block *b = NULL;
+
+	if (!may_take(a, kind))
+		return NULL;
+	if (large)
+		b = take_from(a, a->n_small, all);
+	if (!b)
+		b = take_from(a, 0, a->n_small);
+	if (!b)
+		b = take_from(a, a->n_small, all);
+	if (!b)
+		return NULL;
+	b->thread = s->thread;
+	__atomic_store_n(&a->last_time, clock_now(), __ATOMIC_RELAXED);
+	return b;
+}
+
+static void hand_over(struct block *b)
+{
+	if (b == &no_block)
+		return;
+	__atomic_store_n(&guest->arena->block_state[b->index], BLOCK_FULL, __ATOMIC_RELEASE);
+	session_ring();
+}
+
+struct block *stream_next_block(struct stream *s, unsigned kind, size_t size)
+{
+	struct block *old = s->block;
+	struct block *b = take_block(s, kind, old != &no_block);
+
+	if (b && size <= b->cap) {
+		hand_over(old);
+		s->block = b;
+		return b;
+	}
+	if (b) {        /* a row larger than a block: keep what we have for the rows that fit */
+		__atomic_store_n(&guest->arena->block_state[b->index], BLOCK_FULL, __ATOMIC_RELEASE);
+		session_ring();
+	}
+	health_count(HEALTH_no_block);
+	health_drop(kind, 1);
+	return NULL;
+}
+
+/* A place for open ranges: in the arena, where they survive a kill, else private. */
+static struct slot *take_slot(struct arena *a, uint32_t thread)
+{
+	void *p;
+
+	for (uint32_t i = 0; i < MAX_SLOTS; i++) {
+		uint32_t free = 0;
+
+		if (!__atomic_load_n(&a->slots[i].owner, __ATOMIC_RELAXED) &&
+		    __atomic_compare_exchange_n(&a->slots[i].owner, &free, thread, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return &a->slots[i];
+	}
+	health_count(HEALTH_no_slot);
+	p = mmap(NULL, sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void give_slot(struct arena *a, struct slot *slot)
+{
+	if (!slot)
+		return;
+	if (slot < a->slots || slot >= a->slots + MAX_SLOTS) {
+		munmap(slot, sizeof *slot);
+		return;
+	}
+	slot->tid = 0;
+	__atomic_store_n(&slot->depth, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->owner, 0, __ATOMIC_RELEASE);
+}
+
+static void describe_thread(struct stream *s, uint32_t id, uint32_t tid, const char *name, size_t n)
+{
+	struct thread_row *row = stream_reserve(s, ROW_thread, stream_tail(sizeof *row, n));
+
+	if (!row)
+		return;
+	*row = (struct thread_row){ .start = clock_now(), .id = id, .tid = tid, .flags = s->tool, .bytes = (uint32_t)n };
+	memcpy(row + 1, name, n);
+	stream_publish(s, row);
+}
+
+void stream_name_thread(struct stream *s, uint32_t tid, const char *name, size_t n)
+{
+	struct arena *a = guest->arena;
+
+	for (uint32_t i = 0; i < MAX_SLOTS; i++) {
+		struct slot *slot = &a->slots[i];
+		uint32_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+
+		if (owner && slot->tid == tid)
+			describe_thread(s, owner, tid, name, n);
+	}
+}
+
+bool stream_attach(struct stream *s)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	char name[17] = "";
+	int saved = errno;
+	struct arena *a;
+
+	if (!session_connect())
+		return false;
+	a = guest->arena;
+	s->thread = __atomic_add_fetch(&a->next_thread, 1, __ATOMIC_RELAXED);
+	s->sequence = 0;
+	s->too_deep = 0;
+	s->scratch = 0;
+	s->block = &no_block;
+	s->slot = take_slot(a, s->thread);
+	if (s->slot)
+		s->slot->tid = tid;
+	s->epoch = guest->epoch;
+	if (has_key)
+		pthread_setspecific(at_thread_end, s);
+	prctl(PR_GET_NAME, name);
+	describe_thread(s, s->thread, tid, name, strlen(name));
+	errno = saved;
+	return true;
+}
+
+static void thread_ends(void *arg)
+{
+	struct stream *s = arg;
+
+	/* A child's main thread inherits the key of the thread that forked; its stream is of another epoch. */
+	if (s != &stream_self || !s->epoch || s->epoch != guest->epoch)
+		return;
+	s->busy = 1;
+	ranges_abandon(s);
+	hand_over(s->block);
+	give_slot(guest->arena, s->slot);
+	s->epoch = 0;
+	s->busy = 0;
+}
+
+void stream_tool_thread(void)
+{
+	stream_self.tool = 1;
+}
+
+static void init(void)
+{
+	has_key = pthread_key_create(&at_thread_end, thread_ends) == 0;
+}
+
+/* Last published moment of a clean end: the collector need not guess. */
+static void stop(void)
+{
+	struct arena *a = guest->arena;
+
+	if (a)
+		__atomic_store_n(&a->last_time, clock_now(), __ATOMIC_RELAXED);
+}
+
+/* Only the forking thread lives on in a child, and it may have been inside a hook of a signal handler's victim. */
+static void forked(void)
+{
+	stream_self.busy = 0;
+	stream_self.epoch = 0;
+}
+
+const struct module stream_module = { .init = init, .stop = stop, .forked = forked };
