@@ -11,19 +11,45 @@
 
 struct clock_row;
 
+/* From `from` on, up to the next piece: mono + (t - from) * rate / 2^60, at most `limit`. */
+struct clock_piece {
+	int64_t from, mono, limit;
+	int64_t rate;
+};
+
+/* One clock's way to MONOTONIC: pieces sorted by from. */
+struct clock_scale {
+	struct clock_piece *pieces;
+	size_t n;
+	int64_t before;                 /* rate ahead of the first piece */
+	size_t hint;                    /* last piece used */
+};
+
 struct clock_map {
 	struct clock_row *points;       /* sorted by mono; owned */
 	size_t n;
 	int64_t base;                   /* real - mono at the first point */
-	size_t hint;                    /* last segment used */
+	size_t steps;                   /* how often the wall clock was set by more than 50 us */
+	struct clock_scale tsc, real;
 };
 
 /* Copies the points, in any order.  0, or -1 when out of memory.  No points: every clock is taken as it is. */
 int clock_map_init(struct clock_map *m, const struct clock_row *points, size_t n);
 void clock_map_release(struct clock_map *m);
 
-/* t on clock (enum wire_clock) in trace time. */
+/*
+ * t on clock (enum wire_clock) in trace time.  0 stays 0: it means no time.
+ *
+ * TSC goes piecewise linearly between the points and beyond them at the overall rate.  REAL does so between points of one setting of
+ * the wall clock; a step is taken to have been half-way between its two points, and where a step back makes a REAL time mean two
+ * moments, it is the later one.
+ *
+ * Only `hint`s change, so threads use copies of *m.
+ */
 int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t);
+
+/* A length on a clock that is not known to begin anywhere: by the overall rate. */
+int64_t clock_span(const struct clock_map *m, unsigned clock, int64_t length);
 
 /* The time stamp counter: 8 ns a read where CLOCK_MONOTONIC takes 19 (measured on the machine of the guide). */
 static inline uint64_t tsc_now(void)
