@@ -15,12 +15,13 @@ struct chunk {
 	struct chunk_header head;
 	const struct record *record;    /* NULL: a kind this program does not know */
 	bool bad;                       /* its body failed its checksum when it was read or checked; skip it */
+	bool checked, head_checked;     /* the reader's own: the body was read before, trace_check() compared the header */
 };
 
 /* Something in the file that cannot be read.  text names it: "chunk of 512 kernel rows of process 3", "317 bytes". */
 struct damage {
 	uint64_t offset, bytes;
-	uint64_t rows;                  /* lost rows where the index knows, else 0 */
+	uint64_t rows;                  /* lost rows where the index or its own header knows, else 0 */
 	char text[160];
 };
 

@@ -1,0 +1,226 @@
+/* Finding the chunks of a file: by its index, else by walking from chunk to chunk, searching only behind damage. */
+#include "trace/reader_parts.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static pthread_mutex_t damage_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void trace_damaged(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t rows, const char *fmt, ...)
+{
+	struct damage *grown;
+	va_list ap;
+
+	pthread_mutex_lock(&damage_lock);
+	grown = realloc(t->damage, (t->n_damage + 1) * sizeof *grown);
+	if (grown) {
+		struct damage *d = &grown[t->n_damage++];
+
+		t->damage = grown;
+		*d = (struct damage){ .offset = offset, .bytes = bytes, .rows = rows };
+		va_start(ap, fmt);
+		vsnprintf(d->text, sizeof d->text, fmt, ap);
+		va_end(ap);
+	}
+	pthread_mutex_unlock(&damage_lock);
+}
+
+const char *part_name(const struct chunk_header *head, char *text, size_t size)
+{
+	const struct record *r = record_by_kind(head->kind);
+
+	if (r)
+		snprintf(text, size, "chunk of %u %s rows of process %u", head->rows, r->name, head->process);
+	else
+		snprintf(text, size, "chunk of %u rows of unknown kind %u of process %u", head->rows, head->kind, head->process);
+	return text;
+}
+
+static uint64_t align8(uint64_t n)
+{
+	return (n + 7) & ~(uint64_t)7;
+}
+
+uint64_t part_end(uint64_t offset, const struct chunk_header *head)
+{
+	return align8(offset + sizeof *head + head->stored);
+}
+
+/* Sizes that no writer makes are damage (or malice): a row has 8 bytes at least. */
+static bool head_sane(const struct chunk_header *head)
+{
+	if (head->kind == ROW_INDEX)
+		return head->stored == (uint64_t)head->rows * sizeof(struct index_entry);
+	return head->raw <= CHUNK_RAW_MAX && head->rows <= head->raw / 8;
+}
+
+static bool head_whole(const struct chunk_header *head)
+{
+	return head->magic == CHUNK_MAGIC && head->crc == crc32_of(0, head, offsetof(struct chunk_header, crc)) &&
+	       head_sane(head);
+}
+
+enum part part_at(const struct trace *t, uint64_t offset, bool any_session, struct chunk_header *head)
+{
+	if (t->size < sizeof *head || offset > t->size - sizeof *head)
+		return PART_NONE;
+	memcpy(head, t->map + offset, sizeof *head);
+	if (!head_whole(head) || (!any_session && head->session != t->header.session))
+		return PART_NONE;
+	return head->stored > t->size - offset - sizeof *head ? PART_CUT : PART_WHOLE;
+}
+
+uint64_t part_find(const struct trace *t, uint64_t from, uint64_t end, bool any_session, struct chunk_header *head)
+{
+	uint64_t magic;
+
+	for (; from + sizeof *head <= end; from += 8) {
+		memcpy(&magic, t->map + from, sizeof magic);
+		if (magic == CHUNK_MAGIC && part_at(t, from, any_session, head) == PART_WHOLE)
+			return from;
+	}
+	return end;
+}
+
+static int add_chunk(struct trace *t, size_t *cap, uint64_t offset, const struct chunk_header *head)
+{
+	if (t->n_chunks == *cap) {
+		size_t more = *cap ? *cap * 2 : 64;
+		struct chunk *grown = realloc(t->chunks, more * sizeof *grown);
+
+		if (!grown)
+			return -1;
+		t->chunks = grown;
+		*cap = more;
+	}
+	t->chunks[t->n_chunks++] = (struct chunk){
+		.offset = offset, .head = *head, .record = head->version == 1 ? record_by_kind(head->kind) : NULL,
+	};
+	return 0;
+}
+
+/* Names what lies between two chunks. */
+static void lost(struct trace *t, uint64_t from, uint64_t to)
+{
+	struct chunk_header head;
+	char name[96];
+
+	switch (part_at(t, from, false, &head)) {
+	case PART_WHOLE:
+		if (head.kind == ROW_INDEX)
+			trace_damaged(t, from, to - from, 0, "an index that is no longer used");
+		else
+			trace_damaged(t, from, to - from, head.rows, "%s", part_name(&head, name, sizeof name));
+		break;
+	case PART_CUT:
+		if (head.kind == ROW_INDEX)
+			trace_damaged(t, from, to - from, 0, "the index, cut off (every chunk was found without it)");
+		else
+			trace_damaged(t, from, to - from, head.rows, "%s, cut off after %llu of its %llu bytes",
+				      part_name(&head, name, sizeof name), (unsigned long long)(to - from),
+				      (unsigned long long)(sizeof head + head.stored));
+		break;
+	case PART_NONE:
+		trace_damaged(t, from, to - from, 0, "%llu bytes", (unsigned long long)(to - from));
+	}
+}
+
+bool footer_at_end(const struct trace *t, struct file_footer *foot)
+{
+	if (t->size < sizeof(struct file_header) + sizeof *foot)
+		return false;
+	memcpy(foot, t->map + t->size - sizeof *foot, sizeof *foot);
+	return foot->magic == FOOTER_MAGIC && foot->crc == crc32_of(0, foot, offsetof(struct file_footer, crc));
+}
+
+/* One walk from chunk to chunk; the index, where it comes by, is skipped. */
+static int walk(struct trace *t)
+{
+	uint64_t at = sizeof(struct file_header), next;
+	bool after_index = false;
+	struct chunk_header head;
+	struct file_footer foot;
+	size_t cap = 0;
+
+	while (at < t->size) {
+		if (part_at(t, at, false, &head) == PART_WHOLE) {
+			after_index = head.kind == ROW_INDEX;
+			if (!after_index && add_chunk(t, &cap, at, &head) < 0)
+				return -1;
+			if (after_index && crc32_of(0, t->map + at + sizeof head, head.stored) != head.body_crc)
+				trace_damaged(t, at, part_end(at, &head) - at, 0, "the index (every chunk was found without it)");
+			at = part_end(at, &head);
+			continue;
+		}
+		if (t->size - at == sizeof foot && footer_at_end(t, &foot))
+			break;
+		next = part_find(t, at + 8, t->size, false, &head);
+		if (footer_at_end(t, &foot) && foot.index == at)
+			trace_damaged(t, at, next - at, 0, "the index (every chunk was found without it)");
+		else if (after_index && next == t->size && next - at <= sizeof foot)
+			trace_damaged(t, at, next - at, 0, "the footer (every chunk was found without it)");
+		else
+			lost(t, at, next);
+		at = next;
+	}
+	return 0;
+}
+
+static bool entry_sane(const struct trace *t, const struct index_entry *e, uint64_t from, uint64_t to)
+{
+	return e->offset % 8 == 0 && e->offset >= from && e->offset < to && to - e->offset >= sizeof e->head &&
+	       head_whole(&e->head) && e->head.kind != ROW_INDEX && e->head.session == t->header.session &&
+	       e->head.stored <= to - e->offset - sizeof e->head;
+}
+
+/* 1: the chunks are listed, gaps between them named.  0: there is no index that can be believed.  -1: out of memory. */
+static int list_by_index(struct trace *t)
+{
+	uint64_t from = sizeof(struct file_header);
+	struct chunk_header head;
+	struct file_footer foot;
+	const uint8_t *entries;
+
+	if (!footer_at_end(t, &foot) || foot.index % 8 || part_at(t, foot.index, false, &head) != PART_WHOLE ||
+	    head.kind != ROW_INDEX || head.rows != foot.chunks || part_end(foot.index, &head) + sizeof foot != t->size)
+		return 0;
+	entries = t->map + foot.index + sizeof head;
+	if (crc32_of(0, entries, head.stored) != head.body_crc)
+		return 0;
+	for (uint32_t i = 0; i < head.rows; i++) {
+		struct index_entry e;
+
+		memcpy(&e, entries + i * sizeof e, sizeof e);
+		if (!entry_sane(t, &e, from, foot.index))
+			return 0;
+		from = part_end(e.offset, &e.head);
+	}
+	t->chunks = malloc((head.rows + 1u) * sizeof *t->chunks);
+	if (!t->chunks)
+		return -1;
+	from = sizeof(struct file_header);
+	for (uint32_t i = 0; i < head.rows; i++) {
+		size_t cap = head.rows + 1u;
+		struct index_entry e;
+
+		memcpy(&e, entries + i * sizeof e, sizeof e);
+		if (e.offset > from)
+			lost(t, from, e.offset);
+		add_chunk(t, &cap, e.offset, &e.head);
+		from = part_end(e.offset, &e.head);
+	}
+	if (foot.index > from)
+		lost(t, from, foot.index);
+	return 1;
+}
+
+int trace_list(struct trace *t, struct trace_error *err)
+{
+	int rc = list_by_index(t);
+
+	t->finished = rc == 1;
+	if (rc == 0)
+		rc = walk(t);
+	return rc < 0 ? trace_fail(err, 0, "cannot read '%s': out of memory", t->path) : 0;
+}
