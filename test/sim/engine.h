@@ -197,7 +197,8 @@ void engine_each_stream(void (*see)(const struct stream *));
 
 /* submit.c: operations find their place in time. */
 void op_submit(struct stream *s, struct op *op);        /* now, or into the graph that the stream captures */
-void op_run(struct stream *s, struct op *op, uint64_t after);   /* now; not before `after` */
+void op_run(struct stream *s, struct op *op, uint64_t after);   /* after what the stream holds, or else after `after` */
+uint64_t op_ready(struct stream *s);    /* when the stream could begin something new */
 void op_tell(struct op *op);            /* op has its times: to the tools and into the truth file */
 void wait_until(uint64_t when);
 void sync_wait(uint32_t type, struct context *ctx, struct stream *s, struct event *e, uint64_t until);
@@ -226,6 +227,13 @@ uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint3
 
 /* graph.c: recorded operations. */
 struct node;
+struct graph *graph_new(void);
+void graph_free(struct graph *g);
+struct graph *graph_clone(struct graph *of);    /* an executable one */
+void graph_launch(struct graph *exec, struct stream *s);
+size_t graph_nodes(const struct graph *g);
+void graph_begin_capture(struct stream *s);
+struct graph *graph_end_capture(struct stream *s);      /* NULL: the stream captured nothing */
 void graph_capture(struct stream *s, const struct op *op);
 void graph_capture_event(struct stream *s, struct event *e);
 void graph_capture_wait(struct stream *s, struct event *e);

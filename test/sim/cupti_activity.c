@@ -1,0 +1,403 @@
+/* CUPTI's activity side: which kinds are wanted, attributes, what becomes a record. */
+#include "test/sim/tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define N_CBIDS 1024
+#define N_EXTERNAL 6
+#define EXTERNAL_DEPTH 64
+
+_Atomic uint8_t kind_on[N_KINDS];
+static _Atomic uint8_t api_on[3][N_CBIDS];
+static _Atomic bool all_sync_records = true;
+static CUpti_ActivityThreadIdType thread_id_type;
+
+/* In the order of CUpti_ActivityAttribute: size of the value and default. */
+static struct { size_t size; uint64_t value; } attributes[] = {
+	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE] = { sizeof(size_t), 3200000 },
+	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_CDP] = { sizeof(size_t), 8 << 20 },
+	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT] = { sizeof(size_t), 250 },
+	[CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_POOL_SIZE] = { sizeof(size_t), 25000 },
+	[CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_POOL_LIMIT] = { sizeof(size_t), 250 },
+	[CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER] = { 1, 0 },
+	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE] = { sizeof(size_t), 3 },
+	[CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_PRE_ALLOCATE_VALUE] = { sizeof(size_t), 3 },
+	[CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED] = { 1, 0 },
+	[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER] = { 1, 1 },
+	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_DEVICE_GRAPHS] = { sizeof(size_t), 16777216 },
+};
+#define N_ATTRIBUTES (sizeof(attributes) / sizeof(*attributes))
+
+static __thread struct { uint64_t id[EXTERNAL_DEPTH]; int depth; } external[N_EXTERNAL];
+
+#define READY() do { CUptiResult r_ = cupti_ready(__func__); if (r_) return r_; } while (0)
+
+bool activity_per_thread(void)
+{
+	return cupti_version() >= 130000 && attributes[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER].value;
+}
+
+/* ---- what the driver did ---- */
+
+static uint32_t op_kind(const struct op *op)
+{
+	switch (op->type) {
+	case OP_KERNEL:
+		return kind_on[CUPTI_ACTIVITY_KIND_KERNEL] ? CUPTI_ACTIVITY_KIND_KERNEL :
+							     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	case OP_MEMCPY:
+		return op->copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP ? CUPTI_ACTIVITY_KIND_MEMCPY2 :
+									  CUPTI_ACTIVITY_KIND_MEMCPY;
+	case OP_MEMSET:
+		return CUPTI_ACTIVITY_KIND_MEMSET;
+	case OP_SYNC:
+		return CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+	case OP_OVERHEAD:
+		return CUPTI_ACTIVITY_KIND_OVERHEAD;
+	default:
+		return CUPTI_ACTIVITY_KIND_MEMORY2;
+	}
+}
+
+/* Now and then a record of a kind that this client cannot know. */
+static void put_unknown(void)
+{
+	static _Atomic int64_t every = -1;
+	static _Atomic uint64_t n;
+	uint32_t record[UNKNOWN_SIZE / 4] = { UNKNOWN_KIND };
+
+	if (every < 0) {
+		const char *value = getenv("SIM_UNKNOWN_KIND");
+
+		every = value ? atoll(value) : 0;
+	}
+	if (every && ++n % (uint64_t)every == 0)
+		buffer_put(record, sizeof(record), 0);
+}
+
+enum op_fate activity_op(const struct op *op)
+{
+	uint8_t record[512] __attribute__((aligned(8)));
+	uint32_t kind = op_kind(op);
+	size_t size;
+
+	if (!kind_on[kind] || cupti_at_end())
+		return OP_NOT_ENABLED;
+	if (op->type == OP_SYNC && op->result && !all_sync_records)
+		return OP_NOT_ENABLED;
+	put_unknown();
+	size = record_from_op(op, kind, record);
+	if (op->type == OP_OVERHEAD) {
+		buffer_put_later(record, size);
+		return OP_RECORDED;
+	}
+	return buffer_put(record, size, record_has_gpu_times(kind) ? op->end : 0);
+}
+
+static uint32_t thread_id(void)
+{
+	return thread_id_type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? (uint32_t)syscall(SYS_gettid) :
+									(uint32_t)pthread_self();
+}
+
+static bool api_wanted(const struct sim_call *call)
+{
+	uint32_t kind = call->domain == SIM_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
+
+	return kind_on[kind] || (call->cbid < N_CBIDS && api_on[call->domain][call->cbid]);
+}
+
+void activity_enter(const struct sim_call *call)
+{
+	CUpti_ActivityExternalCorrelation record = { .kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+						     .correlationId = call->corr };
+
+	if (!kind_on[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] || !kind_on[CUPTI_ACTIVITY_KIND_RUNTIME] ||
+	    !kind_on[CUPTI_ACTIVITY_KIND_DRIVER])
+		return;
+	for (int i = 0; i < N_EXTERNAL; i++) {
+		if (!external[i].depth)
+			continue;
+		record.externalKind = (CUpti_ExternalCorrelationKind)i;
+		record.externalId = external[i].id[external[i].depth - 1];
+		buffer_put(&record, sizeof(record), 0);
+	}
+}
+
+void activity_api(const struct sim_call *call)
+{
+	CUpti_ActivityAPI record = {
+		.kind = call->domain == SIM_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER,
+		.cbid = call->cbid, .start = call->begin, .end = call->end, .processId = (uint32_t)getpid(),
+		.threadId = thread_id(), .correlationId = call->corr, .returnValue = *(uint32_t *)call->ret,
+	};
+
+	if (api_wanted(call) && !cupti_at_end())
+		buffer_put(&record, sizeof(record), 0);
+}
+
+/* ---- what there is ---- */
+
+static void put_device(const struct device *dev)
+{
+	CUpti_ActivityDevice5 r = {
+		.kind = CUPTI_ACTIVITY_KIND_DEVICE,
+		.flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS,
+		.globalMemoryBandwidth = 936096000, .globalMemorySize = (uint64_t)24576 << 20,
+		.constantMemorySize = 65536, .l2CacheSize = 6291456, .numThreadsPerWarp = 32,
+		.coreClockRate = 1695000, .numMemcpyEngines = 2, .numMultiprocessors = 84, .maxIPC = 4,
+		.maxWarpsPerMultiprocessor = 48, .maxBlocksPerMultiprocessor = 16,
+		.maxSharedMemoryPerMultiprocessor = 102400, .maxRegistersPerMultiprocessor = 65536,
+		.maxRegistersPerBlock = 65536, .maxSharedMemoryPerBlock = 49152, .maxThreadsPerBlock = 1024,
+		.maxBlockDimX = 1024, .maxBlockDimY = 1024, .maxBlockDimZ = 64, .maxGridDimX = 2147483647,
+		.maxGridDimY = 65535, .maxGridDimZ = 65535, .computeCapabilityMajor = 8, .computeCapabilityMinor = 6,
+		.id = (uint32_t)dev->ordinal, .name = strdup(SIM_DEVICE_NAME) /* the client frees it */, .isCudaVisible = 1,
+	};
+
+	memcpy(&r.uuid, dev->uuid, sizeof(r.uuid));
+	buffer_put_later(&r, record_size(r.kind));
+}
+
+static void put_context(const struct context *ctx)
+{
+	CUpti_ActivityContext3 r = {
+		.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = ctx->id, .deviceId = (uint32_t)ctx->dev->ordinal,
+		.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA, .nullStreamId = (uint16_t)ctx->null.id,
+		.numMultiprocessors = 84,
+	};
+
+	buffer_put_later(&r, record_size(r.kind));
+}
+
+static void put_stream(const struct stream *s)
+{
+	CUpti_ActivityStream r = {
+		.kind = CUPTI_ACTIVITY_KIND_STREAM, .contextId = s->ctx->id, .streamId = s->id,
+		.priority = (uint32_t)s->priority,
+		.flag = s == &s->ctx->null ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL :
+			s->flags & CU_STREAM_NON_BLOCKING ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING :
+							    CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT,
+	};
+
+	buffer_put_later(&r, record_size(r.kind));
+}
+
+void activity_device(const struct device *dev)
+{
+	if (kind_on[CUPTI_ACTIVITY_KIND_DEVICE])
+		put_device(dev);
+}
+
+void activity_context(const struct context *ctx)
+{
+	if (kind_on[CUPTI_ACTIVITY_KIND_CONTEXT])
+		put_context(ctx);
+}
+
+void activity_stream(const struct stream *s)
+{
+	if (kind_on[CUPTI_ACTIVITY_KIND_STREAM])
+		put_stream(s);
+}
+
+/* ---- the client's side ---- */
+
+static CUptiResult kind_set(CUpti_ActivityKind kind, bool on)
+{
+	if (!record_size(kind))
+		return CUPTI_ERROR_INVALID_KIND;
+	kind_on[kind] = on;
+	if (kind == CUPTI_ACTIVITY_KIND_KERNEL)
+		drv->serialize_kernels(on);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+	READY();
+	return kind_set(kind, true);
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+	READY();
+	return kind_set(kind, false);
+}
+
+CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
+{
+	CUptiResult rc;
+
+	READY();
+	rc = kind_set(kind, true);
+	if (rc)
+		return rc;
+	if (kind == CUPTI_ACTIVITY_KIND_DEVICE)
+		drv->each_device(put_device);
+	if (kind == CUPTI_ACTIVITY_KIND_CONTEXT)
+		drv->each_context(put_context);
+	if (kind == CUPTI_ACTIVITY_KIND_STREAM)
+		drv->each_stream(put_stream);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	(void)context;
+	return cuptiActivityEnable(kind);
+}
+
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable)
+{
+	READY();
+	if (cbid >= N_CBIDS || cupti_version() < 23)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	api_on[SIM_RUNTIME_API][cbid] = enable;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable)
+{
+	READY();
+	if (cbid >= N_CBIDS || cupti_version() < 23)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	api_on[SIM_DRIVER_API][cbid] = enable;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+	READY();
+	all_sync_records = enable;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)
+{
+	(void)enable;
+	READY();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+					   CUpti_BuffersCallbackCompleteFunc complete)
+{
+	if (!request || !complete)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	buffer_callbacks(request, complete);
+	return CUPTI_SUCCESS;
+}
+
+/* SIM_FLUSH_HANG=1: no flush returns; =2: no forced one does. */
+static void maybe_hang(uint32_t flag)
+{
+	const char *value = getenv("SIM_FLUSH_HANG");
+	int hang = value ? atoi(value) : 0;
+
+	if (hang == 1 || (hang == 2 && flag))
+		for (;;)
+			pause();
+}
+
+CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+	READY();
+	if (cupti_in_callback() || buffer_in_client()) {
+		fprintf(stderr, "sim: cuptiActivityFlushAll called inside a %s callback\n",
+			buffer_in_client() ? "buffer" : "resource, synchronize or state");
+		return CUPTI_ERROR_INVALID_OPERATION;
+	}
+	maybe_hang(flag);
+	buffer_flush(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushPeriod(uint32_t ms)
+{
+	READY();
+	buffer_period(ms);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *dropped)
+{
+	(void)context, (void)stream;
+	*dropped = buffer_take_dropped();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
+{
+	uint8_t *at = *record ? (uint8_t *)*record + record_size((*record)->kind) : buffer;
+
+	if (!buffer || !valid || at >= buffer + valid)
+		return CUPTI_ERROR_MAX_LIMIT_REACHED;
+	if (!record_size(((CUpti_Activity *)at)->kind))
+		return CUPTI_ERROR_INVALID_KIND;
+	*record = (CUpti_Activity *)at;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *size, void *value)
+{
+	READY();
+	if ((size_t)attr >= N_ATTRIBUTES || !size || !value)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER && cupti_version() < 20)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (*size < attributes[attr].size)
+		return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+	memcpy(&attributes[attr].value, value, attributes[attr].size);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, size_t *size, void *value)
+{
+	READY();
+	if ((size_t)attr >= N_ATTRIBUTES || !size || !value)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (*size < attributes[attr].size)
+		return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+	*size = attributes[attr].size;
+	memcpy(value, &attributes[attr].value, *size);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
+{
+	READY();
+	thread_id_type = type;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type)
+{
+	*type = thread_id_type;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
+{
+	READY();
+	if ((unsigned int)kind >= N_EXTERNAL || external[kind].depth == EXTERNAL_DEPTH)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	external[kind].id[external[kind].depth++] = id;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *last)
+{
+	READY();
+	if ((unsigned int)kind >= N_EXTERNAL)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (!external[kind].depth)
+		return CUPTI_ERROR_QUEUE_EMPTY;
+	external[kind].depth--;
+	if (last)
+		*last = external[kind].id[external[kind].depth];
+	return CUPTI_SUCCESS;
+}

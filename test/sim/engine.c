@@ -1,0 +1,217 @@
+/* Devices, contexts and streams. */
+#include "test/sim/engine.h"
+
+#include <cuda.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cupti_callbacks.h>
+
+#define NULL_STREAM_ID 7                /* what real contexts show */
+#define FIRST_STREAM_ID 13
+
+pthread_mutex_t engine_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct device devices[SIM_MAX_DEVICES];
+static int n_devices;
+static struct context *contexts;
+static uint32_t last_context;
+static __thread struct context *current;
+static __thread int runtime_ordinal;
+static __thread struct stream *own_stream;      /* the per-thread default stream */
+
+int engine_start(void)
+{
+	/* A fixed identity, so that reports can be compared: "gprof-sim" and the ordinal. */
+	static const uint8_t uuid[16] = { 0x67, 0x70, 0x72, 0x6f, 0x66, 0x2d, 0x73, 0x69, 0x6d, 0, 0, 0, 0, 0, 0, 0 };
+
+	n_devices = (int)sim_env("SIM_DEVICES", 1);
+	if (n_devices > SIM_MAX_DEVICES)
+		n_devices = SIM_MAX_DEVICES;
+	for (int i = 0; i < n_devices; i++) {
+		devices[i].ordinal = i;
+		memcpy(devices[i].uuid, uuid, sizeof(uuid));
+		devices[i].uuid[15] = (uint8_t)i;
+	}
+	return n_devices;
+}
+
+int device_count(void)
+{
+	return n_devices;
+}
+
+struct device *device_get(int ordinal)
+{
+	return ordinal >= 0 && ordinal < n_devices ? &devices[ordinal] : NULL;
+}
+
+struct context *context_new(struct device *dev, bool primary)
+{
+	struct context *ctx = calloc(1, sizeof(*ctx));
+	const struct sim_tools *t = tools();
+
+	ctx->dev = dev;
+	ctx->primary = primary;
+	ctx->next_stream = FIRST_STREAM_ID;
+	ctx->null.ctx = ctx;
+	ctx->null.id = NULL_STREAM_ID;
+	pthread_mutex_lock(&engine_lock);
+	ctx->id = ++last_context;
+	ctx->next = contexts;
+	contexts = ctx;
+	pthread_mutex_unlock(&engine_lock);
+	if (t) {
+		t->context_made(ctx);
+		t->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ctx, NULL, NULL);
+		t->stream_made(&ctx->null);
+	}
+	return ctx;
+}
+
+/* Waits for the work; the memory stays, so that stale handles are recognized instead of followed. */
+void context_destroy(struct context *ctx)
+{
+	const struct sim_tools *t = tools();
+
+	wait_until(context_tail(ctx));
+	for (struct stream *s = ctx->streams; s; s = s->next)
+		if (!s->dead)
+			stream_destroy(s);
+	if (t)
+		t->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ctx, NULL, NULL);
+	pthread_mutex_lock(&engine_lock);
+	ctx->dead = true;
+	if (ctx->dev->primary == ctx) {
+		ctx->dev->primary = NULL;
+		ctx->dev->primary_refs = 0;
+	}
+	pthread_mutex_unlock(&engine_lock);
+	if (current == ctx)
+		current = NULL;
+}
+
+struct context **context_slot(void)
+{
+	return &current;
+}
+
+struct context *context_current(void)
+{
+	if (current && current->dead)
+		current = NULL;
+	return current;
+}
+
+struct context *context_primary(struct device *dev)
+{
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	struct context *ctx;
+
+	pthread_mutex_lock(&making);
+	if (!dev->primary)
+		dev->primary = context_new(dev, true);
+	ctx = dev->primary;
+	pthread_mutex_unlock(&making);
+	return ctx;
+}
+
+/* What the runtime API works in. */
+struct context *context_primary_current(void)
+{
+	if (!context_current())
+		current = context_primary(&devices[runtime_ordinal]);
+	return current;
+}
+
+int runtime_device(int set)
+{
+	if (set >= 0) {
+		runtime_ordinal = set;
+		current = context_primary(&devices[set]);
+	}
+	return current ? current->dev->ordinal : runtime_ordinal;
+}
+
+struct stream *stream_new(struct context *ctx, uint32_t flags, int priority)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	const struct sim_tools *t = tools();
+
+	s->ctx = ctx;
+	s->flags = flags;
+	s->priority = priority;
+	pthread_mutex_lock(&engine_lock);
+	s->id = ctx->next_stream++;
+	s->next = ctx->streams;
+	ctx->streams = s;
+	pthread_mutex_unlock(&engine_lock);
+	if (t) {
+		t->stream_made(s);
+		t->resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, ctx, s, NULL);
+	}
+	return s;
+}
+
+/* Like the real one: returns at once, work already submitted still ends when it ends. */
+void stream_destroy(struct stream *s)
+{
+	const struct sim_tools *t = tools();
+
+	if (t)
+		t->resource(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, s->ctx, s, NULL);
+	s->dead = true;
+}
+
+/* NULL for a handle that is no stream of a living context. */
+struct stream *stream_get(struct context *ctx, void *handle)
+{
+	struct stream *s = handle;
+
+	if (!handle || handle == CU_STREAM_LEGACY)
+		return ctx ? &ctx->null : NULL;
+	if (handle == CU_STREAM_PER_THREAD) {
+		if (!own_stream || own_stream->ctx != ctx || own_stream->ctx->dead)
+			own_stream = stream_new(ctx, CU_STREAM_DEFAULT, 0);
+		return own_stream;
+	}
+	return s->dead || s->ctx->dead ? NULL : s;
+}
+
+uint64_t context_tail(struct context *ctx)
+{
+	uint64_t tail;
+
+	pthread_mutex_lock(&engine_lock);
+	tail = ctx->null.tail;
+	for (struct stream *s = ctx->streams; s; s = s->next)
+		if (s->tail > tail)
+			tail = s->tail;
+	pthread_mutex_unlock(&engine_lock);
+	return tail;
+}
+
+void engine_each_device(void (*see)(const struct device *))
+{
+	for (int i = 0; i < n_devices; i++)
+		see(&devices[i]);
+}
+
+void engine_each_context(void (*see)(const struct context *))
+{
+	for (struct context *c = contexts; c; c = c->next)
+		if (!c->dead)
+			see(c);
+}
+
+void engine_each_stream(void (*see)(const struct stream *))
+{
+	for (struct context *c = contexts; c; c = c->next) {
+		if (c->dead)
+			continue;
+		see(&c->null);
+		for (struct stream *s = c->streams; s; s = s->next)
+			if (!s->dead)
+				see(s);
+	}
+}

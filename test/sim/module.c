@@ -1,0 +1,181 @@
+/* Modules, the kernels in them, and how long a kernel runs. */
+#include "test/sim/engine.h"
+
+#include <cuda.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cupti_activity.h>
+#include <cupti_callbacks.h>
+
+static struct module *modules;
+static uint32_t last_module;
+
+struct module *module_new(const void *image, size_t size)
+{
+	struct module *m = calloc(1, sizeof(*m));
+
+	m->image = image;
+	m->size = size;
+	pthread_mutex_lock(&engine_lock);
+	m->id = ++last_module;
+	m->next = modules;
+	modules = m;
+	pthread_mutex_unlock(&engine_lock);
+	return m;
+}
+
+struct function *module_find(struct module *m, const char *name)
+{
+	struct function *f;
+
+	for (f = m->functions; f && strcmp(f->name, name); f = f->next)
+		;
+	return f;
+}
+
+/* "_Z" LENGTH NAME ..., or a plain name. */
+static const char *base_name(const char *name)
+{
+	if (strncmp(name, "_Z", 2))
+		return name;
+	name += 2;
+	while (*name == 'N' || *name == 'L' || *name == 'K')
+		name++;
+	while (isdigit((unsigned char)*name))
+		name++;
+	return name;
+}
+
+/* The kernel of that name, made if it is new. */
+struct function *module_function(struct module *m, const char *name)
+{
+	struct function *f = module_find(m, name);
+
+	if (f)
+		return f;
+	f = calloc(1, sizeof(*f));
+	f->name = strdup(name);
+	f->module = m;
+	f->takes_ns = !strncmp(base_name(name), "spin", 4);
+	f->registers = 16 + (uint32_t)(strlen(name) % 6) * 8;
+	pthread_mutex_lock(&engine_lock);
+	f->next = m->functions;
+	m->functions = f;
+	pthread_mutex_unlock(&engine_lock);
+	return f;
+}
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* Finds the next `.entry NAME ( parameters )`; false at the end of the text. */
+static bool next_entry(const char **p, char *name, size_t size, bool *takes_ns)
+{
+	const char *at = strstr(*p, ".entry"), *end;
+	size_t n = 0;
+
+	if (!at)
+		return false;
+	for (at += strlen(".entry"); isspace((unsigned char)*at); at++)
+		;
+	while (is_name(*at) && n + 1 < size)
+		name[n++] = *at++;
+	name[n] = '\0';
+	end = strchr(at, '{');
+	/* A parameter called ..._spin_ns tells how long the kernel spins: by convention the first one. */
+	*takes_ns = end && memmem(at, (size_t)(end - at), "spin_ns", strlen("spin_ns"));
+	*p = at;
+	return n > 0;
+}
+
+struct module *module_from_image(const void *image)
+{
+	const char *text = image;
+	struct module *m;
+	char name[8192];
+	bool takes_ns;
+
+	/* An ELF or a fat binary: kernels are made when they are asked for by name. */
+	if (!memcmp(text, "\177ELF", 4) || !memcmp(text, "\x50\xed\x55\xba", 4) || !memcmp(text, "\xb1\x43\x62\x46", 4))
+		return module_new(image, 0);
+	if (!strstr(text, ".version"))
+		return NULL;
+	m = module_new(image, strlen(text));
+	while (next_entry(&text, name, sizeof(name), &takes_ns))
+		module_function(m, name)->takes_ns |= takes_ns;
+	return m;
+}
+
+/* Lazy loading: a module comes to the device with the first launch of one of its kernels, and that launch pays. */
+void module_touch(struct function *f, struct context *ctx)
+{
+	const struct sim_tools *t = tools();
+	CUpti_ModuleResourceData data = { .moduleId = f->module->id, .cubinSize = f->module->size,
+					  .pCubin = f->module->image };
+	struct op op = { .type = OP_OVERHEAD, .name = f->name, .context = ctx->id,
+			 .device = (uint32_t)ctx->dev->ordinal,
+			 .value = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING };
+	bool first;
+
+	pthread_mutex_lock(&engine_lock);
+	first = !f->launched;
+	f->launched = true;
+	pthread_mutex_unlock(&engine_lock);
+	if (f->module->loaded_in != ctx) {
+		f->module->loaded_in = ctx;
+		if (t)
+			t->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, ctx, NULL, &data);
+	}
+	if (!first)
+		return;
+	op.start = sim_now();
+	wait_until(op.start + 20000);
+	op.end = sim_now();
+	op_tell(&op);
+}
+
+/* SIM_KERNEL_NS: "5000", or "name=5000,other=700,2000": the first whose text is in the kernel's name. */
+static bool ns_from_env(const char *name, uint64_t *ns)
+{
+	const char *p = getenv("SIM_KERNEL_NS");
+
+	while (p && *p) {
+		size_t n = strcspn(p, ",=");
+
+		if (p[n] != '=' || memmem(name, strlen(name), p, n)) {
+			*ns = strtoull(p[n] == '=' ? p + n + 1 : p, NULL, 0);
+			return true;
+		}
+		p = strchr(p, ',');
+		p += p ? 1 : 0;
+	}
+	return false;
+}
+
+static bool first_argument(void **args, void **extra, uint64_t *value)
+{
+	const void *from = args ? args[0] : NULL;
+
+	for (; !from && extra && extra[0]; extra += 2)
+		if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+			from = extra[1];
+	if (from)
+		memcpy(value, from, sizeof(*value));
+	return from;
+}
+
+uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args, void **extra)
+{
+	uint64_t threads = (uint64_t)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
+	uint64_t ns;
+
+	if (f->takes_ns && first_argument(args, extra, &ns))
+		return ns;
+	if (ns_from_env(f->name, &ns))
+		return ns;
+	return 2000 + threads / 100;
+}

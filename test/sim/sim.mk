@@ -1,0 +1,64 @@
+# The simulated CUDA stack: $(B)/sim/{libcuda.so.1,libcudart.so.13,libcupti.so.13}, and the programs that run on it
+# (or on a real GPU): $(B)/test/programs/*.  Needs NVIDIA's headers; the programs in .cu need nvcc too.
+CUDA      ?= /usr/local/cuda
+NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
+SIM_HAVE  := $(wildcard $(CUDA)/include/cupti.h)
+SIM_FLAGS  = -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote . -iquote $(B)/sim-obj -isystem $(CUDA)/include -MMD -MP -fPIC
+
+SIM_CUDA   := calls engine submit memory module graph truth cuda cuda_memory cuda_work
+SIM_CUDART := cudart cudart_work
+SIM_CUPTI  := cupti cupti_activity records buffers
+SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13
+
+CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
+CUDA_C        := $(B)/test/programs/driver_api $(B)/test/programs/libnvtx_shim.so
+
+ifeq ($(SIM_HAVE),)
+sim programs sim-check:
+	@echo "$@: skipped, no $(CUDA)/include/cupti.h (CUDA=DIR names another toolkit)"
+else
+sim: $(SIM_LIBS) $(B)/sim/selfcheck.so
+programs: $(CUDA_C) $(if $(NVCC),$(CUDA_PROGRAMS))
+	$(if $(NVCC),,@echo "programs: no nvcc, so none of test/programs/*.cu")
+endif
+
+sim_obj = $(patsubst %,$(B)/sim-obj/%.o,$(1))
+$(B)/sim/libcuda.so.1: $(call sim_obj,$(SIM_CUDA)) test/sim/cuda.map
+$(B)/sim/libcudart.so.13: $(call sim_obj,$(SIM_CUDART)) test/sim/cudart.map
+$(B)/sim/libcupti.so.13: $(call sim_obj,$(SIM_CUPTI)) test/sim/cupti.map
+$(SIM_LIBS):
+	@mkdir -p $(@D); echo "  LINK  $@"
+	$(Q)$(CC) $(CFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--version-script,$(filter %.map,$^) \
+		-Wl,-soname,$(@F) -Wl,--no-undefined -Wl,-z,nodelete -ldl -lpthread
+	$(Q)ln -sfn . $(@D)/lib64       # so that CUDA_HOME=$(B)/sim finds it as well
+
+$(B)/sim-obj/%.o: test/sim/%.c | $(B)/sim-obj/cbid_runtime.h
+	@mkdir -p $(@D); echo "  CC    $<"
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -c -o $@ $<
+
+$(B)/sim-obj/cbid_runtime.h: test/sim/gen.sh
+	$(Q)test/sim/gen.sh $(CUDA)/include $(@D)
+
+# A minimal CUPTI client, to compare what the stand-in delivers with what it did.
+$(B)/sim/selfcheck.so: test/sim/selfcheck.c
+	@mkdir -p $(@D); echo "  LINK  $@"
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/selfcheck.d -shared -o $@ $< -ldl -lpthread
+
+ifneq ($(SIM_HAVE),)
+sim-check: sim programs
+	$(Q)test/sim/selfcheck.sh $(B)
+endif
+
+$(B)/test/programs/%: test/programs/%.cu test/programs/spin.cuh
+	@mkdir -p $(@D); echo "  NVCC  $<"
+	$(Q)$(NVCC) -O2 -cudart shared -I$(CUDA)/include -o $@ $<
+
+$(B)/test/programs/driver_api: test/programs/driver_api.c
+	@mkdir -p $(@D); echo "  CC    $<"
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/driver_api.d -o $@ $< -ldl
+
+$(B)/test/programs/libnvtx_shim.so: test/programs/nvtx_shim.c
+	@mkdir -p $(@D); echo "  LINK  $@"
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/nvtx_shim.d -shared -o $@ $< -ldl
+
+.PHONY: sim programs sim-check
