@@ -44,10 +44,52 @@ many_processes() {
 		'the same under gprof-run' "gprof-run -f -o $work/loop -- sh -c '$loop' 2>/dev/null"
 }
 
+# A trace of 10^7 kernels and their launches, written by the real writer.
+big=$work/big.gtrace
+
+make_big() {
+	[ -s "$big" ] || synth_trace "$big" "$1"
+}
+
+forget() {      # takes the file out of the page cache
+	sync "$big"
+	dd if="$big" iflag=nocache count=0 status=none
+}
+
+reports() {
+	make_big 10000000 || return 1
+	report="gprof-trace report -r cuda_gpu_kern_sum --format csv $big"
+	forget
+	alternate 1 'report cuda_gpu_kern_sum, 10^7 kernels, first run' "$report" || return 1
+	for i in 1 2 3 4 5; do
+		forget
+		start=$(date +%s%N)
+		$report >"$work/report.csv" || return 1
+		echo $((($(date +%s%N) - start) / 1000))
+	done | sort -n | awk '{ a[NR] = $1 } END { printf "report cuda_gpu_kern_sum, 10^7 kernels, file cold\t%.1f\tms\tmedian of 5; goal 300\n", a[3] / 1000 }'
+	alternate 7 'report cuda_gpu_kern_sum, 10^7 kernels, file warm' "$report" \
+		'report cuda_api_sum of the same' "gprof-trace report -r cuda_api_sum --format csv $big"
+	awk -F, 'NR > 1 { n += $3 } END { print "kernels counted: " n }' "$work/report.csv"
+}
+
+kineto() {
+	small=$work/small.gtrace
+	synth_trace "$small" 1000000 >/dev/null || return 1
+	alternate 5 'export --format kineto, 10^6 kernels and launches' "gprof-trace export --format kineto -f -o $work/k.json $small" >"$work/k.rows" 2>&1 ||
+		{ tail -n 1 "$work/k.rows" >&2; return 1; }
+	cat "$work/k.rows"
+	events=$(grep -c '"ph"' "$work/k.json")
+	awk -F '\t' -v events="$events" '{ printf "Kineto events written\t%.2f\tM/s\tgoal 8; %d events, one a line\n", events / $2 / 1000, events }' "$work/k.rows"
+	ls -l "$work/k.json" | awk -v events="$events" '{ printf "bytes of a Kineto event\t%.0f\tB\t\n", $5 / events }'
+}
+
 for program in "$B"/bench/*; do
 	case $program in *.d) continue ;; esac
 	[ -x "$program" ] && section "${program##*/}" "$program"
 done
+section writer make_big 10000000
+section reports reports
+section kineto kineto
 section run-true a_program
 section run-200-execs many_processes
 for script in test/bench/*.sh; do
