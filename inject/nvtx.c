@@ -30,7 +30,7 @@ static struct range_what what_of(struct stream *s, const void *domain, const str
 		return w;
 	w.name = message_of(s, a);
 	w.category = a->category;
-	w.color = a->color_type == NVTX_COLOR_ARGB ? a->color : 0;
+	w.color = a->color_type == NVTX_IS_ARGB ? a->color : 0;
 	if (a->payload_type > 0 && a->payload_type <= NVTX_PAYLOAD_FLOAT) {
 		w.payload_type = (uint32_t)a->payload_type;
 		w.payload = a->payload;

@@ -35,7 +35,7 @@ enum nvtx_payload_slot {
 };
 
 enum nvtx_message { NVTX_TEXT = 1, NVTX_WIDE = 2, NVTX_REGISTERED = 3 };
-enum { NVTX_COLOR_ARGB = 1, NVTX_PAYLOAD_FLOAT = 6 };
+enum { NVTX_IS_ARGB = 1, NVTX_PAYLOAD_FLOAT = 6 };
 
 struct nvtx_attributes {
 	uint16_t version, size;

@@ -16,8 +16,6 @@
 #include "inject/module.h"
 #include "inject/roster.h"
 
-enum { SESSION_NEW, SESSION_CONNECTING, SESSION_UP, SESSION_OFF };
-
 /* Before the page exists, and where it cannot be had: then only the fork handler resets it. */
 static struct guest boot;
 struct guest *guest = &boot;

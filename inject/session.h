@@ -17,9 +17,11 @@
 
 struct intern;
 
+enum session_state { SESSION_NEW, SESSION_CONNECTING, SESSION_UP, SESSION_OFF };
+
 struct guest {
 	uint32_t epoch;                 /* 0: not connected, else the process id; a thread's stream is valid for one epoch */
-	uint32_t state;                 /* session.c */
+	uint32_t state;                 /* enum session_state */
 	struct arena *arena;            /* NULL until connected */
 	struct bell *bell;
 	struct intern *intern;          /* intern.c */

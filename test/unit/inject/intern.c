@@ -1,0 +1,149 @@
+#include "inject/intern.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inject/names.h"
+#include "test/unit/inject/fake.h"
+#include "test/unit/test.h"
+
+TEST(equal_strings_have_one_id_and_are_described_once)
+{
+	struct stream *s;
+	uint32_t a, b, c;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	a = intern_text(s, "forward");
+	b = intern_text(s, "backward");
+	c = intern_text(s, "forward");
+	CHECK(a && b && a != b);
+	CHECK_EQ(a, c);
+	CHECK_EQ(fake_count(ROW_string), 2);
+	CHECK_STR(fake_string(a), "forward");
+	CHECK_EQ(intern_text(s, NULL), 0);
+	CHECK(intern_text(s, "") != 0);
+	stream_leave(s);
+}
+
+TEST(wide_strings_become_utf8_and_meet_their_narrow_twins)
+{
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	CHECK_EQ(intern_wide(s, L"größe \U0001F680"), intern_text(s, "größe \xf0\x9f\x9a\x80"));
+	CHECK_STR(fake_string(intern_wide(s, (const wchar_t[]){ 0x7fffffff, 0xd800, 0 })), "\xef\xbf\xbd\xef\xbf\xbd");
+	stream_leave(s);
+}
+
+TEST(many_strings_keep_their_ids_while_the_table_grows)
+{
+	static uint32_t ids[50000];
+	char text[32];
+	struct stream *s;
+
+	fake_session(64, 64);
+	s = stream_enter();
+	for (int i = 0; i < 50000; i++) {
+		snprintf(text, sizeof text, "name %d", i);
+		ids[i] = intern_text(s, text);
+	}
+	for (int i = 0; i < 50000; i++) {
+		snprintf(text, sizeof text, "name %d", i);
+		if (!CHECK_EQ(intern_text(s, text), ids[i]))
+			break;
+	}
+	CHECK_EQ(fake_count(ROW_string), 50000);
+	stream_leave(s);
+}
+
+TEST(a_string_that_could_not_be_described_has_no_id_and_gets_one_later)
+{
+	struct stream *s;
+	char text[1024];
+	int i = 0;
+
+	fake_session(1, 0);
+	s = stream_enter();
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = 0;
+	do
+		snprintf(text, 16, "%015d", i++);
+	while (intern_bytes(s, text, sizeof text - 1));
+	CHECK(guest->arena->drops[ROW_string].count == 1);
+	s->block->used = 0;     /* the collector made room */
+	CHECK(intern_bytes(s, text, sizeof text - 1) != 0);
+	stream_leave(s);
+}
+
+static void *intern_many(void *arg)
+{
+	uint32_t *ids = arg;
+	char text[32];
+
+	for (int i = 0; i < 5000; i++) {
+		struct stream *s = stream_enter();
+
+		snprintf(text, sizeof text, "shared %d", i);
+		ids[i] = intern_text(s, text);
+		stream_leave(s);
+	}
+	return NULL;
+}
+
+TEST(threads_that_meet_a_string_at_once_agree_on_its_id)
+{
+	static uint32_t ids[4][5000];
+	pthread_t t[4];
+
+	fake_session(64, 64);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, intern_many, ids[i]);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	CHECK_EQ(fake_count(ROW_string), 5000);
+	for (int i = 1; i < 4; i++)
+		CHECK(memcmp(ids[0], ids[i], sizeof ids[0]) == 0);
+}
+
+TEST(a_launch_configuration_is_described_once_with_its_id)
+{
+	struct config_row a = { .grid_x = 1, .block_x = 256 }, b = a, c = { .grid_x = 2, .block_x = 256 };
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	CHECK_EQ(intern_config(s, &a), intern_config(s, &b));
+	CHECK(intern_config(s, &c) != a.id);
+	CHECK_EQ(fake_count(ROW_config), 2);
+	CHECK_EQ(((const struct config_row *)fake_row(ROW_config, 1))->id, c.id);
+	stream_leave(s);
+}
+
+TEST(handles_of_names_survive_a_new_process_and_foreign_ones_are_harmless)
+{
+	const void *string, *domain, *again;
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	string = names_string(s, "loss", 4);
+	domain = names_domain(s, "train", 5);
+	again = names_domain(s, "train", 5);
+	CHECK(string && domain);
+	CHECK(domain == again);
+	CHECK_EQ(fake_count(ROW_domain), 1);
+	CHECK_EQ(names_string_id(s, (const void *)0x7fff12345678), 0);
+	CHECK_EQ(names_domain_id(s, (const void *)~0ull), 0);
+	stream_leave(s);
+
+	fake_session(4, 4);     /* as a forked child finds it */
+	s = stream_enter();
+	CHECK_STR(fake_string(names_string_id(s, string)), "loss");
+	CHECK(names_domain_id(s, domain) != 0);
+	CHECK_EQ(fake_count(ROW_domain), 1);
+	CHECK_STR(fake_string(((const struct domain_row *)fake_row(ROW_domain, 0))->name), "train");
+	stream_leave(s);
+}
