@@ -1,0 +1,12 @@
+# Programs without CUDA that end-to-end tests run: one .c each in test/programs/host.  NVTX headers come with the CUDA toolkit.
+HOST_PROGRAMS := $(patsubst test/programs/host/%.c,$(B)/test/programs/%,$(wildcard test/programs/host/*.c))
+NVTX_INCLUDE  ?= $(CUDA)/include
+
+host-programs: $(if $(wildcard $(NVTX_INCLUDE)/nvtx3/nvToolsExt.h),$(HOST_PROGRAMS))
+	@test -n "$^" || echo "  no NVTX headers in $(NVTX_INCLUDE): test/programs/host is not built"
+
+$(HOST_PROGRAMS): $(B)/test/programs/%: test/programs/host/%.c
+	@mkdir -p $(@D); echo "  CC    $<"
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -isystem $(NVTX_INCLUDE) -o $@ $< -ldl -lpthread
+
+.PHONY: host-programs
