@@ -36,11 +36,11 @@ build_programs() {
 	has nvcc || { [ -x "$B/gpu/counts-shared" ] && return 0; }
 	has nvcc || { say "gpu-check: no nvcc here and no programs in $B/gpu; set CUDA_HOME, or carry a folder made by gpu-check.sh --build"; exit 1; }
 	mkdir -p "$B/gpu"
-	for source in test/gpu/*.cu; do
+	for source in test/gpu/*.cu test/programs/*.cu; do
 		for runtime in shared static; do
 			program=$B/gpu/$(basename "$source" .cu)-$runtime
-			[ "$program" -nt "$source" ] && [ "$program" -nt test/gpu/expect.h ] && continue
-			nvcc -O2 -std=c++17 --cudart "$runtime" -Xlinker -rpath,"$CUDA/lib64" -o "$program" "$source" || exit 1
+			[ "$program" -nt "$source" ] && [ "$program" -nt test/gpu/expect.h ] && [ "$program" -nt test/programs/spin.cuh ] && continue
+			nvcc -O2 --cudart "$runtime" -Xlinker -rpath,"$CUDA/lib64" -o "$program" "$source" || exit 1
 		done
 	done
 }
@@ -95,6 +95,8 @@ got() {
 	kernel) report cuda_gpu_kern_sum "$1" >"$work/csv" && column "$work/csv" Instances Name | sum "^$3(\\\\(|$)" ;;
 	copies) report cuda_gpu_mem_time_sum "$1" >"$work/csv" && column "$work/csv" Count Operation | sum 'memcpy' ;;
 	sets) report cuda_gpu_mem_time_sum "$1" >"$work/csv" && column "$work/csv" Count Operation | sum 'memset' ;;
+	operation) report cuda_gpu_mem_time_sum "$1" >"$work/csv" && column "$work/csv" Count Operation | sum "$3" ;;
+	range) report nvtx_pushpop_sum "$1" >"$work/csv" && column "$work/csv" Instances Range | sum "^:?$3\$" ;;
 	api) report cuda_api_sum "$1" >"$work/csv" && column "$work/csv" 'Num Calls' Name | sum "^$3\$" ;;
 	ranges) report nvtx_pushpop_sum "$1" >"$work/csv" && column "$work/csv" Instances Range | sum . ;;
 	*) echo "?" ;;
@@ -107,16 +109,29 @@ row() {         # what, expected, ours
 	echo "| $1 | $2 | ${3:-} | $verdict |" >>"$checks"
 }
 
+# The programs of test/programs print "name,count": a kernel with its arguments, a kind of copy, a range.
+expectations() {
+	sed -n 's/"//g
+		s/^\([A-Za-z_0-9]*\)(.*),\([0-9]*\)$/expect kernel \1 \2/p
+		s/^spin_ptx,\([0-9]*\)$/expect kernel spin_ptx \1/p
+		s/^memcpy HtoD,\([0-9]*\)$/expect operation memcpy.Host-to-Device \1/p
+		s/^memcpy DtoH,\([0-9]*\)$/expect operation memcpy.Device-to-Host \1/p
+		s/^memset,\([0-9]*\)$/expect sets \1/p
+		s/^range \([^,]*\),\([0-9]*\)$/expect range \1 \2/p
+		/^expect /p' "$1"
+}
+
 # compare NAME EXPECT-FILE: each "expect" line against the trace.
 compare() {
-	grep -q '^expect ' "$2" || row "$1: says what it did" "expect lines" "$(tail -n 1 "$2")"
-	grep '^expect ' "$2" | while read -r _ kind a b; do
+	expectations "$2" >"$work/expectations"
+	[ -s "$work/expectations" ] || row "$1: says what it did" "expectations" "$(tail -n 1 "$2")"
+	while read -r _ kind a b; do
 		if [ "$b" ]; then
 			row "$1: $kind $a" "$b" "$(got "$1" "$kind" "$a")"
 		else
 			row "$1: $kind" "$a" "$(got "$1" "$kind")"
 		fi
-	done
+	done <"$work/expectations"
 }
 
 # check NAME COMMAND...: runs it under gprof-run with $options, compares.
@@ -136,13 +151,16 @@ check() {
 programs() {
 	for runtime in shared static; do
 		[ $mode = sim ] && [ $runtime = static ] && continue    # a static runtime talks to a real driver only
-		for program in counts streams graph; do
-			check "$program-$runtime" "$B/gpu/$program-$runtime"
+		check "counts-$runtime" "$B/gpu/counts-$runtime"
+		for source in test/programs/*.cu; do
+			program=$(basename "$source" .cu)
+			[ "$program" = exit_paths ] || check "$program-$runtime" "$B/gpu/$program-$runtime"
 		done
 		for end in _exit reset; do
 			check "counts-$end-$runtime" "$B/gpu/counts-$runtime" "$end"
 		done
 	done
+	[ ! -x "$B/test/programs/driver_api" ] || check driver_api "$B/test/programs/driver_api"
 	check launches "$B/gpu/launch_loop-shared" 20000
 }
 
