@@ -44,7 +44,7 @@ one() {
 progress() { echo "== $* ($(($(date +%s) - started)) s)"; }
 
 # ---- builds ----
-targets() { make -pnrR 2>/dev/null | grep -oE '^(sim|programs|bench-programs):' | tr -d :; }
+targets() { make -pnrR 2>/dev/null | grep -oE '^(sim|programs|host-programs|bench-programs):' | tr -d :; }
 
 build_in() {
 	folder=$1

@@ -33,11 +33,13 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 # ---- what is needed ----
 build_programs() {
+	runtimes='shared static'
+	[ $mode = sim ] && runtimes=shared      # a static runtime talks to a real driver only
 	has nvcc || { [ -x "$B/gpu/counts-shared" ] && return 0; }
 	has nvcc || { say "gpu-check: no nvcc here and no programs in $B/gpu; set CUDA_HOME, or carry a folder made by gpu-check.sh --build"; exit 1; }
 	mkdir -p "$B/gpu"
 	for source in test/gpu/*.cu test/programs/*.cu; do
-		for runtime in shared static; do
+		for runtime in $runtimes; do
 			program=$B/gpu/$(basename "$source" .cu)-$runtime
 			[ "$program" -nt "$source" ] && [ "$program" -nt test/gpu/expect.h ] && [ "$program" -nt test/programs/spin.cuh ] && continue
 			nvcc -O2 --cudart "$runtime" -Xlinker -rpath,"$CUDA/lib64" -o "$program" "$source" || exit 1
@@ -149,8 +151,7 @@ check() {
 }
 
 programs() {
-	for runtime in shared static; do
-		[ $mode = sim ] && [ $runtime = static ] && continue    # a static runtime talks to a real driver only
+	for runtime in $runtimes; do
 		check "counts-$runtime" "$B/gpu/counts-$runtime"
 		for source in test/programs/*.cu; do
 			program=$(basename "$source" .cu)
