@@ -52,8 +52,8 @@ CUresult cuModuleGetFunction(CUfunction *fn, CUmodule module, const char *name)
 	return LEAVE(module_get((void **)fn, module, name));
 }
 
-CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit, void **jit_values, unsigned int n_jit,
-			   CUlibraryOption *options, void **values, unsigned int n)
+CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jit, void **jit_values,
+			   unsigned int n_jit, CUlibraryOption *options, void **values, unsigned int n)
 {
 	ENTER(cuLibraryLoadData, library, code, jit, jit_values, n_jit, options, values, n);
 	return LEAVE(module_load((void **)library, code));
@@ -143,8 +143,8 @@ static const char *kernel_name(CUfunction fn)
 	return fn ? ((struct function *)fn)->name : NULL;
 }
 
-CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by,
-			unsigned int bz, unsigned int shared, CUstream stream, void **args, void **extra)
+CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
+			unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **args, void **extra)
 {
 	struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, shared, stream, args, extra, false };
 

@@ -168,7 +168,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 	pthread_mutex_unlock(&lock);
 }
 
-/* The wrapper: magic, version, data, file name.  The data's header: magic, version (16 bit), its own size (16), size. */
+/* The wrapper: magic, version, data, file name.  The data's header: magic, version (16 bit), own size (16), size. */
 static struct module *fatbin_module(struct fatbin *f)
 {
 	const struct { int magic, version; const uint8_t *data; void *file; } *w = f->wrapper;

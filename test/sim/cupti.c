@@ -25,7 +25,7 @@ static const char *const driver_names[N_CBIDS] = {
 
 const struct sim_driver *drv;
 static struct CUpti_Subscriber_st subscriber;
-static _Atomic bool subscribed, ended;
+static _Atomic bool subscribed, ended, fatal;
 static _Atomic uint8_t enabled[N_DOMAINS][N_CBIDS];
 static __thread int callback_depth;
 static __thread uint32_t callback_domain;
@@ -108,6 +108,26 @@ static bool wanted(uint32_t domain, uint32_t cbid)
 	return subscribed && cbid < N_CBIDS && enabled[domain][cbid];
 }
 
+/* SIM_FATAL_AFTER=N: at the Nth API callback CUPTI gives up, says so, and answers every later call with an error. */
+static void maybe_fatal(void)
+{
+	static _Atomic int64_t left = -1;
+	CUpti_StateData data = { .notification = { CUPTI_ERROR_UNKNOWN, "simulated fatal error" } };
+
+	if (left < 0) {
+		const char *value = getenv("SIM_FATAL_AFTER");
+
+		left = value ? atoll(value) : 0;
+	}
+	if (!left || --left)
+		return;
+	if (wanted(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR))
+		tell(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+	fatal = true;
+	subscribed = false;
+	memset((void *)kind_on, 0, sizeof(kind_on));
+}
+
 static void on_api(struct sim_call *call, bool exit)
 {
 	CUpti_CallbackData data = {
@@ -130,6 +150,8 @@ static void on_api(struct sim_call *call, bool exit)
 		tell(call->domain, call->cbid, &data);
 	if (exit)
 		activity_api(call);
+	if (call->told && exit)
+		maybe_fatal();
 }
 
 static void on_resource(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor)
@@ -187,6 +209,8 @@ CUptiResult cupti_ready(const char *caller)
 
 	if (ended)
 		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (fatal)
+		return CUPTI_ERROR_UNKNOWN;
 	pthread_mutex_lock(&lock);
 	if (!drv) {
 		lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);

@@ -91,10 +91,6 @@ enum op_fate activity_op(const struct op *op)
 		return OP_NOT_ENABLED;
 	put_unknown();
 	size = record_from_op(op, kind, record);
-	if (op->type == OP_OVERHEAD) {
-		buffer_put_later(record, size);
-		return OP_RECORDED;
-	}
 	return buffer_put(record, size, record_has_gpu_times(kind) ? op->end : 0);
 }
 

@@ -223,7 +223,8 @@ struct module *module_from_image(const void *image);    /* PTX text, or bytes th
 struct function *module_function(struct module *m, const char *name);
 struct function *module_find(struct module *m, const char *name);
 void module_touch(struct function *f, struct context *ctx);     /* lazy loading at the first launch */
-uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args, void **extra);
+uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args,
+		   void **extra);
 
 /* graph.c: recorded operations. */
 struct node;

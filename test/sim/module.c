@@ -168,7 +168,8 @@ static bool first_argument(void **args, void **extra, uint64_t *value)
 	return from;
 }
 
-uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args, void **extra)
+uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args,
+		   void **extra)
 {
 	uint64_t threads = (uint64_t)grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2];
 	uint64_t ns;

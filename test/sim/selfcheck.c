@@ -21,8 +21,8 @@ API(X)
 int InitializeInjection(void);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t kernels, copies, sets, syncs, overheads, unfinished, zeroed, unknown, dropped, runtime_calls, driver_calls;
-static size_t unbalanced, buffers;
+static size_t kernels, copies, sets, syncs, overheads, unfinished, zeroed, unknown, dropped;
+static size_t runtime_calls, driver_calls, unbalanced, buffers;
 
 static void request(uint8_t **buffer, size_t *size, size_t *max)
 {

@@ -8,7 +8,7 @@
 #include <cupti.h>
 
 #define N_KINDS 64
-#define UNKNOWN_KIND 4242               /* a record kind from the future; SIM_UNKNOWN_KIND puts some between the others */
+#define UNKNOWN_KIND 4242               /* a record kind from the future, for SIM_UNKNOWN_KIND */
 #define UNKNOWN_SIZE 40
 
 /* cupti.c */
