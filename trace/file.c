@@ -67,9 +67,20 @@ static void seal(struct chunk_header *h, uint64_t session, const void *body, siz
 	h->crc = crc32_of(0, h, offsetof(struct chunk_header, crc));
 }
 
+/* Without their magic: who searches for chunks must not find these copies. */
+static void put_entries(struct buf *b, const struct index_entry *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct index_entry e = entries[i];
+
+		e.head.magic = 0;
+		buf_put(b, &e, sizeof e);
+	}
+}
+
 int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n, struct trace_error *err)
 {
-	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)n };
+	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)n, .raw = (uint32_t)(n * sizeof *entries) };
 	struct file_footer foot = { .index = at, .magic = FOOTER_MAGIC, .chunks = (uint32_t)n };
 	size_t bytes = n * sizeof *entries;
 	struct buf b = { 0 };
@@ -77,11 +88,13 @@ int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_e
 
 	if (bytes > UINT32_MAX)
 		return trace_fail(err, at, "cannot write the index: %zu chunks are too many", n);
-	head.raw = (uint32_t)bytes;
-	seal(&head, session, entries, bytes);
 	foot.crc = crc32_of(0, &foot, offsetof(struct file_footer, crc));
 	buf_put(&b, &head, sizeof head);
-	buf_put(&b, entries, bytes);
+	put_entries(&b, entries, n);
+	if (!b.oom) {
+		seal(&head, session, b.data + sizeof head, bytes);
+		memcpy(b.data, &head, sizeof head);
+	}
 	buf_put(&b, &foot, sizeof foot);
 	if (b.oom)
 		trace_fail(err, at, "cannot write the index: out of memory");
@@ -191,6 +204,7 @@ int writer_finish(struct writer *w, struct trace_error *err)
 	size_t n = w->index.len / sizeof(struct index_entry);
 	int rc = file_write_index(w->fd, w->size, w->session, (const struct index_entry *)w->index.data, n, err);
 
+	flock(w->fd, LOCK_UN);          /* a copy of the descriptor elsewhere must not keep it */
 	if (close(w->fd) < 0 && rc == 0)
 		rc = trace_fail(err, w->size, "cannot write the trace: %s", strerror(errno));
 	w->fd = -1;
@@ -200,8 +214,10 @@ int writer_finish(struct writer *w, struct trace_error *err)
 
 void writer_abandon(struct writer *w)
 {
-	if (w->fd >= 0)
+	if (w->fd >= 0) {
+		flock(w->fd, LOCK_UN);
 		close(w->fd);
+	}
 	packer_free(w->packer);
 	buf_free(&w->chunk);
 	buf_free(&w->index);

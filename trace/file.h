@@ -40,7 +40,7 @@ struct chunk_header {
 
 struct index_entry {
 	uint64_t offset;                /* of the chunk header */
-	struct chunk_header head;
+	struct chunk_header head;       /* with magic 0 on disk, so that a search for chunks does not find it */
 };
 
 /* Last 24 bytes of a finished file. */

@@ -167,6 +167,16 @@ static int walk(struct trace *t)
 	return 0;
 }
 
+/* Entry i of an index's body, its header complete again. */
+static struct index_entry entry_at(const uint8_t *entries, uint32_t i)
+{
+	struct index_entry e;
+
+	memcpy(&e, entries + i * sizeof e, sizeof e);
+	e.head.magic = e.head.magic ? 0 : CHUNK_MAGIC;
+	return e;
+}
+
 static bool entry_sane(const struct trace *t, const struct index_entry *e, uint64_t from, uint64_t to)
 {
 	return e->offset % 8 == 0 && e->offset >= from && e->offset < to && to - e->offset >= sizeof e->head &&
@@ -189,9 +199,8 @@ static int list_by_index(struct trace *t)
 	if (crc32_of(0, entries, head.stored) != head.body_crc)
 		return 0;
 	for (uint32_t i = 0; i < head.rows; i++) {
-		struct index_entry e;
+		struct index_entry e = entry_at(entries, i);
 
-		memcpy(&e, entries + i * sizeof e, sizeof e);
 		if (!entry_sane(t, &e, from, foot.index))
 			return 0;
 		from = part_end(e.offset, &e.head);
@@ -202,9 +211,8 @@ static int list_by_index(struct trace *t)
 	from = sizeof(struct file_header);
 	for (uint32_t i = 0; i < head.rows; i++) {
 		size_t cap = head.rows + 1u;
-		struct index_entry e;
+		struct index_entry e = entry_at(entries, i);
 
-		memcpy(&e, entries + i * sizeof e, sizeof e);
 		if (e.offset > from)
 			lost(t, from, e.offset);
 		add_chunk(t, &cap, e.offset, &e.head);
