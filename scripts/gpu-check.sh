@@ -83,7 +83,7 @@ column() {
 		return n
 	}
 	NR == 1 { n = split_csv($0, head); for (i = 1; i <= n; i++) at[head[i]] = i; next }
-	{ split_csv($0, row); name = row[at[key]]; sub(/_(v[0-9]+|ptsz|ptds).*$/, "", name); print name "\t" row[at[want]] }' "$1"
+	{ split_csv($0, row); name = row[at[key]]; sub(/^__/, "", name); sub(/_(v[0-9]+|ptsz|ptds).*$/, "", name); print name "\t" row[at[want]] }' "$1"
 }
 
 sum() { awk -F '\t' -v pattern="$1" '$1 ~ pattern { n += $2 } END { print n + 0 }'; }
