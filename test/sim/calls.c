@@ -47,9 +47,11 @@ void call_attach(const struct sim_tools *t)
 /* What a call made now must answer: 0 when the driver is up. */
 int driver_usable(void)
 {
+	int now = phase;
+
 	if (forked)
 		return CUDA_ERROR_NOT_INITIALIZED;
-	switch (phase) {
+	switch (now) {
 	case NOT_STARTED:
 		return CUDA_ERROR_NOT_INITIALIZED;
 	case ENDED:
@@ -191,6 +193,12 @@ static const struct sim_driver driver = {
 	.graph_id = graph_id,
 	.node_id = graph_node_id,
 };
+
+/* By its name alone a tool can tell that this is no real driver. */
+int sim_is_simulated(void)
+{
+	return 1;
+}
 
 const struct sim_driver *sim_driver(void)
 {

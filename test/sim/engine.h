@@ -157,6 +157,7 @@ struct sim_driver {
 #define SIM_ABI 1
 
 const struct sim_driver *sim_driver(void);
+int sim_is_simulated(void);
 
 /* ---- inside libcuda.so.1 ---- */
 

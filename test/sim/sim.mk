@@ -17,7 +17,7 @@ ifeq ($(SIM_HAVE),)
 sim programs sim-check:
 	@echo "$@: skipped, no $(CUDA)/include/cupti.h (CUDA=DIR names another toolkit)"
 else
-sim: $(SIM_LIBS) $(B)/sim/selfcheck.so
+sim: $(SIM_LIBS) $(B)/sim/selfcheck.so $(B)/test/programs/libnvtx_shim.so
 programs: $(CUDA_C) $(if $(NVCC),$(CUDA_PROGRAMS))
 	$(if $(NVCC),,@echo "programs: no nvcc, so none of test/programs/*.cu")
 endif
