@@ -44,32 +44,36 @@ one() {
 progress() { echo "== $* ($(($(date +%s) - started)) s)"; }
 
 # ---- builds ----
-targets() { make -pnrR 2>/dev/null | grep -oE '^(sim|programs|host-programs|bench-programs):' | tr -d :; }
+# Of these targets the ones that there are.
+targets() { make -pnrR 2>/dev/null | grep -oE "^($1):" | tr -d :; }
 
+# build_in FOLDER TARGETS [VARIABLE=VALUE...]
 build_in() {
-	folder=$1
-	shift
+	folder=$1 wanted=$2
+	shift 2
 	# shellcheck disable=SC2046
-	make -j"$JOBS" B="$folder" "$@" all unit $(targets)
+	make -j"$JOBS" B="$folder" "$@" all unit $(targets "$wanted")
 }
 
 with_clang() {
 	command -v clang >/dev/null || { echo "no clang here"; return 77; }
-	build_in "$B-clang" CC=clang
+	build_in "$B-clang" 'sim|host-programs|bench-programs' CC=clang
 }
 
 # The collector, the programs and the unit tests are sanitized; the injected object, the stand-ins and the test programs never are.
 with_sanitizers() {
 	echo 'int main(void) { return 0; }' >"$log/san.c"
 	${CC:-cc} -fsanitize=address,undefined -o "$log/san" "$log/san.c" || { echo "this compiler has no sanitizers here"; return 77; }
-	build_in "$B-san" SAN=address,undefined || return 1
-	rm -rf "$B-san/judges"
-	[ ! -d "$B/judges" ] || ln -s "$PWD/$B/judges" "$B-san/judges"
+	build_in "$B-san" none SAN=address,undefined || return 1
+	for shared in sim test/programs gpu judges; do
+		rm -rf "${B:?}-san/$shared"
+		[ ! -d "$B/$shared" ] || ln -s "$PWD/$B/$shared" "$B-san/$shared"
+	done
 }
 
 builds() {
 	progress builds
-	one build 'builds without warnings' build_in "$B"
+	one build 'builds without warnings' build_in "$B" 'sim|programs|host-programs|bench-programs'
 	one build 'builds with clang without warnings' with_clang
 	one build 'builds with sanitizers' with_sanitizers
 }
