@@ -11,6 +11,7 @@
 #define RATE_ONE  ((int64_t)1 << RATE_BITS)
 #define RATE_MAX  ((__int128)INT64_MAX)
 #define STEP_NS   50000                 /* slewing moves REALTIME by 50 us in 0.1 s at most (500 ppm) */
+#define TAIL_NS   1000000000            /* how long rows go on behind the last point of a file that was cut */
 
 static int64_t rate_of(int64_t mono, int64_t ticks)
 {
@@ -86,7 +87,9 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 
 int64_t clock_span(const struct clock_map *m, unsigned clock, int64_t length)
 {
-	return clock == CLOCK_TSC && m->tsc.n ? scaled(length, m->tsc.before) : length;
+	__int128 ns = ((__int128)length * m->tsc.before + RATE_ONE / 2) >> RATE_BITS;   /* to the nearest */
+
+	return clock == CLOCK_TSC && m->tsc.n ? (int64_t)ns : length;
 }
 
 static int by_mono(const void *a, const void *b)
@@ -122,33 +125,115 @@ static void build_tsc(struct clock_scale *s, const struct clock_row *points, siz
 	last->rate = s->before = overall;
 }
 
-/* A later piece rules from its beginning on: those of the time before a step back end there. */
-static void push(struct clock_scale *s, int64_t from, int64_t mono)
+/* Points between which nobody set the wall clock, [first, last], and the REAL and MONO times at which that began and ended. */
+struct era {
+	const struct clock_row *first, *last;
+	int64_t real_start, real_end, mono_start, mono_end;
+};
+
+static bool is_step(const struct clock_row *a, const struct clock_row *b)
 {
-	while (s->n && s->pieces[s->n - 1].from >= from)
-		s->n--;
-	s->pieces[s->n++] = (struct clock_piece){ from, mono, INT64_MAX, RATE_ONE };
+	int64_t real = sub(b->real, a->real), change = sub(real, sub(b->mono, a->mono));
+
+	return real <= 0 || change > STEP_NS || change < -STEP_NS;
 }
 
-/* Between two points without a step: linear.  With one: the old offset up to the middle, the new one from there. */
-static bool build_real(struct clock_scale *s, const struct clock_row *a, const struct clock_row *b)
+/* The era that begins at point i.  A step is taken to have been half-way between its points. */
+static struct era era_at(const struct clock_row *points, size_t n, size_t i)
 {
-	int64_t mono = sub(b->mono, a->mono), real = sub(b->real, a->real), change = sub(real, mono), middle;
-	struct clock_piece *last = s->pieces + s->n - 1;
+	struct era e = { points + i, points + i, points[i].real, INT64_MAX, points[i].mono, INT64_MAX };
 
-	if (real > 0 && change <= STEP_NS && change >= -STEP_NS) {
-		last->rate = rate_of(mono, real);
-		last->limit = b->mono;
-		push(s, b->real, b->mono);
-		return false;
+	while (e.last + 1 < points + n && !is_step(e.last, e.last + 1))
+		e.last++;
+	if (i) {
+		e.mono_start -= (e.first->mono - e.first[-1].mono) / 2;
+		e.real_start = sub(e.first->real, e.first->mono - e.mono_start);
 	}
-	middle = a->mono + mono / 2;
-	last->limit = middle;
-	push(s, sub(b->real, b->mono - middle), middle);
-	if (s->pieces[s->n - 1].from < b->real)
-		s->pieces[s->n - 1].limit = b->mono;
-	push(s, b->real, b->mono);
-	return true;
+	if (e.last + 1 < points + n) {
+		e.mono_end = e.last[1].mono - (e.last[1].mono - e.last->mono) / 2;
+		e.real_end = add(e.last->real, e.mono_end - e.last->mono);
+	} else {
+		e.real_end = add(e.last->real, TAIL_NS);
+	}
+	return e;
+}
+
+/* One era's pieces; at most one more than it has points. */
+static size_t era_pieces(const struct era *e, struct clock_piece *p)
+{
+	size_t n = 0;
+
+	if (e->real_start < e->first->real)
+		p[n++] = (struct clock_piece){ e->real_start, e->mono_start, e->first->mono, RATE_ONE };
+	for (const struct clock_row *r = e->first; r < e->last; r++)
+		p[n++] = (struct clock_piece){ r->real, r->mono, r[1].mono, rate_of(r[1].mono - r->mono, r[1].real - r->real) };
+	p[n++] = (struct clock_piece){ e->last->real, e->last->mono, e->mono_end, RATE_ONE };
+	return n;
+}
+
+/*
+ * Lays an era over the earlier ones.  Where it ends before they do (the clock was set back by more than it lasted), they go on
+ * behind its end.  Adds at most one piece to the two lists.
+ */
+static void lay_over(struct clock_scale *s, struct clock_piece *own, size_t n_own, const struct era *e, int64_t covered)
+{
+	struct clock_piece resumed;
+	size_t keep = s->n, rest = s->n;
+
+	while (keep && s->pieces[keep - 1].from >= e->real_start)
+		keep--;
+	while (rest && s->pieces[rest - 1].from > e->real_end)
+		rest--;
+	if (covered <= e->real_end)
+		rest = s->n;
+	if (covered > e->real_end && rest) {
+		resumed = s->pieces[rest - 1];
+		resumed.mono = scale_convert(&(struct clock_scale){ s->pieces, s->n, RATE_ONE, 0 }, e->real_end);
+		resumed.from = e->real_end;
+		own[n_own++] = resumed;
+	}
+	memmove(s->pieces + keep + n_own, s->pieces + rest, (s->n - rest) * sizeof *s->pieces);
+	memcpy(s->pieces + keep, own, n_own * sizeof *own);
+	s->n = keep + n_own + s->n - rest;
+}
+
+static int build_real(struct clock_map *m)
+{
+	struct clock_scale *s = &m->real;
+	struct clock_piece *own;
+	int64_t covered = INT64_MIN;
+
+	for (size_t i = 1; i < m->n; i++)
+		m->steps += is_step(&m->points[i - 1], &m->points[i]);
+	s->pieces = malloc((m->n + 2 * (m->steps + 1)) * sizeof *s->pieces);
+	own = malloc((m->n + 2) * sizeof *own);
+	if (s->pieces && own) {
+		s->before = RATE_ONE;
+		for (size_t i = 0; i < m->n; ) {
+			struct era e = era_at(m->points, m->n, i);
+
+			lay_over(s, own, era_pieces(&e, own), &e, covered);
+			covered = covered > e.real_end ? covered : e.real_end;
+			i = (size_t)(e.last - m->points) + 1;
+		}
+	}
+	free(own);
+	return s->n ? 0 : -1;
+}
+
+/* Sorted, one of each moment, without those that no clock shows before the year 2116 (so that differences fit). */
+static void take_points(struct clock_map *m, const struct clock_row *points, size_t n)
+{
+	const int64_t limit = (int64_t)1 << 62;
+	size_t sane = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (points[i].mono >= 0 && points[i].mono < limit && points[i].real >= 0 && points[i].real < limit)
+			m->points[sane++] = points[i];
+	qsort(m->points, sane, sizeof *m->points, by_mono);
+	for (size_t i = 0; i < sane; i++)
+		if (!m->n || m->points[i].mono != m->points[m->n - 1].mono)
+			m->points[m->n++] = m->points[i];
 }
 
 int clock_map_init(struct clock_map *m, const struct clock_row *points, size_t n)
@@ -158,23 +243,19 @@ int clock_map_init(struct clock_map *m, const struct clock_row *points, size_t n
 		return 0;
 	m->points = malloc(n * sizeof *points);
 	m->tsc.pieces = malloc(n * sizeof *m->tsc.pieces);
-	m->real.pieces = malloc(2 * n * sizeof *m->real.pieces);        /* a step takes two */
-	if (!m->points || !m->tsc.pieces || !m->real.pieces) {
+	if (!m->points || !m->tsc.pieces) {
 		clock_map_release(m);
 		return -1;
 	}
-	memcpy(m->points, points, n * sizeof *points);
-	qsort(m->points, n, sizeof *points, by_mono);
-	m->n = 1;
-	for (size_t i = 1; i < n; i++)
-		if (m->points[i].mono != m->points[m->n - 1].mono)
-			m->points[m->n++] = m->points[i];
+	take_points(m, points, n);
+	if (!m->n)
+		return 0;
 	m->base = sub(m->points->real, m->points->mono);
 	build_tsc(&m->tsc, m->points, m->n);
-	push(&m->real, m->points->real, m->points->mono);
-	m->real.before = RATE_ONE;
-	for (size_t i = 1; i < m->n; i++)
-		m->steps += build_real(&m->real, &m->points[i - 1], &m->points[i]);
+	if (build_real(m) < 0) {
+		clock_map_release(m);
+		return -1;
+	}
 	return 0;
 }
 

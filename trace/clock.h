@@ -1,6 +1,6 @@
 /*
  * Clock triples -> trace time.  Trace time is int64 ns on the REALTIME scale of the host at the session's start, carried on by
- * MONOTONIC: a stepped wall clock does not tear the trace.  All conversions are monotone, so nesting is kept.
+ * MONOTONIC: a stepped wall clock does not tear the trace.  Conversions are monotone, so nesting is kept.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -42,7 +42,7 @@ void clock_map_release(struct clock_map *m);
  *
  * TSC goes piecewise linearly between the points and beyond them at the overall rate.  REAL does so between points of one setting of
  * the wall clock; a step is taken to have been half-way between its two points, and where a step back makes a REAL time mean two
- * moments, it is the later one.
+ * moments, it is the later one.  Monotone, but for REAL across a step back.
  *
  * Only `hint`s change, so threads use copies of *m.
  */
