@@ -1,0 +1,169 @@
+#include "collector/door.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "collector/clocks.h"
+#include "collector/describe.h"
+#include "collector/log.h"
+#include "trace/health.h"
+
+int door_open(struct door *d, const char *folder)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	_Static_assert(sizeof at.sun_path == sizeof d->path, "a socket's path has this size");
+	if (snprintf(d->path, sizeof d->path, "%s/sock", folder) >= (int)sizeof d->path)
+		return fail("cannot make a socket in '%s': the path is too long; set TMPDIR to a shorter one", folder);
+	memcpy(at.sun_path, d->path, sizeof at.sun_path);
+	d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (d->fd < 0)
+		return fail("cannot make a socket: %s", strerror(errno));
+	if (bind(d->fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(d->fd, SOMAXCONN) < 0)
+		return fail("cannot listen at '%s': %s", d->path, strerror(errno));
+	return 0;
+}
+
+void door_close(struct door *d)
+{
+	for (unsigned i = 0; i < DOOR_WAITING; i++)
+		if (d->waiting[i])
+			close(d->waiting[i]);
+	if (d->fd >= 0)
+		close(d->fd);
+	*d = (struct door)DOOR_INIT;
+}
+
+static int send_welcome(int fd, const struct wire_welcome *w, const struct config *c, int arena, int bell)
+{
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec iov[2] = { { (void *)w, sizeof *w }, { (void *)c, w->config_size } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = w->config_size ? 2 : 1 };
+	int fds[2] = { arena, bell };
+
+	if (arena >= 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = sizeof control.bytes;
+
+		struct cmsghdr *head = CMSG_FIRSTHDR(&m);
+
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof fds);
+		memcpy(CMSG_DATA(head), fds, sizeof fds);
+	}
+	return sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, const char *why)
+{
+	struct wire_welcome w = { .version = WIRE_VERSION, .size = sizeof w, .refused = reason };
+
+	troubles_add(p ? &p->troubles : t->troubles, reason, 1, clocks_now(p ? p->clock : CLOCK_MONO), "%s: %s",
+		     p ? p->name : "a process", why);
+	send_welcome(fd, &w, t->config, -1, -1);
+}
+
+static void welcome(struct tree *t, int fd, struct process *p, const struct bell_watch *bell)
+{
+	struct wire_welcome w = {
+		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock, .config_size = sizeof *t->config,
+	};
+	int arena;
+
+	tree_forget_arena(t, p);
+	if (guest_new(p, t->out, t->folder, t->config->arena_size, t->order, &arena) < 0) {
+		refuse(t, fd, p, HEALTH_refused, fail_text());
+		return;
+	}
+	w.arena_size = p->guest->view.size;
+	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
+		p->flags |= PROCESS_CONNECTED;
+		p->described = false;
+	} else {
+		troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(p->clock), "%s: it did not wait for its memory: %s",
+			     p->name, strerror(errno));
+		guest_free(p);
+	}
+	close(arena);
+	tree_put_row(t, p);
+}
+
+static bool may_enter(int fd, struct ucred *who)
+{
+	socklen_t size = sizeof *who;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &size) == 0 && (who->uid == geteuid() || who->uid == 0);
+}
+
+/* True: done with it, one way or the other. */
+static bool serve(struct tree *t, int fd, const struct bell_watch *bell)
+{
+	struct wire_hello h;
+	struct ucred who;
+	struct process *p;
+	ssize_t n = recv(fd, &h, sizeof h, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0)
+		return true;
+	if (!may_enter(fd, &who)) {
+		refuse(t, fd, NULL, HEALTH_refused, "it belongs to another user");
+	} else if (n != sizeof h || h.version != WIRE_VERSION || h.size != sizeof h) {
+		refuse(t, fd, NULL, HEALTH_refused, "it carries another version of libgprof_inject.so");
+	} else {
+		p = tree_hello(t, &h, (uint32_t)who.pid);
+		if (p)
+			welcome(t, fd, p, bell);
+		else
+			refuse(t, fd, NULL, HEALTH_processes_full, "there are too many");
+	}
+	return true;
+}
+
+static void let_wait(struct door *d, struct tree *t, int fd)
+{
+	uint32_t place = 0;
+
+	while (place < DOOR_WAITING && d->waiting[place])
+		place++;
+	if (place == DOOR_WAITING) {
+		place = d->next++ % DOOR_WAITING;
+		close(d->waiting[place]);
+	}
+	d->waiting[place] = fd;
+
+	struct epoll_event want = { .events = EPOLLIN, .data.u64 = (uint64_t)place << 32 | DOOR_TAG };
+
+	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &want);
+}
+
+void door_accept(struct door *d, struct tree *t, const struct bell_watch *bell)
+{
+	int fd;
+
+	while ((fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (serve(t, fd, bell))
+			close(fd);
+		else
+			let_wait(d, t, fd);
+	}
+}
+
+void door_hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
+{
+	if (place >= DOOR_WAITING || !d->waiting[place] || !serve(t, d->waiting[place], bell))
+		return;
+	close(d->waiting[place]);
+	d->waiting[place] = 0;
+}

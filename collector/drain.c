@@ -1,0 +1,176 @@
+#include "collector/drain.h"
+
+#include <string.h>
+
+#include "collector/clocks.h"
+#include "collector/threads.h"
+#include "trace/health.h"
+
+static void damaged(struct process *p, uint32_t block, uint32_t at, const char *what, unsigned number)
+{
+	troubles_add(&p->troubles, HEALTH_damaged_rows, 1, clocks_now(p->clock), "block %u, byte %u: %s (%u)",
+		     block, at, what, number);
+}
+
+/* Kinds whose first two fields are a begin and a length on the process's own clock. */
+static bool is_own_span(unsigned kind)
+{
+	return kind == ROW_api || kind == ROW_range;
+}
+
+static const struct record *by_kind(unsigned kind)
+{
+	static const struct record *table[ROW_KINDS];
+	static bool made;
+
+	if (!made) {
+		for (size_t i = 0; i < n_records; i++)
+			table[records[i].id] = &records[i];
+		made = true;
+	}
+	return kind < ROW_KINDS ? table[kind] : NULL;
+}
+
+/* Rows that a guest may write: not those that only the collector can know. */
+static bool is_guests(unsigned kind)
+{
+	switch (kind) {
+	case ROW_process: case ROW_health: case ROW_drop: case ROW_clock: case ROW_cost:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool is_gpu(unsigned kind)
+{
+	return kind >= ROW_kernel && kind <= ROW_memset;
+}
+
+/* A row as it was found.  Read once: the program may write over it at any time. */
+struct found {
+	struct row_head head;
+	const struct record *record;
+	uint32_t tail;                  /* bytes behind the struct */
+	const char *why;                /* it is none, and of which number */
+	unsigned number;
+};
+
+/* What is at p, of at most `room` bytes, which are at least 8.  False: not a row. */
+static bool find_row(struct found *f, const uint8_t *p, uint32_t room)
+{
+	const struct record *r;
+
+	memcpy(&f->head, p, sizeof f->head);
+	f->record = r = by_kind(f->head.kind);
+	f->tail = 0;
+	f->number = f->head.kind;
+	f->why = "no such kind of row";
+	if (!r || !is_guests(f->head.kind))
+		return false;
+	f->number = f->head.length;
+	f->why = "a row of impossible length";
+	if (f->head.length % 8 || f->head.length > room || f->head.length < sizeof f->head + r->size)
+		return false;
+	if (r->len_field < 0)
+		return true;
+	f->tail = f->number = (uint32_t)field_load(&r->fields[r->len_field], p + sizeof f->head);
+	f->why = "a text longer than its row";
+	return f->tail <= f->head.length - sizeof f->head - r->size;
+}
+
+static void take_row(struct process *p, struct block_note *note, const struct found *f, const uint8_t *at)
+{
+	const struct record *r = f->record;
+	const uint8_t *tail = at + sizeof f->head + r->size;
+	uint8_t *row = staging_put(&p->guest->staging, r, at + sizeof f->head, tail, f->tail);
+
+	if (is_gpu(r->id))
+		p->flags |= PROCESS_KERNELS;
+	if (!row)
+		return;
+	if (r->len_field >= 0)          /* it may have changed since we looked */
+		field_store(&r->fields[r->len_field], row, f->tail);
+	if (r->id == ROW_range)
+		note->last_range = ((struct range_row *)row)->id;
+	if (r->id == ROW_thread)
+		threads_note(p->guest, (struct thread_row *)row, (const char *)tail);
+}
+
+/* The end of the last row with a time in a block bounds what is salvaged. */
+static void note_time(struct guest *g, const uint8_t *p)
+{
+	int64_t span[2];
+
+	memcpy(span, p + sizeof(struct row_head), sizeof span);
+	if (span[0] < 0 || span[1] < 0 || span[1] > INT64_MAX - span[0])
+		return;
+	if (span[0] + span[1] > g->last_time)
+		g->last_time = span[0] + span[1];
+}
+
+static void drain_block(struct process *p, uint32_t i)
+{
+	struct block *b = arena_view_block(&p->guest->view, i);
+	struct block_note *note = &p->guest->blocks[i];
+	uint32_t used = __atomic_load_n(&b->used, __ATOMIC_ACQUIRE);
+	const uint8_t *rows = (const uint8_t *)(b + 1), *last = NULL;
+	uint32_t at = note->drained;
+
+	if (at == BLOCK_BAD)
+		return;
+	if (used > arena_block_cap(&p->guest->view, i) || used % 8 || used < at) {
+		damaged(p, i, at, "a fill level that cannot be", used);
+		note->drained = BLOCK_BAD;
+		return;
+	}
+	while (at < used) {
+		struct found f;
+
+		if (!find_row(&f, rows + at, used - at)) {
+			damaged(p, i, at, f.why, f.number);
+			break;
+		}
+		take_row(p, note, &f, rows + at);
+		if (is_own_span(f.head.kind))
+			last = rows + at;
+		at += f.head.length;
+	}
+	if (last)
+		note_time(p->guest, last);
+	note->drained = used;
+	b->drained = used;
+}
+
+/* The fill level must be 0 before a thread can find the block free: it starts from what it finds there. */
+static void give_back(struct guest *g, uint32_t i)
+{
+	struct arena *a = g->view.a;
+	struct block *b = arena_view_block(&g->view, i);
+
+	g->blocks[i] = (struct block_note){ 0 };
+	b->drained = 0;
+	__atomic_store_n(&b->used, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&a->n_taken, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&a->block_state[i], BLOCK_FREE, __ATOMIC_RELEASE);
+}
+
+void drain(struct process *p, enum drain_what what)
+{
+	struct guest *g = p->guest;
+	uint32_t n = arena_n_blocks(&g->view);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t state = __atomic_load_n(&g->view.a->block_state[i], __ATOMIC_ACQUIRE);
+
+		if (state == BLOCK_FULL) {
+			drain_block(p, i);
+			give_back(g, i);
+		} else if (state == BLOCK_OWNED && what == DRAIN_ALL) {
+			drain_block(p, i);
+		} else if (state > BLOCK_FULL && g->blocks[i].drained != BLOCK_BAD) {
+			damaged(p, i, 0, "a state that cannot be", state);
+			g->blocks[i].drained = BLOCK_BAD;
+		}
+	}
+}

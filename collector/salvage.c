@@ -1,0 +1,117 @@
+#include "collector/salvage.h"
+
+#include <string.h>
+
+#include "collector/clocks.h"
+#include "collector/drain.h"
+#include "trace/health.h"
+
+/* Killed between writing the row of a range and taking it off the stack: it is not open any more. */
+static bool is_written(const struct guest *g, uint64_t id)
+{
+	for (uint32_t i = 0; i < arena_n_blocks(&g->view); i++)
+		if (g->blocks[i].last_range == id)
+			return true;
+	return false;
+}
+
+static void write_range(struct guest *g, const struct open_range *o, unsigned flags, uint32_t level)
+{
+	struct range_row row = {
+		.start = o->start,
+		.duration = o->start >= 0 && g->last_time > o->start ? g->last_time - o->start : 0,
+		.id = o->id,
+		.payload = o->payload,
+		.thread = o->thread,
+		.end_thread = o->thread,
+		.domain = o->domain,
+		.category = o->category,
+		.name = o->name,
+		.color = o->color,
+		.payload_type = o->payload_type,
+		.level = level,
+		.flags = flags | RANGE_INCOMPLETE,
+		.step = o->step,
+	};
+
+	staging_put(&g->staging, record_by_kind(ROW_range), &row, NULL, 0);
+}
+
+/* Nothing of the process happened later than now, and the ranges themselves had begun. */
+static void bound_time(struct guest *g, const struct open_range *o, int64_t now)
+{
+	if (o->id && o->start > g->last_time && o->start <= now)
+		g->last_time = o->start;
+}
+
+static uint32_t depth_of(const struct slot *s)
+{
+	uint32_t depth = __atomic_load_n(&s->depth, __ATOMIC_ACQUIRE);
+
+	if (!__atomic_load_n(&s->owner, __ATOMIC_RELAXED))
+		return 0;
+	return depth < MAX_DEPTH ? depth : MAX_DEPTH;
+}
+
+/* Slots are taken lowest first, so there are no more of them than there were threads. */
+static uint32_t n_slots(const struct arena *a)
+{
+	return a->next_thread < MAX_SLOTS ? a->next_thread : MAX_SLOTS;
+}
+
+static void find_last_time(struct guest *g)
+{
+	const struct arena *a = g->view.a;
+	int64_t now = clocks_now(g->staging.clock);
+
+	if (a->last_time > g->last_time)
+		g->last_time = a->last_time;
+	if (g->last_time > now)
+		g->last_time = now;
+	for (uint32_t i = 0; i < n_slots(a); i++)
+		for (uint32_t d = 0; d < depth_of(&a->slots[i]); d++)
+			bound_time(g, &a->slots[i].stack[d], now);
+	for (uint32_t i = 0; a->next_started && i < MAX_STARTED; i++)
+		bound_time(g, &a->started[i], now);
+}
+
+static uint64_t salvage_ranges(struct guest *g)
+{
+	const struct arena *a = g->view.a;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < n_slots(a); i++) {
+		for (uint32_t d = 0; d < depth_of(&a->slots[i]); d++) {
+			struct open_range o = a->slots[i].stack[d];
+
+			if (!o.id || is_written(g, o.id))
+				continue;
+			write_range(g, &o, 0, d);
+			n++;
+		}
+	}
+	for (uint32_t i = 0; a->next_started && i < MAX_STARTED; i++) {
+		struct open_range o = a->started[i];
+
+		if (!o.id || is_written(g, o.id))
+			continue;
+		write_range(g, &o, RANGE_STARTEND, 0);
+		n++;
+	}
+	return n;
+}
+
+void salvage(struct process *p)
+{
+	struct guest *g = p->guest;
+	int64_t now = clocks_now(p->clock);
+	uint64_t open;
+
+	drain(p, DRAIN_ALL);
+	find_last_time(g);
+	open = salvage_ranges(g);
+	if (open)
+		troubles_add(&p->troubles, HEALTH_ranges_open, open, now, NULL);
+	if (g->view.a->life < LIFE_ENDED && (process_flags(p) & PROCESS_CUPTI))
+		troubles_add(&p->troubles, HEALTH_ended_early, 1, now, NULL);
+}

@@ -1,0 +1,382 @@
+#include "collector/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "collector/account.h"
+#include "collector/clocks.h"
+#include "collector/describe.h"
+#include "collector/drain.h"
+#include "collector/log.h"
+#include "collector/sweep.h"
+#include "trace/clock.h"
+#include "trace/health.h"
+
+enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_TICK, FROM_TURN };
+
+static const int64_t MS = 1000000;
+
+/* ---- gprof-run ---- */
+
+static void tell_run(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void tell_run(struct session *s, const char *fmt, ...)
+{
+	char text[4096];
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	if (n >= (int)sizeof text)
+		n = sizeof text - 1;
+	if (s->control >= 0)
+		send(s->control, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The kernel may still be taking the program apart when gprof-run has seen its end; all that it wrote is there. */
+static void program_ended(struct session *s, uint32_t pid)
+{
+	struct process *p = tree_find(&s->tree, pid);
+
+	s->program_ended = true;
+	s->answer_due = true;
+	if (p && p->host_pid == pid)
+		tree_end(&s->tree, p, 0);
+}
+
+static void run_spoke(struct session *s)
+{
+	char text[4097];
+	unsigned pid;
+	ssize_t n;
+
+	while ((n = recv(s->control, text, sizeof text - 1, MSG_DONTWAIT)) > 0) {
+		text[n] = '\0';
+		if (sscanf(text, "main %u", &pid) == 1)
+			tree_main(&s->tree, pid);
+		else if (sscanf(text, "ended %u", &pid) == 1)
+			program_ended(s, pid);
+	}
+	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		s->run_gone = true;
+		close(s->control);
+		s->control = -1;
+	}
+}
+
+/* Everything from ended processes goes to the file first. */
+static void answer(struct session *s)
+{
+	s->answer_due = false;
+	tree_reap(&s->tree, true);
+	if (s->tree.n_watched == 0)
+		return;         /* "closed" is the better answer, unless strays keep us */
+	staging_write(&s->rows);
+	tell_run(s, "drained");
+}
+
+/* ---- the order: off, on, over ---- */
+
+static unsigned order_at(const struct session *s, int64_t now, int64_t *next)
+{
+	int64_t on = s->start + (int64_t)s->config.delay_ms * MS;
+	int64_t over = s->config.duration_ms ? on + (int64_t)s->config.duration_ms * MS : INT64_MAX;
+
+	*next = now < on ? on : now < over && over != INT64_MAX ? over : 0;
+	return now < on ? CAPTURE_OFF : now < over ? CAPTURE_ON : CAPTURE_OVER;
+}
+
+static void give_order(struct session *s)
+{
+	int64_t next;
+	unsigned order = order_at(s, clock_ns(CLOCK_MONOTONIC), &next);
+	struct itimerspec at = { .it_value = { .tv_sec = next / (1000 * MS), .tv_nsec = next % (1000 * MS) } };
+
+	timerfd_settime(s->turn, TFD_TIMER_ABSTIME, &at, NULL);
+	s->tree.order = order;
+	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
+		if (s->tree.all[i]->guest)
+			__atomic_store_n(&s->tree.all[i]->guest->view.a->order, order, __ATOMIC_RELAXED);
+}
+
+/* ---- what happens ---- */
+
+static void roster_seen(void *arg, const struct roster_line *l)
+{
+	struct session *s = arg;
+
+	tree_roster(&s->tree, l);
+}
+
+static void hear_roster(struct session *s)
+{
+	uint64_t bad = s->roster.bad;
+
+	roster_read(&s->roster, roster_seen, s);
+	if (s->roster.bad > bad)
+		troubles_add(&s->troubles, HEALTH_roster_lost, s->roster.bad - bad, clocks_now(CLOCK_MONO), NULL);
+}
+
+static void forget_timer(int fd)
+{
+	uint64_t n;
+
+	if (read(fd, &n, sizeof n) < 0) {
+		/* It was another timer's turn. */
+	}
+}
+
+static void on_tick(struct session *s)
+{
+	forget_timer(s->tick);
+	sweep_tick(s);
+	if (++s->ticks % 10 == 0)
+		sweep_second(s);
+}
+
+static void process_gone(struct session *s, uint32_t number)
+{
+	struct process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
+
+	/* An event of a pidfd that was closed since says nothing. */
+	if (p && !p->end && p->alive.pid && !alive_is(&p->alive))
+		tree_end(&s->tree, p, 0);
+}
+
+static void handle(struct session *s, uint64_t tag)
+{
+	uint32_t low = (uint32_t)tag, high = (uint32_t)(tag >> 32);
+
+	switch (low) {
+	case TREE_TAG:
+		process_gone(s, high);
+		break;
+	case DOOR_TAG:
+		door_hear(&s->door, high, &s->tree, &s->bell);
+		break;
+	case FROM_CONTROL:
+		run_spoke(s);
+		break;
+	case FROM_DOOR:
+		door_accept(&s->door, &s->tree, &s->bell);
+		break;
+	case FROM_BELL:
+		bell_heard(&s->bell);
+		sweep_full(s);
+		break;
+	case FROM_TICK:
+		on_tick(s);
+		break;
+	case FROM_TURN:
+		forget_timer(s->turn);
+		give_order(s);
+		break;
+	}
+}
+
+void session_step(struct session *s)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(s->epoll, events, 64, -1);
+
+	/* A guest writes its roster line before its hello, and an image before the one that replaces it. */
+	hear_roster(s);
+	for (int i = 0; i < n; i++)
+		handle(s, events[i].data.u64);
+	if (s->answer_due)
+		answer(s);
+}
+
+bool session_is_over(struct session *s)
+{
+	if (!(s->program_ended || s->run_gone) || s->tree.n_watched)
+		return false;
+	hear_roster(s);
+	if (s->tree.n_watched || tree_find_strays(&s->tree)) {
+		if (s->program_ended && !s->run_gone)
+			tell_run(s, "drained");
+		return false;
+	}
+	return true;
+}
+
+/* ---- begin and end ---- */
+
+static int read_config(struct session *s)
+{
+	char path[PATH_MAX];
+	struct buf text = { 0 };
+	ssize_t n = -1;
+	int fd;
+
+	config_init(&s->config);
+	snprintf(path, sizeof path, "%s/config", s->folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail("cannot open '%s': %s", path, strerror(errno));
+	do {
+		uint8_t *room = buf_room(&text, 4096);
+
+		n = room ? read(fd, room, 4096) : -1;
+		text.len += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	close(fd);
+	if (n == 0)
+		n = config_parse(&s->config, (const char *)text.data, text.len);
+	buf_free(&text);
+	return n < 0 ? fail("cannot read '%s'", path) : 0;
+}
+
+/* "3f2a...-..." -> 16 bytes */
+static void boot_bytes(const char *text, uint8_t out[16])
+{
+	for (int i = 0; i < 16 && text[0] && text[1]; i++) {
+		char pair[3] = { text[0], text[1] };
+
+		out[i] = (uint8_t)strtoul(pair, NULL, 16);
+		text += 2;
+		text += *text == '-';
+	}
+}
+
+static int open_file(struct session *s)
+{
+	struct file_header h = { 0 };
+	struct clock_row now = clocks_read(s->with_tsc);
+	char boot[64];
+
+	if (getrandom(&h.session, sizeof h.session, GRND_NONBLOCK) < 0)
+		h.session = (uint64_t)now.real << 20 ^ (uint64_t)getpid();
+	read_boot_id(boot, sizeof boot);
+	boot_bytes(boot, h.boot_id);
+	h.start_real = now.real;
+	h.start_mono = now.mono;
+	gethostname(h.host, sizeof h.host - 1);
+	if (output_open(&s->out, &s->config, &h, &s->troubles) < 0)
+		return -1;
+	if (staging_init(&s->rows, &s->out, 0, CLOCK_MONO) < 0)
+		return fail("cannot start: out of memory");
+	staging_put(&s->rows, record_by_kind(ROW_clock), &now, NULL, 0);
+	describe_session(&s->rows, &s->config, s->out.moved_from, s->with_tsc ? CLOCK_TSC : CLOCK_MONO, boot);
+	staging_write(&s->rows);
+	return 0;
+}
+
+static int listen_to(struct session *s, int fd, enum source source)
+{
+	struct epoll_event want = { .events = EPOLLIN, .data.u64 = source };
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &want);
+}
+
+static int start_clockwork(struct session *s)
+{
+	const struct itimerspec tenth = { .it_interval = { .tv_nsec = 100 * MS }, .it_value = { .tv_nsec = 100 * MS } };
+
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->tick = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	s->turn = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->epoll < 0 || s->tick < 0 || s->turn < 0 || timerfd_settime(s->tick, 0, &tenth, NULL) < 0 ||
+	    listen_to(s, s->control, FROM_CONTROL) < 0 || listen_to(s, s->door.fd, FROM_DOOR) < 0 ||
+	    listen_to(s, s->roster.fd, FROM_ROSTER) < 0 || listen_to(s, s->bell.event, FROM_BELL) < 0 ||
+	    listen_to(s, s->tick, FROM_TICK) < 0 || listen_to(s, s->turn, FROM_TURN) < 0)
+		return fail("cannot wait for events: %s", strerror(errno));
+	return 0;
+}
+
+static void plant_tree(struct session *s)
+{
+	struct ucred run;
+	socklen_t size = sizeof run;
+
+	s->tree.folder = s->folder;
+	s->tree.config = &s->config;
+	s->tree.out = &s->out;
+	s->tree.rows = &s->rows;
+	s->tree.troubles = &s->troubles;
+	s->tree.epoll = s->epoll;
+	s->tree.clock = s->with_tsc ? CLOCK_TSC : CLOCK_MONO;
+	if (getsockopt(s->control, SOL_SOCKET, SO_PEERCRED, &run, &size) == 0)
+		s->tree.run_pid = (uint32_t)run.pid;
+}
+
+int session_open(struct session *s, const char *folder, int control)
+{
+	int rc = -1;
+
+	s->folder = folder;
+	s->control = control;
+	s->with_tsc = clocks_tsc_usable();
+	s->start = clock_ns(CLOCK_MONOTONIC);
+	if (read_config(s) < 0 || open_file(s) < 0)
+		goto out;
+	if (roster_open(&s->roster, folder) < 0 || door_open(&s->door, folder) < 0 || bell_start(&s->bell, folder) < 0)
+		goto out;
+	if (start_clockwork(s) < 0)
+		goto out;
+	plant_tree(s);
+	give_order(s);
+	tell_run(s, "ready %s", s->out.path);
+	rc = 0;
+out:
+	if (rc < 0)
+		tell_run(s, "error %s", fail_text());
+	return rc;
+}
+
+int session_finish(struct session *s)
+{
+	struct clock_row now = clocks_read(s->with_tsc);
+	char path[PATH_MAX];
+	int rc;
+
+	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
+		if (!s->tree.all[i]->end)
+			sweep_last(s, s->tree.all[i]);
+	tree_name_strays(&s->tree);
+	staging_put(&s->rows, record_by_kind(ROW_clock), &now, NULL, 0);
+	describe_end(&s->rows);
+	account_session(&s->troubles, &s->rows);
+	staging_write(&s->rows);
+	memcpy(path, s->out.path, sizeof path);
+	rc = output_close(&s->out);
+	if (strcmp(path, s->out.path) != 0)
+		tell_run(s, "moved %s", s->out.path);
+	tell_run(s, "closed");
+	return rc;
+}
+
+void session_release(struct session *s)
+{
+	static const char *const ours[] = { "sock", "roster", "config" };
+	char path[PATH_MAX];
+
+	tree_release(&s->tree);
+	bell_stop(&s->bell);
+	door_close(&s->door);
+	roster_close(&s->roster);
+	output_close(&s->out);
+	staging_release(&s->rows);
+	troubles_release(&s->troubles);
+	for (size_t i = 0; s->folder && i < sizeof ours / sizeof *ours; i++) {
+		snprintf(path, sizeof path, "%s/%s", s->folder, ours[i]);
+		unlink(path);
+	}
+	if (s->folder)
+		rmdir(s->folder);
+	if (s->control >= 0)
+		close(s->control);
+	close(s->epoll);
+	close(s->tick);
+	close(s->turn);
+}

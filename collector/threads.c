@@ -1,0 +1,77 @@
+#include "collector/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector/proc.h"
+
+/* A name costs 10 us to read.  Threads beyond these keep the name that they had at their first row. */
+#define MAX_THREADS 256
+
+static struct thread_note *find(struct guest *g, uint32_t id)
+{
+	for (size_t i = 0; i < g->n_threads; i++)
+		if (g->threads[i].id == id)
+			return &g->threads[i];
+	return NULL;
+}
+
+static struct thread_note *add(struct guest *g)
+{
+	struct thread_note *list;
+
+	if (g->n_threads >= MAX_THREADS)
+		return NULL;
+	list = realloc(g->threads, (g->n_threads + 1) * sizeof *list);
+	if (!list)
+		return NULL;
+	g->threads = list;
+	return &list[g->n_threads++];
+}
+
+void threads_note(struct guest *g, const struct thread_row *row, const char *name)
+{
+	struct thread_note *t = find(g, row->id);
+	size_t n = row->bytes < sizeof t->comm ? row->bytes : sizeof t->comm - 1;
+
+	/* The first row has the kernel's name; a later one the name that the program gave. */
+	if (t) {
+		t->own_name = row->bytes > 0;
+		return;
+	}
+	t = add(g);
+	if (!t)
+		return;
+	*t = (struct thread_note){ .id = row->id, .tid = row->tid, .flags = row->flags, .start = row->start };
+	memcpy(t->comm, name, n);
+}
+
+static void refresh(struct process *p, struct thread_note *t)
+{
+	struct thread_row row = { .start = t->start, .id = t->id, .tid = t->tid, .flags = t->flags };
+	char file[48], comm[32];
+	ssize_t n;
+
+	snprintf(file, sizeof file, "task/%u/comm", t->tid);
+	n = proc_read(p->host_pid, file, comm, sizeof comm);
+	if (n <= 1 || n > (ssize_t)sizeof t->comm)
+		return;
+	comm[--n] = '\0';       /* a line end */
+	if (strcmp(comm, t->comm) == 0)
+		return;
+	strcpy(t->comm, comm);
+	row.bytes = (uint32_t)n;
+	staging_put(&p->guest->staging, record_by_kind(ROW_thread), &row, comm, (size_t)n);
+}
+
+void threads_refresh(struct process *p)
+{
+	struct guest *g = p->guest;
+
+	if (p->host_pid != p->pid)
+		return;         /* another pid namespace: its thread ids are not ours */
+	for (size_t i = 0; i < g->n_threads; i++)
+		if (!g->threads[i].own_name)
+			refresh(p, &g->threads[i]);
+}

@@ -1,0 +1,294 @@
+#include "collector/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/account.h"
+#include "collector/clocks.h"
+#include "collector/proc.h"
+#include "collector/salvage.h"
+#include "trace/clock.h"
+#include "trace/health.h"
+
+/* 200 bytes each are kept to the end, for parents and reused pids. */
+#define MAX_PROCESSES (1u << 20)
+
+static struct process **bucket(struct tree *t, uint32_t pid)
+{
+	return &t->buckets[pid % TREE_BUCKETS];
+}
+
+struct process *tree_find(const struct tree *t, uint32_t pid)
+{
+	struct process *p = t->buckets[pid % TREE_BUCKETS];
+
+	while (p && (p->pid != pid || p->end))
+		p = p->next;
+	return p;
+}
+
+/* The newest with that pid, dead or alive: a parent may be gone before its child is heard of. */
+static uint32_t number_of(const struct tree *t, uint32_t pid)
+{
+	const struct process *p = t->buckets[pid % TREE_BUCKETS];
+
+	while (p && p->pid != pid)
+		p = p->next;
+	return p ? p->number : 0;
+}
+
+void tree_put_row(struct tree *t, struct process *p)
+{
+	struct process_row row = {
+		.start = p->start, .end = p->end, .number = p->number, .pid = p->pid, .host_pid = p->host_pid,
+		.ppid = p->ppid, .parent = p->parent, .flags = process_flags(p),
+	};
+
+	p->flags_told = row.flags;
+	staging_put(t->rows, record_by_kind(ROW_process), &row, NULL, 0);
+}
+
+static void watch(struct tree *t, struct process *p, uint32_t host_pid)
+{
+	if (p->alive.pid)
+		t->n_watched--;
+	alive_release(&p->alive);
+	p->host_pid = host_pid;
+	if (host_pid && alive_watch(&p->alive, host_pid, t->epoll, tree_tag(p->number)) == 0)
+		t->n_watched++;
+}
+
+static void unwatch(struct tree *t, struct process *p)
+{
+	if (p->alive.pid)
+		t->n_watched--;
+	alive_release(&p->alive);
+}
+
+static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
+{
+	struct process *p;
+
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 64;
+		struct process **all = cap <= MAX_PROCESSES ? realloc(t->all, cap * sizeof *all) : NULL;
+
+		if (!all) {
+			troubles_add(t->troubles, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
+			return NULL;
+		}
+		t->all = all;
+		t->cap = cap;
+	}
+	p = process_new(t->clock);
+	if (!p)
+		return NULL;
+	t->all[t->n++] = p;
+	p->number = (uint32_t)t->n;
+	p->pid = pid;
+	p->ppid = ppid;
+	p->start = start;
+	p->parent = number_of(t, ppid);
+	snprintf(p->name, sizeof p->name, "%s", name);
+	p->next = *bucket(t, pid);
+	*bucket(t, pid) = p;
+	return p;
+}
+
+static void name_it(struct process *p, const char *name)
+{
+	snprintf(p->name, sizeof p->name, "%s", name);
+}
+
+/* gprof-run named the pid, or we found it in /proc, before its own image spoke. */
+static bool awaits_image(const struct process *p)
+{
+	return p && !p->injected;
+}
+
+static unsigned how_flags(char how)
+{
+	return how == 'c' ? PROCESS_PRELOADED : PROCESS_FORKED | (how == 'F' ? PROCESS_FORKED_CUDA : 0);
+}
+
+/* A new image, or a child: whoever had the pid is over. */
+static void take_over(struct tree *t, struct process *before, char how)
+{
+	bool execed = how == 'c' && before->alive.pid && alive_is(&before->alive);
+
+	tree_end(t, before, execed ? PROCESS_EXECED : 0);
+}
+
+static void refused(struct tree *t, struct process *p, const char *why)
+{
+	if (!p)
+		return;
+	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
+}
+
+void tree_roster(struct tree *t, const struct roster_line *l)
+{
+	struct process *p = tree_find(t, l->pid);
+	bool twice = p && p->injected && p->start == l->start;
+
+	if (l->how == 'x') {
+		refused(t, p, l->name);
+		return;
+	}
+	if (p && p->injected && !twice && p->host_pid == p->pid) {
+		take_over(t, p, l->how);
+		p = NULL;
+	}
+	if (awaits_image(p)) {
+		p->start = l->start;
+		p->ppid = l->ppid;
+		p->described = false;
+		name_it(p, l->name);
+	} else if (!twice) {
+		p = add(t, l->pid, l->ppid, l->start, l->name);
+		if (!p)
+			return;
+		watch(t, p, l->pid);
+	}
+	p->injected = true;
+	p->flags |= how_flags(l->how);
+	if (l->how == 'F' && !twice)
+		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name, p->pid);
+	tree_put_row(t, p);
+	/* A process that was gone before we could look: its end is not later than now. */
+	if (!p->alive.pid)
+		tree_end(t, p, 0);
+}
+
+struct process *tree_add_stray(struct tree *t, uint32_t pid)
+{
+	char name[32] = "";
+	ssize_t n = proc_read(pid, "comm", name, sizeof name - 1);
+	struct process *p;
+
+	name[n > 0 ? n - 1 : 0] = '\0';
+	p = add(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
+	if (!p)
+		return NULL;
+	watch(t, p, pid);
+	tree_put_row(t, p);
+	if (p->alive.pid)
+		return p;
+	tree_end(t, p, 0);
+	return NULL;
+}
+
+void tree_main(struct tree *t, uint32_t pid)
+{
+	if (!tree_find(t, pid))
+		tree_add_stray(t, pid);
+}
+
+void tree_disown(struct tree *t, struct process *p)
+{
+	unwatch(t, p);
+	p->host_pid = 0;
+}
+
+/* By the guest's own pid and start; a process of another pid namespace shows itself here for the first time. */
+static struct process *find_image(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
+{
+	struct process *p = *bucket(t, h->pid);
+
+	for (; p; p = p->next) {
+		if (p->pid != h->pid || p->end)
+			continue;
+		if (p->injected ? p->start == h->start : p->host_pid == host_pid)
+			return p;
+	}
+	return NULL;
+}
+
+struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
+{
+	struct process *p = find_image(t, h, host_pid);
+	char name[sizeof h->name + 1] = "";
+
+	memcpy(name, h->name, sizeof h->name);
+	if (!p) {
+		struct process *before = tree_find(t, h->pid);
+
+		if (before && before->host_pid == host_pid)
+			take_over(t, before, 'c');
+		p = add(t, h->pid, h->ppid, h->start, name);
+	}
+	if (!p)
+		return NULL;
+	if (p->host_pid != host_pid || !p->alive.pid)
+		watch(t, p, host_pid);
+	if (!p->injected) {
+		p->start = h->start;
+		p->ppid = h->ppid;
+		name_it(p, name);
+	}
+	p->injected = true;
+	p->flags |= h->flags & (PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_PRELOADED);
+	return p;
+}
+
+void tree_forget_arena(struct tree *t, struct process *p)
+{
+	if (!p->guest)
+		return;
+	salvage(p);
+	p->flags = process_flags(p);
+	account_process(p, t->out);
+	staging_write(&p->guest->staging);
+	guest_free(p);
+}
+
+void tree_end(struct tree *t, struct process *p, unsigned flags)
+{
+	if (p->end)
+		return;
+	if (p->guest) {
+		if (p->guest->view.a->life == LIFE_NEW)
+			refused(t, p, "it did not take its memory in time");
+		salvage(p);
+	}
+	p->flags = process_flags(p) | PROCESS_ENDED | flags;
+	p->end = clock_ns(CLOCK_REALTIME);
+	if (!p->described)
+		staging_attribute(t->rows, p->number, "name", "%s", p->name);
+	account_process(p, t->out);
+	if (p->guest)
+		staging_write(&p->guest->staging);
+	guest_free(p);
+	troubles_release(&p->troubles);
+	unwatch(t, p);
+	tree_put_row(t, p);
+	while (t->first_live < t->n && t->all[t->first_live]->end)
+		t->first_live++;
+}
+
+void tree_reap(struct tree *t, bool all)
+{
+	for (size_t i = t->first_live; i < t->n; i++) {
+		struct process *p = t->all[i];
+
+		if (!p->end && p->alive.pid && (all || alive_needs_polling(&p->alive)) && !alive_is(&p->alive))
+			tree_end(t, p, 0);
+	}
+}
+
+void tree_release(struct tree *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct process *p = t->all[i];
+
+		unwatch(t, p);
+		guest_free(p);
+		troubles_release(&p->troubles);
+		free(p);
+	}
+	free(t->all);
+	t->all = NULL;
+	t->n = t->cap = 0;
+}

@@ -1,0 +1,79 @@
+/* The processes of the session: who appeared, who replaced whom by exec, who is gone. */
+#ifndef COLLECTOR_TREE_H
+#define COLLECTOR_TREE_H
+
+#include "collector/process.h"
+#include "collector/roster.h"
+#include "trace/config.h"
+
+#define TREE_BUCKETS 1024u
+
+struct tree {
+	struct process **all;           /* all[i] has number i + 1 */
+	size_t n, cap;
+	size_t first_live;              /* all before it are over */
+	size_t n_watched;               /* alive, and known to be: they keep the session open */
+	struct process *buckets[TREE_BUCKETS];  /* by pid */
+	/* borrowed from the session */
+	const char *folder;
+	const struct config *config;
+	struct output *out;
+	struct staging *rows;           /* rows of the session */
+	struct troubles *troubles;
+	int epoll;
+	uint32_t run_pid;               /* gprof-run: never one of ours */
+	unsigned clock;
+	unsigned order;                 /* enum capture_order that new arenas start with */
+};
+
+/* What epoll reports when the process of a number ends. */
+#define TREE_TAG 0xffffffffu
+static inline uint64_t tree_tag(uint32_t number)
+{
+	return (uint64_t)number << 32 | TREE_TAG;
+}
+
+/* What we hear. */
+void tree_roster(struct tree *t, const struct roster_line *l);
+void tree_main(struct tree *t, uint32_t pid);
+
+/* The process behind a hello from host_pid (0: not known).  NULL: there are too many. */
+struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid);
+
+/* Takes what is in the arena of one who says hello a second time; it gets a new one. */
+void tree_forget_arena(struct tree *t, struct process *p);
+
+/* The process that has this pid now, NULL: none of ours. */
+struct process *tree_find(const struct tree *t, uint32_t pid);
+
+/* Everything it left is written, and its last row; flags: PROCESS_EXECED, or 0.  It is over. */
+void tree_end(struct tree *t, struct process *p, unsigned flags);
+
+/* Ends the processes that are gone but whose pidfd has not been heard yet, or who have none. */
+void tree_reap(struct tree *t, bool all);
+
+/* A process that was found rather than heard of.  NULL: it is gone already, or out of memory. */
+struct process *tree_add_stray(struct tree *t, uint32_t pid);
+
+/* The pid that we watch is not this process: how it ends will not be known. */
+void tree_disown(struct tree *t, struct process *p);
+
+/* ---- strays.c ---- */
+
+/* Attributes of the processes that lived long enough to have some. */
+void tree_describe(struct tree *t);
+
+/* Looks through /proc for processes that carry our session's name and were never seen; they are then watched.  Their number. */
+size_t tree_find_strays(struct tree *t);
+
+/* Counts the processes that never carried our object. */
+void tree_name_strays(struct tree *t);
+
+/* ---- */
+
+/* The process row as it is now. */
+void tree_put_row(struct tree *t, struct process *p);
+
+void tree_release(struct tree *t);
+
+#endif

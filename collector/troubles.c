@@ -1,0 +1,48 @@
+#include "collector/troubles.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct trouble *troubles_find(const struct troubles *t, unsigned reason)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].reason == reason)
+			return &t->list[i];
+	return NULL;
+}
+
+static struct trouble *new_trouble(struct troubles *t, unsigned reason, int64_t now)
+{
+	struct trouble *list = realloc(t->list, (t->n + 1) * sizeof *list);
+
+	if (!list)
+		return NULL;
+	t->list = list;
+	list[t->n] = (struct trouble){ .reason = reason, .first = now };
+	return &list[t->n++];
+}
+
+void troubles_add(struct troubles *t, unsigned reason, uint64_t n, int64_t now, const char *fmt, ...)
+{
+	struct trouble *one = troubles_find(t, reason);
+	va_list args;
+
+	if (!one)
+		one = new_trouble(t, reason, now);
+	if (!one)
+		return;
+	one->count += n;
+	one->last = now;
+	if (fmt && !one->detail[0]) {
+		va_start(args, fmt);
+		vsnprintf(one->detail, sizeof one->detail, fmt, args);
+		va_end(args);
+	}
+}
+
+void troubles_release(struct troubles *t)
+{
+	free(t->list);
+	*t = (struct troubles){ 0 };
+}
