@@ -121,10 +121,13 @@ static CUresult launch(const struct launch *l)
 	struct stream *s = stream_here(l->stream);
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	struct op op = { .type = OP_KERNEL, .dynamic_shared = l->shared, .cooperative = l->cooperative };
+	static _Atomic uint64_t slow_us = UINT64_MAX;   /* long enough for the record to come before the call returns */
 
 	NEED(context_current(), CUDA_ERROR_INVALID_CONTEXT);
 	NEED(f && s, CUDA_ERROR_INVALID_HANDLE);
 	NEED(l->grid[0] && l->grid[1] && l->grid[2] && threads && threads <= 1024, CUDA_ERROR_INVALID_VALUE);
+	if (slow_us == UINT64_MAX)
+		slow_us = sim_env("SIM_SLOW_LAUNCH_US", 0);
 	module_touch(f, s->ctx);
 	op.name = f->name;
 	op.registers = f->registers;
@@ -135,6 +138,8 @@ static CUresult launch(const struct launch *l)
 	}
 	op.ns = kernel_ns(f, l->grid, l->block, l->args, l->extra);
 	op_submit(s, &op);
+	if (slow_us)
+		wait_until(sim_now() + slow_us * 1000);
 	return CUDA_SUCCESS;
 }
 

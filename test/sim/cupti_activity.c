@@ -58,6 +58,8 @@ static uint32_t op_kind(const struct op *op)
 		return CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
 	case OP_OVERHEAD:
 		return CUPTI_ACTIVITY_KIND_OVERHEAD;
+	case OP_GRAPH:
+		return CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
 	default:
 		return CUPTI_ACTIVITY_KIND_MEMORY2;
 	}
@@ -87,11 +89,13 @@ enum op_fate activity_op(const struct op *op)
 
 	if (!kind_on[kind] || cupti_at_end())
 		return OP_NOT_ENABLED;
+	if (op->graph && op->type != OP_GRAPH && kind_on[CUPTI_ACTIVITY_KIND_GRAPH_TRACE])
+		return OP_NOT_ENABLED;  /* one record for each launch stands for those of the nodes */
 	if (op->type == OP_SYNC && op->result && !all_sync_records)
 		return OP_NOT_ENABLED;
 	put_unknown();
 	size = record_from_op(op, kind, record);
-	return buffer_put(record, size, record_has_gpu_times(kind) ? op->end : 0);
+	return buffer_put(record, size, op->type == OP_GRAPH || record_has_gpu_times(kind) ? op->end : 0);
 }
 
 static uint32_t thread_id(void)

@@ -79,7 +79,7 @@ struct event {
 	struct node *capture_node;
 };
 
-enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY };
+enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH };
 
 /* One thing that the device (or the driver) did: what a record and a line of the truth file are made of. */
 struct op {

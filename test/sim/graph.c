@@ -115,6 +115,8 @@ size_t graph_nodes(const struct graph *g)
 
 void graph_launch(struct graph *exec, struct stream *s)
 {
+	struct op whole = { .type = OP_GRAPH, .name = "graph", .start = UINT64_MAX, .graph = exec->id, .context = s->ctx->id,
+			    .device = (uint32_t)s->ctx->dev->ordinal, .stream = s->id };
 	uint64_t ready = op_ready(s);
 
 	pthread_mutex_lock(&exec->lock);
@@ -132,8 +134,12 @@ void graph_launch(struct graph *exec, struct stream *s)
 		op.node = n->id;
 		op_run(s, &op, n->end);
 		n->end = op.end;
+		whole.start = op.start < whole.start ? op.start : whole.start;
+		whole.end = op.end > whole.end ? op.end : whole.end;
 	}
 	pthread_mutex_unlock(&exec->lock);
+	if (whole.end)
+		op_tell(&whole);
 }
 
 void graph_begin_capture(struct stream *s)

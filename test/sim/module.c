@@ -119,17 +119,16 @@ void module_touch(struct function *f, struct context *ctx)
 	struct op op = { .type = OP_OVERHEAD, .name = f->name, .context = ctx->id,
 			 .device = (uint32_t)ctx->dev->ordinal,
 			 .value = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING };
-	bool first;
+	bool first, load;
 
 	pthread_mutex_lock(&engine_lock);
 	first = !f->launched;
 	f->launched = true;
+	load = f->module->loaded_in != ctx;
+	f->module->loaded_in = ctx;
 	pthread_mutex_unlock(&engine_lock);
-	if (f->module->loaded_in != ctx) {
-		f->module->loaded_in = ctx;
-		if (t)
-			t->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, ctx, NULL, &data);
-	}
+	if (load && t)
+		t->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, ctx, NULL, &data);
 	if (!first)
 		return;
 	op.start = sim_now();

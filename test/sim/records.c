@@ -5,6 +5,7 @@
 #include "test/sim/tool.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Size from each CUPTI version on, oldest first; 18 is toolkit 11.8. */
@@ -26,6 +27,7 @@ static const struct { uint32_t kind, from, size; } sizes[] = {
 	{ CUPTI_ACTIVITY_KIND_MEMORY2, 0, 120 }, { CUPTI_ACTIVITY_KIND_MEMORY2, 24, 128 },
 	{ CUPTI_ACTIVITY_KIND_RUNTIME, 0, 40 }, { CUPTI_ACTIVITY_KIND_DRIVER, 0, 40 },
 	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 0, 24 },
+	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 17, 48 }, { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56 },
 	{ UNKNOWN_KIND, 0, UNKNOWN_SIZE },
 };
 
@@ -142,6 +144,18 @@ static size_t from_overhead(const struct op *op, void *out)
 	return sizeof(r);
 }
 
+static size_t from_graph(const struct op *op, void *out)
+{
+	CUpti_ActivityGraphTrace2 r = {
+		.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE, .correlationId = op->corr, .start = op->start, .end = op->end,
+		.deviceId = op->device, .graphId = op->graph, .contextId = op->context, .streamId = op->stream,
+		.endDeviceId = op->device, .endContextId = op->context,
+	};
+
+	memcpy(out, &r, sizeof(r));
+	return sizeof(r);
+}
+
 static size_t from_memory(const struct op *op, void *out)
 {
 	CUpti_ActivityMemory4 r = {
@@ -156,12 +170,32 @@ static size_t from_memory(const struct op *op, void *out)
 	return sizeof(r);
 }
 
+/* SIM_CLOCK_JITTER_NS=N: device times come up to N off, as CUPTI's interpolation between two clocks makes them. */
+static void skew(struct op *op)
+{
+	static _Atomic int64_t most = -1;
+	int64_t by;
+
+	if (most < 0) {
+		const char *value = getenv("SIM_CLOCK_JITTER_NS");
+
+		most = value ? atoll(value) : 0;
+	}
+	if (!most)
+		return;
+	by = (int64_t)(op->seq * 2654435761u % (uint64_t)(2 * most + 1)) - most;
+	op->start += (uint64_t)by;
+	op->end += (uint64_t)by;
+}
+
 /* out has room for 512 bytes.  The size in the played version. */
 size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 {
 	struct op shown = *op;
 	size_t have, want = record_size(kind);
 
+	if (record_has_gpu_times(kind))
+		skew(&shown);
 	if (op->zeroed)
 		shown.start = shown.end = 0;
 	switch (op->type) {
@@ -179,6 +213,9 @@ size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 		break;
 	case OP_OVERHEAD:
 		have = from_overhead(&shown, out);
+		break;
+	case OP_GRAPH:
+		have = from_graph(&shown, out);
 		break;
 	default:
 		have = from_memory(&shown, out);

@@ -22,7 +22,8 @@ int InitializeInjection(void);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t kernels, copies, sets, syncs, overheads, unfinished, zeroed, unknown, dropped;
-static size_t runtime_calls, driver_calls, unbalanced, buffers;
+static size_t runtime_calls, driver_calls, unbalanced, buffers, early;
+static uint32_t under_way;              /* correlation id of a driver call that has not returned */
 
 static void request(uint8_t **buffer, size_t *size, size_t *max)
 {
@@ -49,6 +50,7 @@ static void count(const CUpti_Activity *r)
 	switch (r->kind) {
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
 		count_gpu(&kernels, k->start, k->end);
+		early += k->correlationId == under_way;
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMCPY:
 		count_gpu(&copies, c->start, c->end);
@@ -92,9 +94,13 @@ static void called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbi
 		return;
 	if (d->callbackSite == CUPTI_API_ENTER) {
 		*d->correlationData = d->correlationId;
+		pthread_mutex_lock(&lock);
+		under_way = d->correlationId;
+		pthread_mutex_unlock(&lock);
 		return;
 	}
 	pthread_mutex_lock(&lock);
+	under_way = 0;
 	if (*d->correlationData != d->correlationId)
 		unbalanced++;
 	domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_calls++ : driver_calls++;
@@ -109,8 +115,8 @@ static void finish(void)
 	p_cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	fprintf(out, "kernel %zu\nmemcpy %zu\nmemset %zu\nsync %zu\noverhead %zu\nzeroed %zu\nunfinished %zu\n", kernels,
 		copies, sets, syncs, overheads, zeroed, unfinished);
-	fprintf(out, "unknown %zu\ndropped %zu\nruntime %zu\ndriver %zu\nunbalanced %zu\nbuffers %zu\n", unknown, dropped,
-		runtime_calls, driver_calls, unbalanced, buffers);
+	fprintf(out, "unknown %zu\ndropped %zu\nruntime %zu\ndriver %zu\nunbalanced %zu\nbuffers %zu\nearly %zu\n", unknown, dropped,
+		runtime_calls, driver_calls, unbalanced, buffers, early);
 	fclose(out);
 }
 

@@ -63,6 +63,15 @@ verdict "unknown kinds come between the others"
 agrees one SIM_BUFFER_RECORDS=1 "$P/driver_api" 50
 is buffers "$(got buffers)" -ge 50
 verdict "buffers of one record come one by one"
+agrees early SIM_BUFFER_RECORDS=1 SIM_SLOW_LAUNCH_US=3000 "$P/driver_api" 20
+is early "$(got early)" -gt 10
+verdict "a kernel may arrive before its launch has returned"
+agrees jitter SIM_CLOCK_JITTER_NS=2000 "$P/driver_api" 20
+verdict "device times may be off"
+if [ -x "$P/threads" ]; then
+	agrees crowd "$P/threads" 32 100
+	verdict "32 threads at once lose nothing"
+fi
 agrees wrap SIM_CORRELATION_START=4294967290 "$P/driver_api" 50
 verdict "correlation ids may wrap"
 

@@ -86,7 +86,7 @@ static const char *fate_name(enum op_fate fate)
 
 void truth_op(const struct op *op, enum op_fate fate)
 {
-	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory" };
+	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph" };
 	char name[LINE_MAX_BYTES / 2], more[256] = "";
 
 	if (!truth_wanted())
