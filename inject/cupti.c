@@ -1,0 +1,193 @@
+#include "inject/cupti.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inject/cupti_activity.h"
+#include "inject/cupti_api.h"
+#include "inject/cupti_buffers.h"
+#include "inject/cupti_flush.h"
+#include "inject/cupti_resource.h"
+#include "inject/intern.h"
+#include "inject/lifecycle.h"
+
+struct tracer tracer;
+
+bool tracer_usable(void)
+{
+	return __atomic_load_n(&tracer.state, __ATOMIC_ACQUIRE) == TRACER_UP && tracer.pid == session_real_pid();
+}
+
+void tracer_error(const char *call, int result)
+{
+	const char *text = NULL;
+
+	if (tracer.fn.GetResultString(result, &text) != RESULT_OK || !text)
+		text = "error";
+	health_note(HEALTH_cupti_error, "%s: %s (%d)", call, text, result);
+}
+
+void cupti_callback(void *user, int domain, uint32_t cbid, const void *data)
+{
+	int saved = errno;
+
+	(void)user;
+	switch (domain) {
+	case DOMAIN_RUNTIME:
+	case DOMAIN_DRIVER:
+		cupti_api_call(domain, cbid, data);
+		break;
+	case DOMAIN_RESOURCE:
+		if (tracer.state == TRACER_UP && guest->arena)
+			cupti_resource_event(cbid, data);
+		break;
+	case DOMAIN_STATE:
+		cupti_state_event(cbid, data);
+		break;
+	}
+	errno = saved;
+}
+
+/* ---- start ---- */
+
+static void describe(uint32_t driver)
+{
+	struct stream *s = stream_enter();
+	char text[32];
+
+	if (!s)
+		return;
+	if (driver) {
+		snprintf(text, sizeof text, "%u.%u", driver / 1000, driver % 1000 / 10);
+		intern_attribute(s, "driver.version", text);
+	}
+	if (cupti_runtime_major()) {
+		snprintf(text, sizeof text, "%u", cupti_runtime_major());
+		intern_attribute(s, "runtime.version", text);
+	}
+	if (tracer.version) {
+		snprintf(text, sizeof text, "%u", tracer.version);
+		intern_attribute(s, "cupti.version", text);
+		intern_attribute(s, "cupti.path", cupti_path(&tracer.fn));
+	}
+	stream_leave(s);
+}
+
+static int load(uint32_t driver)
+{
+	void *lib = cupti_find(driver);
+
+	if (!lib || cupti_bind(&tracer.fn, lib) < 0)
+		return -1;
+	if (tracer.fn.GetVersion(&tracer.version) != RESULT_OK)
+		tracer.version = 0;
+	if (cupti_layouts_choose(&tracer.layout, tracer.version) < 0) {
+		health_note(HEALTH_cupti_symbol, "version %u is older than that of CUDA 11.0", tracer.version);
+		return -1;
+	}
+	return 0;
+}
+
+/* After a refusal CUPTI is not called again: each call would look for the driver anew. */
+static int subscribe(void)
+{
+	char holder[HOLDER_NAME_SIZE] = "";
+	struct cupti_subscriber_params params = {
+		.size = sizeof params, .name = "gprof-run", .old_name = holder, .old_size = sizeof holder,
+	};
+	int result = -1;
+
+	if (tracer.fn.Subscribe_v2)
+		result = tracer.fn.Subscribe_v2(&tracer.subscriber, cupti_callback, NULL, &params);
+	if (result != RESULT_OK && result != RESULT_BUSY && result != RESULT_UNKNOWN && result != RESULT_NOT_INITIALIZED)
+		result = tracer.fn.Subscribe(&tracer.subscriber, cupti_callback, NULL);
+	if (result == RESULT_OK)
+		return 0;
+	if (result == RESULT_BUSY)
+		health_note(HEALTH_cupti_busy, "%s", holder[0] ? holder : "its name is not known");
+	else
+		tracer_error("cuptiSubscribe", result);
+	return -1;
+}
+
+static void start(void)
+{
+	uint32_t driver = cupti_driver_version();
+	int result;
+
+	if (cupti_driver_simulated())
+		session_flag(PROCESS_SIMULATED);
+	if (load(driver) < 0 || subscribe() < 0) {
+		describe(driver);
+		return;
+	}
+	tracer.pid = session_real_pid();
+	cupti_buffers_init(guest->config.buffer_limit);
+	/* Before the callbacks, which ask for it. */
+	__atomic_store_n(&tracer.state, TRACER_UP, __ATOMIC_RELEASE);
+	result = tracer.fn.SetThreadIdType(THREAD_ID_SYSTEM);
+	if (result != RESULT_OK)
+		tracer_error("cuptiSetThreadIdType", result);
+	result = tracer.fn.ActivityRegisterCallbacks(cupti_buffers_request, cupti_activity_complete);
+	if (result != RESULT_OK)
+		tracer_error("cuptiActivityRegisterCallbacks", result);
+	cupti_resource_enable();
+	cupti_api_enable();
+	if (result == RESULT_OK)
+		cupti_activity_enable();
+	session_flag(PROCESS_CUPTI);
+	describe(driver);
+	lifecycle_at_exit();
+}
+
+void cupti_start(void)
+{
+	static uint32_t started;
+	int saved = errno;
+	int64_t begin;
+
+	session_flag(PROCESS_CUDA);
+	if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL) || tracer.parent_had_cuda || !session_connect())
+		return;
+	begin = clock_now();
+	if (guest->config.trace_cuda)
+		start();
+	health_cost(COST_cupti, begin);
+	errno = saved;
+}
+
+/* ---- stop ---- */
+
+/*
+ * The program ends, or replaces itself.  Whoever is asked first delivers what CUPTI holds; the next only what came since.  CUPTI stays
+ * subscribed: other threads may be inside it, and unsubscribing waits for them.
+ */
+static void stop(void)
+{
+	struct arena *a = guest->arena;
+	int64_t begin = clock_now();
+	uint32_t running = LIFE_RUNNING;
+
+	if (!a || !tracer_usable() || !cupti_flush_needed())
+		return;
+	__atomic_compare_exchange_n(&a->life, &running, LIFE_DRAINING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	cupti_flush_wait(FLUSH_FORCED);
+	health_cost(COST_drain, begin);
+}
+
+static void forked(void)
+{
+	if (tracer.pid)
+		tracer.parent_had_cuda = 1;
+	if (tracer.parent_had_cuda)
+		session_forked_after_cuda();
+	tracer.pid = 0;
+	tracer.state = TRACER_OFF;
+	tracer.called = 0;
+	cupti_api_forget();
+	cupti_buffers_forget();
+	cupti_flush_forget();
+}
+
+const struct module cupti_module = { .stop = stop, .forked = forked };

@@ -1,0 +1,54 @@
+/*
+ * CUDA through CUPTI.  cupti.c starts and stops it, and passes callbacks on:
+ *	cupti_api.c       API calls -> rows, in the program's threads
+ *	cupti_resource.c  contexts and streams come and go; CUPTI reports errors
+ *	cupti_buffers.c   empty buffers for CUPTI
+ *	cupti_activity.c  full ones -> rows, mostly in CUPTI's threads
+ *	cupti_flush.c     a thread of ours asks for what CUPTI holds back
+ *
+ * CUPTI belongs to the process that subscribed.  A forked child of it never calls CUPTI; a child forked before that is a process of
+ * its own and starts afresh.
+ */
+#ifndef INJECT_CUPTI_H
+#define INJECT_CUPTI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inject/cupti_layout.h"
+#include "inject/cupti_load.h"
+#include "inject/module.h"
+
+/* From InitializeInjection, synchronously: the driver is inside its first cuInit.  Once. */
+void cupti_start(void);
+
+enum tracer_state {
+	TRACER_OFF,                     /* not started, or refused: CUPTI is not called */
+	TRACER_UP,
+	TRACER_DEAD,                    /* CUPTI reported a fatal error: likewise */
+};
+
+struct tracer {
+	struct cupti fn;
+	struct cupti_layouts layout;
+	uint32_t version;               /* cuptiGetVersion() */
+	uint32_t state;                 /* enum tracer_state */
+	int pid;                        /* the process that subscribed; 0: none */
+	uint32_t parent_had_cuda;       /* this is a forked child of such a process */
+	uint32_t called;                /* CUDA was called since the last flush */
+	uint32_t no_contexts, no_streams; /* CUPTI refused these activity kinds: rows come from callbacks */
+	void *subscriber;
+};
+
+extern struct tracer tracer;
+
+/* May CUPTI be called here and now?  Costs a system call. */
+bool tracer_usable(void);
+
+/* "cuptiSubscribe: CUPTI_ERROR_UNKNOWN (999)" into health. */
+void tracer_error(const char *call, int result);
+
+/* What CUPTI calls. */
+void cupti_callback(void *user, int domain, uint32_t cbid, const void *data);
+
+#endif

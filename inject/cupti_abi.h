@@ -1,0 +1,91 @@
+/*
+ * What we use of CUPTI, declared by ourselves: the object builds where NVIDIA's headers are not, and runs with every CUPTI from
+ * 11.0 to 13.x.  cupti_abi_check.c compares this page with NVIDIA's headers where they are present.
+ */
+#ifndef INJECT_CUPTI_ABI_H
+#define INJECT_CUPTI_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CUptiResult */
+enum cupti_result {
+	RESULT_OK = 0,
+	RESULT_MAX_LIMIT = 12,          /* cuptiActivityGetNextRecord: no more records */
+	RESULT_NOT_INITIALIZED = 15,    /* driver older than this CUPTI needs */
+	RESULT_INVALID_KIND = 21,       /* cuptiActivityGetNextRecord: what follows is no record */
+	RESULT_BUSY = 39,               /* another subscriber */
+	RESULT_UNKNOWN = 999,           /* no driver */
+};
+
+/* CUpti_CallbackDomain */
+enum cupti_domain { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3, DOMAIN_STATE = 6 };
+
+/* CUpti_ApiCallbackSite */
+enum cupti_site { SITE_ENTER, SITE_EXIT };
+
+/* CUpti_CallbackIdResource */
+enum cupti_resource {
+	RESOURCE_CONTEXT_CREATED = 1,
+	RESOURCE_STREAM_CREATED = 3,
+	RESOURCE_CU_INIT_FINISHED = 5,
+};
+
+/* CUpti_CallbackIdState */
+enum cupti_state { STATE_FATAL_ERROR = 1, STATE_ERROR = 2 };
+
+/* CUpti_ActivityKind */
+enum cupti_kind {
+	KIND_MEMCPY = 1,
+	KIND_MEMSET = 2,
+	KIND_KERNEL = 3,
+	KIND_DEVICE = 8,
+	KIND_CONTEXT = 9,
+	KIND_CONCURRENT_KERNEL = 10,
+	KIND_OVERHEAD = 17,
+	KIND_MEMCPY2 = 22,
+	KIND_STREAM = 37,
+	KIND_SYNC = 38,
+};
+
+/* CUpti_ActivityObjectKind, of overhead records */
+enum cupti_object { OBJECT_PROCESS = 1, OBJECT_THREAD = 2, OBJECT_DEVICE = 3, OBJECT_CONTEXT = 4, OBJECT_STREAM = 5 };
+
+#define THREAD_ID_SYSTEM 1u     /* CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM: gettid() */
+#define FLUSH_FORCED 1u         /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
+
+/* CUpti_CallbackData */
+struct cupti_call_data {
+	int site;                       /* enum cupti_site */
+	const char *function;
+	const void *params;
+	void *result;                   /* at exit: int * */
+	const char *symbol;
+	void *context;
+	uint32_t context_id;
+	uint64_t *data;                 /* ours from the entry to the exit of one call */
+	uint32_t corr;
+};
+
+/* CUpti_ResourceData */
+struct cupti_resource_data {
+	void *context, *stream, *descriptor;
+};
+
+/* CUpti_StateData */
+struct cupti_state_data {
+	int result;
+	const char *message;            /* may be NULL */
+};
+
+/* CUpti_SubscriberParams */
+struct cupti_subscriber_params {
+	size_t size;
+	const char *name;
+	char *old_name;
+	size_t old_size;
+};
+
+#define HOLDER_NAME_SIZE 64     /* CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN */
+
+#endif

@@ -1,0 +1,140 @@
+#include "inject/cupti_api.h"
+
+#include <errno.h>
+
+#include "inject/cupti.h"
+#include "inject/cupti_flush.h"
+#include "inject/intern.h"
+
+#define MAX_CBID 1024u          /* 13.0 has 523 runtime and 807 driver callbacks; names beyond are looked up at each call */
+
+enum call_class {
+	CLASS_NONE, CLASS_LAUNCH, CLASS_GRAPH, CLASS_BUILD, CLASS_SYNC, CLASS_EVENT, CLASS_COPY, CLASS_SET, CLASS_ALLOC, CLASS_HOST,
+	CLASS_PROFILER, CLASS_TEARDOWN, CLASS_LOAD,
+};
+
+/* Indexed by domain (1 driver, 2 runtime), then callback id. */
+static const uint8_t classes[3][MAX_CBID] = {
+#define CUPTI_CALL(domain, cbid, class, name) [DOMAIN_##domain][cbid] = CLASS_##class,
+#include "inject/cupti_calls.def"
+#undef CUPTI_CALL
+};
+
+static uint32_t names[3][MAX_CBID];     /* string ids; 0: not yet interned */
+
+void cupti_api_enable(void)
+{
+	for (int domain = DOMAIN_DRIVER; domain <= DOMAIN_RUNTIME; domain++)
+		for (uint32_t cbid = 0; cbid < MAX_CBID; cbid++)
+			if (classes[domain][cbid])      /* one that this version does not know is refused, and never called */
+				tracer.fn.EnableCallback(1, tracer.subscriber, domain, cbid);
+}
+
+void cupti_api_forget(void)
+{
+	__builtin_memset(names, 0, sizeof names);
+}
+
+static uint32_t name_of(struct stream *s, int domain, uint32_t cbid, const char *function)
+{
+	uint32_t *place = cbid < MAX_CBID ? &names[domain][cbid] : NULL;
+	const char *name = NULL;
+	uint32_t id = place ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
+
+	if (likely(id != 0))
+		return id;
+	if (tracer.fn.GetCallbackName(domain, cbid, &name) != RESULT_OK || !name)
+		name = function;
+	id = intern_text(s, name);
+	if (place)
+		__atomic_store_n(place, id, __ATOMIC_RELAXED);
+	return id;
+}
+
+/*
+ * A runtime call calls the driver: both are told, on one thread, with one correlation id.  stream.scratch remembers the outermost:
+ * its id << 32 | its domain << 16 | depth.  A call that was left without its exit callback (longjmp) stays there until another
+ * outermost one comes.
+ */
+static bool is_nested(uint64_t scratch, int domain, uint32_t corr)
+{
+	return scratch && ((uint32_t)(scratch >> 32) == corr || (domain == DOMAIN_DRIVER && (scratch >> 16 & 0xffff) == DOMAIN_RUNTIME));
+}
+
+static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
+{
+	struct stream *s = &stream_self;
+	uint8_t class = cbid < MAX_CBID ? classes[domain][cbid] : CLASS_NONE;
+
+	if (is_nested(s->scratch, domain, d->corr)) {
+		s->scratch++;
+		return;
+	}
+	s->scratch = 0;
+	if (unlikely(class == CLASS_PROFILER || class == CLASS_TEARDOWN))
+		cupti_flush_wait(0);
+	/* Wanted is decided here, as for GPU rows by their start. */
+	if (!capture_on())
+		return;
+	s->scratch = (uint64_t)d->corr << 32 | (uint64_t)domain << 16 | 1;
+	*d->data = (uint64_t)clock_now();
+}
+
+static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
+{
+	struct stream *s = &stream_self;
+	int64_t start, end;
+	struct api_row *row;
+
+	if (!s->scratch)
+		return;
+	if ((s->scratch & 0xffff) > 1) {
+		s->scratch--;
+		return;
+	}
+	s->scratch = 0;
+	start = (int64_t)*d->data;
+	end = clock_now();
+	s = stream_enter();
+	if (!s)
+		return;
+	row = stream_reserve(s, ROW_api, sizeof *row);
+	if (row) {
+		uint32_t name = name_of(s, domain, cbid, d->function);
+
+		*row = (struct api_row){
+			.start = start,
+			.duration = end - start,
+			.range = stream_range(s),
+			.corr = d->corr,
+			.thread = s->thread,
+			.name = name,
+			.cbid = (uint32_t)domain << 16 | cbid,
+			.result = d->result ? *(const int *)d->result : 0,
+			.step = -1,
+		};
+		stream_publish(s, row);
+	}
+	stream_leave(s);
+}
+
+/* CUPTI's hooks live on in a forked child, where nothing of ours is. */
+static void note_forked(void)
+{
+	if (tracer.parent_had_cuda && __atomic_exchange_n(&tracer.called, 1, __ATOMIC_RELAXED) == 0)
+		health_note(HEALTH_forked_after_cuda, "process %d called CUDA", session_real_pid());
+}
+
+void cupti_api_call(int domain, uint32_t cbid, const struct cupti_call_data *d)
+{
+	if (unlikely(!guest->arena || tracer.state != TRACER_UP)) {
+		note_forked();
+		return;
+	}
+	if (!__atomic_load_n(&tracer.called, __ATOMIC_RELAXED))
+		__atomic_store_n(&tracer.called, 1, __ATOMIC_RELAXED);
+	if (d->site == SITE_ENTER)
+		enter(domain, cbid, d);
+	else
+		leave(domain, cbid, d);
+}

@@ -1,0 +1,126 @@
+#include "inject/cupti_buffers.h"
+
+#include <sys/mman.h>
+
+#include "inject/cupti.h"
+#include "inject/health.h"
+#include "trace/clock.h"
+
+#define MAX_BUFFERS 4096u
+
+/* 12.9: before it, refusing a buffer could crash CUPTI. */
+#define MAY_REFUSE 27u
+
+static uint8_t *pool;                   /* `limit` buffers, one after the other */
+static uint32_t limit;
+static uint32_t made;                   /* buffers handed out at least once: 0 .. made - 1 */
+static uint32_t out;
+static uint64_t free_head;              /* tag << 32 | index + 1; the tag makes a head that came back a different one */
+static uint32_t free_next[MAX_BUFFERS];
+static int64_t asked[MAX_BUFFERS];      /* when each was handed out last */
+
+/* Filled and never read.  Several threads may scribble in it at once. */
+static uint8_t discard[256 << 10] __attribute__((aligned(64)));
+
+void cupti_buffers_init(uint64_t wanted)
+{
+	limit = wanted < MAX_BUFFERS ? (uint32_t)wanted : MAX_BUFFERS;
+	if (!limit)
+		limit = 1;
+	for (; limit; limit /= 2) {     /* a limit on address space leaves less */
+		void *p = mmap(NULL, (size_t)limit * CUPTI_BUFFER_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p != MAP_FAILED) {
+			pool = p;
+			return;
+		}
+	}
+}
+
+static uint8_t *pop(void)
+{
+	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_ACQUIRE);
+
+	while ((uint32_t)head) {
+		uint32_t i = (uint32_t)head - 1;
+		uint64_t next = ((head >> 32) + 1) << 32 | __atomic_load_n(&free_next[i], __ATOMIC_RELAXED);
+
+		if (__atomic_compare_exchange_n(&free_head, &head, next, true, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+			return pool + (size_t)i * CUPTI_BUFFER_SIZE;
+	}
+	return NULL;
+}
+
+static uint8_t *take(void)
+{
+	uint8_t *buffer = pop();
+	uint32_t i = __atomic_load_n(&made, __ATOMIC_RELAXED);
+
+	if (buffer)
+		return buffer;
+	while (i < limit)
+		if (__atomic_compare_exchange_n(&made, &i, i + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return pool + (size_t)i * CUPTI_BUFFER_SIZE;
+	return pop();
+}
+
+static uint32_t index_of(const uint8_t *buffer)
+{
+	return (uint32_t)((size_t)(buffer - pool) / CUPTI_BUFFER_SIZE);
+}
+
+void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	*buffer = take();
+	*size = CUPTI_BUFFER_SIZE;
+	*max_records = 0;       /* as many as fit */
+	if (*buffer) {
+		__atomic_fetch_add(&out, 1, __ATOMIC_RELAXED);
+		asked[index_of(*buffer)] = clock_ns(CLOCK_REALTIME);
+		return;
+	}
+	health_count(HEALTH_buffers_full);
+	*size = 0;
+	if (tracer.version < MAY_REFUSE) {
+		*buffer = discard;
+		*size = sizeof discard;
+	}
+}
+
+bool cupti_buffers_has(const uint8_t *buffer)
+{
+	return pool && buffer >= pool && buffer < pool + (size_t)limit * CUPTI_BUFFER_SIZE;
+}
+
+int64_t cupti_buffers_asked(const uint8_t *buffer)
+{
+	return asked[index_of(buffer)];
+}
+
+void cupti_buffers_return(uint8_t *buffer)
+{
+	uint32_t i = index_of(buffer);
+	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_RELAXED);
+	uint64_t next;
+
+	__atomic_fetch_sub(&out, 1, __ATOMIC_RELAXED);
+	do {
+		__atomic_store_n(&free_next[i], (uint32_t)head, __ATOMIC_RELAXED);
+		next = ((head >> 32) + 1) << 32 | (i + 1);
+	} while (!__atomic_compare_exchange_n(&free_head, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+uint32_t cupti_buffers_out(void)
+{
+	return __atomic_load_n(&out, __ATOMIC_RELAXED);
+}
+
+void cupti_buffers_forget(void)
+{
+	out = 0;
+	made = 0;
+	free_head = 0;
+	pool = NULL;
+	limit = 0;
+}

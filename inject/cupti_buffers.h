@@ -1,0 +1,32 @@
+/* The pool of empty buffers that CUPTI fills: 1 MiB each, config.buffer_limit of them, memory touched only as far as it is used. */
+#ifndef INJECT_CUPTI_BUFFERS_H
+#define INJECT_CUPTI_BUFFERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CUPTI_BUFFER_SIZE (1u << 20)
+
+/* Before CUPTI asks for the first one. */
+void cupti_buffers_init(uint64_t limit);
+
+/* CUPTI wants an empty buffer; any thread, lock-free.  Without one it gets none, or, before version 27, one that is thrown away. */
+void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);
+
+/* Is it one of ours, with records to be read? */
+bool cupti_buffers_has(const uint8_t *buffer);
+
+/* When CUPTI asked for it, REALTIME ns. */
+int64_t cupti_buffers_asked(const uint8_t *buffer);
+
+/* CUPTI is done with it and so are we. */
+void cupti_buffers_return(uint8_t *buffer);
+
+/* Buffers that CUPTI holds now. */
+uint32_t cupti_buffers_out(void);
+
+/* A forked child's copy: CUPTI's threads, and so its buffers, are the parent's. */
+void cupti_buffers_forget(void);
+
+#endif

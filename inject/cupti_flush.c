@@ -1,0 +1,138 @@
+#include "inject/cupti_flush.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inject/cupti.h"
+#include "inject/cupti_activity.h"
+#include "inject/cupti_buffers.h"
+#include "inject/stream.h"
+
+/*
+ * Why a thread, and not cuptiActivityFlushPeriod(): that one returns full buffers only, and a kill would lose what the others hold.
+ * Why the exiting thread waits for this one rather than flushing itself: a flush into a dying context may never return.
+ *
+ * Futexes, not a mutex and a condition: _exit() may come from a signal handler.
+ */
+static struct {
+	uint32_t asked, done;           /* futex words: flushes asked for, and done */
+	uint32_t forced;                /* the next one must be */
+	uint32_t running;               /* 0, or the thread exists */
+	uint32_t hung;                  /* somebody waited in vain */
+} flusher;
+
+static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
+{
+	struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+}
+
+static void futex_wake(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+bool cupti_flush_needed(void)
+{
+	return __atomic_load_n(&tracer.called, __ATOMIC_RELAXED) || cupti_buffers_out();
+}
+
+static void flush(uint32_t forced)
+{
+	int64_t begin = clock_now();
+
+	if (!tracer_usable())
+		return;
+	__atomic_store_n(&tracer.called, 0, __ATOMIC_RELAXED);
+	tracer.fn.ActivityFlushAll(0);
+	if (forced)
+		tracer.fn.ActivityFlushAll(FLUSH_FORCED);
+	cupti_activity_dropped();
+	health_cost(COST_flush, begin);
+}
+
+static void *flusher_main(void *arg)
+{
+	int64_t period = (int64_t)guest->config.flush_ms * 1000000;
+	uint32_t seen = 0;
+
+	(void)arg;
+	if (period <= 0)
+		period = 1000000000;
+	prctl(PR_SET_NAME, "gprof-flush");
+	stream_tool_thread();
+	for (;;) {
+		uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
+
+		if (asked == seen) {
+			futex_wait(&flusher.asked, seen, period);
+			asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
+		}
+		if (asked != seen || cupti_flush_needed())
+			flush(__atomic_exchange_n(&flusher.forced, 0, __ATOMIC_ACQ_REL));
+		seen = asked;
+		__atomic_store_n(&flusher.done, seen, __ATOMIC_RELEASE);
+		futex_wake(&flusher.done);
+	}
+	return NULL;
+}
+
+void cupti_flush_start(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int saved = errno;
+
+	if (__atomic_exchange_n(&flusher.running, 1, __ATOMIC_ACQ_REL))
+		return;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	/* CUPTI works on it, and the program's thread-local data comes off it; touched only as far as it is used. */
+	pthread_attr_setstacksize(&attr, 1 << 20);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&thread, &attr, flusher_main, NULL) != 0) {
+		flusher.running = 0;
+		health_note(HEALTH_cupti_error, "no thread for flushing CUPTI: %m");
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	errno = saved;
+}
+
+bool cupti_flush_wait(uint32_t flag)
+{
+	int64_t now = clock_ns(CLOCK_MONOTONIC), begin = now;
+	const int64_t left = FLUSH_WAIT_MS * 1000000ll;
+	uint32_t ticket, done;
+	int saved = errno;
+
+	if (!__atomic_load_n(&flusher.running, __ATOMIC_ACQUIRE) || __atomic_load_n(&flusher.hung, __ATOMIC_RELAXED))
+		return false;
+	if (flag)
+		__atomic_fetch_or(&flusher.forced, flag, __ATOMIC_ACQ_REL);
+	ticket = __atomic_add_fetch(&flusher.asked, 1, __ATOMIC_ACQ_REL);
+	futex_wake(&flusher.asked);
+	while ((int32_t)((done = __atomic_load_n(&flusher.done, __ATOMIC_ACQUIRE)) - ticket) < 0 && now - begin < left) {
+		futex_wait(&flusher.done, done, left - (now - begin));
+		now = clock_ns(CLOCK_MONOTONIC);
+	}
+	errno = saved;
+	if ((int32_t)(done - ticket) >= 0)
+		return true;
+	if (!__atomic_exchange_n(&flusher.hung, 1, __ATOMIC_RELAXED))
+		health_note(HEALTH_flush_timeout, "%u activity buffers were still with CUPTI", cupti_buffers_out());
+	return false;
+}
+
+void cupti_flush_forget(void)
+{
+	__builtin_memset(&flusher, 0, sizeof flusher);
+}

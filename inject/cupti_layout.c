@@ -1,0 +1,108 @@
+#include "inject/cupti_layout.h"
+
+#include <stddef.h>
+
+#include "inject/cupti_abi.h"
+
+/* `since` is a cuptiGetVersion() number: 13 is CUDA 11.0, 18 is 11.8, 28 is 12.9; from 13.0 on it reads xxyyzz.  Newest first. */
+
+static const struct kernel_layout kernels[] = {
+	/*  since size node graph cluster */
+	{ 130000, 216, 144, 156,  176 },        /* 13.0 */
+	{     19, 208, 144, 156,  176 },        /* 12.0 */
+	{     18, 200, 144, 156,  176 },        /* 11.8: clusters */
+	{     17, 176, 144, 156,    0 },        /* 11.6 */
+	{     15, 168, 144, 156,    0 },        /* 11.2 */
+	{     14, 160, 144, 156,    0 },        /* 11.1: the graph id has a meaning */
+	{     13, 160, 144,   0,    0 },        /* 11.0 */
+};
+
+static const struct memcpy_layout memcpys[] = {
+	/*  since size node graph copies */
+	{     26,  96,  64,  72,  88 },         /* 12.8: several copies in one record */
+	{     17,  88,  64,  72,   0 },         /* 11.6 */
+	{     14,  80,  64,  72,   0 },         /* 11.1 */
+	{     13,  72,  64,   0,   0 },         /* 11.0 */
+};
+
+static const struct memcpy_layout memcpy2s[] = {
+	/*  since size node graph copies */
+	{     17,  96,  72,  80,   0 },         /* 11.6 */
+	{     14,  88,  72,  80,   0 },         /* 11.1 */
+	{     13,  80,  72,   0,   0 },         /* 11.0 */
+};
+
+static const struct memset_layout memsets[] = {
+	/*  since size node graph */
+	{     17,  88,  64,  72 },              /* 11.6 */
+	{     14,  80,  64,  72 },              /* 11.1 */
+	{     13,  72,  64,   0 },              /* 11.0 */
+};
+
+static const struct sync_layout syncs[] = {
+	/*  since size result */
+	{     26,  56,  48 },                   /* 12.8 */
+	{     13,  40,   0 },
+};
+
+static const struct overhead_layout overheads[] = {
+	/*  since size corr data */
+	{     22,  56,  40,  48 },              /* 12.4: details behind a pointer, ours to free */
+	{     20,  48,  40,   0 },              /* 12.2 */
+	{     13,  40,   0,   0 },
+};
+
+/* Of these we read what was there before 11.0.  A device record of 184 bytes or more hands its name over to us. */
+static const struct plain_layout devices[]  = { { 13, 144, 184 } };
+static const struct plain_layout contexts[] = { { 13, 16, 0 } };
+static const struct plain_layout streams[]  = { { 13, 24, 0 } };
+
+#define CHOOSE(layout, table)                                                                   \
+	for (size_t i_ = 0; i_ < sizeof table / sizeof *table; i_++) {                          \
+		if (version >= table[i_].since) {                                               \
+			layout = table[i_];                                                     \
+			break;                                                                  \
+		}                                                                               \
+	}
+
+int cupti_layouts_choose(struct cupti_layouts *l, uint32_t version)
+{
+	*l = (struct cupti_layouts){ 0 };
+	CHOOSE(l->kernel, kernels)
+	CHOOSE(l->memcpy, memcpys)
+	CHOOSE(l->memcpy2, memcpy2s)
+	CHOOSE(l->memset, memsets)
+	CHOOSE(l->sync, syncs)
+	CHOOSE(l->overhead, overheads)
+	CHOOSE(l->device, devices)
+	CHOOSE(l->context, contexts)
+	CHOOSE(l->stream, streams)
+	return l->kernel.since ? 0 : -1;
+}
+
+uint32_t cupti_layouts_size(const struct cupti_layouts *l, uint32_t kind)
+{
+	switch (kind) {
+	case KIND_KERNEL:
+	case KIND_CONCURRENT_KERNEL:
+		return l->kernel.size;
+	case KIND_MEMCPY:
+		return l->memcpy.size;
+	case KIND_MEMCPY2:
+		return l->memcpy2.size;
+	case KIND_MEMSET:
+		return l->memset.size;
+	case KIND_SYNC:
+		return l->sync.size;
+	case KIND_OVERHEAD:
+		return l->overhead.size;
+	case KIND_DEVICE:
+		return l->device.size;
+	case KIND_CONTEXT:
+		return l->context.size;
+	case KIND_STREAM:
+		return l->stream.size;
+	default:
+		return 0;
+	}
+}

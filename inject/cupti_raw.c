@@ -1,0 +1,169 @@
+/*
+ * FOLDER/PID.gpraw: what CUPTI delivered, byte for byte.  One buffer after the other, each appended with one write, so that a kill leaves
+ * whole ones (the last may be cut: its length says so).  Little endian, everything aligned to 8:
+ *
+ *	struct raw_head
+ *	`valid` bytes as CUPTI wrote them, padded to 8
+ *	n_records times struct raw_record: where each record stands and how long it is, by the library's own walk
+ *	n_strings times struct raw_string and its bytes: what name pointers of kernels and devices pointed to
+ *
+ * Pointers in the bytes are those of the process that was recorded; replay puts its own copies in their place.
+ */
+#include "inject/cupti_raw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "inject/cupti.h"
+#include "inject/cupti_buffers.h"
+#include "inject/health.h"
+#include "inject/session.h"
+
+#define MAX_RECORDS 65536u              /* 1 MiB of records of 16 bytes */
+#define STRING_ROOM (3u << 20)
+#define SEEN 4096u                      /* pointers kept apart; beyond, a string may stand twice */
+#define MAX_STRING 32000u
+
+struct scratch {
+	struct raw_record records[MAX_RECORDS];
+	uint64_t seen[SEEN];
+	char strings[STRING_ROOM];
+};
+
+struct raw {
+	struct raw_head head;
+	struct scratch *scratch;
+	size_t string_bytes;
+};
+
+static bool seen_before(struct scratch *s, uint64_t pointer)
+{
+	uint64_t *place = &s->seen[(pointer * 0x9e3779b97f4a7c15ull) >> 52];
+	bool seen = *place == pointer;
+
+	*place = pointer;
+	return seen;
+}
+
+static void add_string(struct raw *raw, uint64_t pointer)
+{
+	const char *text = (const char *)(uintptr_t)pointer;
+	struct raw_string *out = (struct raw_string *)(raw->scratch->strings + raw->string_bytes);
+	size_t n, padded;
+
+	if (!pointer || seen_before(raw->scratch, pointer))
+		return;
+	n = strnlen(text, MAX_STRING);
+	padded = (n + 7) & ~(size_t)7;
+	if (raw->string_bytes + sizeof *out + padded > STRING_ROOM) {
+		raw->head.truncated = 1;
+		return;
+	}
+	*out = (struct raw_string){ .pointer = pointer, .length = (uint32_t)n };
+	memcpy(out + 1, text, n);
+	raw->string_bytes += sizeof *out + padded;
+	raw->head.n_strings++;
+}
+
+static void add_record(struct raw *raw, const uint8_t *buffer, const uint8_t *record, const uint8_t *next)
+{
+	uint32_t kind = at32(record, 0);
+	uint32_t size = (uint32_t)(next - record);
+
+	if (raw->head.n_records == MAX_RECORDS) {
+		raw->head.truncated = 1;
+		return;
+	}
+	raw->scratch->records[raw->head.n_records++] = (struct raw_record){
+		.offset = (uint32_t)(record - buffer), .kind = kind, .size = size,
+	};
+	if ((kind == KIND_KERNEL || kind == KIND_CONCURRENT_KERNEL) && size >= KERNEL_NAME + 8)
+		add_string(raw, at64(record, KERNEL_NAME));
+	if (kind == KIND_DEVICE && size >= DEVICE_NAME + 8)
+		add_string(raw, at64(record, DEVICE_NAME));
+}
+
+static void add_records(struct raw *raw, uint8_t *buffer, size_t valid)
+{
+	uint8_t *at = NULL, *next = NULL;
+
+	while (tracer.fn.ActivityGetNextRecord(buffer, valid, &next) == RESULT_OK) {
+		if (next < buffer || buffer + valid - next < 8 || (at && next <= at))
+			break;
+		if (at)
+			add_record(raw, buffer, at, next);
+		at = next;
+	}
+	if (at)
+		add_record(raw, buffer, at, buffer + valid);
+}
+
+static int write_out(struct raw *raw, const uint8_t *buffer)
+{
+	static const char zeroes[8];
+	size_t valid = raw->head.valid;
+	struct iovec parts[] = {
+		{ &raw->head, sizeof raw->head },
+		{ (void *)(uintptr_t)buffer, valid },
+		{ (void *)(uintptr_t)zeroes, -valid & 7 },
+		{ raw->scratch->records, raw->head.n_records * sizeof *raw->scratch->records },
+		{ raw->scratch->strings, raw->string_bytes },
+	};
+	char path[CONFIG_TEXT + 32];
+	ssize_t written;
+	int fd;
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		raw->head.length += parts[i].iov_len;
+	snprintf(path, sizeof path, "%s/%d.gpraw", guest->config.record_raw, session_real_pid());
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -1;
+	written = writev(fd, parts, sizeof parts / sizeof *parts);
+	if (written >= 0 && written < (ssize_t)raw->head.length)
+		errno = ENOSPC;
+	if (written != (ssize_t)raw->head.length) {
+		int e = errno;
+
+		close(fd);
+		errno = e;
+		return -1;
+	}
+	return close(fd);
+}
+
+void cupti_raw_append(uint8_t *buffer, size_t size, size_t valid, uint64_t dropped)
+{
+	static uint64_t sequence;
+	struct raw raw = {
+		.head = {
+			.magic = "GPRAWBUF",
+			.sequence = __atomic_add_fetch(&sequence, 1, __ATOMIC_RELAXED),
+			.version = tracer.version,
+			.thread = (uint32_t)syscall(SYS_gettid),
+			.requested = cupti_buffers_asked(buffer),
+			.completed = clock_ns(CLOCK_REALTIME),
+			.completed_mono = clock_ns(CLOCK_MONOTONIC),
+			.size = size,
+			.valid = valid,
+			.dropped = dropped,
+		},
+	};
+
+	raw.scratch = mmap(NULL, sizeof *raw.scratch, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (raw.scratch == MAP_FAILED) {
+		health_note(HEALTH_raw_failed, "no memory for an index");
+		return;
+	}
+	add_records(&raw, buffer, valid);
+	if (write_out(&raw, buffer) < 0)
+		health_note(HEALTH_raw_failed, "%s: %m", guest->config.record_raw);
+	munmap(raw.scratch, sizeof *raw.scratch);
+}

@@ -1,0 +1,97 @@
+#include "inject/cupti_resource.h"
+
+#include "inject/cupti.h"
+#include "inject/cupti_flush.h"
+#include "inject/lifecycle.h"
+#include "inject/stream.h"
+
+void cupti_resource_enable(void)
+{
+	static const struct {
+		int domain;
+		uint32_t cbid;
+	} wanted[] = {
+		{ DOMAIN_RESOURCE, RESOURCE_CU_INIT_FINISHED },
+		{ DOMAIN_RESOURCE, RESOURCE_CONTEXT_CREATED },
+		{ DOMAIN_RESOURCE, RESOURCE_STREAM_CREATED },
+		{ DOMAIN_STATE, STATE_FATAL_ERROR },
+		{ DOMAIN_STATE, STATE_ERROR },
+	};
+
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		tracer.fn.EnableCallback(1, tracer.subscriber, wanted[i].domain, wanted[i].cbid);
+}
+
+/* Only where CUPTI refused the activity kinds that say it better. */
+static void context_created(const struct cupti_resource_data *d)
+{
+	struct context_row *row;
+	uint32_t id, device;
+	struct stream *s;
+
+	if (!tracer.no_contexts || !tracer.fn.GetContextId || !tracer.fn.GetDeviceId ||
+	    tracer.fn.GetContextId(d->context, &id) != RESULT_OK || tracer.fn.GetDeviceId(d->context, &device) != RESULT_OK)
+		return;
+	s = stream_enter();
+	if (!s)
+		return;
+	row = stream_reserve(s, ROW_context, sizeof *row);
+	if (row) {
+		*row = (struct context_row){ .id = id, .device = device, .null_stream = STREAM_NONE };
+		stream_publish(s, row);
+	}
+	stream_leave(s);
+}
+
+static void stream_created(const struct cupti_resource_data *d)
+{
+	struct stream_row *row;
+	uint32_t context, id;
+	struct stream *s;
+
+	if (!tracer.no_streams || !tracer.fn.GetContextId || !tracer.fn.GetStreamIdEx ||
+	    tracer.fn.GetContextId(d->context, &context) != RESULT_OK ||
+	    tracer.fn.GetStreamIdEx(d->context, d->stream, 0, &id) != RESULT_OK)
+		return;
+	s = stream_enter();
+	if (!s)
+		return;
+	row = stream_reserve(s, ROW_stream, sizeof *row);
+	if (row) {
+		*row = (struct stream_row){ .id = id, .context = context };
+		stream_publish(s, row);
+	}
+	stream_leave(s);
+}
+
+void cupti_resource_event(uint32_t cbid, const struct cupti_resource_data *d)
+{
+	switch (cbid) {
+	case RESOURCE_CU_INIT_FINISHED:
+		/* The driver has registered its exit handler by now; ours must run before it. */
+		lifecycle_at_exit();
+		cupti_flush_start();
+		break;
+	case RESOURCE_CONTEXT_CREATED:
+		lifecycle_at_exit();
+		cupti_flush_start();
+		context_created(d);
+		break;
+	case RESOURCE_STREAM_CREATED:
+		stream_created(d);
+		break;
+	}
+}
+
+void cupti_state_event(uint32_t cbid, const struct cupti_state_data *d)
+{
+	const char *message = d && d->message ? d->message : "no message";
+
+	if (cbid == STATE_FATAL_ERROR) {
+		/* CUPTI finalises itself after this. */
+		__atomic_store_n(&tracer.state, TRACER_DEAD, __ATOMIC_RELEASE);
+		health_note(HEALTH_cupti_fatal, "%s", message);
+	} else {
+		health_note(HEALTH_cupti_error, "%s (%d)", message, d ? d->result : 0);
+	}
+}
