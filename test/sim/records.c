@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Size from each CUPTI version on, oldest first; 18 is toolkit 11.8. */
 static const struct { uint32_t kind, from, size; } sizes[] = {
@@ -162,7 +163,7 @@ static size_t from_memory(const struct op *op, void *out)
 		.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
 		.memoryOperationType = (CUpti_ActivityMemoryOperationType)op->value,
 		.memoryKind = (CUpti_ActivityMemoryKind)op->src_kind, .correlationId = op->corr,
-		.address = op->address, .bytes = op->bytes, .timestamp = op->start, .deviceId = op->device,
+		.address = op->address, .bytes = op->bytes, .timestamp = op->start, .processId = (uint32_t)getpid(), .deviceId = op->device,
 		.contextId = op->context, .streamId = op->stream, .isAsync = op->async,
 	};
 

@@ -1,38 +1,63 @@
 /* SIM_TRUTH=path: one JSON line for each thing that was done, whole lines, appended by whichever process did it. */
 #include "test/sim/engine.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES 16384            /* kernel names beyond 4 KB are one of the things to test */
 
 static int truth_fd = -2;               /* -2: not looked for yet, -1: not wanted */
+static dev_t truth_dev;
+static ino_t truth_ino;
+
+static int truth_open(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), high;
+	struct stat st;
+
+	/* Far up, where a program that closes "its" descriptors seldom looks. */
+	high = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 900) : -1;
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	if (fd >= 0 && !fstat(fd, &st)) {
+		truth_dev = st.st_dev;
+		truth_ino = st.st_ino;
+	}
+	return fd;
+}
+
+/* A program may close every descriptor and use the numbers itself: then ours is opened anew, and its file left alone. */
+static bool truth_ours(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_dev == truth_dev && st.st_ino == truth_ino;
+}
 
 static bool truth_wanted(void)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	const char *path;
 	int fd = __atomic_load_n(&truth_fd, __ATOMIC_ACQUIRE);
 
-	if (fd != -2)
+	if (fd == -1 || (fd >= 0 && truth_ours(fd)))
 		return fd >= 0;
 	path = getenv("SIM_TRUTH");
-	fd = path && *path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-	/* Far up, where a program that closes "its" descriptors seldom looks. */
-	if (fd >= 0) {
-		int high = fcntl(fd, F_DUPFD_CLOEXEC, 900);
-
-		if (high >= 0) {
-			close(fd);
-			fd = high;
-		}
+	pthread_mutex_lock(&lock);
+	fd = truth_fd;
+	if (fd == -2 || (fd >= 0 && !truth_ours(fd))) {
+		fd = path && *path ? truth_open(path) : -1;
+		__atomic_store_n(&truth_fd, fd, __ATOMIC_RELEASE);
 	}
-	__atomic_store_n(&truth_fd, fd, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
 	return fd >= 0;
 }
 
