@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A small training loop to profile.
 
-With PyTorch and a GPU it trains a small network for real.  Otherwise the kernels of such a loop are launched through the CUDA
-driver API (a real driver or the simulated one): they only take time, and what is learned is a small linear model on the CPU.
-Without any driver the loop runs on the CPU alone.  NVTX ranges mark steps and phases in all three.
+With PyTorch and a GPU it trains a small network for real.  Otherwise the kernels of such a loop are launched through
+the CUDA driver API (a real driver or the simulated one): they only take time, and what is learned is a small linear
+model on the CPU.  Without any driver the loop runs on the CPU alone.  NVTX ranges mark steps and phases in all three.
 """
 import argparse
 import ctypes
@@ -276,7 +276,8 @@ def train_without_torch(args):
 # ---- PyTorch ----
 
 def train_with_torch(torch, args):
-    nvtx, device = torch.cuda.nvtx, torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
+    nvtx = torch.cuda.nvtx
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
     torch.cuda.set_device(device)
     torch.manual_seed(1)
     print("train.py: PyTorch %s on %s" % (torch.__version__, torch.cuda.get_device_name(device)))

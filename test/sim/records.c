@@ -163,8 +163,8 @@ static size_t from_memory(const struct op *op, void *out)
 		.kind = CUPTI_ACTIVITY_KIND_MEMORY2,
 		.memoryOperationType = (CUpti_ActivityMemoryOperationType)op->value,
 		.memoryKind = (CUpti_ActivityMemoryKind)op->src_kind, .correlationId = op->corr,
-		.address = op->address, .bytes = op->bytes, .timestamp = op->start, .processId = (uint32_t)getpid(), .deviceId = op->device,
-		.contextId = op->context, .streamId = op->stream, .isAsync = op->async,
+		.address = op->address, .bytes = op->bytes, .timestamp = op->start, .processId = (uint32_t)getpid(),
+		.deviceId = op->device, .contextId = op->context, .streamId = op->stream, .isAsync = op->async,
 	};
 
 	memcpy(out, &r, sizeof(r));

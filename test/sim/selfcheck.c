@@ -115,8 +115,8 @@ static void finish(void)
 	p_cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	fprintf(out, "kernel %zu\nmemcpy %zu\nmemset %zu\nsync %zu\noverhead %zu\nzeroed %zu\nunfinished %zu\n", kernels,
 		copies, sets, syncs, overheads, zeroed, unfinished);
-	fprintf(out, "unknown %zu\ndropped %zu\nruntime %zu\ndriver %zu\nunbalanced %zu\nbuffers %zu\nearly %zu\n", unknown, dropped,
-		runtime_calls, driver_calls, unbalanced, buffers, early);
+	fprintf(out, "unknown %zu\ndropped %zu\nruntime %zu\ndriver %zu\nunbalanced %zu\nbuffers %zu\nearly %zu\n", unknown,
+		dropped, runtime_calls, driver_calls, unbalanced, buffers, early);
 	fclose(out);
 }
 

@@ -34,7 +34,7 @@ static int truth_open(const char *path)
 	return fd;
 }
 
-/* A program may close every descriptor and use the numbers itself: then ours is opened anew, and its file left alone. */
+/* A program may close every descriptor and use the numbers itself: then ours is opened anew and its file left alone */
 static bool truth_ours(int fd)
 {
 	struct stat st;
