@@ -2,17 +2,17 @@
  * The three doors of the one object: LD_PRELOAD (constructor), CUDA_INJECTION64_PATH (the driver, in its first cuInit) and
  * NVTX_INJECTION64_PATH (each module that uses NVTX, at its first call).  Whichever is first starts the parts; all are idempotent.
  */
+#include "inject/entry.h"
+
 #include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/auxv.h>
+#include <stdlib.h>
 
 #include "inject/cupti.h"
+#include "inject/health.h"
 #include "inject/lifecycle.h"
 #include "inject/module.h"
 #include "inject/nvtx.h"
 #include "inject/session.h"
-#include "inject/health.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -59,25 +59,43 @@ __attribute__((constructor)) static void loaded(void)
 		session_flag(PROCESS_PRELOADED);
 }
 
+/* gprof-run moves an injection that the user had set out of the way, under this name; it is not served, and we say so. */
+static void say_replaced(const char *variable, enum health_reason reason)
+{
+	const char *other = getenv(variable);
+
+	if (session_wanted() && other && *other)
+		health_note(reason, "%s", other);
+}
+
 EXPORT int InitializeInjection(void)
 {
 	modules_init();
 	if (session_wanted())
 		cupti_start();
+	say_replaced("GPROF_NEXT_CUDA_INJECTION", HEALTH_cuda_taken);
 	return 1;
+}
+
+static int install_nvtx(const void *(*get_export_table)(uint32_t id))
+{
+	static bool said;
+
+	modules_init();
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		say_replaced("GPROF_NEXT_NVTX_INJECTION", HEALTH_nvtx_taken);
+	return nvtx_install(get_export_table);
 }
 
 /* NVTX 2: libnvToolsExt.so. */
 EXPORT int InitializeInjectionNvtx(const void *(*get_export_table)(uint32_t id))
 {
-	modules_init();
-	return nvtx_install(get_export_table);
+	return install_nvtx(get_export_table);
 }
 
 EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
 {
-	modules_init();
-	return nvtx_install(get_export_table);
+	return install_nvtx(get_export_table);
 }
 
 EXPORT int InitializeInjectionNvtxExtension(struct nvtx_ext_module *module)

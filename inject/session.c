@@ -213,6 +213,8 @@ static bool connect_first(void)
 	__atomic_store_n(&a->life, LIFE_RUNNING, __ATOMIC_RELEASE);
 	__atomic_store_n(&guest->epoch, (uint32_t)session_real_pid(), __ATOMIC_RELEASE);
 	__atomic_store_n(&guest->state, SESSION_UP, __ATOMIC_RELEASE);
+	/* Once more: a flag set by another thread meanwhile went to guest->flags alone. */
+	__atomic_fetch_or(&a->flags, guest->flags, __ATOMIC_RELAXED);
 	return true;
 }
 
