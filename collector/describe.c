@@ -1,6 +1,7 @@
 #include "collector/describe.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void put_environ(struct staging *s, struct process *p, bool all)
 
 	if (proc_read_all(p->host_pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom)
 		environ_facts((const char *)env.data, env.len, all, put_fact, &f);
-	else
+	else if (errno == EACCES || errno == EPERM)
 		troubles_add(&p->troubles, HEALTH_env_unreadable, 1, clocks_now(p->clock), NULL);
 	buf_free(&env);
 }

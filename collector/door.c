@@ -86,9 +86,9 @@ static void welcome(struct tree *t, int fd, struct process *p, const struct bell
 		return;
 	}
 	w.arena_size = p->guest->view.size;
+	describe_process(t->rows, p, t->config);        /* while it waits: it may not live long */
 	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
 		p->flags |= PROCESS_CONNECTED;
-		p->described = false;
 	} else {
 		troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(p->clock), "%s: it did not wait for its memory: %s",
 			     p->name, strerror(errno));

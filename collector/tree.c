@@ -113,10 +113,13 @@ static unsigned how_flags(char how)
 	return how == 'c' ? PROCESS_PRELOADED : PROCESS_FORKED | (how == 'F' ? PROCESS_FORKED_CUDA : 0);
 }
 
-/* A new image, or a child: whoever had the pid is over. */
-static void take_over(struct tree *t, struct process *before, char how)
+/*
+ * A new image, or a child: whoever had the pid is over.  One that ended is known to have within milliseconds, and pids go around in
+ * thousands of processes, so a new image of one that we hold for alive is an exec, even if it is gone itself by now.
+ */
+static void take_over(struct tree *t, struct process *before, uint32_t ppid, char how)
 {
-	bool execed = how == 'c' && before->alive.pid && alive_is(&before->alive);
+	bool execed = how == 'c' && (ppid == before->ppid || alive_is(&before->alive));
 
 	tree_end(t, before, execed ? PROCESS_EXECED : 0);
 }
@@ -138,7 +141,7 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		return;
 	}
 	if (p && p->injected && !twice && p->host_pid == p->pid) {
-		take_over(t, p, l->how);
+		take_over(t, p, l->ppid, l->how);
 		p = NULL;
 	}
 	if (awaits_image(p)) {
@@ -216,7 +219,7 @@ struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t 
 		struct process *before = tree_find(t, h->pid);
 
 		if (before && before->host_pid == host_pid)
-			take_over(t, before, 'c');
+			take_over(t, before, h->ppid, 'c');
 		p = add(t, h->pid, h->ppid, h->start, name);
 	}
 	if (!p)

@@ -10,3 +10,5 @@ $(HOST_PROGRAMS): $(B)/test/programs/%: test/programs/host/%.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -isystem $(NVTX_INCLUDE) -o $@ $< -ldl -lpthread
 
 .PHONY: host-programs
+
+-include test/programs/wire.mk
