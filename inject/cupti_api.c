@@ -85,6 +85,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	struct stream *s = &stream_self;
 	int64_t start, end;
 	struct api_row *row;
+	uint32_t name;
 
 	if (!s->scratch)
 		return;
@@ -98,10 +99,9 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	s = stream_enter();
 	if (!s)
 		return;
+	name = name_of(s, domain, cbid, d->function);   /* before the reserve: it may write a row of its own */
 	row = stream_reserve(s, ROW_api, sizeof *row);
 	if (row) {
-		uint32_t name = name_of(s, domain, cbid, d->function);
-
 		*row = (struct api_row){
 			.start = start,
 			.duration = end - start,

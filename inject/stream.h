@@ -71,7 +71,10 @@ static inline void stream_leave(struct stream *s)
 }
 
 /*
- * Room for one row of `size` bytes: the struct, and behind it the tail padded to 8 (stream_tail()).  NULL: it is already counted as
+ * Room for one row of `size` bytes.  Nothing that writes rows (intern_*) may come between this and the publish: it would write to
+ * the same room.
+ *
+ * The size is that of the struct, and behind it the tail padded to 8 (stream_tail()).  NULL: it is already counted as
  * dropped and there is nothing else to do.
  */
 static inline void *stream_reserve(struct stream *s, unsigned kind, size_t size)
