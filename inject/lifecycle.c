@@ -21,7 +21,7 @@ static bool ours(void)
 	return own_pid && session_real_pid() == own_pid;
 }
 
-/* Before the process image goes away.  Where exec fails the program goes on, and so do we. */
+/* Before the process image goes away. */
 static void before_end(void)
 {
 	int saved = errno;
@@ -82,16 +82,25 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
+/* Only a failed exec returns: the program goes on, and so do we. */
+static int exec_failed(int result)
+{
+	struct arena *a = guest->arena;
+
+	if (a && ours())
+		__atomic_store_n(&a->life, LIFE_RUNNING, __ATOMIC_RELEASE);
+	return result;
+}
+
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	before_end();
-	return (int)syscall(SYS_execve, path, argv, envp);
+	return exec_failed((int)syscall(SYS_execve, path, argv, envp));
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
-	before_end();
-	return (int)syscall(SYS_execve, path, argv, environ);
+	return execve(path, argv, environ);
 }
 
 /* The search through PATH is libc's; looked up at load, since dlsym may not be called in a vfork child. */
@@ -99,12 +108,12 @@ static int (*real_execvpe)(const char *, char *const[], char *const[]);
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	before_end();
 	if (!real_execvpe) {
 		errno = ENOSYS;
 		return -1;
 	}
-	return real_execvpe(file, argv, envp);
+	before_end();
+	return exec_failed(real_execvpe(file, argv, envp));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
