@@ -1,0 +1,120 @@
+#include "test/unit/inject/cupti_fake.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "inject/cupti_activity.h"
+#include "inject/cupti_api.h"
+#include "inject/cupti_buffers.h"
+#include "inject/lifecycle.h"
+
+#define MAX_FAKE 16384
+
+struct cupti_fake_state cupti_fake_state;
+
+static uint8_t *buffer;
+static size_t buffer_size, used;
+static size_t starts[MAX_FAKE];
+static size_t n_put, at_record;
+
+/* The real one is of lifecycle.c, whose interposed _exit() is not for a test program. */
+void lifecycle_at_exit(void)
+{
+}
+
+static int get_next_record(uint8_t *from, size_t valid, uint8_t **record)
+{
+	(void)valid;
+	if (!*record)
+		at_record = 0;
+	else if (!cupti_fake_state.stand_still)
+		at_record++;
+	if (at_record >= n_put)
+		return (int)cupti_fake_state.end_result;
+	*record = from + starts[at_record];
+	return RESULT_OK;
+}
+
+static int get_num_dropped(void *context, uint32_t stream, size_t *dropped)
+{
+	(void)context;
+	(void)stream;
+	*dropped = cupti_fake_state.dropped;
+	cupti_fake_state.dropped = 0;
+	return RESULT_OK;
+}
+
+static int flush_all(uint32_t flag)
+{
+	while (__atomic_load_n(&cupti_fake_state.hang, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	__atomic_fetch_add(flag ? &cupti_fake_state.forced : &cupti_fake_state.flushes, 1, __ATOMIC_RELAXED);
+	return RESULT_OK;
+}
+
+static int get_callback_name(int domain, uint32_t cbid, const char **name)
+{
+	cupti_fake_state.names_asked++;
+	*name = domain == DOMAIN_RUNTIME && cbid == 211 ? "cudaLaunchKernel_v7000" :
+		domain == DOMAIN_DRIVER && cbid == 307 ? "cuLaunchKernel" : NULL;
+	return *name ? RESULT_OK : 1;
+}
+
+void cupti_fake(uint32_t version)
+{
+	fake_session(8, 32);
+	guest->arena->on_time = 1000;
+	stream_self.scratch = 0;
+	cupti_fake_state = (struct cupti_fake_state){ .end_result = RESULT_MAX_LIMIT };
+	cupti_api_forget();
+	memset(&tracer, 0, sizeof tracer);
+	tracer.fn.ActivityGetNextRecord = get_next_record;
+	tracer.fn.ActivityGetNumDroppedRecords = get_num_dropped;
+	tracer.fn.ActivityFlushAll = flush_all;
+	tracer.fn.GetCallbackName = get_callback_name;
+	tracer.version = version;
+	tracer.pid = getpid();
+	tracer.state = TRACER_UP;
+	cupti_layouts_choose(&tracer.layout, version);
+	cupti_buffers_forget();
+	cupti_buffers_init(4);
+	buffer = NULL;
+	used = n_put = 0;
+}
+
+uint8_t *cupti_fake_record(uint32_t kind, uint32_t size)
+{
+	uint8_t *record;
+	size_t max;
+
+	if (!buffer)
+		cupti_buffers_request(&buffer, &buffer_size, &max);
+	record = buffer + used;
+	memset(record, 0, size);
+	put32(record, 0, kind);
+	starts[n_put++] = used;
+	used += size;
+	return record;
+}
+
+void cupti_fake_deliver(void)
+{
+	cupti_activity_complete(NULL, 0, buffer, buffer_size, used);
+	buffer = NULL;
+	used = n_put = 0;
+}
+
+void put64(uint8_t *record, unsigned offset, uint64_t value)
+{
+	memcpy(record + offset, &value, sizeof value);
+}
+
+void put32(uint8_t *record, unsigned offset, uint32_t value)
+{
+	memcpy(record + offset, &value, sizeof value);
+}
+
+void put16(uint8_t *record, unsigned offset, uint16_t value)
+{
+	memcpy(record + offset, &value, sizeof value);
+}

@@ -1,0 +1,156 @@
+#include "inject/cupti_flush.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inject/cupti_buffers.h"
+#include "inject/cupti_raw.h"
+#include "test/unit/inject/cupti_fake.h"
+#include "test/unit/test.h"
+
+/* The thread of a test before is left behind, as a parent's is by a fork. */
+static void start(void)
+{
+	cupti_fake(130001);
+	cupti_flush_forget();
+	guest->config.flush_ms = 60000;
+	cupti_flush_start();
+}
+
+TEST(the_end_of_a_process_flushes_what_cupti_holds_once)
+{
+	start();
+	tracer.called = 1;
+	cupti_module.stop();
+	CHECK_EQ(cupti_fake_state.forced, 1);
+	CHECK_EQ(guest->arena->life, LIFE_NEW);         /* DRAINING only after RUNNING */
+	cupti_module.stop();
+	CHECK_EQ(cupti_fake_state.forced, 1);
+	tracer.called = 1;                              /* an exit handler of the program launched something more */
+	cupti_module.stop();
+	CHECK_EQ(cupti_fake_state.forced, 2);
+}
+
+TEST(a_flush_that_hangs_lets_the_program_go_after_two_seconds)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC), waited;
+
+	start();
+	cupti_fake_state.hang = 1;
+	tracer.called = 1;
+	cupti_module.stop();
+	waited = clock_ns(CLOCK_MONOTONIC) - begin;
+	CHECK(waited >= 1900000000 && waited < 3500000000);
+	CHECK_EQ(guest->arena->health[HEALTH_flush_timeout].count, 1);
+	begin = clock_ns(CLOCK_MONOTONIC);
+	cupti_module.stop();
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 1000000000);
+	CHECK_EQ(guest->arena->health[HEALTH_flush_timeout].count, 1);
+	cupti_fake_state.hang = 0;
+}
+
+TEST(without_a_flush_thread_nobody_waits)
+{
+	cupti_fake(130001);
+	cupti_flush_forget();
+	CHECK(!cupti_flush_wait(0));
+	CHECK_EQ(guest->arena->health[HEALTH_flush_timeout].count, 0);
+}
+
+TEST(buffers_are_distinct_aligned_and_come_back)
+{
+	uint8_t *b[5];
+	size_t size, max;
+
+	cupti_fake(130001);
+	for (int i = 0; i < 5; i++)
+		cupti_buffers_request(&b[i], &size, &max);
+	for (int i = 0; i < 4; i++) {
+		CHECK((uintptr_t)b[i] % 8 == 0 && cupti_buffers_has(b[i]));
+		for (int k = 0; k < i; k++)
+			CHECK(llabs(b[i] - b[k]) >= CUPTI_BUFFER_SIZE);
+	}
+	CHECK(b[4] == NULL && size == 0);
+	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 1);
+	CHECK_EQ(cupti_buffers_out(), 4);
+	cupti_buffers_return(b[2]);
+	cupti_buffers_request(&b[4], &size, &max);
+	CHECK(b[4] == b[2]);
+	for (int i = 0; i < 4; i++)
+		cupti_buffers_return(b[i]);
+	CHECK_EQ(cupti_buffers_out(), 0);
+}
+
+TEST(an_old_cupti_always_gets_a_buffer)
+{
+	uint8_t *b[4], *spare;
+	size_t size, max;
+
+	cupti_fake(22);
+	for (int i = 0; i < 4; i++)
+		cupti_buffers_request(&b[i], &size, &max);
+	cupti_buffers_request(&spare, &size, &max);
+	CHECK(spare && size >= 4096 && (uintptr_t)spare % 8 == 0 && !cupti_buffers_has(spare));
+	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 1);
+	for (int i = 0; i < 4; i++)
+		cupti_buffers_return(b[i]);
+}
+
+TEST(raw_buffers_are_kept_with_their_index_and_strings)
+{
+	char folder[] = "/tmp/gprof-raw-XXXXXX", path[64];
+	struct raw_record index[2];
+	struct raw_string string;
+	struct raw_head head;
+	char name[16] = "";
+	uint8_t *r;
+	int fd;
+
+	cupti_fake(130001);
+	if (!CHECK(mkdtemp(folder) != NULL))
+		return;
+	strcpy(guest->config.record_raw, folder);
+	r = cupti_fake_record(10, 216);
+	put64(r, 104, (uintptr_t)"_Z4spinv");
+	put64(cupti_fake_record(10, 216), 104, at64(r, 104));
+	cupti_fake_state.dropped = 3;
+	cupti_fake_deliver();
+	snprintf(path, sizeof path, "%s/%d.gpraw", folder, getpid());
+	fd = open(path, O_RDONLY);
+	CHECK(read(fd, &head, sizeof head) == sizeof head);
+	CHECK(memcmp(head.magic, "GPRAWBUF", 8) == 0);
+	CHECK_EQ(head.version, 130001);
+	CHECK_EQ(head.valid, 432);
+	CHECK_EQ(head.size, CUPTI_BUFFER_SIZE);
+	CHECK_EQ(head.dropped, 3);
+	CHECK_EQ(head.n_records, 2);
+	CHECK_EQ(head.n_strings, 1);
+	CHECK(head.requested && head.requested <= head.completed);
+	CHECK_EQ(head.length, lseek(fd, 0, SEEK_END));
+	CHECK(pread(fd, index, sizeof index, sizeof head + 432) == sizeof index);
+	CHECK_EQ(index[1].offset, 216);
+	CHECK_EQ(index[1].size, 216);
+	CHECK_EQ(index[1].kind, 10);
+	CHECK(pread(fd, &string, sizeof string, sizeof head + 432 + sizeof index) == sizeof string);
+	CHECK_EQ(string.length, 8);
+	CHECK(pread(fd, name, 8, sizeof head + 432 + sizeof index + sizeof string) == 8);
+	CHECK_STR(name, "_Z4spinv");
+	close(fd);
+	unlink(path);
+	rmdir(folder);
+	CHECK_EQ(guest->arena->health[HEALTH_raw_failed].count, 0);
+}
+
+TEST(a_raw_folder_that_is_not_there_is_counted_and_rows_go_on)
+{
+	cupti_fake(130001);
+	strcpy(guest->config.record_raw, "/nonexistent");
+	put64(cupti_fake_record(10, 216), 16, 5000);
+	cupti_fake_deliver();
+	CHECK_EQ(guest->arena->health[HEALTH_raw_failed].count, 1);
+	CHECK_EQ(fake_count(ROW_kernel), 1);
+}
