@@ -92,7 +92,8 @@ static void lay_out(struct arena_view *v, uint64_t size)
 	v->size = head + small * SMALL_BLOCK + large * LARGE_BLOCK;
 }
 
-int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock, unsigned order, int *fd)
+int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
+	      const struct capture *capture, int *fd)
 {
 	lay_out(v, size);
 	v->a = shared_memory(folder, v->size, fd);
@@ -110,8 +111,16 @@ int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t 
 	v->a->n_large = v->n_large;
 	v->a->process = process;
 	v->a->clock = clock;
-	v->a->order = order;
+	arena_tell(v, capture);
 	return 0;
+}
+
+void arena_tell(struct arena_view *v, const struct capture *capture)
+{
+	/* The times first: who sees the order sees them. */
+	__atomic_store_n(&v->a->on_time, capture->on_time, __ATOMIC_RELAXED);
+	__atomic_store_n(&v->a->over_time, capture->over_time, __ATOMIC_RELAXED);
+	__atomic_store_n(&v->a->order, capture->order, __ATOMIC_RELEASE);
 }
 
 void arena_release(struct arena_view *v)

@@ -9,6 +9,12 @@
 
 #include "trace/wire.h"
 
+/* What guests are told to record. */
+struct capture {
+	unsigned order;                 /* enum capture_order */
+	int64_t on_time, over_time;     /* REALTIME ns when it became ON and OVER; 0: not yet */
+};
+
 struct arena_view {
 	struct arena *a;                /* NULL: none */
 	uint64_t size, blocks;          /* of the mapping; offset of the first block */
@@ -22,7 +28,11 @@ struct arena_view {
 void *shared_memory(const char *folder, size_t size, int *fd);
 
 /* A new arena of about `size` bytes, ready to be handed over with *fd.  0 or -1. */
-int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock, unsigned order, int *fd);
+int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
+	      const struct capture *capture, int *fd);
+
+/* Tells the guest that the capture order is now another. */
+void arena_tell(struct arena_view *v, const struct capture *capture);
 void arena_release(struct arena_view *v);
 
 static inline uint32_t arena_n_blocks(const struct arena_view *v)

@@ -81,7 +81,7 @@ static void welcome(struct tree *t, int fd, struct process *p, const struct bell
 	int arena;
 
 	tree_forget_arena(t, p);
-	if (guest_new(p, t->out, t->folder, t->config->arena_size, t->order, &arena) < 0) {
+	if (guest_new(p, t->out, t->folder, t->config->arena_size, &t->capture, &arena) < 0) {
 		refuse(t, fd, p, HEALTH_refused, fail_text());
 		return;
 	}

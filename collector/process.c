@@ -25,7 +25,7 @@ uint32_t process_flags(const struct process *p)
 	return p->flags | (said & GUEST_FLAGS);
 }
 
-int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size, unsigned order, int *fd)
+int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size, const struct capture *capture, int *fd)
 {
 	struct guest *g = calloc(1, sizeof *g);
 	int rc = -1;
@@ -34,7 +34,7 @@ int guest_new(struct process *p, struct output *out, const char *folder, uint64_
 	p->guest = g;
 	if (!g || staging_init(&g->staging, out, p->number, p->clock) < 0)
 		goto out;
-	if (arena_new(&g->view, folder, arena_size, p->number, p->clock, order, fd) < 0)
+	if (arena_new(&g->view, folder, arena_size, p->number, p->clock, capture, fd) < 0)
 		goto out;
 	g->blocks = calloc(arena_n_blocks(&g->view), sizeof *g->blocks);
 	if (!g->blocks)

@@ -93,7 +93,8 @@ static uint64_t salvage_ranges(struct guest *g)
 	for (uint32_t i = 0; a->next_started && i < MAX_STARTED; i++) {
 		struct open_range o = a->started[i];
 
-		if (!o.id || is_written(g, o.id))
+		/* Ids have a thread above bit 40; a smaller one is a place that was being filled. */
+		if (o.id >> 40 == 0 || is_written(g, o.id))
 			continue;
 		write_range(g, &o, RANGE_STARTEND, 0);
 		n++;

@@ -103,10 +103,15 @@ static void give_order(struct session *s)
 	struct itimerspec at = { .it_value = { .tv_sec = next / (1000 * MS), .tv_nsec = next % (1000 * MS) } };
 
 	timerfd_settime(s->turn, TFD_TIMER_ABSTIME, &at, NULL);
-	s->tree.order = order;
+	/* Said once each: a GPU row belongs to the time between them. */
+	s->tree.capture.order = order;
+	if (order != CAPTURE_OFF && !s->tree.capture.on_time)
+		s->tree.capture.on_time = clock_ns(CLOCK_REALTIME);
+	if (order == CAPTURE_OVER && !s->tree.capture.over_time)
+		s->tree.capture.over_time = clock_ns(CLOCK_REALTIME);
 	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
 		if (s->tree.all[i]->guest)
-			__atomic_store_n(&s->tree.all[i]->guest->view.a->order, order, __ATOMIC_RELAXED);
+			arena_tell(&s->tree.all[i]->guest->view, &s->tree.capture);
 }
 
 /* ---- what happens ---- */
@@ -358,7 +363,7 @@ int session_finish(struct session *s)
 
 void session_release(struct session *s)
 {
-	static const char *const ours[] = { "sock", "roster", "config" };
+	static const char *const ours[] = { "sock", "roster", "config", "inject" };
 	char path[PATH_MAX];
 
 	tree_release(&s->tree);

@@ -23,7 +23,7 @@ struct tree {
 	int epoll;
 	uint32_t run_pid;               /* gprof-run: never one of ours */
 	unsigned clock;
-	unsigned order;                 /* enum capture_order that new arenas start with */
+	struct capture capture;         /* what new arenas start with */
 };
 
 /* What epoll reports when the process of a number ends. */
