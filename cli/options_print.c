@@ -7,26 +7,26 @@
 #include <string.h>
 
 #define SCREEN 80
-#define COLUMN 27       /* where the explanations start */
+#define COLUMN 28       /* where the explanations start */
 
-/* Prints text in lines of at most SCREEN, the first one starting at `at`, the others at COLUMN. */
+/* The line stands at `at`: prints text from COLUMN on, in as many lines as it needs. */
 static void wrap(FILE *out, const char *text, int at)
 {
 	if (at >= COLUMN)
 		at = fprintf(out, "\n") - 1;
 	fprintf(out, "%*s", COLUMN - at, "");
 	at = COLUMN;
-	while (*text) {
+	for (;;) {
 		int len = (int)strcspn(text, " ");
 
-		if (at + len > SCREEN && at > COLUMN)
-			at = COLUMN + fprintf(out, "\n%*s", COLUMN, "") - COLUMN - 1;
 		at += fprintf(out, "%.*s", len, text);
-		text += len;
-		if (*text == ' ')
-			text++;
-		if (*text && at + 1 + (int)strcspn(text, " ") <= SCREEN)
+		text += len + (text[len] == ' ');
+		if (!*text)
+			break;
+		if (at + 1 + (int)strcspn(text, " ") <= SCREEN)
 			at += fprintf(out, " ");
+		else
+			at = fprintf(out, "\n%*s", COLUMN, "") - 1;
 	}
 	fprintf(out, "\n");
 }
@@ -36,7 +36,7 @@ static void help_row(FILE *out, const struct opt *o)
 	int at = o->letter ? fprintf(out, "  -%c, ", o->letter) : fprintf(out, "      ");
 
 	at += fprintf(out, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-	wrap(out, o->help, at + 1);
+	wrap(out, o->help, at);
 }
 
 void options_help(const struct cmd *cmd, FILE *out, bool all)

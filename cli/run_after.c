@@ -1,0 +1,113 @@
+/* After the program: where the trace is and what it says, and what was asked for on top.  Nothing here changes how gprof-run ends. */
+#include "cli/fail.h"
+#include "cli/paths.h"
+#include "cli/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* cli/page.c; until it is there the trace's place is all that is said. */
+int page_print(const char *trace_path, FILE *out, unsigned flags) __attribute__((weak));
+
+static const struct launch *ended;      /* for the handler below */
+
+/* Somebody does not want to wait for the page. */
+static void end_now(int sig)
+{
+	(void)sig;
+	launch_end_alike(ended);
+}
+
+static void allow_interruption(const struct launch *l)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction act = { .sa_handler = end_now };
+	sigset_t set;
+
+	ended = l;
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		sigaction(signals[i], &act, NULL);
+		sigaddset(&set, signals[i]);
+	}
+	sigaddset(&set, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* What the tool prints goes to stderr: stdout is the program's. */
+static void run_tool(const struct launch *l, char *const *argv)
+{
+	char path[PATH_MAX];
+	pid_t parent = getpid(), pid;
+	int null;
+
+	if (path_ours(PATH_TRACE, path, sizeof path) < 0) {
+		fail_errno("cannot find '%s'", path);
+		return;
+	}
+	pid = fork();
+	if (pid < 0)
+		fail_errno("cannot start '%s'", path);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		null = open("/dev/null", O_RDONLY);
+		dup2(null, STDIN_FILENO);
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		launch_restore_signals(l);
+		if (getppid() == parent)
+			execv(path, argv);
+		_exit(EXIT_NOT_FOUND);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void export_all(const struct launch *l, const struct session *s, char *list)
+{
+	for (char *format; (format = strsep(&list, ","));) {
+		char *argv[] = { "gprof-trace", "export", "--format", format, (char *)s->trace, NULL };
+
+		run_tool(l, argv);
+	}
+}
+
+/* In one piece: many ranks share a terminal. */
+static void print_page(const char *trace)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	if (out && page_print)
+		page_print(trace, out, 0);
+	if (out && fclose(out) == 0 && n)
+		fwrite(text, 1, n, stderr);
+	else
+		note("the trace is '%s'", trace);
+	free(text);
+}
+
+void after(const struct launch *l, const struct session *s, const struct request *r)
+{
+	char *report[] = { "gprof-trace", "report", (char *)s->trace, NULL };
+
+	if (!*s->trace)
+		return;
+	allow_interruption(l);
+	if (s->lost)
+		note("the collector ended before the program; '%s' holds what was written until then", s->trace);
+	if (r->quiet)
+		note("the trace is '%s'", s->trace);
+	else
+		print_page(s->trace);
+	if (r->stats)
+		run_tool(l, report);
+	if (r->exports)
+		export_all(l, s, r->exports);
+}

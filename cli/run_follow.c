@@ -1,0 +1,251 @@
+/*
+ * From exec to the end.  The program is in our process group, so what is typed on the terminal reaches it without us; what somebody
+ * sends to gprof-run is passed on.  All signals are blocked and read from a descriptor: nothing of ours runs at odd moments.
+ */
+#include "cli/fail.h"
+#include "cli/run.h"
+#include "trace/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* With --wait=primary: how long the collector may take to write what ended processes left. */
+#define DRAIN_MS 10000
+/* With --wait=all: after that long somebody may ask what we are waiting for. */
+#define EXPLAIN_MS 3000
+
+struct follow {
+	struct launch *l;
+	struct session *s;
+	const struct request *r;
+	struct witness witness;
+	int signals;                    /* descriptor */
+	bool impatient;                 /* told to end while waiting for the collector */
+};
+
+static int64_t now_ms(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+/* ---- stopping and going on ---- */
+
+static bool is_stopped(pid_t pid)
+{
+	char path[32], text[512], *end;
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && end[1] && end[2] == 'T';
+}
+
+static bool in_foreground(void)
+{
+	int tty = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool yes = tty >= 0 && tcgetpgrp(tty) == getpgrp();
+
+	if (tty >= 0)
+		close(tty);
+	return yes;
+}
+
+/*
+ * The program stopped: the shell that waits for us is to see us stop by the same signal.  A SIGSTOP that somebody sends to the program
+ * alone is no business of the shell's, unless the terminal would stay with a stopped program.
+ */
+static void stop_too(struct follow *f, int sig)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+	sigset_t one;
+
+	if (getpid() == 1 || (sig == SIGSTOP && !in_foreground()) || !is_stopped(f->l->program))
+		return;
+	if (sig == SIGSTOP) {
+		raise(SIGSTOP);
+		return;
+	}
+	sigaction(sig, &plain, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);           /* here we stop */
+	sigprocmask(SIG_BLOCK, &one, NULL);
+}
+
+/* ---- children ---- */
+
+/* As process 1 also those whose parents are gone. */
+static void reap(struct follow *f)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid == f->s->collector)
+			f->s->collector = 0;
+		if (pid == f->witness.pid)
+			f->witness.pid = 0;
+		if (pid != f->l->program || f->l->ended)
+			continue;
+		if (WIFSTOPPED(status)) {
+			stop_too(f, WSTOPSIG(status));
+			continue;
+		}
+		f->l->status = status;
+		f->l->ended = true;
+	}
+}
+
+/* ---- passing signals on ---- */
+
+static bool from_keyboard(int sig)
+{
+	return sig == SIGINT || sig == SIGQUIT || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU || sig == SIGWINCH || sig == SIGHUP;
+}
+
+/*
+ * What the system itself sends us.  Keyboard signals go to the whole group.  An alarm that was set before exec was meant for the
+ * program, and a hang-up of the terminal is told to the leader of the session alone.
+ */
+static bool pass_on_systems(struct follow *f, int sig)
+{
+	if (sig == SIGALRM || sig == SIGVTALRM || sig == SIGPROF)
+		return true;
+	if (sig == SIGHUP && getsid(0) == getpid())
+		return true;
+	if (from_keyboard(sig))
+		witness_saw(&f->witness, sig);          /* it saw that one too; the next one counts anew */
+	return false;
+}
+
+static bool wants_passing(struct follow *f, const struct signalfd_siginfo *si)
+{
+	int sig = (int)si->ssi_signo;
+	pid_t sender = (pid_t)si->ssi_pid;
+
+	if (si->ssi_code > 0)
+		return pass_on_systems(f, sig);
+	if (sender == getpid() || sender == f->l->program)
+		return false;
+	if (sig == SIGCONT)
+		return is_stopped(f->l->program);       /* else a shell's "fg" to the group went on already */
+	return !witness_saw(&f->witness, sig);
+}
+
+static void pass_on(struct follow *f, const struct signalfd_siginfo *si)
+{
+	union sigval value = { .sival_ptr = (void *)(uintptr_t)si->ssi_ptr };
+
+	if (f->l->ended || !wants_passing(f, si))
+		return;
+	if (si->ssi_code == SI_QUEUE)
+		sigqueue(f->l->program, (int)si->ssi_signo, value);
+	else
+		kill(f->l->program, (int)si->ssi_signo);
+}
+
+/* When the program is gone, a signal that would have ended it ends our waiting. */
+static void after_the_end(struct follow *f, int sig)
+{
+	f->impatient |= sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP;
+	if (sig == SIGTSTP)
+		raise(SIGSTOP);
+}
+
+static void take_signals(struct follow *f)
+{
+	struct signalfd_siginfo si;
+
+	while (read(f->signals, &si, sizeof si) == (ssize_t)sizeof si) {
+		if (si.ssi_signo == SIGCHLD)
+			reap(f);
+		else if (f->l->ended)
+			after_the_end(f, (int)si.ssi_signo);
+		else
+			pass_on(f, &si);
+	}
+}
+
+/* ---- the loop ---- */
+
+/* Waits until something happens or until end (ms; -1: no end).  The collector's answer, see session_answer(); 0: none. */
+static int step(struct follow *f, int64_t end)
+{
+	struct pollfd p[2] = { { .fd = f->signals, .events = POLLIN }, { .fd = f->s->control, .events = POLLIN } };
+	int64_t left = end < 0 ? -1 : end - now_ms();
+
+	if (end >= 0 && left < 0)
+		left = 0;
+	if (poll(p, 2, left > 60000 ? 60000 : (int)left) <= 0)
+		return 0;
+	if (p[0].revents)
+		take_signals(f);
+	return p[1].revents ? session_answer(f->s) : 0;
+}
+
+static void follow_program(struct follow *f)
+{
+	const struct config *c = &f->r->config;
+	int64_t end = -1;
+
+	if (c->duration_ms && f->r->kill_signal)
+		end = now_ms() + (int64_t)(c->delay_ms + c->duration_ms);
+	reap(f);
+	while (!f->l->ended) {
+		step(f, end);
+		if (end >= 0 && now_ms() >= end && !f->l->ended) {
+			kill(f->l->program, f->r->kill_signal);
+			end = -1;
+		}
+	}
+}
+
+/* Until the file holds what ended processes left, or (--wait=all) until there is none left. */
+static void follow_collector(struct follow *f)
+{
+	bool all = f->r->config.wait_all, told = false;
+	int64_t start = now_ms(), end = start + (all ? EXPLAIN_MS : DRAIN_MS);
+
+	while (f->s->control >= 0 && !f->impatient) {
+		int answer = step(f, told ? -1 : end);
+
+		if (f->s->finished || (answer > 0 && !all))
+			return;
+		if (now_ms() < end || told)
+			continue;
+		if (!all) {
+			note("the collector needs more than %d s; it is still writing '%s'", DRAIN_MS / 1000, f->s->trace);
+			return;
+		}
+		note("the program ended; waiting for the last of the processes that it started (--wait=all)");
+		told = true;
+	}
+}
+
+void follow(struct launch *l, struct session *s, const struct request *r)
+{
+	struct follow f = { .l = l, .s = s, .r = r };
+	sigset_t all;
+
+	sigfillset(&all);
+	f.signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	witness_start(&f.witness);
+	follow_program(&f);
+	witness_stop(&f.witness);
+	session_ended(s, l->program);
+	follow_collector(&f);
+	close(f.signals);
+}

@@ -1,0 +1,141 @@
+/* The program: forked, held until everything is ready for it, executed with signals and descriptors as gprof-run got them. */
+#include "cli/fail.h"
+#include "cli/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void launch_prepare(struct launch *l)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+	sigset_t all;
+	int fd;
+
+	/* A descriptor of ours must not become the program's stderr, or ours.  CLOEXEC: the program finds them closed, as we did. */
+	while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
+		;
+	if (fd > STDERR_FILENO)
+		close(fd);
+	/* Blocked, not handled: dispositions stay what they are, also for our children. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &l->mask);
+	/* Somebody who ignores SIGCHLD would leave us without an exit status. */
+	sigaction(SIGCHLD, &plain, &l->chld);
+	l->line = -1;
+}
+
+void launch_restore_signals(const struct launch *l)
+{
+	sigaction(SIGCHLD, &l->chld, NULL);
+	sigprocmask(SIG_SETMASK, &l->mask, NULL);
+}
+
+/* A script without "#!" is a shell's, as for execvp. */
+static void execute(const char *path, char **argv, int argc, char **vars)
+{
+	char **shell;
+
+	execve(path, argv, vars);
+	if (errno != ENOEXEC)
+		return;
+	shell = calloc((size_t)argc + 2, sizeof *shell);
+	if (!shell)
+		return;
+	shell[0] = "/bin/sh";
+	shell[1] = (char *)path;
+	for (int i = 1; i < argc; i++)
+		shell[i + 1] = argv[i];
+	execve(shell[0], shell, vars);
+}
+
+/* In the child.  Ends with exec, or tells why not. */
+static void wait_and_execute(const struct launch *l, int line, pid_t parent, const struct target *t, const struct request *r,
+			     const struct env *plain, const struct env *ours)
+{
+	char with_us;
+	int error;
+
+	if (read(line, &with_us, 1) != 1)
+		_exit(EXIT_NOT_EXECUTABLE);
+	/*
+	 * kill -9 of gprof-run is meant for the program: whoever sends it knows no other process.  The kernel clears this for the
+	 * program's own children.
+	 */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		raise(SIGKILL);
+	launch_restore_signals(l);
+	execute(t->path, r->argv, r->argc, with_us ? ours->vars : plain->vars);
+	error = errno;
+	send(line, &error, sizeof error, MSG_NOSIGNAL);
+	_exit(EXIT_NOT_EXECUTABLE);
+}
+
+int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain, const struct env *ours)
+{
+	pid_t parent = getpid();
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return fail_errno("cannot start '%s'", r->argv[0]);
+	l->program = fork();
+	if (l->program == 0) {
+		close(pair[0]);
+		wait_and_execute(l, pair[1], parent, t, r, plain, ours);
+	}
+	close(pair[1]);
+	l->line = pair[0];
+	return l->program < 0 ? fail_errno("cannot start '%s'", r->argv[0]) : 0;
+}
+
+void launch_release(struct launch *l, bool with_us)
+{
+	char byte = with_us;
+
+	send(l->line, &byte, 1, MSG_NOSIGNAL);
+}
+
+void launch_check_exec(struct launch *l, const struct target *t)
+{
+	int error;
+
+	if (recv(l->line, &error, sizeof error, MSG_DONTWAIT) == (ssize_t)sizeof error) {
+		errno = error;
+		fail_errno("cannot run '%s'", t->path);
+		if (error == ENOENT)
+			hint("the file is there; its interpreter or loader ('#!' line, ld.so) is not");
+		l->status = EXIT_NOT_EXECUTABLE << 8;
+	}
+	close(l->line);
+	l->line = -1;
+}
+
+void launch_end_alike(const struct launch *l)
+{
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+	struct rlimit none = { 0, 0 };
+	sigset_t one;
+	int sig;
+
+	/* _exit: this runs in a signal handler too, and we have nothing in stdio's buffers. */
+	if (!WIFSIGNALED(l->status))
+		_exit(WEXITSTATUS(l->status));
+	sig = WTERMSIG(l->status);
+	/* The program left its core; ours is of no use. */
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(sig, &plain, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	/* Process 1 of a namespace is not killed by its own signals; this is what a shell would say. */
+	_exit(128 + sig);
+}

@@ -1,0 +1,118 @@
+/* gprof-run: records a program, and stays out of its way. */
+#include "cli/fail.h"
+#include "cli/options.h"
+#include "cli/paths.h"
+#include "cli/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+struct run {
+	struct request request;
+	struct target target;
+	struct env plain, ours;         /* the program's environment without and with our doors */
+	struct session session;
+	struct launch launch;
+};
+
+/* The loader takes ':' and ' ' as ends of a name, so such a path gets another one in the session's folder. */
+static int loadable_path(const struct session *s, char *path, size_t size)
+{
+	char link[160];
+
+	if (!path[strcspn(path, ": ")])
+		return 0;
+	snprintf(link, sizeof link, "%s/inject", s->folder);
+	if (strlen(link) >= size || link[strcspn(link, ": ")] || symlink(path, link) < 0)
+		return fail("the loader cannot take '%s', because of its blank or colon", path);
+	strcpy(path, link);
+	return 0;
+}
+
+static int open_doors(struct run *x)
+{
+	char inject[PATH_MAX];
+	bool there = path_ours(PATH_INJECT, inject, sizeof inject) == 0;
+
+	if (!there)
+		fail_errno("cannot find our object '%s'; nothing inside of the program is recorded", inject);
+	if (env_copy(&x->ours, x->plain.vars) < 0)
+		return -1;
+	there = there && loadable_path(&x->session, inject, sizeof inject) == 0;
+	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, x->target.preload);
+}
+
+/* The program, its environment: what has to be right before anything is started. */
+static int find_command(struct run *x)
+{
+	if (env_of_request(&x->plain, &x->request, environ) < 0)
+		return EXIT_FAILED;
+	if (target_find(&x->target, x->request.argv[0], &x->plain) < 0)
+		return x->target.status;
+	return EXIT_OK;
+}
+
+/* One rank of many says it; it is the same for all. */
+static void say_what_to_expect(struct run *x)
+{
+	target_check(&x->target, &x->plain);
+	if (output_rank() > 0)
+		return;
+	request_say_ignored();
+	target_check_order(&x->request);
+}
+
+/* True: recording.  Whatever fails has been said, and the program runs without us. */
+static bool start_session(struct run *x)
+{
+	struct config *c = &x->request.config;
+
+	if (!*x->session.folder)
+		return false;
+	c->main_pid = (uint64_t)x->launch.program;
+	output_path(&x->request, x->launch.program, c->output, sizeof c->output);
+	return session_start(&x->session, c) == 0;
+}
+
+static int run(struct run *x)
+{
+	bool with_us;
+
+	launch_prepare(&x->launch);
+	say_what_to_expect(x);
+	cupti_hint(&x->target, &x->request, &x->plain, x->request.config.cupti_hint, CONFIG_TEXT);
+	if (session_make(&x->session) < 0 || open_doors(x) < 0)
+		session_give_up(&x->session);
+	if (launch_hold(&x->launch, &x->target, &x->request, &x->plain, &x->ours) < 0)
+		return -1;
+	with_us = start_session(x);
+	launch_release(&x->launch, with_us);
+	session_main(&x->session, x->launch.program);
+	follow(&x->launch, &x->session, &x->request);
+	launch_check_exec(&x->launch, &x->target);
+	after(&x->launch, &x->session, &x->request);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct run x = { .session = SESSION_INIT };
+	int rc = request_parse(&x.request, argc, argv);
+
+	if (rc < 0)
+		return rc == OPTIONS_DONE ? EXIT_OK : EXIT_USAGE;
+	rc = find_command(&x);
+	if (rc == EXIT_OK && run(&x) < 0)
+		rc = EXIT_NOT_EXECUTABLE;
+	session_release(&x.session);
+	env_release(&x.plain);
+	env_release(&x.ours);
+	request_release(&x.request);
+	if (rc == EXIT_OK)
+		launch_end_alike(&x.launch);
+	return rc;
+}

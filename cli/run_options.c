@@ -1,0 +1,444 @@
+/* The command line of gprof-run: nsys's grammar, one table (run_options.def). */
+#include "cli/cmd.h"
+#include "cli/fail.h"
+#include "cli/options.h"
+#include "cli/run.h"
+#include "trace/version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_IGNORED 64
+
+/* Filled by the table's rows, handed over by request_parse(). */
+static struct request r;
+static bool overwrite, env_all;
+static const char *wait_for;
+static uint64_t flush_ms;
+
+/* What was asked for and does not happen. */
+static struct ignored {
+	const char *name, *text;        /* borrowed from the table */
+	char value[128];
+	bool later;                     /* not recorded yet; else: means nothing here */
+} ignored[MAX_IGNORED];
+static size_t n_ignored;
+
+static void ignore(const char *name, const char *value, const char *text, bool later)
+{
+	size_t i;
+
+	for (i = 0; i < n_ignored; i++)
+		if (strcmp(ignored[i].name, name) == 0)
+			break;
+	if (i == MAX_IGNORED)
+		return;
+	n_ignored += i == n_ignored;
+	ignored[i] = (struct ignored){ .name = name, .text = text, .later = later };
+	snprintf(ignored[i].value, sizeof ignored[i].value, "%s", value);
+}
+
+/* A row of LATER or VAIN. */
+struct absent {
+	const char *unheard;            /* values that need no word */
+	bool later;
+};
+
+static bool is_word_of(const char *words, const char *value)
+{
+	size_t n = strlen(value);
+
+	for (const char *w = words; *w; w += strspn(w, " ")) {
+		size_t len = strcspn(w, " ");
+
+		if (len == n && strncmp(w, value, n) == 0)
+			return true;
+		w += len;
+	}
+	return false;
+}
+
+static int opt_absent(const struct opt *o, const char *value)
+{
+	const struct absent *a = o->where;
+
+	if (!value)
+		value = "true";
+	if (!o->arg && opt_bool_word(value) < 0)
+		return fail("--%s is true or false, not '%s'", o->name, value);
+	if (!is_word_of(a->unheard, value))
+		ignore(o->name, value, o->help, a->later);
+	return 0;
+}
+
+/* ---- -t ---- */
+
+enum kind { KIND_CUDA, KIND_NVTX, KIND_NONE, KIND_LATER, KIND_LATER_CUDA };
+
+/* nsys: the CUDA libraries and OpenACC switch CUDA on. */
+static const struct kind_word {
+	const char *word;
+	enum kind kind;
+} kinds[] = {
+	{ "cuda", KIND_CUDA }, { "cuda-sw", KIND_CUDA }, { "nvtx", KIND_NVTX }, { "none", KIND_NONE },
+	{ "osrt", KIND_LATER }, { "torch", KIND_LATER }, { "nccl", KIND_LATER }, { "mpi", KIND_LATER }, { "ucx", KIND_LATER },
+	{ "python-gil", KIND_LATER }, { "openmp", KIND_LATER }, { "oshmem", KIND_LATER }, { "gds", KIND_LATER },
+	{ "s3", KIND_LATER }, { "s3-verbose", KIND_LATER }, { "nvvideo", KIND_LATER },
+	{ "cublas", KIND_LATER_CUDA }, { "cublas-verbose", KIND_LATER_CUDA }, { "cudnn", KIND_LATER_CUDA },
+	{ "cusparse", KIND_LATER_CUDA }, { "cusparse-verbose", KIND_LATER_CUDA }, { "cusolver", KIND_LATER_CUDA },
+	{ "cusolver-verbose", KIND_LATER_CUDA }, { "cudla", KIND_LATER_CUDA }, { "cudla-verbose", KIND_LATER_CUDA },
+	{ "openacc", KIND_LATER_CUDA },
+	{ "opengl", KIND_LATER }, { "opengl-annotations", KIND_LATER }, { "vulkan", KIND_LATER }, { "vulkan-annotations", KIND_LATER },
+	{ "openxr", KIND_LATER }, { "openxr-annotations", KIND_LATER }, { "dx11", KIND_LATER }, { "dx11-annotations", KIND_LATER },
+	{ "dx12", KIND_LATER }, { "dx12-annotations", KIND_LATER }, { "wddm", KIND_LATER }, { "tegra-accelerators", KIND_LATER },
+};
+
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+static int unknown_kind(const char *word)
+{
+	const char *names[N_KINDS], *nearest;
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		names[i] = kinds[i].word;
+	nearest = options_nearest(word, names, N_KINDS);
+	return fail("-t knows no '%s'%s%s%s", word, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int trace_word(const char *word, char *absent, size_t size)
+{
+	const struct kind_word *k = kinds;
+
+	while (k < kinds + N_KINDS && strcmp(k->word, word) != 0)
+		k++;
+	if (k == kinds + N_KINDS)
+		return unknown_kind(word);
+	r.config.trace_cuda |= k->kind == KIND_CUDA || k->kind == KIND_LATER_CUDA;
+	r.config.trace_nvtx |= k->kind == KIND_NVTX;
+	if (k->kind == KIND_LATER || k->kind == KIND_LATER_CUDA) {
+		size_t n = strlen(absent);
+
+		snprintf(absent + n, size - n, "%s%s", n ? "," : "", word);
+	}
+	return 0;
+}
+
+/* The last -t counts, as with nsys. */
+static int opt_trace(const struct opt *o, const char *value)
+{
+	char *list = strdup(value), *rest = list, *word, absent[128] = "";
+	int rc = 0;
+
+	if (!list)
+		return fail("out of memory");
+	r.config.trace_cuda = r.config.trace_nvtx = 0;
+	while (rc == 0 && (word = strsep(&rest, ",")))
+		if (*word)
+			rc = trace_word(word, absent, sizeof absent);
+	if (rc == 0 && absent[0])
+		ignore(o->name, absent, "not recorded by this version", true);
+	free(list);
+	return rc;
+}
+
+/* ---- other values ---- */
+
+static int opt_kill(const struct opt *o, const char *value)
+{
+	static const struct { const char *name; int number; } names[] = {
+		{ "none", 0 }, { "kill", SIGKILL }, { "term", SIGTERM }, { "int", SIGINT }, { "hup", SIGHUP }, { "quit", SIGQUIT },
+		{ "usr1", SIGUSR1 }, { "usr2", SIGUSR2 }, { "abrt", SIGABRT }, { "stop", SIGSTOP },
+	};
+	const char *name = strncasecmp(value, "sig", 3) == 0 ? value + 3 : value;
+	char *end;
+	long n = strtol(value, &end, 10);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcasecmp(name, names[i].name) == 0)
+			return *(int *)o->where = names[i].number, 0;
+	if (end == value || *end || n < 0 || n > SIGRTMAX)
+		return fail("--kill is none, sigterm, sigkill or another signal, not '%s'", value);
+	*(int *)o->where = (int)n;
+	return 0;
+}
+
+/* A=B,C=D.  A piece without '=' belongs to the value before it: CUDA_VISIBLE_DEVICES=0,1. */
+static int opt_variables(const struct opt *o, const char *value)
+{
+	if (*value == '=' || !strchr(value, '=') || strchr(value, '=') > value + strcspn(value, ","))
+		return fail("-e needs NAME=VALUE, not '%s'", value);
+	return opt_list(o, value);
+}
+
+static int opt_export(const struct opt *o, const char *value)
+{
+	static const char *const later[] = { "sqlite", "arrow", "arrowdir", "hdf", "jsonlines", "parquetdir", "text", "perfetto" };
+	char first[32];
+
+	for (const char *w = value; *w; w += w[strcspn(w, ",")] == ',') {
+		snprintf(first, sizeof first, "%.*s", (int)strcspn(w, ","), w);
+		w += strcspn(w, ",");
+		if (strcmp(first, "kineto") == 0 || strcmp(first, "json") == 0) {
+			if (opt_list(o, "kineto") < 0)
+				return -1;
+			continue;
+		}
+		if (strcmp(first, "none") == 0)
+			continue;
+		bool known = false;
+
+		for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+			known |= strcmp(first, later[i]) == 0;
+		if (!known)
+			return fail("--export knows no '%s'; it is kineto", first);
+		ignore(o->name, first, "not written by this version; gprof-trace export writes kineto", true);
+	}
+	return 0;
+}
+
+/* A path that other processes read: absolute, in a setting. */
+static int opt_path(const struct opt *o, const char *value)
+{
+	char here[PATH_MAX] = "";
+
+	if (*value != '/' && !getcwd(here, sizeof here))
+		return fail_errno("--%s: cannot tell the current folder for '%s'", o->name, value);
+	if (snprintf(o->where, CONFIG_TEXT, "%s%s%s", here, *here ? "/" : "", value) >= CONFIG_TEXT)
+		return fail("--%s: '%s' is too long", o->name, value);
+	return 0;
+}
+
+/* ---- what only prints ---- */
+
+static const struct cmd cmd_run;
+
+static int opt_help_all(const struct opt *o, const char *value)
+{
+	(void)o, (void)value;
+	options_help(&cmd_run, stdout, true);
+	return OPTIONS_DONE;
+}
+
+static int opt_version(const struct opt *o, const char *value)
+{
+	(void)o, (void)value;
+	printf("gprof-run %s\n", GPROF_VERSION);
+	return OPTIONS_DONE;
+}
+
+static int opt_man(const struct opt *o, const char *value)
+{
+	(void)o, (void)value;
+	options_man(&run_program, stdout);
+	return OPTIONS_DONE;
+}
+
+static int opt_completion(const struct opt *o, const char *value)
+{
+	(void)o, (void)value;
+	options_completion(&run_program, stdout);
+	return OPTIONS_DONE;
+}
+
+/* ---- the table ---- */
+
+static int opt_command_file(const struct opt *o, const char *value);
+
+#define OWN(letter, name, arg, parse, where, values, flags, help) { letter, name, arg, parse, where, help, values, flags },
+#define ABSENT(letter, name, arg, unheard, text, later) \
+	{ letter, name, arg, opt_absent, &(struct absent){ unheard, later }, text, NULL, OPT_WORD | OPT_MORE },
+#define LATER(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, true)
+#define VAIN(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, false)
+static const struct opt opts[] = {
+#include "cli/run_options.def"
+	{ 0 }
+};
+
+static const struct cmd cmd_run = {
+	.args = "[--] COMMAND...",
+	.help = "Record what COMMAND and all that it starts do with CUDA and NVTX.",
+	.more = "  gprof-run -- python train.py                   then: gprof-trace report\n"
+		"  srun gprof-run -o run.%r -- python train.py    one trace a rank\n"
+		"Options of 'nsys profile' are understood; what is not recorded is said.\n",
+	.opts = opts,
+};
+
+static const struct cmd *const run_cmds[] = { &cmd_run, NULL };
+
+const struct program run_program = {
+	.name = "gprof-run",
+	.help = "record what a program does with the GPU",
+	.text = "Runs COMMAND and records, for it and every process that it starts, CUDA calls, kernels and copies on the GPU and NVTX\n"
+		"ranges in one trace, NAME.gtrace.  The command starts at the first word that is no option, or after \"--\".\n"
+		"Its input, output, terminal, signals and exit status are its own.\n\n"
+		"Options of \"nsys profile\" are taken with nsys's names and values; what this version does not record, or what means\n"
+		"nothing here, is said in one line each on standard error, and stored in the trace.\n\n"
+		"An output name never costs a job: an existing trace is kept and the new one is NAME.2.gtrace; where a folder cannot\n"
+		"be written the trace goes to $TMPDIR, and a line says so.  With a world size over 1 \".rank<N>\" is added to a name\n"
+		"without placeholder.  Without -o the name is gprof-<program>-<host>-<pid>.\n"
+		"# EXIT STATUS\n"
+		"That of the command; killed by a signal, gprof-run ends by the same signal.\n"
+		"127: there is no such command; 126: it cannot be executed; 2: an option was wrong, nothing was run.\n"
+		"# SIGNALS\n"
+		"The command is in the same process group, so it gets what is typed on the terminal.  A signal that is sent to\n"
+		"gprof-run alone is passed on to it.\n"
+		"# FILES\n"
+		"A session folder gprof-XXXXXX, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp, lives as long as the last process of the tree.\n"
+		"# EXAMPLES\n"
+		"    gprof-run -- python train.py\n"
+		"    srun gprof-run -o run.%r -- python train.py\n"
+		"    gprof-run -t cuda,nvtx,osrt -o report -f true python train.py\n"
+		"# SEE ALSO\n"
+		"gprof-trace(1)\n",
+	.cmds = run_cmds,
+};
+
+/* ---- options from a file ---- */
+
+/* Splits in place: blanks part words, quotes hold them together, # starts a comment.  The number of words. */
+static int split(char *text, char **words, int max)
+{
+	char *in = text, *out = text;
+	int n = 0;
+
+	for (;;) {
+		in += strspn(in, " \t\r\n");
+		if (*in == '#') {
+			in += strcspn(in, "\n");
+			continue;
+		}
+		if (!*in || n == max)
+			return n;
+		words[n++] = out;
+		while (*in && !strchr(" \t\r\n", *in)) {
+			char quote = *in == '\'' || *in == '"' ? *in++ : 0;
+
+			do {
+				if (*in && *in != quote)
+					*out++ = *in++;
+			} while (quote && *in && *in != quote);
+			in += quote && *in;
+		}
+		in += *in != 0;
+		*out++ = '\0';
+	}
+}
+
+static char *read_text(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = calloc(1, 64 << 10);
+	size_t n = f && text ? fread(text, 1, (64 << 10) - 1, f) : 0;
+
+	if (!f || !text || ferror(f) || memchr(text, 0, n)) {
+		if (f && text && !ferror(f))
+			errno = EINVAL;
+		fail_errno("cannot read options from '%s'", path);
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static int opt_command_file(const struct opt *o, const char *value)
+{
+	static char *kept[8];           /* options point into it until the end */
+	static size_t depth;
+	char *words[512] = { "" };
+	int n, first;
+
+	(void)o;
+	if (depth == sizeof kept / sizeof *kept)
+		return fail("more than %zu files of options", depth);
+	kept[depth] = read_text(value);
+	if (!kept[depth])
+		return -1;
+	n = 1 + split(kept[depth++], words + 1, 510);
+	first = options_parse(&cmd_run, n, words, true);
+	if (first >= 0 && first < n)
+		return fail("'%s' is no option, in '%s'", words[first], value);
+	return first < 0 ? first : 0;
+}
+
+/* ---- together ---- */
+
+void quote_words(char *out, size_t size, char *const *words, int n)
+{
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < n && at < size; i++) {
+		bool plain = words[i][0] && !words[i][strspn(words[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+								       "0123456789_-+=./:,@%^")];
+
+		at += (size_t)snprintf(out + at, size - at, "%s%s", i ? " " : "", plain ? words[i] : "'");
+		for (const char *p = words[i]; !plain && *p && at < size; p++)
+			at += (size_t)snprintf(out + at, size - at, *p == '\'' ? "'\\''" : "%c", *p);
+		if (!plain && at < size)
+			at += (size_t)snprintf(out + at, size - at, "'");
+	}
+}
+
+void request_say_ignored(void)
+{
+	for (size_t i = 0; i < n_ignored; i++)
+		note("--%s=%s: %s", ignored[i].name, ignored[i].value, ignored[i].text);
+}
+
+/* For the trace: kinds of -t as words, options as typed. */
+static void list_not_recorded(char *out, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n_ignored && at < size; i++) {
+		bool kind = strcmp(ignored[i].name, "trace") == 0;
+
+		if (ignored[i].later)
+			at += (size_t)snprintf(out + at, size - at, "%s%s%s%s%s", at ? "," : "", kind ? "" : "--",
+					       kind ? "" : ignored[i].name, kind ? "" : "=", ignored[i].value);
+	}
+}
+
+int request_parse(struct request *out, int argc, char **argv)
+{
+	int first;
+
+	r = (struct request){ .inherit = true };
+	config_init(&r.config);
+	wait_for = "primary";
+	first = options_parse(&cmd_run, argc, argv, true);
+	if (first < 0)
+		return first;
+	if (first == argc) {
+		fail("no command; for example: gprof-run -- python train.py");
+		hint("gprof-run --help lists the options");
+		return OPTIONS_FAILED;
+	}
+	r.config.overwrite = overwrite;
+	r.config.env_all = env_all;
+	r.config.wait_all = strcmp(wait_for, "all") == 0;
+	if (flush_ms)
+		r.config.flush_ms = flush_ms;
+	r.argc = argc - first;
+	r.argv = argv + first;
+	quote_words(r.config.command, sizeof r.config.command, r.argv, r.argc);
+	if (strcmp(argv[first - 1], "--") == 0)
+		first--;
+	quote_words(r.config.options, sizeof r.config.options, argv + 1, first - 1);
+	list_not_recorded(r.config.not_recorded, sizeof r.config.not_recorded);
+	*out = r;
+	return 0;
+}
+
+void request_release(struct request *q)
+{
+	free(q->variables);
+	free(q->exports);
+	*q = (struct request){ 0 };
+}

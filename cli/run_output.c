@@ -1,0 +1,217 @@
+/* The trace's name.  The collector does what depends on the disk (NAME.2, TMPDIR); here is what depends on the command line. */
+#include "cli/fail.h"
+#include "cli/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".gtrace"
+
+/* The first of the variables that holds a number; -1: none. */
+static long number_of(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+		char *end;
+		long n;
+
+		if (!value || *value < '0' || *value > '9')
+			continue;
+		n = strtol(value, &end, 10);
+		if (!*end)
+			return n;
+	}
+	return -1;
+}
+
+long output_rank(void)
+{
+	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", NULL };
+
+	return number_of(names);
+}
+
+static long world_size(void)
+{
+	static const char *const names[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL };
+
+	return number_of(names);
+}
+
+/* ---- placeholders ---- */
+
+/* A growing text that drops what does not fit; the caller looks at `full` once. */
+struct text {
+	char *at, *end;
+	bool full;
+};
+
+static void put(struct text *t, const char *s, size_t n)
+{
+	if ((size_t)(t->end - t->at) <= n) {
+		t->full = true;
+		return;
+	}
+	memcpy(t->at, s, n);
+	t->at += n;
+	*t->at = '\0';
+}
+
+static void put_text(struct text *t, const char *s)
+{
+	put(t, s, strlen(s));
+}
+
+static void put_number(struct text *t, long n)
+{
+	char digits[24];
+
+	put(t, digits, (size_t)snprintf(digits, sizeof digits, "%ld", n));
+}
+
+static void put_host(struct text *t)
+{
+	char host[256] = "host";
+
+	gethostname(host, sizeof host - 1);
+	for (char *c = host; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	put_text(t, host);
+}
+
+/* %q{VAR}; p is behind the q.  Returns what follows, or NULL when it is none. */
+static const char *put_variable(struct text *t, const char *p)
+{
+	const char *end = *p == '{' ? strchr(p, '}') : NULL, *value;
+	char name[256];
+
+	if (!end || (size_t)(end - p) > sizeof name)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)(end - p - 1), p + 1);
+	value = getenv(name);
+	if (!value)
+		note("-o: variable '%s' is not set; its place is left empty", name);
+	put_text(t, value ? value : "");
+	return end + 1;
+}
+
+/* True: the name had a placeholder that tells ranks apart. */
+static bool expand(struct text *t, const char *pattern, pid_t program)
+{
+	long rank = output_rank();
+	bool placeholder = false;
+	const char *rest;
+
+	for (const char *p = pattern; *p;) {
+		if (*p != '%') {
+			put(t, p++, 1);
+			continue;
+		}
+		placeholder |= p[1] != '%';
+		rest = p + 2;
+		switch (p[1]) {
+		case '%': put(t, "%", 1); break;
+		case 'h': put_host(t); break;
+		case 'p': put_number(t, program); break;
+		case 'r': put_number(t, rank < 0 ? 0 : rank); break;
+		case 'q': rest = put_variable(t, p + 2); break;
+		default: rest = NULL; break;
+		}
+		if (!rest) {
+			note("-o: '%.2s' is no placeholder; they are %%h %%p %%r %%q{VAR} %%%%", p);
+			put(t, p, 1);
+			rest = p + 1;
+			placeholder = false;
+		}
+		p = rest;
+	}
+	return placeholder;
+}
+
+/* ---- the path ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void put_default(struct text *t, const struct request *r, pid_t program)
+{
+	put_text(t, "gprof-");
+	put_text(t, base_name(r->argv[0]));
+	put_text(t, "-");
+	put_host(t);
+	put_text(t, "-");
+	put_number(t, program);
+}
+
+/* Names of nsys's reports are taken as they are typed. */
+static void cut_suffix(struct text *t, const char *start)
+{
+	static const char *const suffixes[] = { SUFFIX, ".nsys-rep", ".qdrep" };
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if ((size_t)(t->at - start) > n && strcmp(t->at - n, suffixes[i]) == 0) {
+			*(t->at -= n) = '\0';
+			return;
+		}
+	}
+}
+
+/* "-o run" is a name even where a folder run/ exists, as with nsys; "-o run/" and "-o ." are places. */
+static bool is_folder(const char *path)
+{
+	const char *base = base_name(path);
+
+	return !*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0;
+}
+
+/* Missing folders on the way; whether it worked the collector finds out, and moves the trace if not. */
+static void make_folders(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(path, 0777);
+		*slash = '/';
+	}
+}
+
+void output_path(const struct request *r, pid_t program, char *out, size_t size)
+{
+	struct text t = { .at = out, .end = out + size - strlen(SUFFIX) };
+	char here[PATH_MAX];
+	long rank = output_rank();
+	bool placeholder = true;
+
+	out[0] = '\0';
+	if (!r->name || *r->name != '/')
+		put_text(&t, getcwd(here, sizeof here) && *here == '/' ? here : "/tmp"), put(&t, "/", 1);
+	if (r->name)
+		placeholder = expand(&t, r->name, program);
+	if (is_folder(out)) {
+		if (t.at > out && t.at[-1] != '/')
+			put(&t, "/", 1);
+		put_default(&t, r, program);
+		placeholder = true;
+	}
+	cut_suffix(&t, base_name(out));
+	if (!placeholder && world_size() > 1 && rank >= 0)
+		put_text(&t, ".rank"), put_number(&t, rank);
+	if (t.full) {
+		fail("the output name is longer than %zu bytes; the trace goes to /tmp", size);
+		t = (struct text){ .at = out, .end = out + size - strlen(SUFFIX) };
+		put_text(&t, "/tmp/");
+		put_default(&t, r, program);
+	}
+	strcpy(t.at, SUFFIX);
+	make_folders(out);
+}

@@ -1,0 +1,257 @@
+/* The session: its folder, the collector that works in it, and what we say to each other. */
+#include "cli/fail.h"
+#include "cli/paths.h"
+#include "cli/run.h"
+#include "trace/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A collector needs milliseconds; one on a file system that hangs must not keep the job waiting. */
+#define READY_MS 10000
+
+#define MESSAGE_MAX 4096
+
+extern char **environ;
+
+/* ---- the folder ---- */
+
+static const char *const names_in_folder[] = { "roster", "sock", "config", "inject" };
+
+static void remove_folder(struct session *s)
+{
+	char path[160];
+
+	for (size_t i = 0; *s->folder && i < sizeof names_in_folder / sizeof *names_in_folder; i++) {
+		snprintf(path, sizeof path, "%s/%s", s->folder, names_in_folder[i]);
+		unlink(path);
+	}
+	if (*s->folder)
+		rmdir(s->folder);
+	s->folder[0] = '\0';
+}
+
+/* The socket's path must fit the system's structure. */
+static bool folder_fits(const char *path)
+{
+	struct sockaddr_un a;
+
+	return *path == '/' && strlen(path) + strlen("/gprof-XXXXXX/sock") < sizeof a.sun_path;
+}
+
+static bool try_folder(struct session *s, const char *parent)
+{
+	if (!parent || !folder_fits(parent))
+		return false;
+	snprintf(s->folder, sizeof s->folder, "%s/gprof-XXXXXX", parent);
+	if (mkdtemp(s->folder))
+		return true;
+	s->folder[0] = '\0';
+	return false;
+}
+
+int session_make(struct session *s)
+{
+	if (try_folder(s, getenv("XDG_RUNTIME_DIR")) || try_folder(s, getenv("TMPDIR")) || try_folder(s, "/tmp"))
+		return 0;
+	fail_errno("cannot make a session folder in XDG_RUNTIME_DIR, TMPDIR or /tmp");
+	hint("the program runs without being recorded");
+	return -1;
+}
+
+static int write_config(const struct session *s, const struct config *c)
+{
+	char path[160], *text;
+	size_t n = config_format(c, NULL, 0);
+	int fd = -1, rc = -1;
+
+	snprintf(path, sizeof path, "%s/config", s->folder);
+	text = malloc(n + 1);
+	if (!text)
+		return fail("out of memory");
+	config_format(c, text, n + 1);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	errno = 0;
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n) {
+		errno = errno ? errno : ENOSPC;
+		fail_errno("cannot write '%s'", path);
+		goto out;
+	}
+	rc = 0;
+out:
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return rc;
+}
+
+/* ---- the collector ---- */
+
+/* In the child: of us it keeps the control socket and nothing else. */
+static void become_collector(const char *program, const char *folder, int control)
+{
+	static const char *const doors[] = { "LD_PRELOAD", "GPROF_SESSION", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
+	static const int deaf[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+	int null = open("/dev/null", O_RDWR);
+	char text[32];
+	sigset_t none;
+
+	setsid();
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (control == 3)
+		fcntl(3, F_SETFD, 0);
+	else
+		dup2(control, 3);
+	close_range(4, ~0u, 0);
+	/* An outer session is not to record the collector of an inner one. */
+	for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
+		unsetenv(doors[i]);
+	for (size_t i = 0; i < sizeof deaf / sizeof *deaf; i++)
+		signal(deaf[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execl(program, program, "--session", folder, "--control", "3", (char *)NULL);
+	send(3, text, (size_t)snprintf(text, sizeof text, "exec %d", errno), MSG_NOSIGNAL);
+	_exit(EXIT_NOT_FOUND);
+}
+
+static int start_collector(struct session *s)
+{
+	char program[PATH_MAX];
+	int pair[2];
+
+	if (path_ours(PATH_COLLECTOR, program, sizeof program) < 0)
+		return fail_errno("cannot find the collector '%s'", program);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fail_errno("cannot make a socket for the collector");
+	s->collector = fork();
+	if (s->collector == 0)
+		become_collector(program, s->folder, pair[1]);
+	close(pair[1]);
+	s->control = pair[0];
+	return s->collector < 0 ? fail_errno("cannot start the collector") : 0;
+}
+
+/* ---- messages ---- */
+
+/* One packet as text.  Its length; 0: the collector is gone; -1: nothing there. */
+static ssize_t receive(struct session *s, char *text, int flags)
+{
+	ssize_t n;
+
+	do
+		n = recv(s->control, text, MESSAGE_MAX - 1, flags);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno != EAGAIN)
+		n = 0;
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static void say_to_collector(struct session *s, const char *word, pid_t pid)
+{
+	char text[64];
+	int n = snprintf(text, sizeof text, "%s %d", word, (int)pid);
+
+	if (s->control >= 0)
+		send(s->control, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The collector is gone: its end of the socket is closed. */
+static void hang_up(struct session *s)
+{
+	if (s->control >= 0)
+		close(s->control);
+	s->control = -1;
+}
+
+static int wait_ready(struct session *s)
+{
+	struct pollfd p = { .fd = s->control, .events = POLLIN };
+	int64_t end = clock_ns(CLOCK_MONOTONIC) / 1000000 + READY_MS, now;
+	char text[MESSAGE_MAX];
+
+	do {
+		now = clock_ns(CLOCK_MONOTONIC) / 1000000;
+	} while (now < end && poll(&p, 1, (int)(end - now)) < 0 && errno == EINTR);
+	if (!p.revents)
+		return fail("the collector was not ready within %d s", READY_MS / 1000);
+	if (receive(s, text, 0) <= 0)
+		return fail("the collector ended before it was ready");
+	if (strncmp(text, "ready ", 6) == 0) {
+		snprintf(s->trace, sizeof s->trace, "%s", text + 6);
+		return 0;
+	}
+	if (strncmp(text, "error ", 6) == 0)
+		return fail("%s", text + 6);
+	if (strncmp(text, "exec ", 5) == 0)
+		return errno = atoi(text + 5), fail_errno("cannot execute the collector");
+	return fail("the collector said '%s'", text);
+}
+
+/* One that has not answered in time may still be at work: it sees our end close, and goes. */
+void session_give_up(struct session *s)
+{
+	hang_up(s);
+	if (s->collector > 0)
+		kill(s->collector, SIGKILL);
+	if (s->collector > 0)
+		waitpid(s->collector, NULL, 0);
+	s->collector = 0;
+	remove_folder(s);
+}
+
+int session_start(struct session *s, const struct config *c)
+{
+	if (write_config(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
+		if (strcmp(s->trace, c->output) != 0)
+			note("the trace is '%s'", s->trace);
+		return 0;
+	}
+	hint("the program runs without being recorded");
+	session_give_up(s);
+	return -1;
+}
+
+void session_main(struct session *s, pid_t pid)
+{
+	say_to_collector(s, "main", pid);
+}
+
+void session_ended(struct session *s, pid_t pid)
+{
+	say_to_collector(s, "ended", pid);
+}
+
+int session_answer(struct session *s)
+{
+	char text[MESSAGE_MAX];
+	ssize_t n = receive(s, text, MSG_DONTWAIT);
+
+	if (n == 0) {
+		s->lost = !s->finished;
+		hang_up(s);
+		return -1;
+	}
+	if (strncmp(text, "error ", 6) == 0)
+		fail("%s", text + 6);
+	s->finished |= strcmp(text, "closed") == 0;
+	return s->finished || strcmp(text, "drained") == 0;
+}
+
+void session_release(struct session *s)
+{
+	hang_up(s);
+	if (s->lost)
+		remove_folder(s);
+}
