@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,23 @@ void *shared_memory(const char *folder, size_t size, int *fd)
 	close(*fd);
 	*fd = -1;
 	return NULL;
+}
+
+/* Only mappings of files give this signal, and all of ours are shared with guests. */
+static void on_bus_error(int sig, siginfo_t *info, void *context)
+{
+	uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
+
+	(void)context;
+	if (mmap((void *)page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		signal(sig, SIG_DFL);
+}
+
+void shared_memory_guard(void)
+{
+	struct sigaction act = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGBUS, &act, NULL);
 }
 
 /* A quarter in small blocks, one for each of many threads; the rest in large ones for the busy. */

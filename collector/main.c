@@ -94,6 +94,7 @@ int main(int argc, char **argv)
 	if (detach(args.control) < 0)
 		return EXIT_FAILED;
 	raise_limits();
+	shared_memory_guard();
 	if (session_open(&session, args.folder, CONTROL) < 0)
 		goto out;
 	while (!session_is_over(&session))

@@ -22,6 +22,8 @@
 /* 5 % of a file system, but of a huge one no more than this. */
 #define MAX_RESERVE (4ull << 30)
 
+#define PAST_LIMIT (1u << 20)
+
 /* Asking statvfs costs a microsecond; a fast stream writes this much in some 10 ms. */
 #define CHECK_EVERY (8u << 20)
 
@@ -48,14 +50,17 @@ static void give_up(struct output *o, enum output_level level, unsigned reason, 
 	     level == OUTPUT_NO_DETAIL ? "API calls, GPU rows and marks" : "ranges and names, too,", why);
 }
 
-/* The last sixteenth of the limit is for ranges, names and health. */
+/*
+ * The last sixteenth of the limit is for ranges, names and health; they may pass it by a megabyte, because one chunk of detail may
+ * have used up the sixteenth of a small limit.
+ */
 static void check_size(struct output *o)
 {
 	uint64_t size = writer_size(o->writer);
 
 	if (!o->max_size)
 		return;
-	if (size >= o->max_size)
+	if (size >= o->max_size + PAST_LIMIT)
 		give_up(o, OUTPUT_SESSION, HEALTH_file_limit, "the trace has reached --max-size");
 	else if (size >= o->max_size - o->max_size / 16)
 		give_up(o, OUTPUT_NO_DETAIL, HEALTH_file_limit, "the trace has reached --max-size");

@@ -44,6 +44,14 @@ it 'refuses a guest of another version and goes on' '
 '
 
 it 'gives no guest an arena that it could shrink' '
-	fake_run -- fake_guest roster=c hello 2>err
+	fake_run -- fake_guest shrink roster=c hello kernels=5 2>err
 	never_says "can be shrunk" err
+	count_rows run.gtrace | grep "kernel 5"
+'
+
+it 'lives through an arena that was shrunk all the same' '
+	fake_run -d memfd_create -- sh -c "fake_guest shrink roster=c hello api=1 kill=9; fake_guest roster=c hello api=2" >run 2>err
+	says "can be shrunk" err
+	says closed run
+	count_rows run.gtrace | grep "api 2"
 '

@@ -4,7 +4,7 @@
  *	fake_guest roster=c hello thread api=100 kernels=1000 push=step wait=go kill=9
  *
  * Actions without a number: roster=HOW hello thread pop full cupti running clean scribble scribble-head bad-kind bad-length bad-tail
- * bad-used bad-state old-version; with one: api=N kernels=N start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL
+ * bad-used bad-state old-version shrink (the last two before hello); with one: api=N kernels=N start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL
  * children=N; with a text: string=TEXT push=TEXT wait=FILE touch=FILE; exec: this program again, with the words behind it.
  */
 #include <errno.h>
@@ -33,6 +33,7 @@ static struct bell *bell;
 static struct block *block;
 static uint32_t strings, sequence, corr, how_old = WIRE_VERSION;
 static int64_t start;
+static bool shrinks;
 
 static void die(const char *what)
 {
@@ -146,7 +147,7 @@ static void hello(void)
 	bell = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
 	if (arena == MAP_FAILED || bell == MAP_FAILED || arena->magic != ARENA_MAGIC)
 		die("arena");
-	if (ftruncate(fds[0], 4096) == 0)
+	if (shrinks && ftruncate(fds[0], 4096) == 0)
 		fprintf(stderr, "fake_guest: the arena can be shrunk\n");
 	close(fds[0]);
 	close(fds[1]);
@@ -175,7 +176,7 @@ static void api(long n)
 static void kernels(long n)
 {
 	for (; n > 0; n--) {
-		struct kernel_row row = { .start = clock_ns(CLOCK_REALTIME), .duration = 1500, .corr = ++corr, .name = 1 + corr % 5 };
+		struct kernel_row row = { .start = clock_ns(CLOCK_REALTIME), .duration = 1500 + rand() % 65536, .corr = ++corr, .name = 1 + corr % 5 };
 
 		put(ROW_kernel, &row, sizeof row, "", 0, 0);
 	}
@@ -298,6 +299,8 @@ static bool badly(const char *do_this)
 		block->used = 0x7ffffff0;
 	else if (strcmp(do_this, "bad-state") == 0)
 		arena->block_state[3] = 77;
+	else if (strcmp(do_this, "shrink") == 0)
+		shrinks = true;
 	else if (strcmp(do_this, "old-version") == 0)
 		how_old = 77;
 	else if (strcmp(do_this, "scribble") == 0)

@@ -1,19 +1,24 @@
 /*
  * gprof-run as the collector sees it:
  *
- *	fake_run [-o TRACE] [-s SETTING=VALUE]... [-l] -- PROGRAM...
+ *	fake_run [-o TRACE] [-s SETTING=VALUE]... [-d SYSCALL] [-l] -- PROGRAM...
  *
  * Says on stdout: "collector PID", "session DIR", then what the collector says, and "program STATUS" when the program has ended
  * (128 + N: by signal N), "gone" when the collector has.  -l leaves at the program's end without a word.
+ * -d: the collector may not call memfd_create, pidfd_open, bind or fallocate, as in a hardened container.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +28,7 @@
 static char folder[] = "/tmp/gprof-XXXXXX";
 static char settings[8192];
 static bool leaves;
+static long denied = -1;
 
 static void die(const char *what)
 {
@@ -50,6 +56,35 @@ static void write_config(void)
 	close(fd);
 }
 
+static long syscall_of(const char *name)
+{
+	static const struct { const char *name; long number; } calls[] = {
+		{ "memfd_create", SYS_memfd_create }, { "pidfd_open", SYS_pidfd_open }, { "bind", SYS_bind },
+		{ "fallocate", SYS_fallocate },
+	};
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (strcmp(calls[i].name, name) == 0)
+			return calls[i].number;
+	errno = EINVAL;
+	die(name);
+	return -1;
+}
+
+static void deny(long number)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof code / sizeof *code, code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		die("seccomp");
+}
+
 static int start_collector(void)
 {
 	char path[4096], number[16];
@@ -63,6 +98,8 @@ static int start_collector(void)
 	snprintf(number, sizeof number, "%d", pair[1]);
 	pid = fork();
 	if (pid == 0) {
+		if (denied >= 0)
+			deny(denied);
 		execl(path, path, "--session", folder, "--control", number, NULL);
 		die(path);
 	}
@@ -100,9 +137,11 @@ int main(int argc, char **argv)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	strcpy(settings, "output=run.gtrace\n");
-	while ((opt = getopt(argc, argv, "+o:s:l")) > 0) {
+	while ((opt = getopt(argc, argv, "+o:s:d:l")) > 0) {
 		if (opt == 'l')
 			leaves = true;
+		else if (opt == 'd')
+			denied = syscall_of(optarg);
 		else
 			sprintf(settings + strlen(settings), "%s%s\n", opt == 'o' ? "output=" : "", optarg);
 	}
