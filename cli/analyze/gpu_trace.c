@@ -1,0 +1,187 @@
+/* cuda_gpu_trace: every kernel, copy and memory set, one line each, by start. */
+#include "cli/analyze/report.h"
+#include "cli/analyze/why.h"
+#include "cli/model/gpu.h"
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+
+#include <stdlib.h>
+
+static const struct heading columns[] = {
+	{ "Start (ns)", 0 }, { "Duration (ns)", 0 }, { "CorrId", COLUMN_ID },
+	{ "GrdX", 0 }, { "GrdY", 0 }, { "GrdZ", 0 }, { "BlkX", 0 }, { "BlkY", 0 }, { "BlkZ", 0 }, { "Reg/Trd", 0 },
+	{ "StcSMem (MB)", 0 }, { "DymSMem (MB)", 0 }, { "Bytes (MB)", 0 }, { "Throughput (MB/s)", 0 },
+	{ "SrcMemKd", COLUMN_TEXT }, { "DstMemKd", COLUMN_TEXT }, { "Device", COLUMN_TEXT }, { "Ctx", COLUMN_ID },
+	{ "GreenCtx", COLUMN_ID }, { "Strm", COLUMN_ID }, { "Name", COLUMN_TEXT },
+};
+
+enum {
+	C_START, C_DURATION, C_CORR, C_GRID, C_BLOCK = C_GRID + 3, C_REGISTERS = C_BLOCK + 3, C_STATIC, C_DYNAMIC, C_BYTES,
+	C_THROUGHPUT, C_SOURCE, C_TARGET, C_DEVICE, C_CONTEXT, C_GREEN, C_STREAM, C_NAME, N_CELLS
+};
+
+/* Columns that all three kinds have, by kind. */
+struct common {
+	const uint32_t *process, *corr, *device, *context, *stream;
+	const int64_t *duration;
+};
+
+struct listing {
+	struct model *m;
+	struct table *t;
+	int64_t begin;
+	struct common kernels, copies, sets;
+	const uint32_t *name, *config, *kind, *source, *target, *set_target;
+	const uint64_t *bytes, *set_bytes;
+	uint64_t untimed;
+	uint32_t device_process, device_id;     /* whose name this is */
+	const char *device;
+	const char *copies_named[16];   /* "[CUDA memcpy Host-to-Device]", by kind */
+};
+
+#define COMMON(c, m, rec) ((c).process = model_row_process((m), ROW_##rec), (c).corr = MODEL_U32((m), rec, corr),       \
+	(c).device = MODEL_U32((m), rec, device), (c).context = MODEL_U32((m), rec, context),                           \
+	(c).stream = MODEL_U32((m), rec, stream), (c).duration = MODEL_I64((m), rec, duration),                         \
+	(c).process && (c).corr && (c).device && (c).context && (c).stream && (c).duration)
+
+static bool columns_read(struct listing *l)
+{
+	struct model *m = l->m;
+
+	return COMMON(l->kernels, m, kernel) && COMMON(l->copies, m, memcpy) && COMMON(l->sets, m, memset) &&
+	       (l->name = MODEL_U32(m, kernel, name)) && (l->config = MODEL_U32(m, kernel, config)) &&
+	       (l->kind = MODEL_U32(m, memcpy, kind)) && (l->source = MODEL_U32(m, memcpy, src_kind)) &&
+	       (l->target = MODEL_U32(m, memcpy, dst_kind)) && (l->bytes = MODEL_U64(m, memcpy, bytes)) &&
+	       (l->set_bytes = MODEL_U64(m, memset, bytes)) && (l->set_target = MODEL_U32(m, memset, mem_kind));
+}
+
+/* "NVIDIA H100 (0)", as nsys prints it. */
+static const char *device_name(struct listing *l, uint32_t process, uint32_t id)
+{
+	const struct device_row *d;
+
+	if (l->device && l->device_process == process && l->device_id == id)
+		return l->device;
+	d = model_device(l->m, process, id);
+	l->device_process = process;
+	l->device_id = id;
+	l->device = table_keep(l->t, "%s (%u)", d ? model_string(l->m, d->name) : "?", id);
+	return l->device;
+}
+
+static struct cell megabytes(uint64_t bytes)
+{
+	return FIXED((int64_t)(bytes / 1000 + (bytes % 1000 >= 500)), 3);
+}
+
+static struct cell words(struct table *t, const char *text, unsigned number)
+{
+	return !number ? UNKNOWN : TEXT(text ? text : table_keep(t, "%u", number));
+}
+
+static void put_common(struct listing *l, struct cell *cell, const struct common *c, const struct timed *at)
+{
+	bool timed = at->time && c->duration[at->row] >= 0;
+
+	l->untimed += !timed;
+	cell[C_START] = timed ? NUMBER(at->time - l->begin) : UNKNOWN;
+	cell[C_DURATION] = timed ? NUMBER(c->duration[at->row]) : UNKNOWN;
+	cell[C_CORR] = NUMBER(c->corr[at->row]);
+	cell[C_DEVICE] = TEXT(device_name(l, c->process[at->row], c->device[at->row]));
+	cell[C_CONTEXT] = NUMBER(c->context[at->row]);
+	cell[C_STREAM] = NUMBER(c->stream[at->row]);
+}
+
+static void put_bytes(struct cell *cell, uint64_t bytes, int64_t duration)
+{
+	cell[C_BYTES] = megabytes(bytes);
+	/* bytes/ns is 1000 MB/s */
+	if (duration > 0)
+		cell[C_THROUGHPUT] = FIXED((int64_t)(((unsigned __int128)bytes * 1000000 + (uint64_t)duration / 2) / (uint64_t)duration), 3);
+}
+
+static void put_kernel(struct listing *l, struct cell *cell, const struct timed *at)
+{
+	const struct config_row *c = model_config(l->m, l->kernels.process[at->row], l->config[at->row]);
+
+	put_common(l, cell, &l->kernels, at);
+	if (c) {
+		cell[C_GRID] = NUMBER(c->grid_x);
+		cell[C_GRID + 1] = NUMBER(c->grid_y);
+		cell[C_GRID + 2] = NUMBER(c->grid_z);
+		cell[C_BLOCK] = NUMBER(c->block_x);
+		cell[C_BLOCK + 1] = NUMBER(c->block_y);
+		cell[C_BLOCK + 2] = NUMBER(c->block_z);
+		cell[C_REGISTERS] = NUMBER(c->registers);
+		cell[C_STATIC] = megabytes(c->static_shared);
+		cell[C_DYNAMIC] = megabytes(c->dynamic_shared);
+	}
+	cell[C_NAME] = TEXT(model_string(l->m, model_name(l->m, l->name[at->row], NAME_DEMANGLED)));
+}
+
+static const char *copy_name(struct listing *l, unsigned kind)
+{
+	const char *words = memcpy_words(kind);
+
+	if (!words)
+		return "[CUDA memcpy]";
+	if (!l->copies_named[kind])
+		l->copies_named[kind] = table_keep(l->t, "[CUDA memcpy %s]", words);
+	return l->copies_named[kind];
+}
+
+static void put_copy(struct listing *l, struct cell *cell, const struct timed *at)
+{
+	put_common(l, cell, &l->copies, at);
+	put_bytes(cell, l->bytes[at->row], at->time ? l->copies.duration[at->row] : 0);
+	cell[C_SOURCE] = words(l->t, memory_words(l->source[at->row]), l->source[at->row]);
+	cell[C_TARGET] = words(l->t, memory_words(l->target[at->row]), l->target[at->row]);
+	cell[C_NAME] = TEXT(copy_name(l, l->kind[at->row]));
+}
+
+static void put_set(struct listing *l, struct cell *cell, const struct timed *at)
+{
+	put_common(l, cell, &l->sets, at);
+	put_bytes(cell, l->set_bytes[at->row], at->time ? l->sets.duration[at->row] : 0);
+	cell[C_SOURCE] = words(l->t, memory_words(l->set_target[at->row]), l->set_target[at->row]);
+	cell[C_NAME] = TEXT("[CUDA memset]");
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	struct listing l = { .m = m, .t = t, .begin = model_start(m) };
+	struct timed *order;
+	size_t n;
+
+	(void)variant;
+	order = model_gpu_order(m, &n);
+	if (!order || !columns_read(&l)) {
+		free(order);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct cell cell[N_CELLS] = { 0 };
+
+		if (order[i].kind == ROW_kernel)
+			put_kernel(&l, cell, &order[i]);
+		else if (order[i].kind == ROW_memcpy)
+			put_copy(&l, cell, &order[i]);
+		else
+			put_set(&l, cell, &order[i]);
+		table_row(t, cell);
+	}
+	free(order);
+	if (!n)
+		why_no_gpu(m, t, "kernels, copies or memory sets");
+	if (l.untimed)
+		table_note(t, "without a time, because CUPTI gave none: %llu; they stand first", (unsigned long long)l.untimed);
+	return 0;
+}
+
+const struct report report_cuda_gpu_trace = {
+	.name = "cuda_gpu_trace",
+	.title = "CUDA GPU Trace",
+	.help = "every kernel, copy and memory set by start, one line each",
+	COLUMNS(columns),
+	.run = run,
+};

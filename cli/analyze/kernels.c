@@ -1,0 +1,62 @@
+/* cuda_gpu_kern_sum: GPU time by kernel name. */
+#include "cli/analyze/sums.h"
+#include "cli/analyze/why.h"
+#include "cli/model/names.h"
+
+static const struct heading columns[] = {
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
+	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
+};
+
+static bool by_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
+{
+	(void)s;
+	*key = ((const uint32_t *)b->column[2])[row];
+	return true;
+}
+
+struct naming {
+	struct model *m;
+	enum name_style style;
+};
+
+static uint64_t as_printed(void *at, uint64_t key)
+{
+	const struct naming *n = at;
+
+	return model_name(n->m, (uint32_t)key, n->style);
+}
+
+static const char *name(struct sums *s, struct table *t, uint64_t key)
+{
+	(void)t;
+	return model_string(s->m, (uint32_t)key);
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	static const unsigned fields[] = { COL_kernel_duration, COL_kernel_start | MODEL_IF_ZERO, COL_kernel_name };
+	struct naming naming = { m, !variant ? NAME_DEMANGLED : variant[0] == 'b' ? NAME_BASE : NAME_AS_IS };
+	struct sums s = { .m = m };
+	int rc = sums_pass(&s, ROW_kernel, fields, 3, by_name);
+
+	if (rc == 0)
+		rc = groups_rekey(&s.groups, as_printed, &naming);
+	if (rc == 0)
+		rc = sums_print_times(&s, t, name);
+	if (rc == 0 && naming.style != NAME_AS_IS && s.groups.n && !names_can_demangle())
+		table_note(t, "C++ names are as in the symbol table: libstdc++.so.6 is not here to make them readable");
+	if (rc == 0 && !s.groups.n)
+		why_no_gpu(m, t, "kernels");
+	sums_release(&s);
+	return rc;
+}
+
+const struct report report_cuda_gpu_kern_sum = {
+	.name = "cuda_gpu_kern_sum",
+	.title = "CUDA GPU Kernel Summary",
+	.help = "GPU time by kernel name (:base short names, :mangled symbols)",
+	.variants = "base mangled",
+	COLUMNS(columns),
+	.run = run,
+};

@@ -1,0 +1,93 @@
+/* cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum: copies and memory sets by direction. */
+#include "cli/analyze/sums.h"
+#include "cli/analyze/why.h"
+#include "cli/model/names.h"
+
+#define MEMSET_KEY (1ull << 32)         /* no copy kind */
+
+static const struct heading time_columns[] = {
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Count", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
+	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Operation", COLUMN_TEXT },
+};
+
+static const struct heading size_columns[] = {
+	{ "Total (MB)", 0 }, { "Count", 0 }, { "Avg (MB)", 0 }, { "Med (MB)", 0 }, { "Min (MB)", 0 }, { "Max (MB)", 0 },
+	{ "StdDev (MB)", 0 }, { "Operation", COLUMN_TEXT },
+};
+
+static bool by_kind(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
+{
+	(void)s;
+	*key = ((const uint32_t *)b->column[2])[row];
+	return true;
+}
+
+static bool all_sets(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
+{
+	(void)s, (void)b, (void)row;
+	*key = MEMSET_KEY;
+	return true;
+}
+
+static const char *operation(struct sums *s, struct table *t, uint64_t key)
+{
+	const char *words = memcpy_words((unsigned)key);
+
+	(void)s;
+	if (key == MEMSET_KEY)
+		return "[CUDA memset]";
+	return words ? table_keep(t, "[CUDA memcpy %s]", words) : table_keep(t, "[CUDA memcpy kind %u]", (unsigned)key);
+}
+
+static int finish(struct sums *s, struct table *t, int rc, int (*print)(struct sums *, struct table *,
+		  const char *(*name)(struct sums *, struct table *, uint64_t)))
+{
+	if (rc == 0)
+		rc = print(s, t, operation);
+	if (rc == 0 && !s->groups.n)
+		why_no_gpu(s->m, t, "copies or memory sets");
+	sums_release(s);
+	return rc;
+}
+
+static int run_time(struct model *m, struct table *t, const char *variant)
+{
+	static const unsigned copies[] = { COL_memcpy_duration, COL_memcpy_start | MODEL_IF_ZERO, COL_memcpy_kind };
+	static const unsigned sets[] = { COL_memset_duration, COL_memset_start | MODEL_IF_ZERO };
+	struct sums s = { .m = m };
+	int rc = sums_pass(&s, ROW_memcpy, copies, 3, by_kind);
+
+	(void)variant;
+	if (rc == 0)
+		rc = sums_pass(&s, ROW_memset, sets, 2, all_sets);
+	return finish(&s, t, rc, sums_print_times);
+}
+
+static int run_size(struct model *m, struct table *t, const char *variant)
+{
+	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind };     /* a size of 0 is a size */
+	static const unsigned sets[] = { COL_memset_bytes, MODEL_SKIP };
+	struct sums s = { .m = m };
+	int rc = sums_pass(&s, ROW_memcpy, copies, 3, by_kind);
+
+	(void)variant;
+	if (rc == 0)
+		rc = sums_pass(&s, ROW_memset, sets, 2, all_sets);
+	return finish(&s, t, rc, sums_print_sizes);
+}
+
+const struct report report_cuda_gpu_mem_time_sum = {
+	.name = "cuda_gpu_mem_time_sum",
+	.title = "CUDA GPU MemOps Summary (by Time)",
+	.help = "GPU time of copies and memory sets, by direction",
+	COLUMNS(time_columns),
+	.run = run_time,
+};
+
+const struct report report_cuda_gpu_mem_size_sum = {
+	.name = "cuda_gpu_mem_size_sum",
+	.title = "CUDA GPU MemOps Summary (by Size)",
+	.help = "bytes of copies and memory sets, by direction",
+	COLUMNS(size_columns),
+	.run = run_size,
+};

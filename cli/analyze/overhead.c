@@ -1,0 +1,94 @@
+/* overhead: what recording cost, as far as it was measured. */
+#include "cli/analyze/report.h"
+#include "cli/analyze/stats.h"
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/process.h"
+
+static const struct heading columns[] = {
+	{ "source", COLUMN_TEXT }, { "process", COLUMN_ID }, { "pid", COLUMN_ID }, { "count", 0 }, { "total_ns", 0 }, { "mean_ns", 0 },
+	{ "what", COLUMN_TEXT },
+};
+
+static void put(struct table *t, const char *source, const struct process *p, uint64_t count, struct cell total, const char *what)
+{
+	bool known = count && total.kind == CELL_NUMBER;
+
+	table_row(t, (const struct cell[]){
+		TEXT(source), NUMBER(p->number), p->described ? NUMBER(p->pid) : UNKNOWN, NUMBER(count), total,
+		known ? NUMBER(((uint64_t)total.number + count / 2) / count) : UNKNOWN, TEXT(what) });
+}
+
+/* CUPTI's own records, by process and kind. */
+static int add(const struct batch *b, void *state)
+{
+	const int64_t *duration = b->column[0];
+	const uint32_t *kind = b->column[1];
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct series *s = groups_get(state, (uint64_t)b->process << 32 | kind[i]);
+
+		if (!s || !series_add(s, duration[i]))
+			return -1;
+	}
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct series *p = a, *q = b;
+
+	return p->key < q->key ? -1 : p->key > q->key;
+}
+
+static int put_cupti(struct model *m, struct table *t, const struct process *p)
+{
+	static const unsigned fields[] = { COL_overhead_duration, COL_overhead_kind };
+	struct groups groups[MODEL_WORKERS] = { 0 };
+	void *const states[MODEL_WORKERS] = { &groups[0], &groups[1] };
+	int rc = model_scan(m, ROW_overhead, fields, 2, add, states);
+
+	groups_merge(&groups[0], &groups[1]);
+	if (groups[0].oom)
+		rc = -1;
+	qsort(groups[0].list, groups[0].n, sizeof *groups[0].list, by_key);
+	for (size_t i = 0; rc == 0 && i < groups[0].n; i++) {
+		const struct series *s = &groups[0].list[i];
+		const char *words = overhead_words((unsigned)s->key);
+
+		put(t, "cupti", &p[s->key >> 32], s->rows, s->n ? NUMBER(s->sum) : UNKNOWN,
+		    words ? words : table_keep(t, "kind 0x%x", (unsigned)s->key));
+	}
+	groups_release(&groups[0]);
+	return rc;
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+
+	(void)variant;
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t c = 0; c < p[i].n_costs; c++) {
+			const struct cost *cost = &p[i].costs[c];
+			const char *words = cost_words(cost->place);
+
+			if (cost->count)
+				put(t, "gprof", &p[i], cost->count, NUMBER(cost->total),
+				    words ? words : table_keep(t, "place %u", cost->place));
+		}
+	if (put_cupti(m, t, p) < 0)
+		return -1;
+	table_note(t, "gprof: measured by us in the program; cupti: as CUPTI reports it, partly on threads of its own");
+	table_note(t, "not included: recording each call and range (tens of ns each), and what CUPTI adds to each CUDA call and kernel");
+	return 0;
+}
+
+const struct report report_overhead = {
+	.name = "overhead",
+	.title = "What recording cost",
+	.help = "time of ours and of CUPTI's, as far as it was measured",
+	COLUMNS(columns),
+	.run = run,
+};

@@ -1,0 +1,30 @@
+/* The table of all reports. */
+#include "cli/analyze/report.h"
+
+const struct report *const reports[] = {
+	&report_cuda_gpu_kern_sum, &report_cuda_api_sum, &report_cuda_gpu_mem_time_sum, &report_cuda_gpu_mem_size_sum,
+	&report_nvtx_pushpop_sum, &report_cuda_gpu_trace, &report_processes, &report_health, &report_overhead,
+};
+
+const size_t n_reports = sizeof reports / sizeof *reports;
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = words; p && *p; p += strcspn(p, " "), p += *p == ' ')
+		if (n && strncmp(p, word, n) == 0 && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+const struct report *report_find(const char *name, const char **variant)
+{
+	size_t n = strcspn(name, ":");
+
+	*variant = name[n] ? name + n + 1 : NULL;
+	for (size_t i = 0; i < n_reports; i++)
+		if (strncmp(reports[i]->name, name, n) == 0 && !reports[i]->name[n])
+			return *variant && !has_word(reports[i]->variants, *variant) ? NULL : reports[i];
+	return NULL;
+}

@@ -1,0 +1,31 @@
+/* A report is a file with one const struct; report.c is the table of them. */
+#ifndef ANALYZE_REPORT_H
+#define ANALYZE_REPORT_H
+
+#include "cli/table.h"
+
+struct model;
+
+struct report {
+	const char *name;               /* "cuda_gpu_kern_sum" */
+	const char *title;              /* above the table */
+	const char *help;               /* one line for `report list` */
+	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
+	const struct heading *columns;
+	size_t n_columns;
+	/* Gives t its rows and notes; variant: the word behind ':', or NULL.  0, or -1: out of memory. */
+	int (*run)(struct model *m, struct table *t, const char *variant);
+};
+
+extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,
+	report_nvtx_pushpop_sum, report_cuda_gpu_trace, report_processes, report_health, report_overhead;
+
+extern const struct report *const reports[];
+extern const size_t n_reports;
+
+/* The report of this name; word behind ':' in *variant (NULL: none).  NULL: there is none, or it has no such variant. */
+const struct report *report_find(const char *name, const char **variant);
+
+#define COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof *(list)
+
+#endif

@@ -1,0 +1,29 @@
+/* The reports that sum up a column by name, all of one shape: one pass, one table. */
+#ifndef ANALYZE_SUMS_H
+#define ANALYZE_SUMS_H
+
+#include "cli/analyze/report.h"
+#include "cli/analyze/stats.h"
+#include "cli/model/model.h"
+
+/* What a pass adds up.  Counters are of all rows taken. */
+struct sums {
+	struct model *m;
+	struct groups groups;
+	uint64_t untimed;               /* rows to which CUPTI gave no time */
+	uint64_t open;                  /* rows that had not ended when their process did */
+};
+
+/*
+ * One pass over a kind; adds rows to s.  fields: the value, the start that tells whether a 0 is a time (MODEL_SKIP where a 0 is a
+ * value), and what key() needs.  key returns false for a row that is not wanted.
+ */
+int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fields,
+	      bool (*key)(struct sums *s, const struct batch *b, size_t row, uint64_t *key));
+void sums_release(struct sums *s);
+
+/* Names what a series is called; the text lives until the table ends. */
+int sums_print_times(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key));
+int sums_print_sizes(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key));
+
+#endif

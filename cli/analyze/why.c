@@ -1,0 +1,105 @@
+#include "cli/analyze/why.h"
+
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/process.h"
+#include "cli/table.h"
+
+/* Reasons of health.def that keep GPU rows from being there, the most telling first. */
+static const char *const telling[] = {
+	"cupti_busy", "cupti_missing", "cupti_symbol", "no_driver", "cupti_fatal", "cupti_error", "cupti_kind", "context_lost",
+	"buffers_full", "flush_timeout", "late_injection", "forked_after_cuda", "file_limit", "disk_full", "write_failed",
+};
+
+struct seen {
+	unsigned processes, preloaded, connected, cuda, cupti;
+};
+
+static struct seen look(const struct process *p, uint32_t n)
+{
+	struct seen s = { 0 };
+
+	for (uint32_t i = 1; i < n; i++) {
+		s.processes += p[i].described;
+		s.preloaded += !!(p[i].flags & PROCESS_PRELOADED);
+		s.connected += !!(p[i].flags & PROCESS_CONNECTED);
+		s.cuda += !!(p[i].flags & PROCESS_CUDA);
+		s.cupti += !!(p[i].flags & PROCESS_CUPTI);
+	}
+	return s;
+}
+
+static void put(struct why *w, const char *text, const char *detail, const char *next)
+{
+	snprintf(w->text, sizeof w->text, "%s%s%s%s", text, *detail ? " (" : "", detail, *detail ? ")" : "");
+	snprintf(w->next, sizeof w->next, "%s", next);
+}
+
+/* The first process with this reason. */
+static const struct health *find(const struct process *p, uint32_t n, const char *reason)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t h = 0; h < p[i].n_health; h++) {
+			const char *name = health_name(p[i].health[h].reason);
+
+			if (name && strcmp(name, reason) == 0)
+				return &p[i].health[h];
+		}
+	return NULL;
+}
+
+static void last_reason(struct why *w, const struct seen *s)
+{
+	char text[200];
+
+	if (!s->processes) {
+		put(w, "no process was seen: the program was not injected", "",
+		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
+	} else if (!s->cuda) {
+		snprintf(text, sizeof text, "no process used CUDA; %u %s seen, and none called it", s->processes,
+			 s->processes == 1 ? "was" : "were");
+		put(w, text, "", "");
+	} else if (!s->cupti) {
+		put(w, "CUDA was used, but CUPTI could not be started", "", "gprof-trace report -r health says more");
+	} else {
+		put(w, "CUDA was used, and no such row arrived", "", "");
+	}
+}
+
+size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
+{
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+	const struct seen seen = look(p, n);
+	const char *recorded = model_attribute(m, "setting.trace_cuda");
+	const struct health *h;
+	size_t found = 0;
+
+	if (recorded && strcmp(recorded, "0") == 0) {
+		put(&out[0], "CUDA was not recorded: -t left it out", "", "record with -t cuda,nvtx");
+		return 1;
+	}
+	for (size_t i = 0; i < sizeof telling / sizeof *telling && found < WHY_MOST - 1; i++)
+		if ((h = find(p, n, telling[i])))
+			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
+	if (!found || !seen.cuda)
+		last_reason(&out[found++], &seen);
+	if (found < WHY_MOST && !seen.cuda && (h = find(p, n, "not_injected")))
+		put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
+	return found;
+}
+
+void why_no_gpu(struct model *m, struct table *t, const char *what)
+{
+	struct why why[WHY_MOST];
+	size_t n = why_no_cuda(m, why);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			table_note(t, "also: %s", why[i].text);
+		else
+			table_note(t, "no %s: %s", what, why[i].text);
+		if (*why[i].next)
+			table_note(t, "  %s", why[i].next);
+	}
+}

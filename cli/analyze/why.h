@@ -1,0 +1,26 @@
+/* Why there is nothing to show: an empty table is an answer only with its reason. */
+#ifndef ANALYZE_WHY_H
+#define ANALYZE_WHY_H
+
+#include <stddef.h>
+
+struct model;
+struct table;
+
+/* Notes below an empty GPU or CUDA report.  what: "kernels". */
+void why_no_gpu(struct model *m, struct table *t, const char *what);
+
+/*
+ * The same reasons, one at a time: reason i into text, what to do about it into next ("" when there is nothing to do).  Returns
+ * false when there is no such reason.  There is always a first.
+ */
+struct why {
+	char text[300], next[300];
+};
+
+#define WHY_MOST 4              /* more reasons than this are not read */
+
+/* Fills at most WHY_MOST; their number. */
+size_t why_no_cuda(struct model *m, struct why out[WHY_MOST]);
+
+#endif

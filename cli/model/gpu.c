@@ -1,0 +1,216 @@
+#include "cli/model/gpu.h"
+
+#include "cli/model/inside.h"
+
+static const unsigned gpu_kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset };
+#define GPU_KINDS (sizeof gpu_kinds / sizeof *gpu_kinds)
+
+/* What one worker has met, by process and device. */
+struct seen {
+	struct map slots;               /* process << 32 | device -> position in list */
+	struct buf list;                /* struct busy */
+};
+
+struct busy {
+	uint32_t process, device;
+	uint64_t rows, untimed;
+	int64_t first, last;
+	struct spans spans;
+};
+
+static struct busy *busy_of(struct seen *s, uint32_t process, uint32_t device)
+{
+	const struct busy none = { .process = process, .device = device };
+	bool new;
+	uint32_t *place = map_put(&s->slots, (uint64_t)process << 32 | device, (uint32_t)s->slots.n, &new);
+
+	if (place && new)
+		buf_put(&s->list, &none, sizeof none);
+	return place && !s->list.oom ? (struct busy *)s->list.data + (*place - 1) : NULL;
+}
+
+static void busy_add(struct busy *b, int64_t start, int64_t duration)
+{
+	struct timed *last = b->spans.n ? &b->spans.list[b->spans.n - 1] : NULL;
+
+	b->rows++;
+	if (!start || duration < 0) {
+		b->untimed++;
+		return;
+	}
+	if (!b->first || start < b->first)
+		b->first = start;
+	if (start + duration > b->last)
+		b->last = start + duration;
+	/* Rows come nearly sorted: most either follow the one before or overlap it, and need no place of their own. */
+	if (last && start >= last->time && start <= last->end) {
+		if (start + duration > last->end)
+			last->end = start + duration;
+		return;
+	}
+	spans_add(&b->spans, start, start + duration);
+}
+
+static int see(const struct batch *b, void *state)
+{
+	const int64_t *start = b->column[0], *duration = b->column[1];
+	const uint32_t *device = b->column[2];
+	struct busy *busy = NULL;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (!busy || busy->device != device[i])
+			busy = busy_of(state, b->process, device[i]);
+		if (!busy)
+			return -1;
+		busy_add(busy, start[i], duration[i]);
+	}
+	return busy && busy->spans.oom ? -1 : 0;
+}
+
+/* The same GPU: the same device of one process, or equal UUIDs. */
+static bool same_gpu(struct model *m, const struct gpu *g, const struct busy *b)
+{
+	const struct device_row *p, *q;
+
+	if (g->process == b->process && g->device == b->device)
+		return true;
+	p = model_device(m, g->process, g->device);
+	q = model_device(m, b->process, b->device);
+	return p && q && (p->uuid_high || p->uuid_low) && p->uuid_high == q->uuid_high && p->uuid_low == q->uuid_low;
+}
+
+struct melt {
+	struct gpu gpu;
+	struct spans spans;
+};
+
+static int melt(struct model *m, struct buf *gpus, struct busy *b)
+{
+	size_t n = gpus->len / sizeof(struct melt), i = 0;
+	struct melt *g = (struct melt *)gpus->data;
+
+	while (i < n && !same_gpu(m, &g[i].gpu, b))
+		i++;
+	if (i == n) {
+		const struct melt new = { .gpu = { .process = b->process, .device = b->device } };
+
+		buf_put(gpus, &new, sizeof new);
+		if (gpus->oom)
+			return -1;
+		g = (struct melt *)gpus->data;
+	}
+	g += i;
+	g->gpu.rows += b->rows;
+	g->gpu.untimed += b->untimed;
+	if (b->first && (!g->gpu.first || b->first < g->gpu.first))
+		g->gpu.first = b->first;
+	if (b->last > g->gpu.last)
+		g->gpu.last = b->last;
+	for (size_t k = 0; k < b->spans.n; k++)
+		spans_add(&g->spans, b->spans.list[k].time, b->spans.list[k].end);
+	return g->spans.oom ? -1 : 0;
+}
+
+/* Several workers have met the same process: it counts once. */
+static void count_processes(struct model *m, struct gpu *g, const struct seen *seen)
+{
+	struct map counted = { 0 };
+	bool new;
+
+	for (size_t w = 0; w < MODEL_WORKERS; w++) {
+		const struct busy *b = (const struct busy *)seen[w].list.data;
+
+		for (size_t i = 0; i < seen[w].list.len / sizeof *b; i++)
+			if (same_gpu(m, g, &b[i]) && map_put(&counted, b[i].process, 0, &new))
+				g->processes += new;
+	}
+	map_release(&counted);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct gpu *p = a, *q = b;
+
+	if (p->process != q->process)
+		return p->process < q->process ? -1 : 1;
+	return p->device < q->device ? -1 : p->device > q->device;
+}
+
+static int finish(struct model *m, struct buf *melted, struct seen *seen, struct gpu **gpus)
+{
+	struct melt *g = (struct melt *)melted->data;
+	size_t n = melted->len / sizeof *g;
+	struct gpu *out = calloc(n + 1, sizeof *out);
+
+	if (!out)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		g[i].gpu.busy = spans_union(&g[i].spans);
+		if (g[i].gpu.busy < 0) {
+			free(out);
+			return -1;
+		}
+		count_processes(m, &g[i].gpu, seen);
+		out[i] = g[i].gpu;
+	}
+	qsort(out, n, sizeof *out, by_place);
+	*gpus = out;
+	return (int)n;
+}
+
+int model_gpus(struct model *m, struct gpu **gpus)
+{
+	static const unsigned fields[GPU_KINDS][3] = {
+		{ COL_kernel_start, COL_kernel_duration, COL_kernel_device },
+		{ COL_memcpy_start, COL_memcpy_duration, COL_memcpy_device },
+		{ COL_memset_start, COL_memset_duration, COL_memset_device },
+	};
+	struct seen seen[MODEL_WORKERS] = { 0 };
+	void *const states[MODEL_WORKERS] = { &seen[0], &seen[1] };
+	struct buf melted = { 0 };
+	int rc = 0;
+
+	for (size_t k = 0; k < GPU_KINDS && rc == 0; k++)
+		rc = model_scan(m, gpu_kinds[k], fields[k], 3, see, states);
+	for (size_t w = 0; w < MODEL_WORKERS; w++)
+		for (size_t i = 0; i < seen[w].list.len / sizeof(struct busy); i++) {
+			struct busy *b = (struct busy *)seen[w].list.data + i;
+
+			if (rc == 0)
+				rc = melt(m, &melted, b);
+			spans_release(&b->spans);
+		}
+	if (rc == 0)
+		rc = finish(m, &melted, seen, gpus);
+	for (size_t i = 0; i < melted.len / sizeof(struct melt); i++)
+		spans_release(&((struct melt *)melted.data)[i].spans);
+	buf_free(&melted);
+	for (size_t w = 0; w < MODEL_WORKERS; w++) {
+		buf_free(&seen[w].list);
+		map_release(&seen[w].slots);
+	}
+	return rc;
+}
+
+struct timed *model_gpu_order(struct model *m, size_t *n)
+{
+	const int64_t *start[GPU_KINDS] = { MODEL_I64(m, kernel, start), MODEL_I64(m, memcpy, start), MODEL_I64(m, memset, start) };
+	struct timed *order;
+	size_t at = 0;
+
+	*n = 0;
+	for (size_t k = 0; k < GPU_KINDS; k++) {
+		if (!start[k])
+			return NULL;
+		*n += model_rows(m, gpu_kinds[k]);
+	}
+	order = column_memory(*n * sizeof *order);
+	for (size_t k = 0; order && k < GPU_KINDS; k++)
+		for (size_t row = 0; row < model_rows(m, gpu_kinds[k]); row++)
+			order[at++] = (struct timed){ .time = start[k][row], .kind = gpu_kinds[k], .row = (uint32_t)row };
+	if (order && timed_sort(order, *n) < 0) {
+		free(order);
+		return NULL;
+	}
+	return order;
+}

@@ -1,0 +1,93 @@
+/* struct model, for the files of this folder alone. */
+#ifndef MODEL_INSIDE_H
+#define MODEL_INSIDE_H
+
+#include "cli/model/map.h"
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/process.h"
+#include "trace/buf.h"
+#include "trace/reader.h"
+
+#define MAX_COLUMNS 24          /* fields of the widest record and a few */
+
+/* One chunk of a kind. */
+struct part {
+	struct chunk *chunk;
+	uint32_t process;               /* position in model.processes */
+	size_t first;                   /* number of its first row */
+};
+
+struct kind {
+	struct part *parts;             /* by process, then in file order */
+	size_t n_parts, n_rows;
+	bool read;                      /* every part has been read once: damaged ones are out, n_rows is exact */
+	void *columns[MAX_COLUMNS];
+	uint32_t *process;              /* of each row */
+};
+
+/* Ids of one process -> ids of the model. */
+struct string_ids {
+	uint32_t *dense;                /* ids below n */
+	uint32_t n;
+	struct map rest;
+};
+
+struct strings {
+	const char **texts;             /* by id */
+	uint32_t n, cap;
+	uint32_t *places;               /* hash table of id + 1 */
+	size_t mask;
+	struct memory { struct memory *next; } *blocks; /* texts live here until the model is closed */
+	char *room;
+	size_t left;
+	struct string_ids *ids;         /* by process */
+	bool loaded, failed;
+};
+
+struct defs {
+	uint8_t *rows;
+	size_t n;
+	struct map index;               /* process << 32 | id -> row */
+	bool loaded;
+};
+
+struct model {
+	struct trace trace;
+	struct kind kinds[ROW_KINDS];
+	struct process *processes;
+	uint32_t n_processes;
+	struct facts facts;             /* attributes and so on, which processes[] point into */
+	struct strings strings;
+	struct defs defs[ROW_category + 1];
+	struct thread *threads;
+	size_t n_threads;
+	struct map domain_pairs;        /* process << 32 | domain -> number, to find categories */
+	struct join *join;              /* join.c */
+	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
+};
+
+/* model.c */
+uint32_t process_position(const struct model *m, uint32_t number);
+
+/* scan.c.  Reads every part of a kind once. */
+int kind_read(struct model *m, unsigned kind);
+/* Memory for a large array, on huge pages where they can be had. */
+void *column_memory(size_t bytes);
+
+/* strings.c */
+int strings_load(struct model *m);
+uint32_t string_id(const struct model *m, uint32_t process, uint32_t id);
+/* A copy of n bytes and a zero behind them, that lives as long as the model; NULL: out of memory. */
+const char *strings_keep(struct model *m, const char *text, size_t n);
+void strings_release(struct model *m);
+
+/* process.c: processes, attributes, health, drops, costs.  0, or -1: out of memory. */
+int processes_load(struct model *m);
+void processes_release(struct model *m);
+
+/* defs.c, join.c */
+void defs_release(struct model *m);
+void join_free(struct join *j);
+
+#endif

@@ -1,0 +1,250 @@
+#include "cli/model/names.h"
+
+#include "cli/model/inside.h"
+#include "trace/health.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* ---- C++ names.  libstdc++ is used when it is there: linking it would make a C program need C++ ---- */
+
+static char *(*cxa_demangle)(const char *mangled, char *buf, size_t *size, int *status);
+static pthread_once_t cxa_once = PTHREAD_ONCE_INIT;
+
+static void find_cxa(void)
+{
+	void *lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+	if (lib)
+		*(void **)&cxa_demangle = dlsym(lib, "__cxa_demangle");
+}
+
+bool names_can_demangle(void)
+{
+	pthread_once(&cxa_once, find_cxa);
+	return cxa_demangle != NULL;
+}
+
+/* free() it; NULL: not a C++ name, or not here. */
+static char *demangle(const char *name)
+{
+	int status;
+
+	if (strncmp(name, "_Z", 2) != 0 || !names_can_demangle())
+		return NULL;
+	return cxa_demangle(name, NULL, NULL, &status);
+}
+
+/* End of the qualified name: its parameter list or the end of the text.  Brackets of every kind are skipped whole. */
+static const char *name_end(const char *name)
+{
+	int depth = 0;
+
+	for (const char *p = name; *p; p++) {
+		if (strncmp(p, "(anonymous namespace)", 21) == 0)
+			p += 20;
+		else if (strncmp(p, "operator", 8) == 0)
+			p += strspn(p + 8, "<>=()") + 7;
+		else if (*p == '(' && depth == 0)
+			return p;
+		else if (*p == '<' || *p == '{' || *p == '[' || *p == '(')
+			depth++;
+		else if (*p == '>' || *p == '}' || *p == ']' || *p == ')')
+			depth -= depth > 0;
+	}
+	return name + strlen(name);
+}
+
+void name_base(const char *demangled, char *out, size_t size)
+{
+	const char *end = name_end(demangled), *first = demangled, *last = NULL;
+	int depth = 0;
+
+	/* Last component, and where its template arguments begin. */
+	for (const char *p = demangled; p < end; p++) {
+		if (strncmp(p, "(anonymous namespace)", 21) == 0)
+			p += 20;
+		else if (strncmp(p, "operator", 8) == 0)
+			p += strspn(p + 8, "<>=()") + 7;
+		else if (*p == '<' && depth++ == 0)
+			last = p;
+		else if (*p == '{' || *p == '[')
+			depth++;
+		else if (*p == '>' || *p == '}' || *p == ']')
+			depth -= depth > 0;
+		else if (depth == 0 && (*p == ' ' || *p == ':') && p + 1 < end)
+			first = p + 1, last = NULL;
+	}
+	if (last)
+		end = last;
+	if ((size_t)(end - first) >= size)
+		end = first + size - 1;
+	memcpy(out, first, (size_t)(end - first));
+	out[end - first] = '\0';
+}
+
+/* ---- API names ---- */
+
+/* Length of an API name without its version. */
+static size_t api_length(const char *name, bool any)
+{
+	size_t n = strlen(name), digits = 0;
+
+	while (digits < n && name[n - digits - 1] >= '0' && name[n - digits - 1] <= '9')
+		digits++;
+	if (digits < 4 || (digits > 4 && !any) || n - digits < 3 || name[n - digits - 1] != 'v' || name[n - digits - 2] != '_')
+		return n;
+	return n - digits - 2;
+}
+
+static uint32_t make_name(struct model *m, uint32_t id, enum name_style style)
+{
+	const char *text = model_string(m, id);
+	char *full = NULL, base[512];
+	uint32_t made = id;
+
+	switch (style) {
+	case NAME_DEMANGLED:
+		full = demangle(text);
+		made = full ? model_intern(m, full) : id;
+		break;
+	case NAME_BASE:
+		full = demangle(text);
+		name_base(full ? full : text, base, sizeof base);
+		made = model_intern(m, base);
+		break;
+	case NAME_API_NSYS:
+	case NAME_API_PLAIN:
+		text = strings_keep(m, text, api_length(text, style == NAME_API_PLAIN));
+		made = text ? model_intern(m, text) : MAP_NONE;
+		break;
+	default:
+		break;
+	}
+	free(full);
+	return made == MAP_NONE ? id : made;
+}
+
+uint32_t model_name(struct model *m, uint32_t id, enum name_style style)
+{
+	uint32_t made;
+
+	if (style >= NAME_STYLES)
+		return id;
+	made = map_get(&m->names[style], id);
+	if (made == MAP_NONE) {
+		made = make_name(m, id, style);
+		map_set(&m->names[style], id, made);
+	}
+	return made;
+}
+
+/* ---- numbers ---- */
+
+#define WORD(table, i) ((i) < sizeof(table) / sizeof *(table) ? (table)[i] : NULL)
+
+const char *memcpy_words(unsigned kind)
+{
+	static const char *const words[] = {
+		[1] = "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array", "Array-to-Device",
+		"Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer",
+	};
+
+	return WORD(words, kind);
+}
+
+const char *memcpy_short(unsigned kind)
+{
+	static const char *const words[] = {
+		[1] = "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",
+	};
+
+	return WORD(words, kind);
+}
+
+const char *memory_words(unsigned kind)
+{
+	static const char *const words[] = {
+		[1] = "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static",
+	};
+
+	return WORD(words, kind);
+}
+
+const char *sync_words(unsigned type)
+{
+	static const char *const words[] = { [1] = "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync" };
+
+	return WORD(words, type);
+}
+
+const char *overhead_words(unsigned kind)
+{
+	static const char *const words[] = {
+		[1] = "buffer flush", "instrumentation", "resource", "module loading", "lazy function loading", "command buffer full",
+		"activity buffer request", "UVM init",
+	};
+
+	return kind == 1 ? "driver compiler" : kind & 0xffff ? NULL : WORD(words, kind >> 16);
+}
+
+const char *cost_name(unsigned place)
+{
+#define X(name, text) [COST_##name] = #name,
+	static const char *const names[] = { COST_PLACES(X) };
+#undef X
+	return WORD(names, place);
+}
+
+const char *cost_words(unsigned place)
+{
+#define X(name, text) [COST_##name] = text,
+	static const char *const words[] = { COST_PLACES(X) };
+#undef X
+	return WORD(words, place);
+}
+
+static const struct reason {
+	const char *name, *what, *next;
+} reasons[HEALTH_REASONS] = {
+#define REASON(id, name, what, next) [id] = { #name, what, next },
+#include "trace/health.def"
+#undef REASON
+};
+
+const char *health_name(unsigned reason)
+{
+	return reason < HEALTH_REASONS ? reasons[reason].name : NULL;
+}
+
+const char *health_what(unsigned reason)
+{
+	return reason < HEALTH_REASONS ? reasons[reason].what : NULL;
+}
+
+const char *health_next(unsigned reason)
+{
+	return reason < HEALTH_REASONS ? reasons[reason].next : NULL;
+}
+
+const char *drop_words(unsigned where)
+{
+	static const char *const words[] = { "in the program (arena full)", "in the collector (file limit or no space)", "in CUPTI" };
+
+	return WORD(words, where);
+}
+
+const char *kind_words(unsigned kind)
+{
+	switch (kind) {
+	case ROW_range:    return "NVTX ranges";
+	case ROW_mark:     return "NVTX marks";
+	case ROW_api:      return "API calls";
+	case ROW_kernel:   return "kernels";
+	case ROW_memcpy:   return "copies";
+	case ROW_memset:   return "memory sets";
+	case ROW_sync:     return "synchronisations";
+	case ROW_overhead: return "overhead records";
+	default:           return record_by_kind(kind) ? record_by_kind(kind)->name : "rows of an unknown kind";
+	}
+}

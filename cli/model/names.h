@@ -1,0 +1,43 @@
+/* Numbers and symbols -> words: kernel and API names as people read them, CUPTI's enums, our own reasons and places. */
+#ifndef MODEL_NAMES_H
+#define MODEL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct model;
+
+enum name_style {
+	NAME_DEMANGLED,         /* void foo<int>(float*, int) */
+	NAME_BASE,              /* foo */
+	NAME_API_NSYS,          /* as nsys prints an API call: without _vNNNN of four digits, but with _v11060 */
+	NAME_API_PLAIN,         /* without the version */
+	NAME_STYLES,
+	NAME_AS_IS = NAME_STYLES,
+};
+
+/* Id of the string as printed.  Out of memory: the id given. */
+uint32_t model_name(struct model *m, uint32_t id, enum name_style style);
+
+/* Whether C++ names can be made readable here: libstdc++.so.6 was found. */
+bool names_can_demangle(void);
+
+/* foo of "void ns::foo<int>(float*)".  Writes at most size - 1 bytes. */
+void name_base(const char *demangled, char *out, size_t size);
+
+/* Words for numbers.  Unknown numbers give NULL. */
+const char *memcpy_words(unsigned kind);        /* "Host-to-Device" */
+const char *memcpy_short(unsigned kind);        /* "HtoD" */
+const char *memory_words(unsigned kind);        /* "Pageable" */
+const char *sync_words(unsigned type);          /* "Stream Sync" */
+const char *overhead_words(unsigned kind);      /* "buffer flush" */
+const char *cost_name(unsigned place);          /* "connect" */
+const char *cost_words(unsigned place);         /* "connecting to the collector" */
+const char *health_name(unsigned reason);       /* "cupti_missing" */
+const char *health_what(unsigned reason);
+const char *health_next(unsigned reason);
+const char *drop_words(unsigned where);         /* "in the program (arena full)" */
+const char *kind_words(unsigned kind);          /* "kernel" -> "kernels" */
+
+#endif

@@ -1,0 +1,75 @@
+/* Who was in the session: processes, what is known of each, and what was not as it should be. */
+#ifndef MODEL_PROCESS_H
+#define MODEL_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/wire.h"                 /* PROCESS_ bits */
+
+struct model;
+
+struct attribute {
+	uint32_t process;
+	const char *key, *value;
+};
+
+struct health {
+	uint32_t process, reason;       /* reason: row of health.def */
+	uint64_t count;
+	int64_t first, last;            /* 0: not known */
+	const char *detail;             /* "": none */
+};
+
+/* Rows that were not kept. */
+struct drop {
+	uint32_t process, kind;
+	uint32_t where;                 /* 0 in the program, 1 in the collector, 2 in CUPTI */
+	uint64_t count;
+	int64_t first, last;
+};
+
+/* Time of ours inside the program. */
+struct cost {
+	uint32_t process, place;        /* COST_ number */
+	uint64_t count;
+	int64_t total;
+};
+
+struct facts {
+	struct attribute *attributes;
+	struct health *health;
+	struct drop *drops;
+	struct cost *costs;
+	size_t n_attributes, n_health, n_drops, n_costs;
+};
+
+/* Position 0 is the session itself (number 0).  Sorted by number. */
+struct process {
+	uint32_t number, pid, host_pid, ppid, parent;
+	uint32_t flags;                 /* PROCESS_ bits */
+	bool described;                 /* it has a process row; else only its number is known */
+	int64_t start, end;             /* 0: not known, or it had not ended */
+	const struct attribute *attributes;     /* the last of each key, by key */
+	const struct health *health;            /* the last of each reason, by reason */
+	const struct drop *drops;
+	const struct cost *costs;
+	size_t n_attributes, n_health, n_drops, n_costs;
+};
+
+const struct process *model_processes(const struct model *m, uint32_t *n);
+
+/* An attribute of a process, or NULL: not known. */
+const char *process_attribute(const struct process *p, const char *key);
+
+/* The same of the session. */
+const char *model_attribute(const struct model *m, const char *key);
+
+/* What to call it: its name, else the last part of its exe, else "pid 17", else "process 3".  buf is used for the last two. */
+const char *process_name(const struct process *p, char *buf, size_t size);
+
+/* Whether its GPU is the simulated one: it says so, or one of its devices is named so. */
+bool process_simulated(struct model *m, uint32_t process);
+
+#endif

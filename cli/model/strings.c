@@ -1,0 +1,207 @@
+/* One text, one id, over all processes. */
+#include "cli/model/inside.h"
+
+#include <stdio.h>
+
+#define BLOCK (64u << 10)
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+	return h ^ h >> 32;
+}
+
+const char *strings_keep(struct model *m, const char *text, size_t n)
+{
+	struct strings *s = &m->strings;
+
+	if (s->left < n + 1) {
+		size_t size = n + 1 > BLOCK ? n + 1 : BLOCK;
+		struct memory *block = malloc(sizeof *block + size);
+
+		if (!block)
+			return NULL;
+		block->next = s->blocks;
+		s->blocks = block;
+		s->room = (char *)(block + 1);
+		s->left = size;
+	}
+	char *copy = s->room;
+
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	s->room += n + 1;
+	s->left -= n + 1;
+	return copy;
+}
+
+static bool places_grow(struct strings *s)
+{
+	size_t size = s->places ? (s->mask + 1) * 2 : 1024;
+	uint32_t *places = calloc(size, sizeof *places);
+
+	if (!places)
+		return false;
+	for (uint32_t id = 0; id < s->n; id++) {
+		size_t at = hash_text(s->texts[id]) & (size - 1);
+
+		while (places[at])
+			at = (at + 1) & (size - 1);
+		places[at] = id + 1;
+	}
+	free(s->places);
+	s->places = places;
+	s->mask = size - 1;
+	return true;
+}
+
+static uint32_t intern(struct model *m, const char *text)
+{
+	struct strings *s = &m->strings;
+	size_t at;
+
+	if ((!s->places || s->n * 2ull > s->mask) && !places_grow(s))
+		return MAP_NONE;
+	for (at = hash_text(text) & s->mask; s->places[at]; at = (at + 1) & s->mask)
+		if (strcmp(s->texts[s->places[at] - 1], text) == 0)
+			return s->places[at] - 1;
+	if (s->n == s->cap) {
+		uint32_t cap = s->cap ? s->cap * 2 : 1024;
+		const char **texts = realloc(s->texts, cap * sizeof *texts);
+
+		if (!texts)
+			return MAP_NONE;
+		s->texts = texts;
+		s->cap = cap;
+	}
+	text = strings_keep(m, text, strlen(text));
+	if (!text)
+		return MAP_NONE;
+	s->texts[s->n++] = text;
+	s->places[at] = s->n;
+	return s->n - 1;
+}
+
+uint32_t model_intern(struct model *m, const char *text)
+{
+	return strings_load(m) < 0 ? MAP_NONE : intern(m, text);
+}
+
+const char *model_string(struct model *m, uint32_t id)
+{
+	char text[16];
+
+	if (strings_load(m) < 0)
+		return "?";
+	if (id & STRING_LOST) {
+		snprintf(text, sizeof text, "?%u", id & ~STRING_LOST);
+		id = intern(m, text);
+	}
+	return id < m->strings.n ? m->strings.texts[id] : "?";
+}
+
+uint32_t string_id(const struct model *m, uint32_t process, uint32_t id)
+{
+	const struct string_ids *ids = &m->strings.ids[process];
+	uint32_t found = id < ids->n ? ids->dense[id] : map_get(&ids->rest, id);
+
+	return found != MAP_NONE ? found : STRING_LOST | id;
+}
+
+static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t rows)
+{
+	/* Ids count up from 1, so an array serves; a foreign one far off does not deserve gigabytes. */
+	if (id < rows * 4 + 1024) {
+		if (id >= ids->n) {
+			uint32_t n = id < 512 ? 1024 : id * 2;
+			uint32_t *dense = realloc(ids->dense, n * sizeof *dense);
+
+			if (!dense)
+				return -1;
+			for (uint32_t i = ids->n; i < n; i++)
+				dense[i] = i ? STRING_LOST | i : STRING_NONE;
+			ids->dense = dense;
+			ids->n = n;
+		}
+		ids->dense[id] = value;
+		return 0;
+	}
+	return map_set(&ids->rest, id, value) ? 0 : -1;
+}
+
+static int chunk_strings(struct model *m, const struct part *p, struct buf *tails)
+{
+	uint32_t rows = p->chunk->head.rows;
+	struct string_row *row = malloc(rows * sizeof *row + 1);
+	size_t at = 0;
+	int rc = -1;
+
+	tails->len = 0;
+	if (!row || trace_rows(&m->trace, p->chunk, row) < 0 || trace_tails(&m->trace, p->chunk, tails) < 0) {
+		rc = row && p->chunk->bad ? 0 : -1;
+		goto out;
+	}
+	for (uint32_t i = 0; i < rows && row[i].bytes <= tails->len - at; at += row[i++].bytes) {
+		uint8_t *end = buf_room(tails, 1);      /* at least one byte behind, so the text can be ended in place */
+		uint8_t *text = tails->data + at, saved;
+		uint32_t id;
+
+		if (!end)
+			goto out;
+		saved = text[row[i].bytes];
+		text[row[i].bytes] = '\0';
+		id = intern(m, (const char *)text);
+		text[row[i].bytes] = saved;
+		if (id == MAP_NONE || (row[i].id && ids_set(&m->strings.ids[p->process], row[i].id, id, m->kinds[ROW_string].n_rows) < 0))
+			goto out;
+	}
+	rc = 0;
+out:
+	free(row);
+	return rc;
+}
+
+int strings_load(struct model *m)
+{
+	struct strings *s = &m->strings;
+	struct kind *kind = &m->kinds[ROW_string];
+	struct buf tails = { 0 };
+	int rc = -1;
+
+	if (s->loaded)
+		return s->failed ? -1 : 0;
+	s->loaded = true;
+	s->ids = calloc(m->n_processes, sizeof *s->ids);
+	if (!s->ids || intern(m, "") != STRING_NONE)
+		goto out;
+	for (size_t i = 0; i < kind->n_parts; i++)
+		if (chunk_strings(m, &kind->parts[i], &tails) < 0)
+			goto out;
+	rc = 0;
+out:
+	s->failed = rc < 0;
+	buf_free(&tails);
+	return rc;
+}
+
+void strings_release(struct model *m)
+{
+	struct strings *s = &m->strings;
+
+	for (uint32_t p = 0; s->ids && p < m->n_processes; p++) {
+		free(s->ids[p].dense);
+		map_release(&s->ids[p].rest);
+	}
+	free(s->ids);
+	free(s->texts);
+	free(s->places);
+	while (s->blocks) {
+		struct memory *next = s->blocks->next;
+
+		free(s->blocks);
+		s->blocks = next;
+	}
+}

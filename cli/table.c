@@ -1,0 +1,491 @@
+#include "cli/table.h"
+
+#include "cli/fail.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define ROWS_FOR_WIDTHS 10000u  /* a longer table is printed on the way, with the widths of its first rows */
+#define NAME_WIDTH      100u    /* as nsys cuts names */
+
+/* ---- cells ---- */
+
+/* Digits with commas between thousands, as nsys prints them. */
+static size_t number_text(char *p, const struct cell *c, bool commas)
+{
+	char plain[32], *end = digits_fixed(plain, c->number, c->decimals), *point = memchr(plain, '.', (size_t)(end - plain));
+	const char *from = plain;
+	char *to = p;
+	size_t whole;
+
+	if (*from == '-')
+		*to++ = *from++;
+	whole = (size_t)((point ? point : end) - from);
+	for (size_t i = 0; i < whole; i++) {
+		if (commas && i && (whole - i) % 3 == 0)
+			*to++ = ',';
+		*to++ = from[i];
+	}
+	memcpy(to, from + whole, (size_t)(end - from) - whole);
+	return (size_t)(to - p) + (size_t)(end - from) - whole;
+}
+
+/* Characters on the screen; those that would move the cursor or are no UTF-8 are printed as one '?'. */
+static size_t text_width(const char *text)
+{
+	const char *end = text + strlen(text);
+	size_t width = 0;
+
+	for (size_t n; text < end; text += n ? n : 1, width++)
+		n = utf8_length(text, end);
+	return width;
+}
+
+static void put_text(struct out *o, const char *text, size_t room)
+{
+	const char *end = text + strlen(text);
+	size_t width = text_width(text), left = width > room ? room - 1 : width;
+
+	for (; left > 0; left--) {
+		size_t n = utf8_length(text, end);
+		unsigned char c = (unsigned char)*text;
+
+		if (n == 0 || c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0))
+			out_char(o, '?');
+		else
+			out_bytes(o, text, n);
+		text += n ? n : 1;
+	}
+	if (width > room)
+		out_lit(o, "\xe2\x80\xa6");
+}
+
+static void put_blanks(struct out *o, size_t n)
+{
+	for (; n > 0; n--)
+		out_char(o, ' ');
+}
+
+static size_t cell_width(const struct cell *c, const struct heading *col)
+{
+	char text[48];
+
+	switch (c->kind) {
+	case CELL_NUMBER:
+		return number_text(text, c, !(col->flags & COLUMN_ID));
+	case CELL_TEXT:
+		return text_width(c->text);
+	default:
+		return 1;
+	}
+}
+
+/* ---- aligned text ---- */
+
+static void measure(struct table *t)
+{
+	struct tables *all = t->tables;
+	size_t used = 1, last = t->n_shown - 1, room;
+
+	for (size_t i = 0; i <= last; i++)
+		t->widths[i] = (unsigned)strlen(t->columns[i].name);
+	for (size_t row = 0; row < t->kept; row++)
+		for (size_t i = 0; i <= last; i++) {
+			size_t w = cell_width(&t->cells[row * t->n_columns + i], &t->columns[i]);
+
+			if (w > t->widths[i])
+				t->widths[i] = (unsigned)w;
+		}
+	for (size_t i = 0; i < last; i++)
+		used += t->widths[i] + 2;
+	room = !all->width ? NAME_WIDTH : all->width > used + 30 ? all->width - used : 30;
+	if (t->columns[last].flags & COLUMN_TEXT && t->widths[last] > room)
+		t->widths[last] = (unsigned)room;
+}
+
+static void text_head(struct table *t)
+{
+	struct out *o = t->tables->out;
+
+	if (t->tables->printed)
+		out_char(o, '\n');
+	out_lit(o, " ** ");
+	out_text(o, t->title);
+	out_lit(o, " (");
+	out_text(o, t->name);
+	out_lit(o, "):\n\n");
+	for (size_t i = 0; i < t->n_shown; i++) {
+		bool left = t->columns[i].flags & COLUMN_TEXT;
+		size_t blanks = t->widths[i] - strlen(t->columns[i].name);
+
+		put_blanks(o, (i ? 2 : 1) + (left ? 0 : blanks));
+		out_text(o, t->columns[i].name);
+		put_blanks(o, left && i + 1 < t->n_shown ? blanks : 0);
+	}
+	out_char(o, '\n');
+	for (size_t i = 0; i < t->n_shown; i++) {
+		put_blanks(o, i ? 2 : 1);
+		for (unsigned w = 0; w < t->widths[i]; w++)
+			out_char(o, '-');
+	}
+	out_char(o, '\n');
+}
+
+static void text_below(struct table *t, const struct cell *cells)
+{
+	struct out *o = t->tables->out;
+
+	for (size_t i = t->n_shown; i < t->n_columns; i++) {
+		if (cells[i].kind != CELL_TEXT || !*cells[i].text)
+			continue;
+		put_blanks(o, 6);
+		out_text(o, t->columns[i].name);
+		out_lit(o, ": ");
+		put_text(o, cells[i].text, SIZE_MAX);
+		out_char(o, '\n');
+	}
+}
+
+static void text_row(struct table *t, const struct cell *cells)
+{
+	struct out *o = t->tables->out;
+	char number[48];
+
+	for (size_t i = 0; i < t->n_shown; i++) {
+		const struct heading *col = &t->columns[i];
+		size_t width = cell_width(&cells[i], col), room = t->widths[i];
+		size_t blanks = width < room ? room - width : 0;
+		bool last = i + 1 == t->n_shown;
+
+		put_blanks(o, (i ? 2 : 1) + (col->flags & COLUMN_TEXT ? 0 : blanks));
+		if (cells[i].kind == CELL_TEXT)
+			put_text(o, cells[i].text, last ? room : width);
+		else if (cells[i].kind == CELL_NUMBER)
+			out_bytes(o, number, number_text(number, &cells[i], !(col->flags & COLUMN_ID)));
+		else
+			out_char(o, '-');
+		put_blanks(o, col->flags & COLUMN_TEXT && !last ? blanks : 0);
+	}
+	out_char(o, '\n');
+	text_below(t, cells);
+}
+
+/* ---- CSV and JSON ---- */
+
+static void csv_text(struct out *o, const char *text)
+{
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		out_text(o, text);
+		return;
+	}
+	out_char(o, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			out_char(o, '"');
+		out_char(o, *text);
+	}
+	out_char(o, '"');
+}
+
+static void csv_head(struct table *t)
+{
+	if (t->tables->printed)
+		out_char(t->tables->out, '\n');
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (i)
+			out_char(t->tables->out, ',');
+		csv_text(t->tables->out, t->columns[i].name);
+	}
+	out_char(t->tables->out, '\n');
+}
+
+static void csv_row(struct table *t, const struct cell *cells)
+{
+	struct out *o = t->tables->out;
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (i)
+			out_char(o, ',');
+		if (cells[i].kind == CELL_TEXT)
+			csv_text(o, cells[i].text);
+		else if (cells[i].kind == CELL_NUMBER)
+			out_fixed(o, cells[i].number, cells[i].decimals);
+	}
+	out_char(o, '\n');
+}
+
+static void json_head(struct table *t)
+{
+	struct out *o = t->tables->out;
+
+	if (t->tables->several) {
+		out_text(o, t->tables->printed ? ",\n" : "\n");
+		json_string(o, t->name);
+		out_lit(o, ": ");
+	}
+	out_char(o, '[');
+}
+
+static void json_row(struct table *t, const struct cell *cells)
+{
+	struct out *o = t->tables->out;
+
+	out_text(o, t->printed_rows ? ",\n {" : "\n {");
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (i)
+			out_lit(o, ", ");
+		json_string(o, t->columns[i].name);
+		out_lit(o, ": ");
+		if (cells[i].kind == CELL_TEXT)
+			json_string(o, cells[i].text);
+		else if (cells[i].kind == CELL_NUMBER)
+			out_fixed(o, cells[i].number, cells[i].decimals);
+		else
+			out_lit(o, "null");
+	}
+	out_char(o, '}');
+}
+
+static void print_head(struct table *t)
+{
+	switch (t->tables->format) {
+	case TABLE_TEXT:
+		measure(t);
+		text_head(t);
+		break;
+	case TABLE_CSV:
+		csv_head(t);
+		break;
+	case TABLE_JSON:
+		json_head(t);
+	}
+}
+
+static void print_row(struct table *t, const struct cell *cells)
+{
+	if (t->tables->limit && t->printed_rows >= t->tables->limit)
+		return;
+	switch (t->tables->format) {
+	case TABLE_TEXT:
+		text_row(t, cells);
+		break;
+	case TABLE_CSV:
+		csv_row(t, cells);
+		break;
+	case TABLE_JSON:
+		json_row(t, cells);
+	}
+	t->printed_rows++;
+}
+
+/* ---- rows ---- */
+
+/* "Total Time" and "total time (ns)" both name "Total Time (ns)". */
+static bool column_is(const char *name, const char *key, size_t n)
+{
+	const char *unit = strstr(name, " (");
+
+	return strncasecmp(name, key, n) == 0 && (!name[n] || name + n == unit);
+}
+
+static int find_sort(struct table *t)
+{
+	const char *key = t->tables->sort, *colon;
+	size_t n;
+
+	t->sort = -1;
+	if (!key)
+		return 0;
+	colon = strrchr(key, ':');
+	n = colon && (!strcmp(colon, ":asc") || !strcmp(colon, ":desc")) ? (size_t)(colon - key) : strlen(key);
+	for (size_t i = 0; i < t->n_columns && t->sort < 0; i++)
+		if (column_is(t->columns[i].name, key, n))
+			t->sort = (int)i;
+	if (t->sort < 0) {
+		fail("report %s has no column '%.*s' to sort by", t->name, (int)n, key);
+		for (size_t i = 0; i < t->n_columns; i++)
+			hint("%s", t->columns[i].name);
+		return -1;
+	}
+	t->descending = key[n] ? key[n + 1] == 'd' : !(t->columns[t->sort].flags & COLUMN_TEXT);
+	return 0;
+}
+
+int table_begin(struct table *t, struct tables *tables, const char *name, const char *title,
+		const struct heading *columns, size_t n_columns)
+{
+	*t = (struct table){ .tables = tables, .name = name, .title = title, .columns = columns, .n_columns = n_columns };
+	for (t->n_shown = 0; t->n_shown < n_columns && !(columns[t->n_shown].flags & COLUMN_BELOW); t->n_shown++)
+		;
+	return find_sort(t);
+}
+
+void table_row(struct table *t, const struct cell *cells)
+{
+	t->n_rows++;
+	if (t->sort < 0 && !t->streaming && (t->tables->format != TABLE_TEXT || t->kept == ROWS_FOR_WIDTHS)) {
+		print_head(t);
+		for (size_t i = 0; i < t->kept; i++)
+			print_row(t, t->cells + i * t->n_columns);
+		t->streaming = true;
+	}
+	if (t->streaming) {
+		print_row(t, cells);
+		return;
+	}
+	if (t->kept == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 64;
+		struct cell *more = realloc(t->cells, cap * t->n_columns * sizeof *more);
+
+		if (!more) {
+			t->failed = true;
+			return;
+		}
+		t->cells = more;
+		t->cap = cap;
+	}
+	memcpy(t->cells + t->kept++ * t->n_columns, cells, t->n_columns * sizeof *cells);
+}
+
+static char *vkeep(const char *fmt, va_list args, size_t before)
+{
+	va_list again;
+	char *text;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	text = malloc(before + (size_t)n + 1);
+	if (text)
+		vsnprintf(text + before, (size_t)n + 1, fmt, args);
+	return text;
+}
+
+const char *table_keep(struct table *t, const char *fmt, ...)
+{
+	struct kept *k;
+	va_list args;
+
+	va_start(args, fmt);
+	k = (struct kept *)vkeep(fmt, args, sizeof *k);
+	va_end(args);
+	if (!k) {
+		t->failed = true;
+		return "";
+	}
+	k->next = t->texts;
+	t->texts = k;
+	return (char *)(k + 1);
+}
+
+void table_note(struct table *t, const char *fmt, ...)
+{
+	char **notes = realloc(t->notes, (t->n_notes + 1) * sizeof *notes), *text;
+	va_list args;
+
+	va_start(args, fmt);
+	text = vkeep(fmt, args, 0);
+	va_end(args);
+	if (notes)
+		t->notes = notes;
+	if (!notes || !text) {
+		free(text);
+		t->failed = true;
+		return;
+	}
+	t->notes[t->n_notes++] = text;
+}
+
+/* Unknown values come last in either direction; equal ones keep their order. */
+static int by_cell(const void *a, const void *b, void *arg)
+{
+	const struct table *t = arg;
+	const struct cell *rows[2] = {
+		t->cells + *(const size_t *)a * t->n_columns + t->sort, t->cells + *(const size_t *)b * t->n_columns + t->sort,
+	};
+	int c;
+
+	if (rows[0]->kind == CELL_UNKNOWN || rows[1]->kind == CELL_UNKNOWN)
+		c = (rows[0]->kind == CELL_UNKNOWN) - (rows[1]->kind == CELL_UNKNOWN);
+	else if (rows[0]->kind == CELL_TEXT)
+		c = (t->descending ? -1 : 1) * strcmp(rows[0]->text, rows[1]->text);
+	else
+		c = (t->descending ? -1 : 1) * ((rows[0]->number > rows[1]->number) - (rows[0]->number < rows[1]->number));
+	return c ? c : *(const size_t *)a < *(const size_t *)b ? -1 : 1;
+}
+
+static void print_kept(struct table *t)
+{
+	size_t *order = malloc((t->kept + 1) * sizeof *order);
+
+	if (!order) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < t->kept; i++)
+		order[i] = i;
+	if (t->sort >= 0)
+		qsort_r(order, t->kept, sizeof *order, by_cell, t);
+	/* Only what will be printed decides the widths. */
+	if (t->tables->limit && t->kept > t->tables->limit && t->sort < 0)
+		t->kept = t->tables->limit;
+	print_head(t);
+	for (size_t i = 0; i < t->kept; i++)
+		print_row(t, t->cells + order[i] * t->n_columns);
+	free(order);
+}
+
+static void print_notes(struct table *t)
+{
+	struct out *o = t->tables->out;
+
+	for (size_t i = 0; i < t->n_notes; i++) {
+		if (t->tables->format != TABLE_TEXT) {
+			if (!t->tables->quiet)
+				note("%s: %s", t->name, t->notes[i]);
+			continue;
+		}
+		out_text(o, i ? "  " : "\n  ");
+		put_text(o, t->notes[i], SIZE_MAX);
+		out_char(o, '\n');
+	}
+}
+
+int table_end(struct table *t)
+{
+	uint64_t limit = t->tables->limit;
+
+	if (!t->streaming)
+		print_kept(t);
+	if (t->tables->format == TABLE_JSON)
+		out_text(t->tables->out, t->printed_rows ? "\n]" : "]");
+	if (limit && t->n_rows > limit && t->tables->format == TABLE_TEXT)
+		table_note(t, "rows not shown: %zu; --limit 0 shows all", t->n_rows - (size_t)limit);
+	print_notes(t);
+	t->tables->printed++;
+	free(t->cells);
+	for (size_t i = 0; i < t->n_notes; i++)
+		free(t->notes[i]);
+	free(t->notes);
+	while (t->texts) {
+		struct kept *next = t->texts->next;
+
+		free(t->texts);
+		t->texts = next;
+	}
+	return t->failed ? fail("out of memory") : 0;
+}
+
+void tables_begin(struct tables *t)
+{
+	if (t->format == TABLE_JSON && t->several)
+		out_char(t->out, '{');
+}
+
+void tables_end(struct tables *t)
+{
+	if (t->format == TABLE_JSON)
+		out_text(t->out, t->several ? "\n}\n" : "\n");
+}
