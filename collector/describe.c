@@ -14,6 +14,7 @@
 #include "collector/proc.h"
 #include "trace/clock.h"
 #include "trace/health.h"
+#include "trace/version.h"
 
 #define MAX_ARGV (16u << 10)
 #define MAX_ENVIRON (1u << 20)
@@ -241,7 +242,7 @@ void describe_session(struct staging *s, const struct config *c, const char *mov
 	char cwd[4096];
 
 	staging_attribute(s, 0, "format.version", "%u", FILE_VERSION);
-	staging_attribute(s, 0, "collector.version", "%u", WIRE_VERSION);
+	staging_attribute(s, 0, "collector.version", "%s", GPROF_VERSION);
 	put_host(s, boot_id);
 	staging_attribute(s, 0, "clock", "%s", clock == CLOCK_TSC ? "tsc" : "mono");
 	if (getcwd(cwd, sizeof cwd))
