@@ -1,10 +1,11 @@
 /*
  * Rows <-> columns.  Knows records, not files.
  *
- * A chunk's body is a directory of struct column, then the stored bytes of each column.  A column is one field of all rows (varints
- * of the values, or of zigzag deltas), or the tails of all rows.  A column of one repeated value is stored as that one value, a
- * column of zeros not at all.  Each column is its own zstd frame (where that makes it smaller), so a reader decodes only what it
- * needs and skips columns it does not know.
+ * A chunk's body is a directory of struct column, then the bytes of each column.  A column is one field of all rows, or the tails of
+ * all rows.  Its numbers are made small (differences, a common base) and cut into planes: the lowest byte of all rows, the second
+ * lowest of all rows, ...; zstd sees one kind of byte at a time, and a reader puts numbers together without a branch.  A column of one
+ * repeated value has no planes at all, a column of zeros is left out.  A reader decodes only what it needs and skips columns it does
+ * not know.
  */
 #ifndef TRACE_COLUMNS_H
 #define TRACE_COLUMNS_H
@@ -14,24 +15,25 @@
 
 #define COLUMN_TAIL 0xffffu             /* column id of the tails */
 
+/* What the planes of a column hold, x being the number put together from them.  Arithmetic is modulo 2^(8 * size of the field). */
 enum encoding {
-	ENCODING_CONST,                 /* one zigzag varint: the value of every row */
-	ENCODING_PLAIN,                 /* a varint each */
-	ENCODING_DELTA,                 /* a zigzag varint each: the difference, modulo 2^64, to the row before; the first to 0 */
-	ENCODING_SIGNED,                /* a zigzag varint each */
-	ENCODING_BYTES,                 /* the tails */
+	ENCODING_PLAIN,                 /* value = base + x */
+	ENCODING_SIGNED,                /* value = unzigzag(base + x) */
+	ENCODING_DELTA,                 /* value = base in the first row, value of the row before + unzigzag(x) in others */
+	ENCODING_GAP,                   /* the same, plus the value of `duration` of the row before: only for `start` */
+	ENCODING_BYTES,                 /* the tails: one plane, base is its length */
 };
-#define ENCODING_ZSTD 0x80u             /* or'ed in: the stored bytes are a zstd frame of `raw` bytes */
 
-#define CHUNK_RAW_MAX (64u << 20)       /* rows and tails of one chunk in memory; bounds what a damaged file makes us allocate */
-
-/* On disk, little endian, 12 bytes. */
+/* On disk, little endian, 16 bytes.  `width` planes follow each other, the lowest byte first; each is a varint, bytes << 1 | 1 if they
+ * are a zstd frame, and those bytes. */
 struct column {
 	uint16_t id;                    /* position of the field in its record, or COLUMN_TAIL */
-	uint8_t encoding;
-	uint8_t reserved;
-	uint32_t stored, raw;           /* bytes in the file, bytes before zstd */
+	uint8_t encoding, width;
+	uint32_t stored;                /* bytes in the file */
+	uint64_t base;
 };
+
+#define CHUNK_RAW_MAX (64u << 20)       /* rows and tails of one chunk in memory; bounds what a damaged file makes us allocate */
 
 struct packer;                          /* zstd state and scratch memory of one writer */
 

@@ -1,13 +1,19 @@
 /* Columns -> rows.  The bytes are foreign: every length is checked before it is believed. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")              /* gcc 12 leaves loops of unknown length scalar at -O2; clang does not */
+#endif
+
 #include "trace/columns.h"
 
 #include <pthread.h>
 #include <zstd.h>
 
+#define PLANES 8
+
 /* zstd state and memory of one thread, kept between columns. */
 struct unpacker {
 	ZSTD_DCtx *zstd;
-	uint8_t *scratch;
+	uint8_t *scratch;               /* the planes of one column */
 	size_t cap;
 };
 
@@ -47,29 +53,27 @@ static struct unpacker *own_unpacker(void)
 	return unpacker;
 }
 
-/* The bytes of a zstd frame that must hold exactly `raw`; valid until the thread's next call.  NULL: it does not. */
-static const uint8_t *unzstd(const uint8_t *p, size_t stored, size_t raw)
+/* The thread's unpacker with room for n bytes, or NULL. */
+static struct unpacker *unpacker_with(size_t n)
 {
 	struct unpacker *u = own_unpacker();
 
-	if (!u)
-		return NULL;
-	if (u->cap < raw) {
+	if (u && u->cap < n) {
 		free(u->scratch);
 		u->cap = 0;
-		u->scratch = malloc(raw);
+		u->scratch = malloc(n);
 		if (!u->scratch)
 			return NULL;
-		u->cap = raw;
+		u->cap = n;
 	}
-	return ZSTD_decompressDCtx(u->zstd, u->scratch, raw, p, stored) == raw ? u->scratch : NULL;
+	return u;
 }
 
 /*
  * Finds column id and its stored bytes.  1: found; 0: the body has none; -1: the directory and the body do not agree (a body cut
  * anywhere: the columns fill it exactly).
  */
-static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned id, struct column *found, const uint8_t **data)
+static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned id, struct column *found, struct cursor *data)
 {
 	size_t at = (size_t)n_columns * sizeof *found;
 	int rc = 0;
@@ -84,7 +88,7 @@ static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned i
 			return -1;
 		if (c.id == id && !rc) {
 			*found = c;
-			*data = body + at;
+			*data = (struct cursor){ body + at, body + at + c.stored, false };
 			rc = 1;
 		}
 		at += c.stored;
@@ -92,14 +96,17 @@ static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned i
 	return at == size ? rc : -1;
 }
 
-/* Undoes zstd where it was used.  max: most bytes that make sense. */
-static const uint8_t *unpack(const struct column *c, const uint8_t *data, size_t max)
+/* The next plane's n bytes, in place or unpacked into room; NULL: it does not hold n. */
+static const uint8_t *next_plane(struct cursor *c, ZSTD_DCtx *zstd, uint8_t *room, size_t n)
 {
-	if (c->raw > max)
+	uint64_t head = cursor_varint(c);
+	const uint8_t *p = cursor_bytes(c, head >> 1);
+
+	if (!p)
 		return NULL;
-	if (c->encoding & ENCODING_ZSTD)
-		return unzstd(data, c->stored, c->raw);
-	return c->stored == c->raw ? data : NULL;
+	if (head & 1)
+		return ZSTD_decompressDCtx(zstd, room, n, p, head >> 1) == n ? room : NULL;
+	return head >> 1 == n ? p : NULL;
 }
 
 static inline __attribute__((always_inline)) void put(void *out, size_t i, uint64_t v, unsigned size)
@@ -110,53 +117,134 @@ static inline __attribute__((always_inline)) void put(void *out, size_t i, uint6
 		((uint32_t *)out)[i] = (uint32_t)v;
 }
 
-/* Inlined into each case of decode(), so that encoding and size are constants in the loop. */
-static inline __attribute__((always_inline)) int decode_as(struct cursor c, void *out, size_t n, enum encoding encoding,
-							    unsigned size)
+/* base + the number made of the planes' bytes.  Inlined into each case of join(), so that width and size are constants in the loop. */
+static inline __attribute__((always_inline)) void join_as(void *restrict out, const uint8_t *const *p, size_t n, uint64_t base,
+							   unsigned width, unsigned size)
 {
-	uint64_t prev = 0;
+	const uint8_t *restrict p0 = p[0], *restrict p1 = p[1], *restrict p2 = p[2], *restrict p3 = p[3];
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t v = c.p < c.end && *c.p < 0x80 ? *c.p++ : cursor_varint(&c);
+		uint32_t x = 0;
 
-		if (encoding != ENCODING_PLAIN)
-			v = (uint64_t)unzigzag(v);
-		if (encoding == ENCODING_DELTA)
-			prev = v += prev;
-		put(out, i, v, size);
+		if (width > 0)
+			x = p0[i];
+		if (width > 1)
+			x |= (uint32_t)p1[i] << 8;
+		if (width > 2)
+			x |= (uint32_t)p2[i] << 16;
+		if (width > 3)
+			x |= (uint32_t)p3[i] << 24;
+		put(out, i, base + x, size);
 	}
-	return c.bad || c.p != c.end ? -1 : 0;
 }
 
-static int decode(struct cursor c, void *out, size_t n, unsigned encoding, unsigned size)
+static void join_wide(uint64_t *out, const uint8_t *const *p, size_t n, uint64_t base, unsigned width)
 {
-	switch (encoding) {
-	case ENCODING_PLAIN:
-		return size == 8 ? decode_as(c, out, n, ENCODING_PLAIN, 8) : decode_as(c, out, n, ENCODING_PLAIN, 4);
-	case ENCODING_DELTA:
-		return size == 8 ? decode_as(c, out, n, ENCODING_DELTA, 8) : decode_as(c, out, n, ENCODING_DELTA, 4);
-	case ENCODING_SIGNED:
-		return size == 8 ? decode_as(c, out, n, ENCODING_SIGNED, 8) : decode_as(c, out, n, ENCODING_SIGNED, 4);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t x = 0;
+
+		for (unsigned k = 0; k < width && k < PLANES; k++)
+			x |= (uint64_t)p[k][i] << 8 * k;
+		out[i] = base + x;
 	}
-	return -1;
 }
 
-static int decode_const(struct cursor c, void *out, size_t n, unsigned size)
+static void join(void *out, const uint8_t *const *p, size_t n, uint64_t base, unsigned width, unsigned size)
 {
-	uint64_t v = (uint64_t)unzigzag(cursor_varint(&c));
+	switch (width << 4 | size) {
+	case 0x04: join_as(out, p, n, base, 0, 4); break;
+	case 0x14: join_as(out, p, n, base, 1, 4); break;
+	case 0x24: join_as(out, p, n, base, 2, 4); break;
+	case 0x34: join_as(out, p, n, base, 3, 4); break;
+	case 0x44: join_as(out, p, n, base, 4, 4); break;
+	case 0x08: join_as(out, p, n, base, 0, 8); break;
+	case 0x18: join_as(out, p, n, base, 1, 8); break;
+	case 0x28: join_as(out, p, n, base, 2, 8); break;
+	case 0x38: join_as(out, p, n, base, 3, 8); break;
+	case 0x48: join_as(out, p, n, base, 4, 8); break;
+	default:
+		join_wide(out, p, n, base, width);
+	}
+}
 
-	if (c.bad || c.p != c.end)
+static inline uint32_t unfold32(uint32_t x)
+{
+	return x >> 1 ^ -(x & 1);
+}
+
+/* Numbers -> values, in place.  lengths: the values of `duration`, for ENCODING_GAP. */
+static void sum_up(void *out, size_t n, enum encoding encoding, uint64_t base, unsigned size, const uint64_t *lengths)
+{
+	uint64_t *wide = out, v = base;
+	uint32_t *narrow = out, u = (uint32_t)base;
+
+	if (encoding == ENCODING_SIGNED && size == 8) {
+		for (size_t i = 0; i < n; i++)
+			wide[i] = (uint64_t)unzigzag(wide[i]);
+	} else if (encoding == ENCODING_SIGNED) {
+		for (size_t i = 0; i < n; i++)
+			narrow[i] = unfold32(narrow[i]);
+	} else if (encoding == ENCODING_GAP) {
+		for (size_t i = 0; i < n; i++) {
+			v += (uint64_t)unzigzag(wide[i]);
+			wide[i] = v;
+			v += lengths[i];
+		}
+	} else if (encoding == ENCODING_DELTA && size == 8) {
+		for (size_t i = 0; i < n; i++)
+			wide[i] = v += (uint64_t)unzigzag(wide[i]);
+	} else if (encoding == ENCODING_DELTA) {
+		for (size_t i = 0; i < n; i++)
+			narrow[i] = u += unfold32(narrow[i]);
+	}
+}
+
+/* The values of `duration`, which a column of gaps is relative to; NULL: nonsense, or out of memory. */
+static uint64_t *decode_lengths(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, size_t n)
+{
+	uint64_t *lengths;
+
+	for (unsigned f = 0; f < r->n_fields; f++) {
+		if (r->fields[f].size != 8 || strcmp(r->fields[f].name, "duration"))
+			continue;
+		lengths = malloc((n + 1) * sizeof *lengths);
+		if (lengths && column_decode(body, size, n_columns, r, f, lengths, n) == 0)
+			return lengths;
+		free(lengths);
+		return NULL;
+	}
+	return NULL;
+}
+
+/* The numbers of one column into out. */
+static int decode_planes(const struct column *c, struct cursor data, void *out, size_t n, unsigned size)
+{
+	bool adds_up = c->encoding == ENCODING_DELTA || c->encoding == ENCODING_GAP;
+	const uint8_t *planes[PLANES] = { 0 };
+	struct unpacker *u;
+
+	if (c->width > size || c->encoding >= ENCODING_BYTES)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		put(out, i, v, size);
+	u = unpacker_with(c->width * n);
+	if (!u)
+		return -1;
+	for (unsigned i = 0; i < c->width; i++) {
+		planes[i] = next_plane(&data, u->zstd, u->scratch + i * n, n);
+		if (!planes[i])
+			return -1;
+	}
+	if (data.bad || data.p != data.end)
+		return -1;
+	join(out, planes, n, adds_up ? 0 : c->base, c->width, size);
 	return 0;
 }
 
 int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n)
 {
-	unsigned width = r->fields[f].size, encoding;
-	const uint8_t *data;
-	struct column c;
+	unsigned width = r->fields[f].size;
+	uint64_t *lengths = NULL;
+	struct cursor data = { 0 };
+	struct column c = { 0 };
 	int found = find(body, size, n_columns, f, &c, &data);
 
 	if (found < 0)
@@ -165,28 +253,38 @@ int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const st
 		memset(out, 0, n * width);
 		return 0;
 	}
-	data = unpack(&c, data, n < 1 ? 10 : n * 10);
-	if (!data)
+	if (c.encoding == ENCODING_GAP) {
+		if (width != 8 || strcmp(r->fields[f].name, "start"))
+			return -1;
+		lengths = decode_lengths(body, size, n_columns, r, n);
+		if (!lengths)
+			return -1;
+	}
+	if (decode_planes(&c, data, out, n, width) < 0) {
+		free(lengths);
 		return -1;
-	struct cursor cursor = { data, data + c.raw, false };
-
-	encoding = c.encoding & ~ENCODING_ZSTD;
-	return encoding == ENCODING_CONST ? decode_const(cursor, out, n, width) : decode(cursor, out, n, encoding, width);
+	}
+	sum_up(out, n, c.encoding, c.base, width, lengths);
+	free(lengths);
+	return 0;
 }
 
 int column_tails(const uint8_t *body, size_t size, unsigned n_columns, struct buf *out)
 {
-	const uint8_t *data;
-	struct column c;
+	struct cursor data = { 0 };
+	struct column c = { 0 };
 	int found = find(body, size, n_columns, COLUMN_TAIL, &c, &data);
+	const uint8_t *plane;
+	struct unpacker *u;
 
 	if (found <= 0)
 		return found;
-	if ((c.encoding & ~ENCODING_ZSTD) != ENCODING_BYTES)
+	if (c.encoding != ENCODING_BYTES || c.width != 1 || c.base > CHUNK_RAW_MAX)
 		return -1;
-	data = unpack(&c, data, CHUNK_RAW_MAX);
-	if (!data)
+	u = unpacker_with(c.base);
+	plane = u ? next_plane(&data, u->zstd, u->scratch, c.base) : NULL;
+	if (!plane || data.p != data.end)
 		return -1;
-	buf_put(out, data, c.raw);
+	buf_put(out, plane, c.base);
 	return out->oom ? -1 : 0;
 }

@@ -7,7 +7,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structs go to the file as they are: little endian hosts only");
 _Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) == 64 && sizeof(struct index_entry) == 72 &&
-	       sizeof(struct file_footer) == 24 && sizeof(struct column) == 12, "these are the format");
+	       sizeof(struct file_footer) == 24 && sizeof(struct column) == 16, "these are the format");
 
 struct writer {
 	int fd;

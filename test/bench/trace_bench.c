@@ -198,7 +198,8 @@ static double least_decode(const struct stream *s, const struct encoded *e, unsi
 /* Bytes of each column, for those who tune. */
 static void show_columns(const struct stream *s, const struct encoded *e)
 {
-	double stored[257] = { 0 }, raw[257] = { 0 };
+	double stored[257] = { 0 };
+	unsigned width[257] = { 0 };
 
 	for (size_t c = 0; c < e->n_chunks; c++) {
 		for (unsigned i = 0; i < e->columns[c]; i++) {
@@ -206,13 +207,13 @@ static void show_columns(const struct stream *s, const struct encoded *e)
 
 			memcpy(&col, e->bodies.data + e->at[c] + i * sizeof col, sizeof col);
 			stored[col.id % 257] += col.stored;
-			raw[col.id % 257] += col.raw;
+			width[col.id % 257] = col.width;
 		}
 	}
 	for (unsigned f = 0; f < s->record->n_fields; f++)
 		if (stored[f] > 0)
-			printf("# %s.%s: %.3f B/row, %.3f before zstd\n", s->record->name, s->record->fields[f].name,
-			       stored[f] / (double)s->n, raw[f] / (double)s->n);
+			printf("# %s.%s: %.3f B/row, %u planes in the last chunk\n", s->record->name, s->record->fields[f].name,
+			       stored[f] / (double)s->n, width[f]);
 }
 
 static void measure(const struct stream *s, unsigned name, unsigned duration)

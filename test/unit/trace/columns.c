@@ -110,7 +110,7 @@ TEST(columns_of_one_value_cost_one_value_and_columns_of_zeros_nothing)
 		((struct kernel_row *)s.rows)[i].duration = INT64_MIN;
 	body.len = 0;
 	CHECK_EQ(encode(&s, &body), 1);
-	CHECK(body.len <= sizeof(struct column) + 10);
+	CHECK_EQ(body.len, sizeof(struct column));
 	CHECK(decodes_to(&s, &body, 1));
 	sample_free(&s);
 	buf_free(&body);
@@ -242,28 +242,75 @@ TEST(a_column_that_a_newer_writer_added_is_skipped)
 TEST(a_column_in_an_encoding_of_the_future_is_refused)
 {
 	const struct record *r = record_by_kind(ROW_domain);
-	struct { struct column c; uint8_t data[10]; } body = { { .encoding = 77, .stored = 10, .raw = 10 }, { 0 } };
+	struct { struct column c; uint8_t data[11]; } body = { { .encoding = 77, .width = 1, .stored = 11 }, { 10 << 1 } };
 	uint32_t out[10];
 
-	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 10, 1, r, 0, out, 10), -1);
+	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 11, 1, r, 0, out, 10), -1);
 	body.c.encoding = ENCODING_PLAIN;
-	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 10, 1, r, 0, out, 10), 0);
+	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 11, 1, r, 0, out, 10), 0);
+	body.c.width = 5;
+	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 11, 1, r, 0, out, 10), -1);
+	body.c.width = 1;
+	body.c.encoding = ENCODING_GAP;         /* only for a start with a duration */
+	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 11, 1, r, 0, out, 10), -1);
+	body.c.encoding = ENCODING_BYTES;
+	CHECK_EQ(column_decode((uint8_t *)&body, sizeof body.c + 11, 1, r, 0, out, 10), -1);
 }
 
-TEST(a_zstd_frame_that_claims_more_than_the_rows_can_have_is_refused_unread)
+TEST(a_zstd_frame_that_does_not_hold_a_byte_for_each_row_is_refused)
 {
 	const struct record *r = record_by_kind(ROW_domain);
+	struct column c = { .encoding = ENCODING_PLAIN, .width = 1 };
+	uint8_t zeros[4096] = { 0 }, frame[4096];
+	uint32_t out[sizeof zeros];
+
+	for (size_t claimed = 4095; claimed <= 4097; claimed++) {
+		size_t n = ZSTD_compress(frame, sizeof frame, zeros, sizeof zeros, 1);
+		struct buf body = { 0 };
+
+		buf_put(&body, &c, sizeof c);
+		buf_put_varint(&body, n << 1 | 1);
+		buf_put(&body, frame, n);
+		c.stored = (uint32_t)(body.len - sizeof c);
+		memcpy(body.data, &c, sizeof c);
+		CHECK_EQ(column_decode(body.data, body.len, 1, r, 0, out, claimed), claimed == 4096 ? 0 : -1);
+		buf_free(&body);
+	}
+}
+
+/* Kernels one behind the other, or all over the place. */
+static size_t stored_start(bool queued, unsigned *encoding)
+{
+	const struct record *r = record_by_kind(ROW_kernel);
+	struct random random = { 4 };
 	struct buf body = { 0 };
-	uint8_t zeros[4096] = { 0 };
-	struct column c = { .encoding = ENCODING_PLAIN | ENCODING_ZSTD, .raw = sizeof zeros };
-	uint32_t out[10];
+	struct sample s;
+	struct kernel_row *rows;
+	struct column c;
+	int64_t now = 1790000000000000000;
 
-	buf_put(&body, &c, sizeof c);
-	uint8_t *room = buf_room(&body, 4096);
-
-	c.stored = (uint32_t)ZSTD_compress(room, 4096, zeros, sizeof zeros, 1);
-	body.len += c.stored;
-	memcpy(body.data, &c, sizeof c);
-	CHECK_EQ(column_decode(body.data, body.len, 1, r, 0, out, 10), -1);
+	sample_make(&s, r, 2000, 1);
+	rows = (struct kernel_row *)s.rows;
+	for (size_t i = 0; i < s.n; i++) {
+		rows[i].start = now;
+		rows[i].duration = 1000 + (int64_t)(random_next(&random) % 1000000);
+		now += queued ? rows[i].duration + (int64_t)(random_next(&random) % 200) : 300;
+	}
+	CHECK(decodes_to(&s, &body, encode(&s, &body)));
+	memcpy(&c, body.data, sizeof c);
+	CHECK_EQ(c.id, COL_kernel_start);
+	*encoding = c.encoding;
+	sample_free(&s);
 	buf_free(&body);
+	return c.stored;
+}
+
+TEST(starts_are_stored_from_whatever_they_are_nearest_to)
+{
+	unsigned encoding;
+
+	CHECK(stored_start(true, &encoding) < 2000 * 5 / 4);
+	CHECK_EQ(encoding, ENCODING_GAP);
+	CHECK(stored_start(false, &encoding) < 100);
+	CHECK_EQ(encoding, ENCODING_DELTA);
 }
