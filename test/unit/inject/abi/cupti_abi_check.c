@@ -1,0 +1,254 @@
+/*
+ * Compares inject/cupti_abi.h, cupti_layout.h and cupti_calls.def with NVIDIA's headers.  Only compiled (scripts/check-cupti.sh), never
+ * linked: whatever is wrong does not compile.
+ */
+#include "inject/cupti_abi.h"
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include "inject/cupti_layout.h"
+#include "inject/cupti_load.h"
+
+#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours " is not " #theirs)
+#define FIELD(ours, type, member) _Static_assert((ours) == offsetof(type, member), #ours " is not where " #type " has " #member)
+#define MEMBER(struct_, ours, type, member)                                                                       \
+	_Static_assert(offsetof(struct struct_, ours) == offsetof(type, member) &&                                \
+		       sizeof(((struct struct_ *)0)->ours) == sizeof(((type *)0)->member), #struct_ "." #ours " is not " #type "." #member)
+
+SAME(RESULT_OK, CUPTI_SUCCESS);
+SAME(RESULT_MAX_LIMIT, CUPTI_ERROR_MAX_LIMIT_REACHED);
+SAME(RESULT_NOT_INITIALIZED, CUPTI_ERROR_NOT_INITIALIZED);
+SAME(RESULT_INVALID_KIND, CUPTI_ERROR_INVALID_KIND);
+SAME(RESULT_UNKNOWN, CUPTI_ERROR_UNKNOWN);
+SAME(DOMAIN_DRIVER, CUPTI_CB_DOMAIN_DRIVER_API);
+SAME(DOMAIN_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
+SAME(DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
+SAME(SITE_ENTER, CUPTI_API_ENTER);
+SAME(SITE_EXIT, CUPTI_API_EXIT);
+SAME(RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+SAME(RESOURCE_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_CREATED);
+SAME(RESOURCE_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+SAME(KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
+SAME(KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
+SAME(KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
+SAME(KIND_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
+SAME(KIND_CONTEXT, CUPTI_ACTIVITY_KIND_CONTEXT);
+SAME(KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+SAME(KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+SAME(KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
+SAME(KIND_STREAM, CUPTI_ACTIVITY_KIND_STREAM);
+SAME(KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+SAME(OBJECT_PROCESS, CUPTI_ACTIVITY_OBJECT_PROCESS);
+SAME(OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
+SAME(OBJECT_DEVICE, CUPTI_ACTIVITY_OBJECT_DEVICE);
+SAME(OBJECT_CONTEXT, CUPTI_ACTIVITY_OBJECT_CONTEXT);
+SAME(OBJECT_STREAM, CUPTI_ACTIVITY_OBJECT_STREAM);
+SAME(THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+SAME(FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+
+MEMBER(cupti_call_data, site, CUpti_CallbackData, callbackSite);
+MEMBER(cupti_call_data, function, CUpti_CallbackData, functionName);
+MEMBER(cupti_call_data, result, CUpti_CallbackData, functionReturnValue);
+MEMBER(cupti_call_data, context, CUpti_CallbackData, context);
+MEMBER(cupti_call_data, context_id, CUpti_CallbackData, contextUid);
+MEMBER(cupti_call_data, data, CUpti_CallbackData, correlationData);
+MEMBER(cupti_call_data, corr, CUpti_CallbackData, correlationId);
+MEMBER(cupti_resource_data, context, CUpti_ResourceData, context);
+MEMBER(cupti_resource_data, stream, CUpti_ResourceData, resourceHandle);
+MEMBER(cupti_resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+
+/* Every call of the list has the number and the name that CUPTI gives it. */
+#define CUPTI_CALL(domain, cbid, class, name) _Static_assert(CUPTI_##domain##_TRACE_CBID_##name == (cbid), #cbid " is not " #name);
+#if CUPTI_API_VERSION >= 130000         /* older headers lack the newest names */
+#include "inject/cupti_calls.def"
+#endif
+#undef CUPTI_CALL
+
+/* Every function exists under that name. */
+#define CUPTI_FN(needed, name, params) _Static_assert(sizeof &cupti##name == sizeof(((struct cupti *)0)->name), #name);
+#if CUPTI_API_VERSION >= 130000
+#include "inject/cupti_api.def"
+
+SAME(RESULT_BUSY, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+SAME(DOMAIN_STATE, CUPTI_CB_DOMAIN_STATE);
+SAME(STATE_FATAL_ERROR, CUPTI_CBID_STATE_FATAL_ERROR);
+SAME(STATE_ERROR, CUPTI_CBID_STATE_ERROR);
+SAME(HOLDER_NAME_SIZE, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
+MEMBER(cupti_state_data, result, CUpti_StateData, notification.result);
+MEMBER(cupti_state_data, message, CUpti_StateData, notification.message);
+MEMBER(cupti_subscriber_params, size, CUpti_SubscriberParams, structSize);
+MEMBER(cupti_subscriber_params, name, CUpti_SubscriberParams, subscriberName);
+MEMBER(cupti_subscriber_params, old_name, CUpti_SubscriberParams, oldSubscriberName);
+MEMBER(cupti_subscriber_params, old_size, CUpti_SubscriberParams, oldSubscriberSize);
+_Static_assert(sizeof(struct cupti_subscriber_params) == CUpti_SubscriberParams_STRUCT_SIZE, "size of the subscriber's parameters");
+#endif
+#undef CUPTI_FN
+
+/* ---- records ---- */
+
+#define KERNEL_FIELDS(type)                                                                                       \
+	FIELD(KERNEL_REGISTERS, type, registersPerThread);                                                        \
+	FIELD(KERNEL_START, type, start);                                                                         \
+	FIELD(KERNEL_END, type, end);                                                                             \
+	FIELD(KERNEL_DEVICE, type, deviceId);                                                                     \
+	FIELD(KERNEL_CONTEXT, type, contextId);                                                                   \
+	FIELD(KERNEL_STREAM, type, streamId);                                                                     \
+	FIELD(KERNEL_GRID, type, gridX);                                                                          \
+	FIELD(KERNEL_GRID + 8, type, gridZ);                                                                      \
+	FIELD(KERNEL_BLOCK, type, blockX);                                                                        \
+	FIELD(KERNEL_BLOCK + 8, type, blockZ);                                                                    \
+	FIELD(KERNEL_STATIC_SHARED, type, staticSharedMemory);                                                    \
+	FIELD(KERNEL_DYNAMIC_SHARED, type, dynamicSharedMemory);                                                  \
+	FIELD(KERNEL_LOCAL, type, localMemoryPerThread);                                                          \
+	FIELD(KERNEL_CORR, type, correlationId);                                                                  \
+	FIELD(KERNEL_NAME, type, name);                                                                           \
+	FIELD(KERNEL_LAUNCH_TYPE, type, launchType);                                                              \
+	FIELD(KERNEL_SHARED_EXECUTED, type, sharedMemoryExecuted)
+
+#define COPY_FIELDS(type)                                                                                         \
+	FIELD(MEMCPY_KIND, type, copyKind);                                                                       \
+	FIELD(MEMCPY_SRC_KIND, type, srcKind);                                                                    \
+	FIELD(MEMCPY_DST_KIND, type, dstKind);                                                                    \
+	FIELD(MEMCPY_FLAGS, type, flags);                                                                         \
+	FIELD(MEMCPY_BYTES, type, bytes);                                                                         \
+	FIELD(MEMCPY_START, type, start);                                                                         \
+	FIELD(MEMCPY_END, type, end);                                                                             \
+	FIELD(MEMCPY_DEVICE, type, deviceId);                                                                     \
+	FIELD(MEMCPY_CONTEXT, type, contextId);                                                                   \
+	FIELD(MEMCPY_STREAM, type, streamId)
+
+#define SET_FIELDS(type)                                                                                          \
+	FIELD(MEMSET_VALUE, type, value);                                                                         \
+	FIELD(MEMSET_BYTES, type, bytes);                                                                         \
+	FIELD(MEMSET_START, type, start);                                                                         \
+	FIELD(MEMSET_END, type, end);                                                                             \
+	FIELD(MEMSET_DEVICE, type, deviceId);                                                                     \
+	FIELD(MEMSET_CONTEXT, type, contextId);                                                                   \
+	FIELD(MEMSET_STREAM, type, streamId);                                                                     \
+	FIELD(MEMSET_CORR, type, correlationId);                                                                  \
+	FIELD(MEMSET_FLAGS, type, flags);                                                                         \
+	FIELD(MEMSET_MEM_KIND, type, memoryKind)
+
+#define SYNC_FIELDS(record)                                                                                       \
+	FIELD(SYNC_TYPE, record, type);                                                                           \
+	FIELD(SYNC_START, record, start);                                                                         \
+	FIELD(SYNC_END, record, end);                                                                             \
+	FIELD(SYNC_CORR, record, correlationId);                                                                  \
+	FIELD(SYNC_CONTEXT, record, contextId);                                                                   \
+	FIELD(SYNC_STREAM, record, streamId);                                                                     \
+	FIELD(SYNC_EVENT, record, cudaEventId)
+
+#define OVERHEAD_FIELDS(type)                                                                                     \
+	FIELD(OVERHEAD_KIND, type, overheadKind);                                                                 \
+	FIELD(OVERHEAD_OBJECT_KIND, type, objectKind);                                                            \
+	FIELD(OVERHEAD_OBJECT, type, objectId);                                                                   \
+	FIELD(OVERHEAD_START, type, start);                                                                       \
+	FIELD(OVERHEAD_END, type, end)
+
+#define DEVICE_FIELDS(type)                                                                                       \
+	FIELD(DEVICE_BANDWIDTH, type, globalMemoryBandwidth);                                                     \
+	FIELD(DEVICE_MEMORY, type, globalMemorySize);                                                             \
+	FIELD(DEVICE_L2, type, l2CacheSize);                                                                      \
+	FIELD(DEVICE_WARP, type, numThreadsPerWarp);                                                              \
+	FIELD(DEVICE_CLOCK, type, coreClockRate);                                                                 \
+	FIELD(DEVICE_SM_COUNT, type, numMultiprocessors);                                                         \
+	FIELD(DEVICE_MAX_WARPS, type, maxWarpsPerMultiprocessor);                                                 \
+	FIELD(DEVICE_MAX_BLOCKS, type, maxBlocksPerMultiprocessor);                                               \
+	FIELD(DEVICE_MAX_SHARED_SM, type, maxSharedMemoryPerMultiprocessor);                                      \
+	FIELD(DEVICE_MAX_REGISTERS, type, maxRegistersPerMultiprocessor);                                         \
+	FIELD(DEVICE_MAX_SHARED_BLOCK, type, maxSharedMemoryPerBlock);                                            \
+	FIELD(DEVICE_MAX_THREADS, type, maxThreadsPerBlock);                                                      \
+	FIELD(DEVICE_CC_MAJOR, type, computeCapabilityMajor);                                                     \
+	FIELD(DEVICE_CC_MINOR, type, computeCapabilityMinor);                                                     \
+	FIELD(DEVICE_ID, type, id);                                                                               \
+	FIELD(DEVICE_UUID, type, uuid);                                                                           \
+	FIELD(DEVICE_NAME, type, name)
+
+#define SIZE(type, size) _Static_assert(sizeof(type) == (size), #type " is not of " #size " bytes")
+
+/* What 11.8 and later headers all know; each is a row of cupti_layout.c. */
+KERNEL_FIELDS(CUpti_ActivityKernel5);
+KERNEL_FIELDS(CUpti_ActivityKernel8);
+SIZE(CUpti_ActivityKernel5, 160);
+SIZE(CUpti_ActivityKernel6, 168);
+SIZE(CUpti_ActivityKernel7, 176);
+SIZE(CUpti_ActivityKernel8, 200);
+FIELD(144, CUpti_ActivityKernel5, graphNodeId);
+FIELD(156, CUpti_ActivityKernel5, graphId);
+FIELD(176, CUpti_ActivityKernel8, clusterX);
+FIELD(184, CUpti_ActivityKernel8, clusterZ);
+COPY_FIELDS(CUpti_ActivityMemcpy3);
+COPY_FIELDS(CUpti_ActivityMemcpy5);
+FIELD(MEMCPY_CORR, CUpti_ActivityMemcpy5, correlationId);
+FIELD(64, CUpti_ActivityMemcpy5, graphNodeId);
+FIELD(72, CUpti_ActivityMemcpy5, graphId);
+SIZE(CUpti_ActivityMemcpy3, 72);
+SIZE(CUpti_ActivityMemcpy4, 80);
+SIZE(CUpti_ActivityMemcpy5, 88);
+COPY_FIELDS(CUpti_ActivityMemcpyPtoP2);
+COPY_FIELDS(CUpti_ActivityMemcpyPtoP4);
+FIELD(PEER_SRC_DEVICE, CUpti_ActivityMemcpyPtoP4, srcDeviceId);
+FIELD(PEER_DST_DEVICE, CUpti_ActivityMemcpyPtoP4, dstDeviceId);
+FIELD(PEER_CORR, CUpti_ActivityMemcpyPtoP4, correlationId);
+FIELD(72, CUpti_ActivityMemcpyPtoP4, graphNodeId);
+FIELD(80, CUpti_ActivityMemcpyPtoP4, graphId);
+SIZE(CUpti_ActivityMemcpyPtoP2, 80);
+SIZE(CUpti_ActivityMemcpyPtoP3, 88);
+SIZE(CUpti_ActivityMemcpyPtoP4, 96);
+SET_FIELDS(CUpti_ActivityMemset2);
+SET_FIELDS(CUpti_ActivityMemset4);
+FIELD(64, CUpti_ActivityMemset4, graphNodeId);
+FIELD(72, CUpti_ActivityMemset4, graphId);
+SIZE(CUpti_ActivityMemset2, 72);
+SIZE(CUpti_ActivityMemset3, 80);
+SIZE(CUpti_ActivityMemset4, 88);
+SYNC_FIELDS(CUpti_ActivitySynchronization);
+SIZE(CUpti_ActivitySynchronization, 40);
+OVERHEAD_FIELDS(CUpti_ActivityOverhead);
+SIZE(CUpti_ActivityOverhead, 40);
+DEVICE_FIELDS(CUpti_ActivityDevice2);
+DEVICE_FIELDS(CUpti_ActivityDevice4);
+SIZE(CUpti_ActivityDevice2, 144);
+SIZE(CUpti_ActivityDevice4, 176);
+FIELD(CONTEXT_ID, CUpti_ActivityContext, contextId);
+FIELD(CONTEXT_DEVICE, CUpti_ActivityContext, deviceId);
+FIELD(CONTEXT_API, CUpti_ActivityContext, computeApiKind);
+FIELD(CONTEXT_NULL_STREAM, CUpti_ActivityContext, nullStreamId);
+SIZE(CUpti_ActivityContext, 16);
+FIELD(STREAM_CONTEXT, CUpti_ActivityStream, contextId);
+FIELD(STREAM_ID, CUpti_ActivityStream, streamId);
+FIELD(STREAM_PRIORITY, CUpti_ActivityStream, priority);
+FIELD(STREAM_FLAGS, CUpti_ActivityStream, flag);
+SIZE(CUpti_ActivityStream, 24);
+
+#if CUPTI_API_VERSION >= 19
+KERNEL_FIELDS(CUpti_ActivityKernel9);
+SIZE(CUpti_ActivityKernel9, 208);
+#endif
+#if CUPTI_API_VERSION >= 22
+FIELD(40, CUpti_ActivityOverhead2, correlationId);
+SIZE(CUpti_ActivityOverhead2, 48);
+OVERHEAD_FIELDS(CUpti_ActivityOverhead3);
+FIELD(40, CUpti_ActivityOverhead3, correlationId);
+FIELD(48, CUpti_ActivityOverhead3, overheadData);
+SIZE(CUpti_ActivityOverhead3, 56);
+#endif
+#if CUPTI_API_VERSION >= 26
+SYNC_FIELDS(CUpti_ActivitySynchronization2);
+FIELD(48, CUpti_ActivitySynchronization2, returnValue);
+SIZE(CUpti_ActivitySynchronization2, 56);
+COPY_FIELDS(CUpti_ActivityMemcpy6);
+FIELD(88, CUpti_ActivityMemcpy6, copyCount);
+SIZE(CUpti_ActivityMemcpy6, 96);
+#endif
+#if CUPTI_API_VERSION >= 130000
+KERNEL_FIELDS(CUpti_ActivityKernel10);
+FIELD(144, CUpti_ActivityKernel10, graphNodeId);
+FIELD(156, CUpti_ActivityKernel10, graphId);
+FIELD(176, CUpti_ActivityKernel10, clusterX);
+SIZE(CUpti_ActivityKernel10, 216);
+DEVICE_FIELDS(CUpti_ActivityDevice5);
+SIZE(CUpti_ActivityDevice5, 184);
+FIELD(CONTEXT_NULL_STREAM, CUpti_ActivityContext3, nullStreamId);
+#endif
