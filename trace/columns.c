@@ -15,7 +15,7 @@
 #define PLANE_MATCH     7
 #define PLANE_HASH_LOG  12
 #define ZSTD_WORTH      32              /* bytes; a frame costs 9 at least, so less gains nothing to speak of */
-#define SAMPLE_EVERY    16              /* rows looked at to choose between differences and gaps */
+#define SAMPLE_EVERY    64              /* rows looked at to choose between differences and gaps */
 
 struct packer {
 	ZSTD_CCtx *zstd;
