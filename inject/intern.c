@@ -22,29 +22,60 @@ struct table {
 	struct entry *places[];
 };
 
+#define RECENT 1024u            /* a power of two */
+
 /* Of one process: reached through the guest page, so a forked child starts with none. */
 struct intern {
 	struct table *table;
 	uint32_t lock;
 	uint32_t used;
 	uint32_t next_string, next_config;
+	/* By address of the text: most names are literals, and comparing costs a third of hashing and looking up. */
+	struct entry *recent[RECENT];
 };
 
-/* Multiply and fold, eight bytes a step: names are 10 to 4000 bytes, and this runs for each push. */
+static inline uint64_t load64(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline uint64_t load32(const char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+	__uint128_t product = (__uint128_t)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Sixteen bytes a multiplication, the last ones overlapping: names are 10 to 4000 bytes long. */
 static uint64_t hash_of(const char *p, size_t n, uint64_t seed)
 {
-	const uint64_t k = 0x9fb21c651e98df25ull;
-	uint64_t h = (seed + n) * k, v;
+	const uint64_t k1 = 0xa0761d6478bd642full, k2 = 0xe7037ed1a0b428dbull;
+	uint64_t h = seed ^ k1, a = 0, b = 0;
+	size_t left = n;
 
-	for (; n >= 8; n -= 8, p += 8) {
-		memcpy(&v, p, 8);
-		h = (h ^ v) * k;
-		h ^= h >> 35;
+	for (; left > 16; left -= 16, p += 16)
+		h = fold(load64(p) ^ k2, load64(p + 8) ^ h);
+	if (left >= 8) {
+		a = load64(p);
+		b = load64(p + left - 8);
+	} else if (left >= 4) {
+		a = load32(p);
+		b = load32(p + left - 4);
+	} else if (left > 0) {
+		a = (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[left / 2] << 8 | (uint8_t)p[left - 1];
 	}
-	v = 0;
-	memcpy(&v, p, n);
-	h = (h ^ v) * k;
-	return h ^ h >> 29;
+	return fold(k1 ^ n, fold(a ^ k2, b ^ h));
 }
 
 static struct entry *find(const struct table *t, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
@@ -143,24 +174,24 @@ static bool describe_config(struct stream *s, uint32_t id, const void *bytes)
 	return true;
 }
 
-/* Describes first, then lets others find the id.  0 when it cannot be described. */
-static uint32_t insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
+/* Describes first, then lets others find the id.  NULL when it cannot be described. */
+static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
 {
 	struct entry *e = find(in->table, hash, kind, bytes, n);
 	uint32_t *next = kind == ROW_string ? &in->next_string : &in->next_config;
 	bool ok;
 
 	if (e)
-		return e->id;
+		return e;
 	if (in->used >= MAX_ENTRIES) {
 		health_count(HEALTH_strings_full);
-		return 0;
+		return NULL;
 	}
 	if (in->used >= in->table->mask / 2 && !grow(in))
-		return 0;
-	e = memory_take(sizeof *e + n);
+		return NULL;
+	e = memory_take(sizeof *e + n + 1);     /* zero-terminated, for strcmp() */
 	if (!e)
-		return 0;
+		return NULL;
 	e->hash = hash;
 	e->kind = kind;
 	e->len = (uint32_t)n;
@@ -168,39 +199,53 @@ static uint32_t insert(struct stream *s, struct intern *in, uint64_t hash, uint3
 	memcpy(e->bytes, bytes, n);
 	ok = kind == ROW_string ? describe_string(s, e->id, bytes, n) : describe_config(s, e->id, bytes);
 	if (!ok)
-		return 0;
+		return NULL;
 	*next = e->id;
 	in->used++;
 	place(in->table, e);
-	return e->id;
+	return e;
 }
 
-static uint32_t intern(struct stream *s, uint32_t kind, const void *bytes, size_t n)
+static struct entry *intern(struct stream *s, struct intern *in, uint32_t kind, const void *bytes, size_t n)
 {
-	struct intern *in = intern_self();
 	uint64_t hash = hash_of(bytes, n, kind);
-	struct entry *e;
-	uint32_t id;
+	struct entry *e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
 
-	if (!in)
-		return 0;
-	e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
 	if (likely(e != NULL))
-		return e->id;
+		return e;
 	lock(in);
-	id = insert(s, in, hash, kind, bytes, n);
+	e = insert(s, in, hash, kind, bytes, n);
 	unlock(in);
-	return id;
+	return e;
+}
+
+static uint32_t id_of(const struct entry *e)
+{
+	return e ? e->id : 0;
 }
 
 uint32_t intern_bytes(struct stream *s, const char *text, size_t n)
 {
-	return intern(s, ROW_string, text, n < INTERN_MAX ? n : INTERN_MAX);
+	struct intern *in = intern_self();
+
+	return in ? id_of(intern(s, in, ROW_string, text, n < INTERN_MAX ? n : INTERN_MAX)) : 0;
 }
 
 uint32_t intern_text(struct stream *s, const char *text)
 {
-	return text ? intern_bytes(s, text, strnlen(text, INTERN_MAX)) : 0;
+	struct intern *in = text ? intern_self() : NULL;
+	struct entry **recent, *e;
+
+	if (!in)
+		return 0;
+	recent = &in->recent[((uintptr_t)text ^ (uintptr_t)text >> 10) % RECENT];
+	e = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
+	if (likely(e && strcmp(e->bytes, text) == 0))
+		return e->id;
+	e = intern(s, in, ROW_string, text, strnlen(text, INTERN_MAX));
+	if (e)
+		__atomic_store_n(recent, e, __ATOMIC_RELEASE);
+	return id_of(e);
 }
 
 static size_t utf8_put(char *out, uint32_t c)
@@ -250,8 +295,10 @@ uint32_t intern_wide(struct stream *s, const wchar_t *text)
 
 uint32_t intern_config(struct stream *s, struct config_row *config)
 {
+	struct intern *in = intern_self();
+
 	config->id = 0;
-	config->id = intern(s, ROW_config, config, sizeof *config);
+	config->id = in ? id_of(intern(s, in, ROW_config, config, sizeof *config)) : 0;
 	return config->id;
 }
 

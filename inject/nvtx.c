@@ -22,9 +22,15 @@ static uint32_t message_of(struct stream *s, const struct nvtx_attributes *a)
 	}
 }
 
+/* The default domain, which most calls are in, without a call. */
+static inline uint32_t domain_of(struct stream *s, const void *domain)
+{
+	return likely(!domain) ? 0 : names_domain_id(s, domain);
+}
+
 static struct range_what what_of(struct stream *s, const void *domain, const struct nvtx_attributes *a)
 {
-	struct range_what w = { .domain = names_domain_id(s, domain) };
+	struct range_what w = { .domain = domain_of(s, domain) };
 
 	if (!a || a->size < sizeof *a)
 		return w;
@@ -90,7 +96,7 @@ static int domain_pop(const void *domain)
 
 	if (!s)
 		return NOT_TRACKED;
-	depth = ranges_pop(s, names_domain_id(s, domain));
+	depth = ranges_pop(s, domain_of(s, domain));
 	stream_leave(s);
 	return depth;
 }
@@ -208,7 +214,7 @@ static void name_category(const void *domain, uint32_t category, const char *tex
 
 	if (!s)
 		return;
-	id = names_domain_id(s, domain);
+	id = domain_of(s, domain);
 	name = wide ? intern_wide(s, wide) : intern_text(s, text);
 	row = stream_reserve(s, ROW_category, sizeof *row);
 	if (row) {

@@ -27,6 +27,30 @@ TEST(equal_strings_have_one_id_and_are_described_once)
 	stream_leave(s);
 }
 
+TEST(text_that_changes_at_its_address_is_another_string)
+{
+	char text[64];
+	uint32_t first, second;
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	strcpy(text, "step 1");
+	first = intern_text(s, text);
+	strcpy(text, "step 2");
+	second = intern_text(s, text);
+	CHECK(first != second);
+	CHECK_STR(fake_string(second), "step 2");
+	strcpy(text, "step");
+	CHECK(intern_text(s, text) != second);
+	strcpy(text, "step 1");
+	CHECK_EQ(intern_text(s, text), first);
+	for (size_t n = 0; n < sizeof text; n++)        /* every length of the hash's tail */
+		CHECK_EQ(intern_bytes(s, "0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", n),
+			 intern_bytes(s, "0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", n));
+	stream_leave(s);
+}
+
 TEST(wide_strings_become_utf8_and_meet_their_narrow_twins)
 {
 	struct stream *s;

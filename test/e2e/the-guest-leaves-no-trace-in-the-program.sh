@@ -1,0 +1,50 @@
+#!/bin/sh
+# A program with strict habits looks after itself: descriptors, files, errno, signals, vfork and fork.
+. "$(dirname "$0")/lib.sh"
+
+manners=$GPROF_BUILD/test/programs/manners
+export manners
+
+it 'touches no descriptor, file, errno or signal of a program that takes every number, forks and vforks' '
+	need "$manners" "NVTX programs are not built"
+	"$manners" alone.txt
+	is untouched "$(cat alone.txt)" "without us the program"
+	gprof-run -q -o run -- "$manners" with.txt
+	is untouched "$(cat with.txt)" "the program"
+	gprof-trace dump run.gtrace >rows
+	is 2010 "$(grep -c "^range .*\"work\"" rows)" "ranges of parent and forked child"
+	is 2010 "$(grep -c "^mark .*\"tick\"" rows)" "their marks"
+'
+
+it 'leaves a program alone whose session is gone' '
+	need "$manners" "NVTX programs are not built"
+	mkdir session
+	object=$GPROF_BUILD/lib/gprof/libgprof_inject.so
+	GPROF_SESSION=$PWD/session LD_PRELOAD=$object NVTX_INJECTION64_PATH=$object "$manners" gone.txt
+	is untouched "$(cat gone.txt)" "the program"
+	GPROF_SESSION=$PWD/nothing LD_PRELOAD=$object NVTX_INJECTION64_PATH=$object "$manners" gone.txt
+	is untouched "$(cat gone.txt)" "the program"
+'
+
+it 'keeps a forked child apart from its parent' '
+	need python3
+	need "$GPROF_BUILD/test/programs/libnvtx_shim.so" "the NVTX shim is not built"
+	cat >forks.py <<-PY
+		import ctypes, os, sys
+		nvtx = ctypes.CDLL("$GPROF_BUILD/test/programs/libnvtx_shim.so")
+		push, pop = nvtx.nvtx_push, nvtx.nvtx_pop
+		push(b"parent"); pop()
+		for i in range(3):
+		    pid = os.fork()
+		    if pid == 0:
+		        push(b"child"); pop()
+		        os._exit(0)
+		    os.waitpid(pid, 0)
+		push(b"parent"); pop()
+	PY
+	gprof-run -q -o run -- python3 forks.py
+	gprof-trace dump run.gtrace >rows
+	is 2 "$(grep -c "^range .*\"parent\"" rows)" "ranges of the parent"
+	is 3 "$(grep -c "^range .*\"child\"" rows)" "ranges of the children"
+	is 3 "$(grep "^range .*\"child\"" rows | sed "s/.* process=\([0-9]*\).*/\1/" | sort -u | wc -l)" "processes with a child range"
+'
