@@ -201,24 +201,15 @@ static bool gaps_are_smaller(const char *at, ptrdiff_t lengths, size_t stride, s
 	return gap < delta;
 }
 
-/* Position of a field; -1: the record has none of that name with 8 bytes. */
-static int wide_field(const struct record *r, const char *name)
-{
-	for (unsigned i = 0; i < r->n_fields; i++)
-		if (r->fields[i].size == 8 && strcmp(r->fields[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 static enum encoding choose(const struct record *r, const struct field *f, const char *at, size_t n, ptrdiff_t *lengths)
 {
-	int duration;
+	int duration = record_field(r, "duration");
 
 	if (f->codec == CODEC_SIGNED)
 		return ENCODING_SIGNED;
 	if (f->codec == CODEC_PLAIN)
 		return ENCODING_PLAIN;
-	if (f->size == 8 && strcmp(f->name, "start") == 0 && (duration = wide_field(r, "duration")) >= 0) {
+	if (f->size == 8 && strcmp(f->name, "start") == 0 && duration >= 0 && r->fields[duration].size == 8) {
 		*lengths = (ptrdiff_t)r->fields[duration].offset - f->offset;
 		if (gaps_are_smaller(at, *lengths, r->size, n))
 			return ENCODING_GAP;

@@ -54,6 +54,10 @@ int columns_encode(struct packer *p, struct buf *out, const struct record *r, co
  */
 int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n);
 
+/* The same, for who has the values of the record's `duration` already: a column `start` of gaps needs them.  NULL: decodes them too. */
+int column_decode_known(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n,
+			const uint64_t *lengths);
+
 /* The tails, one after the other, appended to out.  0 or -1. */
 int column_tails(const uint8_t *body, size_t size, unsigned n_columns, struct buf *out);
 

@@ -199,23 +199,6 @@ static void sum_up(void *out, size_t n, enum encoding encoding, uint64_t base, u
 	}
 }
 
-/* The values of `duration`, which a column of gaps is relative to; NULL: nonsense, or out of memory. */
-static uint64_t *decode_lengths(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, size_t n)
-{
-	uint64_t *lengths;
-
-	for (unsigned f = 0; f < r->n_fields; f++) {
-		if (r->fields[f].size != 8 || strcmp(r->fields[f].name, "duration"))
-			continue;
-		lengths = malloc((n + 1) * sizeof *lengths);
-		if (lengths && column_decode(body, size, n_columns, r, f, lengths, n) == 0)
-			return lengths;
-		free(lengths);
-		return NULL;
-	}
-	return NULL;
-}
-
 /* The numbers of one column into out. */
 static int decode_planes(const struct column *c, struct cursor data, void *out, size_t n, unsigned size)
 {
@@ -239,13 +222,28 @@ static int decode_planes(const struct column *c, struct cursor data, void *out, 
 	return 0;
 }
 
-int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n)
+/* The values of `duration`, which a column of gaps is relative to; NULL: nonsense, or out of memory. */
+static uint64_t *decode_lengths(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, size_t n)
+{
+	int f = record_field(r, "duration");
+	uint64_t *lengths = NULL;
+
+	if (f >= 0 && r->fields[f].size == 8)
+		lengths = malloc((n + 1) * sizeof *lengths);
+	if (lengths && column_decode(body, size, n_columns, r, (unsigned)f, lengths, n) == 0)
+		return lengths;
+	free(lengths);
+	return NULL;
+}
+
+int column_decode_known(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n,
+			const uint64_t *lengths)
 {
 	unsigned width = r->fields[f].size;
-	uint64_t *lengths = NULL;
 	struct cursor data = { 0 };
 	struct column c = { 0 };
-	int found = find(body, size, n_columns, f, &c, &data);
+	uint64_t *own = NULL;
+	int found = find(body, size, n_columns, f, &c, &data), rc = -1;
 
 	if (found < 0)
 		return -1;
@@ -256,17 +254,22 @@ int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const st
 	if (c.encoding == ENCODING_GAP) {
 		if (width != 8 || strcmp(r->fields[f].name, "start"))
 			return -1;
-		lengths = decode_lengths(body, size, n_columns, r, n);
+		if (!lengths)
+			lengths = own = decode_lengths(body, size, n_columns, r, n);
 		if (!lengths)
 			return -1;
 	}
-	if (decode_planes(&c, data, out, n, width) < 0) {
-		free(lengths);
-		return -1;
+	if (decode_planes(&c, data, out, n, width) == 0) {
+		sum_up(out, n, c.encoding, c.base, width, lengths);
+		rc = 0;
 	}
-	sum_up(out, n, c.encoding, c.base, width, lengths);
-	free(lengths);
-	return 0;
+	free(own);
+	return rc;
+}
+
+int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n)
+{
+	return column_decode_known(body, size, n_columns, r, f, out, n, NULL);
 }
 
 int column_tails(const uint8_t *body, size_t size, unsigned n_columns, struct buf *out)

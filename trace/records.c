@@ -45,6 +45,14 @@ const struct record *record_by_kind(unsigned kind)
 	return NULL;
 }
 
+int record_field(const struct record *r, const char *name)
+{
+	for (unsigned f = 0; f < r->n_fields; f++)
+		if (strcmp(r->fields[f].name, name) == 0)
+			return (int)f;
+	return -1;
+}
+
 uint64_t field_load(const struct field *f, const void *row)
 {
 	const char *p = (const char *)row + f->offset;

@@ -67,6 +67,9 @@ extern const size_t n_records;
 /* The record type of a kind number, or NULL when this program does not know it. */
 const struct record *record_by_kind(unsigned kind);
 
+/* Position of the field of that name, or -1. */
+int record_field(const struct record *r, const char *name);
+
 /* The value of field f of a row, sign-extended to 64 bits where the field is signed. */
 uint64_t field_load(const struct field *f, const void *row);
 void field_store(const struct field *f, void *row, uint64_t value);

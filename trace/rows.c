@@ -29,50 +29,79 @@ static const uint8_t *chunk_body(struct trace *t, struct chunk *c)
 	return body;
 }
 
-static int raw_column(struct trace *t, struct chunk *c, unsigned f, void *out)
+static int raw_column(struct trace *t, struct chunk *c, unsigned f, void *out, const int64_t *lengths)
 {
 	const uint8_t *body = chunk_body(t, c);
 
 	if (!body)
 		return -1;
-	if (column_decode(body, c->head.stored, c->head.columns, c->record, f, out, c->head.rows) < 0)
+	if (column_decode_known(body, c->head.stored, c->head.columns, c->record, f, out, c->head.rows,
+				(const uint64_t *)lengths) < 0)
 		return chunk_bad(t, c, " (its columns make no sense)");
 	return 0;
 }
 
-/* The field of which a length is the rest: `start`; -1: the record has none. */
-static int start_field(const struct record *r)
+static unsigned clock_of(const struct chunk *c, unsigned f)
 {
-	for (unsigned i = 0; i < r->n_fields; i++)
-		if (strcmp(r->fields[i].name, "start") == 0)
-			return (int)i;
-	return -1;
+	unsigned unit = c->record->fields[f].unit;
+
+	return unit == UNIT_GTIME || unit == UNIT_GSPAN ? CLOCK_REAL : c->head.clock;
 }
 
-/* End and start are converted, not their distance, so that what lay inside each other still does. */
-static int convert_spans(struct trace *t, struct chunk *c, unsigned clock, int64_t *out)
+static void convert_times(struct trace *t, struct chunk *c, unsigned f, int64_t *times)
 {
 	struct clock_map own = t->clock;        /* a hint of our own: other threads read other chunks */
-	int start = start_field(c->record), rc = -1;
-	int64_t *starts = NULL;
+	unsigned clock = clock_of(c, f);
 
-	if (start >= 0) {
-		starts = malloc(c->head.rows * sizeof *starts);
-		if (!starts || raw_column(t, c, (unsigned)start, starts) < 0)
-			goto out;
-	}
+	for (uint32_t i = 0; i < c->head.rows; i++)
+		times[i] = clock_convert(&own, clock, times[i]);
+}
+
+/* Ends and starts are converted, not their distances, so that what lay inside each other still does. */
+static void convert_spans(struct trace *t, struct chunk *c, unsigned f, int64_t *starts, int64_t *lengths)
+{
+	struct clock_map ends = t->clock, own = t->clock;
+	unsigned clock = clock_of(c, f);
+
 	for (uint32_t i = 0; i < c->head.rows; i++) {
-		int64_t from = starts ? starts[i] : 0;
-		int64_t to = (int64_t)((uint64_t)from + (uint64_t)out[i]);
+		int64_t from = clock_convert(&own, clock, starts[i]);
+		int64_t to = (int64_t)((uint64_t)starts[i] + (uint64_t)lengths[i]);
 
-		if (from)
-			out[i] = (int64_t)((uint64_t)clock_convert(&own, clock, to) -
-					   (uint64_t)clock_convert(&own, clock, from));
+		if (starts[i])
+			lengths[i] = (int64_t)((uint64_t)clock_convert(&ends, clock, to) - (uint64_t)from);
 		else
-			out[i] = clock_span(&own, clock, out[i]);
+			lengths[i] = clock_span(&own, clock, lengths[i]);
+		starts[i] = from;
 	}
-	rc = 0;
-out:
+}
+
+int trace_spans(struct trace *t, struct chunk *c, int64_t *starts, int64_t *lengths)
+{
+	int start = record_field(c->record, "start"), length = record_field(c->record, "duration");
+
+	if (start < 0 || length < 0 || raw_column(t, c, (unsigned)length, lengths, NULL) < 0 ||
+	    raw_column(t, c, (unsigned)start, starts, lengths) < 0)
+		return -1;
+	if (t->clock.n)
+		convert_spans(t, c, (unsigned)length, starts, lengths);
+	return 0;
+}
+
+/* A length: with its start where the record has one. */
+static int span_column(struct trace *t, struct chunk *c, unsigned f, int64_t *out)
+{
+	int64_t *starts;
+	int rc;
+
+	if (record_field(c->record, "start") < 0) {
+		if (raw_column(t, c, f, out, NULL) < 0)
+			return -1;
+		for (uint32_t i = 0; i < c->head.rows; i++)
+			out[i] = clock_span(&t->clock, clock_of(c, f), out[i]);
+		return 0;
+	}
+	starts = malloc((c->head.rows + 1u) * sizeof *starts);
+	rc = starts ? trace_spans(t, c, starts, out) : -1;
 	free(starts);
 	return rc;
 }
@@ -80,22 +109,13 @@ out:
 int trace_column(struct trace *t, struct chunk *c, unsigned f, void *out)
 {
 	unsigned unit = c->record->fields[f].unit;
-	bool is_gpu = unit == UNIT_GTIME || unit == UNIT_GSPAN;
-	unsigned clock = is_gpu ? CLOCK_REAL : c->head.clock;
-	struct clock_map own;
-	int64_t *times = out;
 
-	if (raw_column(t, c, f, out) < 0)
+	if (t->clock.n && (unit == UNIT_SPAN || unit == UNIT_GSPAN))
+		return span_column(t, c, f, out);
+	if (raw_column(t, c, f, out, NULL) < 0)
 		return -1;
-	if (!t->clock.n)
-		return 0;
-	if (unit == UNIT_SPAN || unit == UNIT_GSPAN)
-		return convert_spans(t, c, clock, times);
-	if (unit != UNIT_TIME && unit != UNIT_GTIME)
-		return 0;
-	own = t->clock;
-	for (uint32_t i = 0; i < c->head.rows; i++)
-		times[i] = clock_convert(&own, clock, times[i]);
+	if (t->clock.n && (unit == UNIT_TIME || unit == UNIT_GTIME))
+		convert_times(t, c, f, out);
 	return 0;
 }
 

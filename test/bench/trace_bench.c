@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "trace/clock.h"
-#include "trace/file.h"
+#include "trace/reader.h"
+#include "trace/wire.h"
 
 #define KERNELS     60
 #define STEP        1500
@@ -248,6 +250,71 @@ static void measure(const struct stream *s, unsigned name, unsigned duration)
 	packer_free(p);
 }
 
+/* As the collector does: chunk after chunk, and a clock row for each tenth of a second, of a wall clock that is slewed. */
+static double write_file(int fd, const struct stream *s, size_t per)
+{
+	struct file_header h = { .session = 1 };
+	struct trace_error err = { 0 };
+	struct writer *w = writer_new(fd, &h, &err);
+	const struct record *clock = record_by_kind(ROW_clock);
+	size_t repeats = (TOTAL + s->n - 1) / s->n;
+	const int64_t *first = (const int64_t *)s->rows, *last = (const int64_t *)(s->rows + (s->n - 1) * s->record->size);
+	int64_t begin = cpu_ns(), took;
+
+	for (size_t r = 0; r < repeats; r++)
+		for (size_t i = 0; i < s->n; i += per)
+			writer_rows(w, 1, CLOCK_REAL, s->record, s->rows + i * s->record->size, s->n - i < per ? s->n - i : per, NULL, 0,
+				    &err);
+	took = cpu_ns() - begin;
+	for (int64_t t = *first; t < *last; t += 100000000) {
+		struct clock_row row = { .mono = t - *first, .real = t + (t - *first) / 20000 };
+
+		writer_rows(w, 0, CLOCK_MONO, clock, &row, 1, NULL, 0, &err);
+	}
+	if (writer_finish(w, &err) < 0 || err.text[0])
+		die(err.text);
+	return (double)took / (double)(repeats * s->n);
+}
+
+/* What a summary by name needs of a file: names, starts and lengths of all rows in trace time. */
+static double read_file(const char *path, const struct stream *s, unsigned name, size_t per)
+{
+	int64_t *starts = malloc(per * 8), *lengths = malloc(per * 8), begin = cpu_ns(), took;
+	uint32_t *names = malloc(per * 4);
+	struct trace_error err = { 0 };
+	struct trace t;
+
+	if (trace_open(&t, path, 0, &err) < 0)
+		die(err.text);
+	for (struct chunk *c = t.chunks; c < t.chunks + t.n_chunks; c++)
+		if (c->record == s->record && (trace_column(&t, c, name, names) < 0 || trace_spans(&t, c, starts, lengths) < 0))
+			die("a chunk cannot be read");
+	took = cpu_ns() - begin;
+	trace_close(&t);
+	free(starts);
+	free(lengths);
+	free(names);
+	return (double)took / 1e9;
+}
+
+static void measure_file(const struct stream *s, unsigned name)
+{
+	size_t per = CHUNK_BYTES / s->record->size;
+	int fd = memfd_create("bench", MFD_CLOEXEC);
+	double least = 1e9;
+	char path[40];
+
+	row(s->name, "write a file in memory", write_file(dup(fd), s, per), "");
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	for (int i = 0; i < ROUNDS; i++) {
+		double seconds = read_file(path, s, name, per);
+
+		least = seconds < least ? seconds : least;
+	}
+	printf("%s: open 10^7, read names, starts and lengths in trace time\t%.3f\ts\t\n", s->name, least);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct stream kernels = { "kernel rows", record_by_kind(ROW_kernel), NULL, DISTINCT };
@@ -266,8 +333,10 @@ int main(int argc, char **argv)
 	}
 	kernels.rows = (char *)k;
 	api.rows = (char *)a;
-	if (kernels.n)
+	if (kernels.n) {
 		measure(&kernels, COL_kernel_name, COL_kernel_duration);
+		measure_file(&kernels, COL_kernel_name);
+	}
 	if (api.n)
 		measure(&api, COL_api_name, COL_api_duration);
 	free(k);

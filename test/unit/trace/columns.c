@@ -2,6 +2,17 @@
 
 #include <zstd.h>
 
+TEST(a_length_with_a_start_is_called_duration)
+{
+	for (size_t i = 0; i < n_records; i++) {
+		const struct record *r = &records[i];
+
+		for (unsigned f = 0; f < r->n_fields; f++)
+			if ((r->fields[f].unit == UNIT_SPAN || r->fields[f].unit == UNIT_GSPAN) && record_field(r, "start") >= 0)
+				CHECK_STR(r->fields[f].name, "duration");
+	}
+}
+
 /* Columns of a sample, in `body`; the number of columns. */
 static int encode(const struct sample *s, struct buf *body)
 {
