@@ -1,5 +1,6 @@
 #include "cli/json_out.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 int out_init(struct out *o, FILE *file)
@@ -134,6 +135,46 @@ size_t utf8_length(const char *p, const char *end)
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+size_t text_width(const char *text)
+{
+	const char *end = text + strlen(text);
+	size_t width = 0;
+
+	for (size_t n; text < end; text += n ? n : 1, width++)
+		n = utf8_length(text, end);
+	return width;
+}
+
+void out_visible(struct out *o, const char *text, size_t width)
+{
+	const char *end = text + strlen(text);
+	size_t all = text_width(text), left = all > width ? width - 1 : all;
+
+	for (; left > 0; left--) {
+		size_t n = utf8_length(text, end);
+		unsigned char c = (unsigned char)*text;
+
+		if (n == 0 || c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0))
+			out_char(o, '?');
+		else
+			out_bytes(o, text, n);
+		text += n ? n : 1;
+	}
+	if (all > width)
+		out_lit(o, "\xe2\x80\xa6");
+}
+
+void out_format(struct out *o, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(out_room(o, OUT_PIECE), OUT_PIECE, fmt, args);
+	va_end(args);
+	o->len += n < 0 ? 0 : (size_t)n < OUT_PIECE ? (size_t)n : OUT_PIECE - 1;
 }
 
 static void json_control(struct out *o, unsigned char c)

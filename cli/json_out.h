@@ -88,6 +88,15 @@ static inline void json_string(struct out *o, const char *text)
 	json_string_n(o, text, strlen(text));
 }
 
+/* printf, for what is no hot path; cut at OUT_PIECE. */
+void out_format(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Characters of a text on the screen. */
+size_t text_width(const char *text);
+
+/* Text for people: cut with an ellipsis at width characters; what would move the cursor or is no UTF-8 becomes '?'. */
+void out_visible(struct out *o, const char *text, size_t width);
+
 /* Length of the UTF-8 character at p, before end; 0: these bytes are not UTF-8. */
 size_t utf8_length(const char *p, const char *end);
 

@@ -31,36 +31,6 @@ static size_t number_text(char *p, const struct cell *c, bool commas)
 	return (size_t)(to - p) + (size_t)(end - from) - whole;
 }
 
-/* Characters on the screen; those that would move the cursor or are no UTF-8 are printed as one '?'. */
-static size_t text_width(const char *text)
-{
-	const char *end = text + strlen(text);
-	size_t width = 0;
-
-	for (size_t n; text < end; text += n ? n : 1, width++)
-		n = utf8_length(text, end);
-	return width;
-}
-
-static void put_text(struct out *o, const char *text, size_t room)
-{
-	const char *end = text + strlen(text);
-	size_t width = text_width(text), left = width > room ? room - 1 : width;
-
-	for (; left > 0; left--) {
-		size_t n = utf8_length(text, end);
-		unsigned char c = (unsigned char)*text;
-
-		if (n == 0 || c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0))
-			out_char(o, '?');
-		else
-			out_bytes(o, text, n);
-		text += n ? n : 1;
-	}
-	if (width > room)
-		out_lit(o, "\xe2\x80\xa6");
-}
-
 static void put_blanks(struct out *o, size_t n)
 {
 	for (; n > 0; n--)
@@ -142,7 +112,7 @@ static void text_below(struct table *t, const struct cell *cells)
 		put_blanks(o, 6);
 		out_text(o, t->columns[i].name);
 		out_lit(o, ": ");
-		put_text(o, cells[i].text, SIZE_MAX);
+		out_visible(o, cells[i].text, SIZE_MAX);
 		out_char(o, '\n');
 	}
 }
@@ -160,7 +130,7 @@ static void text_row(struct table *t, const struct cell *cells)
 
 		put_blanks(o, (i ? 2 : 1) + (col->flags & COLUMN_TEXT ? 0 : blanks));
 		if (cells[i].kind == CELL_TEXT)
-			put_text(o, cells[i].text, last ? room : width);
+			out_visible(o, cells[i].text, last ? room : width);
 		else if (cells[i].kind == CELL_NUMBER)
 			out_bytes(o, number, number_text(number, &cells[i], !(col->flags & COLUMN_ID)));
 		else
@@ -448,7 +418,7 @@ static void print_notes(struct table *t)
 			continue;
 		}
 		out_text(o, i ? "  " : "\n  ");
-		put_text(o, t->notes[i], SIZE_MAX);
+		out_visible(o, t->notes[i], SIZE_MAX);
 		out_char(o, '\n');
 	}
 }

@@ -33,18 +33,25 @@ static const char *name(struct sums *s, struct table *t, uint64_t key)
 	return model_string(s->m, (uint32_t)key);
 }
 
-static int run(struct model *m, struct table *t, const char *variant)
+int kernels_sum(struct sums *s, enum name_style style)
 {
 	static const unsigned fields[] = { COL_kernel_duration, COL_kernel_start | MODEL_IF_ZERO, COL_kernel_name };
-	struct naming naming = { m, !variant ? NAME_DEMANGLED : variant[0] == 'b' ? NAME_BASE : NAME_AS_IS };
+	struct naming naming = { s->m, style };
+
+	if (sums_pass(s, ROW_kernel, fields, 3, by_name) < 0)
+		return -1;
+	return groups_rekey(&s->groups, as_printed, &naming);
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	enum name_style style = !variant ? NAME_DEMANGLED : variant[0] == 'b' ? NAME_BASE : NAME_AS_IS;
 	struct sums s = { .m = m };
-	int rc = sums_pass(&s, ROW_kernel, fields, 3, by_name);
+	int rc = kernels_sum(&s, style);
 
 	if (rc == 0)
-		rc = groups_rekey(&s.groups, as_printed, &naming);
-	if (rc == 0)
 		rc = sums_print_times(&s, t, name);
-	if (rc == 0 && naming.style != NAME_AS_IS && s.groups.n && !names_can_demangle())
+	if (rc == 0 && style != NAME_AS_IS && s.groups.n && !names_can_demangle())
 		table_note(t, "C++ names are as in the symbol table: libstdc++.so.6 is not here to make them readable");
 	if (rc == 0 && !s.groups.n)
 		why_no_gpu(m, t, "kernels");

@@ -37,17 +37,22 @@ static void why_none(struct model *m, struct table *t)
 		table_note(t, "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)");
 }
 
-static int run(struct model *m, struct table *t, const char *variant)
+int ranges_sum(struct sums *s)
 {
 	static const unsigned fields[] = {
 		COL_range_duration, COL_range_start | MODEL_IF_ZERO, COL_range_name, COL_range_domain, COL_range_flags,
 	};
+
+	model_domain(s->m, 0, 1);       /* so that the pass finds the definitions read */
+	return sums_pass(s, ROW_range, fields, 5, by_domain_and_name);
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
 	struct sums s = { .m = m };
-	int rc;
+	int rc = ranges_sum(&s);
 
 	(void)variant;
-	model_domain(m, 0, 1);          /* so that the pass finds the definitions read */
-	rc = sums_pass(&s, ROW_range, fields, 5, by_domain_and_name);
 	if (rc == 0)
 		rc = sums_print_times(&s, t, name);
 	if (rc == 0 && s.open)

@@ -5,6 +5,7 @@
 #include "cli/analyze/report.h"
 #include "cli/analyze/stats.h"
 #include "cli/model/model.h"
+#include "cli/model/names.h"
 
 /* What a pass adds up.  Counters are of all rows taken. */
 struct sums {
@@ -21,6 +22,10 @@ struct sums {
 int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fields,
 	      bool (*key)(struct sums *s, const struct batch *b, size_t row, uint64_t *key));
 void sums_release(struct sums *s);
+
+/* GPU time by kernel (key: string id of the name as printed) and time in push/pop ranges (key: domain's name << 32 | message). */
+int kernels_sum(struct sums *s, enum name_style style);
+int ranges_sum(struct sums *s);
 
 /* Names what a series is called; the text lives until the table ends. */
 int sums_print_times(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key));

@@ -73,6 +73,8 @@ int model_scan(struct model *m, unsigned kind, const unsigned *fields, size_t n_
 #define STRING_LOST 0x80000000u /* or'ed to the file's id: its definition is not there.  Reads "?17" */
 
 const char *model_string(struct model *m, uint32_t id);
+/* Text behind a string id as it stands in the file, of the process with this number. */
+const char *model_file_string(struct model *m, uint32_t number, uint32_t id);
 /* The id of a text, new if need be; MAP_NONE: out of memory.  Not during a pass. */
 uint32_t model_intern(struct model *m, const char *text);
 

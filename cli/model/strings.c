@@ -111,6 +111,11 @@ uint32_t string_id(const struct model *m, uint32_t process, uint32_t id)
 	return found != MAP_NONE ? found : STRING_LOST | id;
 }
 
+const char *model_file_string(struct model *m, uint32_t number, uint32_t id)
+{
+	return strings_load(m) < 0 ? "?" : model_string(m, string_id(m, process_position(m, number), id));
+}
+
 static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t rows)
 {
 	/* Ids count up from 1, so an array serves; a foreign one far off does not deserve gigabytes. */

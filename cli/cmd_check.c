@@ -1,0 +1,108 @@
+/* gprof-trace check: is this file whole, and if not, what of it can be read? */
+#include "cli/cmd.h"
+#include "cli/fail.h"
+#include "cli/options.h"
+#include "trace/reader.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/file.h>
+
+#include "cli/input.h"
+
+static bool quiet;
+static uint64_t max_errors = 10;
+
+static const struct opt opts[] = {
+	{ 'q', "quiet", NULL, opt_flag, &quiet, "print nothing, only set the exit code", NULL, 0 },
+	{ 0, "max-errors", "N", opt_u64, &max_errors, "list N damaged places of a file (default 10)", NULL, 0 },
+	{ 0 },
+};
+
+/* The collector holds a lock on the file while it writes. */
+static bool being_written(const struct trace *t)
+{
+	if (flock(t->fd, LOCK_SH | LOCK_NB) == 0) {
+		flock(t->fd, LOCK_UN);
+		return false;
+	}
+	return true;
+}
+
+static void print_damage(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_damage && i < max_errors; i++)
+		printf("  at byte %llu: %s\n", (unsigned long long)t->damage[i].offset, t->damage[i].text);
+	if (t->n_damage > max_errors)
+		printf("  and %zu more; --max-errors lists them\n", t->n_damage - (size_t)max_errors);
+}
+
+static void print_state(const struct trace *t, const char *path, bool live, size_t damaged)
+{
+	unsigned long long rows = 0, lost = 0;
+	size_t whole = 0;
+
+	for (size_t i = 0; i < t->n_chunks; i++)
+		if (!t->chunks[i].bad) {
+			whole++;
+			rows += t->chunks[i].head.rows;
+		}
+	for (size_t i = 0; i < t->n_damage; i++)
+		lost += t->damage[i].rows;
+	printf("%s: %s, %zu chunks and %llu rows can be read", path,
+	       damaged ? "damaged" : t->finished ? "whole" : live ? "whole, still being written" : "not finished", whole, rows);
+	if (damaged)
+		printf(", %zu %s cannot (%llu rows at least)", damaged, damaged == 1 ? "place" : "places", lost);
+	printf("\n");
+	print_damage(t);
+	if (!live && (damaged || !t->finished))
+		printf("  'gprof-trace recover %s' rewrites the index over what is whole\n", path);
+}
+
+/* EXIT_OK: every row ever written can be read. */
+static int check_one(const char *path)
+{
+	struct trace t = TRACE_INIT;
+	struct trace_error err = { 0 };
+	size_t damaged;
+	bool live;
+	int rc;
+
+	if (trace_open(&t, path, 0, &err) < 0) {
+		if (!quiet)
+			fail("%s", err.text);
+		return EXIT_FAILED;
+	}
+	damaged = trace_check(&t);
+	live = !t.finished && being_written(&t);
+	if (!quiet)
+		print_state(&t, path, live, damaged);
+	rc = damaged || (!t.finished && !live) ? EXIT_FAILED : EXIT_OK;
+	trace_close(&t);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	char found[NAME_MAX + 1];
+	const char *path;
+	int rc = EXIT_OK;
+
+	if (argc == 0) {
+		path = input_path(argc, argv, found, sizeof found);
+		return path ? check_one(path) : EXIT_FAILED;
+	}
+	for (int i = 0; i < argc; i++)
+		if (check_one(argv[i]) != EXIT_OK)
+			rc = EXIT_FAILED;
+	return rc;
+}
+
+const struct cmd cmd_check = {
+	.name = "check",
+	.args = "[TRACE...]",
+	.help = "Say whether traces are whole, and where the damage is",
+	.more = "Exit code 0: every row can be read, and the file is finished or still being written.",
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,158 @@
+/* gprof-trace dump: every row as text, in the order of the file.  One loop over the record table serves all kinds. */
+#include "cli/cmd.h"
+#include "cli/fail.h"
+#include "cli/input.h"
+#include "cli/json_out.h"
+#include "cli/model/model.h"
+#include "cli/options.h"
+#include "trace/reader.h"
+
+#include <limits.h>
+
+static char *kinds;
+static uint64_t process = UINT64_MAX;
+static bool raw;
+
+static const struct opt opts[] = {
+	{ 'k', "kind", "KIND[,KIND]", opt_list, &kinds, "only rows of these kinds, such as kernel, api or range", NULL, 0 },
+	{ 'p', "process", "N", opt_u64, &process, "only rows of process number N (0: the session's own)", NULL, 0 },
+	{ 0, "raw", NULL, opt_flag, &raw, "numbers as they are in the file, string ids instead of texts", NULL, 0 },
+	{ 0 },
+};
+
+static bool wanted[ROW_KINDS];
+
+/* Fills wanted[] from the list.  0, or -1: said. */
+static int choose_kinds(char *list)
+{
+	const char *names[ROW_KINDS], *nearest;
+
+	for (size_t i = 0; i < n_records; i++) {
+		names[i] = records[i].name;
+		wanted[records[i].id] = !list;
+	}
+	for (char *name; list && (name = strsep(&list, ","));) {
+		size_t i = 0;
+
+		while (i < n_records && strcmp(records[i].name, name) != 0)
+			i++;
+		if (i == n_records) {
+			nearest = options_nearest(name, names, n_records);
+			return fail("no kind of row is called '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+				    nearest ? nearest : "", nearest ? "'?" : "");
+		}
+		wanted[records[i].id] = true;
+	}
+	return 0;
+}
+
+static void put_field(struct out *o, struct model *m, const struct chunk *c, unsigned i, const void *row)
+{
+	const struct field *f = &c->record->fields[i];
+	uint64_t v = field_load(f, row);
+	bool defines = c->record->id == ROW_string;     /* its id is not the id of another text */
+
+	if (f->unit == UNIT_LEN && !raw)
+		return;         /* the text that follows shows it */
+	out_char(o, ' ');
+	out_text(o, f->name);
+	out_char(o, '=');
+	if (f->unit == UNIT_STRING && !defines && !raw)
+		json_string(o, v ? model_file_string(m, c->head.process, (uint32_t)v) : "");
+	else if (f->unit == UNIT_HEX)
+		out_format(o, "0x%llx", (unsigned long long)v);
+	else if (f->unit == UNIT_STREAM && v == STREAM_NONE && !raw)
+		out_lit(o, "none");
+	else if (f->is_signed)
+		out_i64(o, (int64_t)v);
+	else
+		out_u64(o, v);
+}
+
+static void dump_rows(struct out *o, struct model *m, const struct chunk *c, const char *rows, const char *tails, size_t left)
+{
+	const struct record *r = c->record;
+
+	for (uint32_t row = 0; row < c->head.rows; row++, rows += r->size) {
+		size_t n = r->len_field < 0 ? 0 : (size_t)field_load(&r->fields[r->len_field], rows);
+
+		out_text(o, r->name);
+		out_lit(o, " process=");
+		out_u64(o, c->head.process);
+		for (unsigned i = 0; i < r->n_fields; i++)
+			put_field(o, m, c, i, rows);
+		if (r->len_field >= 0) {
+			n = n < left ? n : left;
+			out_lit(o, " text=");
+			json_string_n(o, tails, n);
+			tails += n;
+			left -= n;
+		}
+		out_char(o, '\n');
+	}
+}
+
+/* 0, or -1: out of memory.  A damaged chunk is skipped, and listed as such. */
+static int dump_chunk(struct out *o, struct model *m, struct chunk *c)
+{
+	struct trace *t = model_trace(m);
+	char *rows = malloc((size_t)c->head.rows * c->record->size + 1);
+	struct buf tails = { 0 };
+
+	if (!rows)
+		return -1;
+	if (trace_rows(t, c, rows) == 0 && (c->record->len_field < 0 || trace_tails(t, c, &tails) == 0))
+		dump_rows(o, m, c, rows, tails.data ? (char *)tails.data : "", tails.len);
+	buf_free(&tails);
+	free(rows);
+	return 0;
+}
+
+static int dump(struct model *m)
+{
+	struct trace *t = model_trace(m);
+	struct out out;
+	int rc = out_init(&out, stdout);
+
+	for (size_t i = 0; i < t->n_chunks && rc == 0; i++) {
+		struct chunk *c = &t->chunks[i];
+
+		if (c->record && !c->bad && wanted[c->head.kind] && (process == UINT64_MAX || process == c->head.process))
+			rc = dump_chunk(&out, m, c);
+	}
+	if (rc < 0)
+		fail("out of memory");
+	out_finish(&out);       /* a failed write stays in stdout's state, which the dispatcher looks at */
+	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	char found[NAME_MAX + 1];
+	const char *path;
+	struct model *m;
+	int rc;
+
+	if (choose_kinds(kinds) < 0)
+		return EXIT_USAGE;
+	path = input_path(argc, argv, found, sizeof found);
+	if (!path)
+		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	m = input_open(path);
+	if (!m)
+		return EXIT_FAILED;
+	rc = dump(m);
+	input_say_damage(m);
+	model_close(m);
+	free(kinds);
+	return rc;
+}
+
+const struct cmd cmd_dump = {
+	.name = "dump",
+	.args = "[TRACE]",
+	.help = "Print every row as text: kind, then field=value",
+	.more = "Times are ns since 1970, corrected for steps of the clock.  docs/trace-format.md explains kinds and fields.",
+	.opts = opts,
+	.run = run,
+};

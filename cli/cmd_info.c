@@ -1,0 +1,204 @@
+/* gprof-trace info: what this file is, who made it, and what it holds. */
+#include "cli/analyze/report.h"
+#include "cli/cmd.h"
+#include "cli/fail.h"
+#include "cli/input.h"
+#include "cli/model/model.h"
+#include "cli/model/process.h"
+#include "cli/options.h"
+#include "trace/reader.h"
+
+#include <limits.h>
+#include <time.h>
+
+static bool attributes;
+
+static const struct opt opts[] = {
+	{ 'a', "attributes", NULL, opt_flag, &attributes, "all that is stored of each process: command line, environment, versions", NULL, 0 },
+	{ 0 },
+};
+
+static void put_line(struct out *o, const char *what, const char *text)
+{
+	out_format(o, "  %-10s ", what);
+	out_visible(o, text, SIZE_MAX);
+	out_char(o, '\n');
+}
+
+static void put_attribute(struct out *o, const struct model *m, const char *key, const char *what)
+{
+	const char *value = model_attribute(m, key);
+
+	if (value && *value)
+		put_line(o, what, value);
+}
+
+/* "12.345 s" */
+static void seconds(char *text, size_t size, int64_t ns)
+{
+	char digits[32];
+
+	*digits_fixed(digits, (ns + 500000) / 1000000, 3) = '\0';
+	snprintf(text, size, "%s s", digits);
+}
+
+static void put_times(struct out *o, const struct model *m)
+{
+	time_t start = (time_t)(model_start(m) / 1000000000);
+	char text[128], lasted[48], when[64];
+	struct tm tm;
+
+	seconds(lasted, sizeof lasted, model_end(m) - model_start(m));
+	localtime_r(&start, &tm);
+	strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", &tm);
+	snprintf(text, sizeof text, "%s, %s", when, lasted);
+	put_line(o, "started", text);
+}
+
+static void put_settings(struct out *o, const struct process *session)
+{
+	for (size_t i = 0; i < session->n_attributes; i++) {
+		const struct attribute *a = &session->attributes[i];
+		char text[256];
+
+		if (strncmp(a->key, "setting.", 8) != 0)
+			continue;
+		snprintf(text, sizeof text, "%s = %s", a->key + 8, a->value);
+		put_line(o, "setting", text);
+	}
+}
+
+static void put_file(struct out *o, const struct model *m)
+{
+	const struct trace *t = model_trace(m);
+	char text[512], size[32];
+	const char *os = model_attribute(m, "os"), *kernel = model_attribute(m, "kernel"), *cpu = model_attribute(m, "cpu");
+	const char *cpus = model_attribute(m, "cpus");
+
+	*digits_fixed(size, (int64_t)(t->size / 100000), 1) = '\0';
+	snprintf(text, sizeof text, "%s MB, format %u, %s", size, t->header.version,
+		 t->finished ? "finished" : "not finished (still being written, or cut off)");
+	out_visible(o, t->path, SIZE_MAX);
+	out_char(o, '\n');
+	put_line(o, "file", text);
+	put_times(o, m);
+	put_attribute(o, m, "command", "command");
+	put_attribute(o, m, "options", "options");
+	put_attribute(o, m, "cwd", "folder");
+	snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s%s", t->header.host, os ? ", " : "", os ? os : "", kernel ? ", " : "",
+		 kernel ? kernel : "", cpu ? ", " : "", cpu ? cpu : "", cpus ? " x " : "", cpus ? cpus : "");
+	put_line(o, "host", text);
+	put_attribute(o, m, "clock", "clock");
+	put_attribute(o, m, "collector.version", "version");
+	put_attribute(o, m, "not_recorded", "left out");
+	put_attribute(o, m, "moved_from", "asked for");
+}
+
+static const struct heading columns[] = {
+	{ "kind", COLUMN_TEXT }, { "rows", 0 }, { "bytes", 0 }, { "bytes_per_row", 0 }, { "chunks", 0 }, { "doc", COLUMN_TEXT },
+};
+
+static void put_kind(struct table *table, const struct trace *t, const struct record *r)
+{
+	uint64_t rows = 0, bytes = 0, chunks = 0;
+
+	for (size_t i = 0; i < t->n_chunks; i++) {
+		const struct chunk_header *h = &t->chunks[i].head;
+
+		if (h->kind != r->id || !t->chunks[i].record || t->chunks[i].bad)
+			continue;
+		rows += h->rows;
+		bytes += sizeof *h + h->stored;
+		chunks++;
+	}
+	if (rows)
+		table_row(table, (const struct cell[]){
+			TEXT(r->name), NUMBER(rows), NUMBER(bytes), FIXED((int64_t)((bytes * 10 + rows / 2) / rows), 1), NUMBER(chunks),
+			TEXT(r->doc) });
+}
+
+static int put_kinds(struct tables *tables, const struct model *m)
+{
+	struct table table;
+
+	if (table_begin(&table, tables, "rows", "What is in the file", columns, sizeof columns / sizeof *columns) < 0)
+		return -1;
+	for (size_t i = 0; i < n_records; i++)
+		put_kind(&table, model_trace(m), &records[i]);
+	return table_end(&table);
+}
+
+static int put_processes(struct tables *tables, struct model *m)
+{
+	const struct report *r = &report_processes;
+	struct table table;
+
+	if (table_begin(&table, tables, r->name, r->title, r->columns, r->n_columns) < 0)
+		return -1;
+	r->run(m, &table, NULL);
+	return table_end(&table);
+}
+
+static void put_attributes(struct out *o, const struct model *m)
+{
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (size_t a = 0; a < p[i].n_attributes; a++) {
+			out_format(o, "%sprocess %u: ", a ? "" : i ? "\n" : "", p[i].number);
+			out_text(o, p[i].attributes[a].key);
+			out_lit(o, " = ");
+			json_string(o, p[i].attributes[a].value);
+			out_char(o, '\n');
+		}
+	}
+}
+
+static int info(struct model *m)
+{
+	struct out out;
+	struct tables tables = { .out = &out, .format = TABLE_TEXT, .printed = 1 };
+	uint32_t n;
+	int rc = 0;
+
+	if (out_init(&out, stdout) < 0)
+		return fail("out of memory");
+	if (attributes) {
+		put_attributes(&out, m);
+	} else {
+		put_file(&out, m);
+		put_settings(&out, model_processes(m, &n));
+		rc = put_kinds(&tables, m);
+		if (rc == 0)
+			rc = put_processes(&tables, m);
+	}
+	out_finish(&out);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	char found[NAME_MAX + 1];
+	const char *path = input_path(argc, argv, found, sizeof found);
+	struct model *m;
+	int rc;
+
+	if (!path)
+		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	m = input_open(path);
+	if (!m)
+		return EXIT_FAILED;
+	rc = info(m);
+	input_say_damage(m);
+	model_close(m);
+	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+const struct cmd cmd_info = {
+	.name = "info",
+	.args = "[TRACE]",
+	.help = "Say what a trace is: when, where, what command, what rows, which processes",
+	.opts = opts,
+	.run = run,
+};

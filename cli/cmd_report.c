@@ -1,0 +1,184 @@
+/* gprof-trace report: one table or several; without -r the page that a newcomer wants. */
+#include "cli/analyze/report.h"
+#include "cli/cmd.h"
+#include "cli/fail.h"
+#include "cli/input.h"
+#include "cli/model/model.h"
+#include "cli/options.h"
+#include "cli/page.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define MOST_REPORTS 32
+
+static char *names;
+static const char *format = "table", *output, *sort_key;
+static uint64_t limit;
+
+static const struct opt opts[] = {
+	{ 'r', "report", "NAME[,NAME]", opt_list, &names, "reports to print; 'report list' names them all, 'stats' is nsys's default set",
+	  NULL, 0 },
+	{ 'f', "format", "FORMAT", opt_choice, &format, "table (default), csv or json", "table csv json", 0 },
+	{ 'o', "output", "FILE", opt_text, &output, "write to FILE; - is standard output (default)", NULL, 0 },
+	{ 's', "sort", "COLUMN", opt_text, &sort_key, "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how",
+	  NULL, 0 },
+	{ 'n', "limit", "N", opt_u64, &limit, "print N rows of each report; 0 is all (default)", NULL, 0 },
+	{ 0 },
+};
+
+/* One report as asked for. */
+struct wanted {
+	const struct report *report;
+	const char *variant;
+};
+
+static const char stats_set[] = "nvtx_pushpop_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum";
+
+static int list_reports(void)
+{
+	for (size_t i = 0; i < n_reports; i++)
+		printf("%-22s  %s\n", reports[i]->name, reports[i]->help);
+	return EXIT_OK;
+}
+
+static int unknown(const char *name)
+{
+	const char *all[MOST_REPORTS], *nearest, *variant;
+	char plain[64];
+	const struct report *r;
+
+	snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, ":"), name);
+	r = report_find(plain, &variant);
+	if (r) {
+		fail("report %s has no variant '%s'%s%s", plain, name + strlen(plain) + 1, r->variants ? "; it has " : "",
+		     r->variants ? r->variants : "");
+		return -1;
+	}
+	for (size_t i = 0; i < n_reports; i++)
+		all[i] = reports[i]->name;
+	nearest = options_nearest(plain, all, n_reports);
+	fail("no report '%s'%s%s%s", plain, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	hint("gprof-trace report list names them all");
+	return -1;
+}
+
+/* Cuts list (which it changes) into reports.  Their number, or -1: said. */
+static int find_reports(char *list, struct wanted *out)
+{
+	int n = 0;
+
+	for (char *name; (name = strsep(&list, ","));) {
+		if (!*name)
+			continue;
+		if (n == MOST_REPORTS)
+			return fail("more than %d reports at once", MOST_REPORTS);
+		out[n].report = report_find(name, &out[n].variant);
+		if (!out[n++].report)
+			return unknown(name);
+	}
+	return n ? n : fail("--report needs the name of a report");
+}
+
+static unsigned terminal_width(FILE *file)
+{
+	struct winsize size;
+
+	return isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static int print_one(struct model *m, struct tables *tables, const struct wanted *w)
+{
+	const struct report *r = w->report;
+	struct table t;
+	int rc;
+
+	if (table_begin(&t, tables, r->name, r->title, r->columns, r->n_columns) < 0)
+		return EXIT_USAGE;
+	rc = r->run(m, &t, w->variant);
+	if (rc < 0)
+		fail("out of memory");
+	return table_end(&t) < 0 || rc < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+static int print_reports(struct model *m, const struct wanted *wanted, int n, FILE *file)
+{
+	struct out out;
+	struct tables tables = {
+		.out = &out, .sort = sort_key, .limit = limit, .width = terminal_width(file), .several = n > 1,
+		.format = *format == 't' ? TABLE_TEXT : *format == 'c' ? TABLE_CSV : TABLE_JSON,
+	};
+	int rc = EXIT_OK;
+
+	if (out_init(&out, file) < 0)
+		return fail("out of memory"), EXIT_FAILED;
+	tables_begin(&tables);
+	for (int i = 0; i < n && rc == EXIT_OK; i++)
+		rc = print_one(m, &tables, &wanted[i]);
+	if (rc == EXIT_OK)
+		tables_end(&tables);
+	if (out_finish(&out) < 0 && file != stdout) {
+		fail_errno("cannot write '%s'", output);
+		rc = EXIT_FAILED;
+	}
+	return rc;
+}
+
+static int run_reports(const char *path, char *list)
+{
+	bool to_file = output && strcmp(output, "-") != 0;
+	struct wanted wanted[MOST_REPORTS];
+	struct model *m;
+	FILE *file;
+	int n = find_reports(list, wanted), rc;
+
+	if (n < 0)
+		return EXIT_USAGE;
+	m = input_open(path);
+	if (!m)
+		return EXIT_FAILED;
+	file = to_file ? fopen(output, "we") : stdout;
+	if (!file) {
+		fail_errno("cannot write '%s'", output);
+		model_close(m);
+		return EXIT_FAILED;
+	}
+	rc = print_reports(m, wanted, n, file);
+	if (to_file && fclose(file) != 0 && rc == EXIT_OK) {
+		fail_errno("cannot write '%s'", output);
+		rc = EXIT_FAILED;
+	}
+	input_say_damage(m);
+	model_close(m);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	char found[NAME_MAX + 1], set[sizeof stats_set];
+	const char *path;
+	int rc;
+
+	if (argc == 1 && strcmp(argv[0], "list") == 0)
+		return list_reports();
+	path = input_path(argc, argv, found, sizeof found);
+	if (!path)
+		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	if (!names)
+		return page_print(path, stdout, PAGE_ASKED) < 0 ? EXIT_FAILED : EXIT_OK;
+	rc = run_reports(path, strcmp(names, "stats") == 0 ? strcpy(set, stats_set) : names);
+	free(names);
+	return rc;
+}
+
+const struct cmd cmd_report = {
+	.name = "report",
+	.args = "[list | TRACE]",
+	.help = "Say what happened: a page to start with, or the tables named with -r",
+	.more = "Without -r: where the time went, on one page.  'report list' names all reports.",
+	.opts = opts,
+	.run = run,
+};

@@ -1,0 +1,416 @@
+#include "cli/page.h"
+
+#include "cli/analyze/sums.h"
+#include "cli/analyze/why.h"
+#include "cli/fail.h"
+#include "cli/input.h"
+#include "cli/model/gpu.h"
+#include "cli/model/process.h"
+#include "cli/run.h"
+#include "trace/health.h"
+#include "trace/reader.h"
+
+#define WIDTH       100         /* of the whole page */
+#define LABEL       12          /* of the words on the left */
+#define TOP         5           /* kernels or ranges */
+#define MOST_GPUS   4
+#define MOST_HEALTH 4
+
+struct page {
+	struct model *m;
+	struct out *out;
+	const struct process *processes;
+	uint32_t n_processes;
+};
+
+/* ---- words and numbers for people ---- */
+
+/* Three digits and a unit: 1.23 s, 45.6 ms, 789 us.  Rounded half up. */
+static const char *short_time(char text[32], int64_t ns)
+{
+	static const struct {
+		int64_t unit;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+	char digits[24];
+
+	if (ns < 0)
+		ns = 0;
+	for (size_t i = 0; i < 3; i++) {
+		int64_t unit = units[i].unit;
+		unsigned decimals = ns >= 100 * unit ? 0 : ns >= 10 * unit ? 1 : 2;
+		int64_t step = decimals == 0 ? unit : decimals == 1 ? unit / 10 : unit / 100;
+
+		if (ns < unit)
+			continue;
+		*digits_fixed(digits, (ns + step / 2) / step, decimals) = '\0';
+		snprintf(text, 32, "%s %s", digits, units[i].name);
+		return text;
+	}
+	snprintf(text, 32, "%d ns", (int)ns);
+	return text;
+}
+
+static const char *short_bytes(char text[32], uint64_t bytes)
+{
+	char digits[24];
+
+	if (bytes < 1000000) {
+		snprintf(text, 32, "%llu kB", (unsigned long long)(bytes + 500) / 1000);
+		return text;
+	}
+	*digits_fixed(digits, (int64_t)((bytes + 50000) / 100000), 1) = '\0';
+	snprintf(text, 32, "%s MB", digits);
+	return text;
+}
+
+/* 1,234,567 */
+static const char *commas(char text[32], uint64_t n)
+{
+	char digits[24];
+	size_t len = (size_t)(digits_u64(digits, n) - digits), at = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			text[at++] = ',';
+		text[at++] = digits[i];
+	}
+	text[at] = '\0';
+	return text;
+}
+
+/* A label, then text in as many lines as it needs. */
+static void put(struct page *p, const char *label, const char *text)
+{
+	size_t at = LABEL;
+
+	out_format(p->out, "  %-*s", LABEL - 2, label);
+	while (*text) {
+		size_t n = strcspn(text, " "), width;
+		char *word = strndup(text, n);
+
+		width = word ? text_width(word) : 0;
+		if (at > LABEL && at + 1 + width > WIDTH) {
+			out_format(p->out, "\n%*s", LABEL, "");
+			at = LABEL;
+		} else if (at > LABEL) {
+			out_char(p->out, ' ');
+			at++;
+		}
+		out_visible(p->out, word ? word : "?", WIDTH - LABEL);
+		free(word);
+		at += width;
+		text += n + (text[n] == ' ');
+	}
+	out_char(p->out, '\n');
+}
+
+/* ---- what the trace holds ---- */
+
+static uint32_t count_flag(const struct page *p, uint32_t flag)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < p->n_processes; i++)
+		n += !!(p->processes[i].flags & flag);
+	return n;
+}
+
+static bool simulated(const struct page *p)
+{
+	for (uint32_t i = 1; i < p->n_processes; i++)
+		if (process_simulated(p->m, i))
+			return true;
+	return false;
+}
+
+static void put_title(struct page *p, unsigned flags)
+{
+	const struct trace *t = model_trace(p->m);
+	char lasted[32], size[32];
+
+	if (!(flags & PAGE_ASKED))
+		out_format(p->out, "%s: the trace is ", program_name());
+	out_visible(p->out, model_path(p->m), SIZE_MAX);
+	out_format(p->out, "  (%s in %s%s)%s\n", short_bytes(size, t->size), short_time(lasted, model_end(p->m) - model_start(p->m)),
+		t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
+}
+
+static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const char *one, const char *many)
+{
+	char number[32];
+
+	if (!n || at >= size)
+		return at;
+	return at + (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", commas(number, n), n == 1 ? one : many);
+}
+
+static void put_holds(struct page *p)
+{
+	struct model *m = p->m;
+	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED), seen = p->n_processes - 1;
+	char text[512];
+	size_t n = count_text(text, sizeof text, 0, seen, "process", "processes");
+
+	if (n && cuda < seen)
+		n += (size_t)snprintf(text + n, sizeof text - n, " (%u recorded, %u used CUDA)", connected, cuda);
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_api), "API call", "API calls");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_kernel), "kernel", "kernels");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_memcpy), "copy", "copies");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_memset), "memory set", "memory sets");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
+	put(p, "holds", n ? text : "nothing: no process was seen");
+}
+
+static void put_drops(struct page *p)
+{
+	uint64_t dropped = 0;
+	char text[160], number[32];
+
+	for (uint32_t i = 0; i < p->n_processes; i++)
+		for (size_t d = 0; d < p->processes[i].n_drops; d++)
+			dropped += p->processes[i].drops[d].count;
+	if (!dropped)
+		return;
+	snprintf(text, sizeof text, "%s rows were dropped; 'gprof-trace report -r health' says where and what helps",
+		 commas(number, dropped));
+	put(p, "dropped", text);
+}
+
+/* ---- where the time went ---- */
+
+static void put_gpu(struct page *p, const struct gpu *g)
+{
+	const struct device_row *d = model_device(p->m, g->process, g->device);
+	const struct process *who = &p->processes[g->process];
+	char label[32], text[400], span[32], by[48];
+	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)(g->last - g->first));
+
+	if (g->processes > 1)
+		snprintf(by, sizeof by, "%u processes", g->processes);
+	else
+		snprintf(by, sizeof by, "pid %u", who->pid);
+	snprintf(label, sizeof label, "GPU %u", g->device);
+	if (g->last > g->first)
+		snprintf(text, sizeof text, "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
+			 d ? model_string(p->m, d->name) : "unknown device", (int)(tenths / 10), (int)(tenths % 10),
+			 short_time(span, g->last - g->first), by);
+	else
+		snprintf(text, sizeof text, "%s: busy share not known, no row has a time (%s)",
+			 d ? model_string(p->m, d->name) : "unknown device", by);
+	put(p, label, text);
+}
+
+static int put_gpus(struct page *p)
+{
+	struct gpu *gpus = NULL;
+	int n = model_gpus(p->m, &gpus);
+	char text[64];
+
+	for (int i = 0; i < n && i < MOST_GPUS; i++)
+		put_gpu(p, &gpus[i]);
+	if (n > MOST_GPUS) {
+		snprintf(text, sizeof text, "and %d more GPUs", n - MOST_GPUS);
+		put(p, "", text);
+	}
+	free(gpus);
+	return n < 0 ? -1 : 0;
+}
+
+static void put_top(struct page *p, struct sums *s, const char *what, const char *count)
+{
+	unsigned __int128 all = 0;
+	char total[32], mean[32], number[32];
+
+	groups_sort(&s->groups);
+	for (size_t i = 0; i < s->groups.n; i++)
+		all += s->groups.list[i].sum;
+	out_format(p->out, "\n  %10s %6s %11s %9s  %s\n", "time", "%", count, "mean", what);
+	for (size_t i = 0; i < s->groups.n && i < TOP; i++) {
+		const struct series *g = &s->groups.list[i];
+		int64_t tenths = share(g->sum, all);
+		uint32_t domain = (uint32_t)(g->key >> 32);
+
+		if (g->n)
+			out_format(p->out, "  %10s %4d.%d %11s %9s  ", short_time(total, (int64_t)g->sum), (int)(tenths / 10),
+				(int)(tenths % 10), commas(number, g->rows), short_time(mean, series_mean(g, 1, 1)));
+		else
+			out_format(p->out, "  %10s %6s %11s %9s  ", "-", "-", commas(number, g->rows), "-");
+		if (domain)
+			out_visible(p->out, model_string(p->m, domain), 20), out_char(p->out, ':');
+		out_visible(p->out, model_string(p->m, (uint32_t)g->key), WIDTH - 43);
+		out_char(p->out, '\n');
+	}
+	if (s->groups.n > TOP)
+		out_format(p->out, "  %*s and %zu more\n", 39, "", s->groups.n - TOP);
+	out_char(p->out, '\n');
+}
+
+static int put_times(struct page *p)
+{
+	struct sums s = { .m = p->m };
+	int rc = 0;
+
+	if (model_rows(p->m, ROW_kernel)) {
+		rc = kernels_sum(&s, NAME_DEMANGLED);
+		if (rc == 0)
+			put_top(p, &s, "kernel", "runs");
+	} else if (model_rows(p->m, ROW_range)) {
+		rc = ranges_sum(&s);
+		if (rc == 0 && s.groups.n)
+			put_top(p, &s, "NVTX range", "times");
+	}
+	sums_release(&s);
+	return rc;
+}
+
+/* ---- what it cost, what is missing, what next ---- */
+
+static int add_durations(const struct batch *b, void *state)
+{
+	const int64_t *duration = b->column[0];
+	int64_t *sum = state;
+
+	for (size_t i = 0; i < b->n; i++)
+		*sum += duration[i] > 0 ? duration[i] : 0;
+	return 0;
+}
+
+static int put_overhead(struct page *p)
+{
+	static const unsigned fields[] = { COL_overhead_duration };
+	int64_t cupti[MODEL_WORKERS] = { 0 }, here = 0, elsewhere = 0;
+	void *const states[MODEL_WORKERS] = { &cupti[0], &cupti[1] };
+	char text[400], a[32], b[32], c[32];
+
+	if (model_scan(p->m, ROW_overhead, fields, 1, add_durations, states) < 0)
+		return -1;
+	for (uint32_t i = 0; i < p->n_processes; i++)
+		for (size_t k = 0; k < p->processes[i].n_costs; k++) {
+			const struct cost *cost = &p->processes[i].costs[k];
+
+			*(cost->place == COST_buffer || cost->place == COST_flush ? &elsewhere : &here) += cost->total;
+		}
+	snprintf(text, sizeof text, "ours: %s in the program's threads, %s on others; CUPTI reports %s; not included: recording each call "
+		 "and range, and what CUPTI adds to each CUDA call and kernel", short_time(a, here), short_time(b, elsewhere),
+		 model_rows(p->m, ROW_overhead) ? short_time(c, cupti[0] + cupti[1]) : "none");
+	put(p, "overhead", text);
+	return 0;
+}
+
+/* Reasons that a newcomer can pass over: nothing that he looks for is missing. */
+static bool harmless(uint32_t reason)
+{
+	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested || reason == HEALTH_roster_lost ||
+	       reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken;
+}
+
+/* One reason, of all processes that have it. */
+static void put_reason(struct page *p, uint32_t reason, uint32_t processes, const char *detail, bool first)
+{
+	const char *what = health_what(reason), *next = health_next(reason);
+	char text[600], who[48] = "";
+
+	if (processes > 1)
+		snprintf(who, sizeof who, " (in %u processes)", processes);
+	snprintf(text, sizeof text, "%s%s%s%s%s%s", what ? what : "a reason unknown to this program", *detail ? ": " : "", detail, who,
+		 next && *next ? "; next: " : "", next ? next : "");
+	put(p, first ? "missing" : "", text);
+}
+
+static void put_health(struct page *p)
+{
+	uint32_t shown = 0, left = 0;
+	char text[120];
+
+	for (uint32_t reason = 1; reason < HEALTH_REASONS; reason++) {
+		const char *detail = "";
+		uint32_t processes = 0;
+
+		for (uint32_t i = 0; i < p->n_processes; i++)
+			for (size_t h = 0; h < p->processes[i].n_health; h++)
+				if (p->processes[i].health[h].reason == reason && p->processes[i].health[h].count) {
+					detail = processes ? detail : p->processes[i].health[h].detail;
+					processes++;
+				}
+		if (!processes || harmless(reason))
+			continue;
+		if (shown < MOST_HEALTH)
+			put_reason(p, reason, processes, detail, shown == 0);
+		left += shown++ >= MOST_HEALTH;
+	}
+	if (left) {
+		snprintf(text, sizeof text, "and %u more: gprof-trace report -r health", left);
+		put(p, "", text);
+	}
+}
+
+/* A trace without CUDA is no failure, but it wants a reason. */
+static void put_why(struct page *p)
+{
+	struct why why[WHY_MOST];
+	size_t n = why_no_cuda(p->m, why);
+	char text[sizeof why->text + sizeof why->next + 4];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(text, sizeof text, "%.299s%s%.299s", why[i].text, *why[i].next ? "; " : "", why[i].next);
+		put(p, i ? "" : model_rows(p->m, ROW_api) ? "no kernels" : "no CUDA", text);
+	}
+}
+
+static void put_next(struct page *p)
+{
+	char *words[] = { (char *)model_path(p->m) }, path[512];
+	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range);
+
+	quote_words(path, sizeof path, words, 1);
+	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
+		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "health", path);
+	out_format(p->out, "%*sgprof-trace report list    names all reports; report --help how to sort and cut them\n", LABEL, "");
+	if (kernels || ranges || model_rows(p->m, ROW_api))
+		out_format(p->out, "%*sgprof-trace export %s    writes JSON for https://ui.perfetto.dev\n", LABEL, "", path);
+}
+
+static int print(struct page *p, unsigned flags)
+{
+	const char *command = model_attribute(p->m, "command"), *left_out = model_attribute(p->m, "not_recorded");
+	int rc = 0;
+
+	put_title(p, flags);
+	if (command && *command)
+		put(p, "command", command);
+	put_holds(p);
+	put_drops(p);
+	if (put_gpus(p) < 0 || put_times(p) < 0)
+		rc = -1;
+	if (!model_rows(p->m, ROW_kernel) && !model_rows(p->m, ROW_memcpy) && !model_rows(p->m, ROW_memset))
+		put_why(p);
+	else
+		put_health(p);
+	if (rc == 0)
+		rc = put_overhead(p);
+	if (left_out && *left_out)
+		put(p, "left out", left_out);
+	put_next(p);
+	return rc;
+}
+
+int page_print(const char *trace_path, FILE *file, unsigned flags)
+{
+	struct out out;
+	struct page p = { .m = input_open(trace_path), .out = &out };
+	int rc;
+
+	if (!p.m)
+		return -1;
+	p.processes = model_processes(p.m, &p.n_processes);
+	rc = out_init(&out, file);
+	if (rc == 0) {
+		rc = print(&p, flags);
+		out_finish(&out);
+	}
+	input_say_damage(p.m);
+	model_close(p.m);
+	return rc < 0 ? fail("out of memory") : 0;
+}
