@@ -85,8 +85,6 @@ static void take_row(struct process *p, struct block_note *note, const struct fo
 	const uint8_t *tail = at + sizeof f->head + r->size;
 	uint8_t *row = staging_put(&p->guest->staging, r, at + sizeof f->head, tail, f->tail);
 
-	if (is_gpu(r->id))
-		p->flags |= PROCESS_KERNELS;
 	if (!row)
 		return;
 	if (r->len_field >= 0)          /* it may have changed since we looked */
@@ -95,6 +93,31 @@ static void take_row(struct process *p, struct block_note *note, const struct fo
 		note->last_range = ((struct range_row *)row)->id;
 	if (r->id == ROW_thread)
 		threads_note(p->guest, (struct thread_row *)row, (const char *)tail);
+}
+
+/* Most rows have no tail and come in runs of a kind.  Takes the run that begins at `at`; returns its length in bytes. */
+static uint32_t take_run(struct process *p, const struct found *f, const uint8_t *at, uint32_t room)
+{
+	const struct record *r = f->record;
+	size_t words = r->size / 8, max, n = 0;
+	uint64_t *to = staging_room(&p->guest->staging, r, &max);
+	uint64_t want;
+	const uint64_t *from = (const uint64_t *)at;
+
+	if (!to)
+		return f->head.length;
+	memcpy(&want, &f->head, sizeof want);
+	do {
+		for (size_t i = 0; i < words; i++)
+			to[i] = from[i + 1];
+		to += words;
+		from += f->head.length / 8;
+		room -= f->head.length;
+	} while (++n < max && room >= f->head.length && *(const volatile uint64_t *)from == want);
+	staging_add(&p->guest->staging, r, n);
+	if (is_gpu(r->id))
+		p->flags |= PROCESS_KERNELS;
+	return (uint32_t)n * f->head.length;
 }
 
 /* The end of the last row with a time in a block bounds what is salvaged. */
@@ -131,10 +154,15 @@ static void drain_block(struct process *p, uint32_t i)
 			damaged(p, i, at, f.why, f.number);
 			break;
 		}
-		take_row(p, note, &f, rows + at);
+		uint32_t length = f.head.length;
+
+		if (f.record->len_field < 0 && f.head.kind != ROW_range)
+			length = take_run(p, &f, rows + at, used - at);
+		else
+			take_row(p, note, &f, rows + at);
+		at += length;
 		if (is_own_span(f.head.kind))
-			last = rows + at;
-		at += f.head.length;
+			last = rows + at - f.head.length;
 	}
 	if (last)
 		note_time(p->guest, last);

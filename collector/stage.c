@@ -55,6 +55,9 @@ static void write_stage(struct staging *s, struct stage *g)
 static bool grow(struct stage *g, const struct record *r)
 {
 	size_t cap = g->cap ? g->cap * 2 : FIRST_ROWS;
+
+	if (cap > CHUNK_RAW / r->size && g->cap < CHUNK_RAW / r->size)
+		cap = CHUNK_RAW / r->size;
 	uint8_t *rows = realloc(g->rows, cap * r->size);
 
 	if (!rows)
@@ -69,7 +72,7 @@ void *staging_put(struct staging *s, const struct record *r, const void *row, co
 	struct stage *g = &s->stages[r - records];
 	uint8_t *place;
 
-	if (g->n * r->size + g->tails.len + n_tail >= CHUNK_RAW)
+	if ((g->n + 1) * r->size + g->tails.len + n_tail > CHUNK_RAW)
 		write_stage(s, g);
 	if ((g->n == g->cap && !grow(g, r)) || (n_tail && !buf_room(&g->tails, n_tail))) {
 		g->tails.oom = false;
@@ -81,6 +84,25 @@ void *staging_put(struct staging *s, const struct record *r, const void *row, co
 	if (n_tail)
 		buf_put(&g->tails, tail, n_tail);
 	return place;
+}
+
+void *staging_room(struct staging *s, const struct record *r, size_t *n)
+{
+	struct stage *g = &s->stages[r - records];
+
+	if ((g->n + 1) * r->size > CHUNK_RAW)
+		write_stage(s, g);
+	if (g->n == g->cap && !grow(g, r)) {
+		lose(s, g, 1);
+		return NULL;
+	}
+	*n = g->cap - g->n;
+	return g->rows + g->n * r->size;
+}
+
+void staging_add(struct staging *s, const struct record *r, size_t n)
+{
+	s->stages[r - records].n += n;
 }
 
 static void tell_losses(struct staging *s)

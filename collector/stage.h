@@ -35,6 +35,10 @@ void staging_release(struct staging *s);
  */
 void *staging_put(struct staging *s, const struct record *r, const void *row, const void *tail, size_t n_tail);
 
+/* Room for rows without tails: *n of them, at least one.  NULL: there was no memory.  staging_add() says how many were put there. */
+void *staging_room(struct staging *s, const struct record *r, size_t *n);
+void staging_add(struct staging *s, const struct record *r, size_t n);
+
 /* Writes everything staged as chunks, and what could not be kept as drop rows. */
 void staging_write(struct staging *s);
 

@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collector/clocks.h"
@@ -15,14 +17,37 @@
 
 #define MAX_ENVIRON (1u << 20)
 
-static bool carries_session(uint32_t pid, const char *folder)
+enum answer { NO, YES, NOT_NOW };
+
+static enum answer ask_environment(uint32_t pid, const char *folder)
 {
 	struct buf env = { 0 };
-	bool ours = proc_read_all(pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom &&
-		    environ_has((const char *)env.data, env.len, WIRE_ENV, folder);
+	enum answer answer = NO;
+	char exe[64] = "";
 
+	if (proc_read_all(pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom) {
+		/* A program that is being started has an image, but neither arguments nor environment yet; a kernel thread has none. */
+		if (!env.len && proc_read(pid, "cmdline", exe, 1) == 0)
+			proc_link(pid, "exe", exe, sizeof exe);
+		if (exe[0])
+			answer = NOT_NOW;
+		else if (environ_has((const char *)env.data, env.len, WIRE_ENV, folder))
+			answer = YES;
+	}
 	buf_free(&env);
-	return ours;
+	return answer;
+}
+
+static bool carries_session(uint32_t pid, const char *folder)
+{
+	const struct timespec nap = { .tv_nsec = 200000 };
+	enum answer answer = ask_environment(pid, folder);
+
+	for (int i = 0; answer == NOT_NOW && i < 10; i++) {
+		nanosleep(&nap, NULL);
+		answer = ask_environment(pid, folder);
+	}
+	return answer == YES;
 }
 
 /* A roster line has the pid as its writer sees it; in another pid namespace that is some stranger's here. */
@@ -39,6 +64,18 @@ static bool is_the_writer(const struct tree *t, const struct process *p)
 	return n > 1 && strncmp(name, p->name, 15) == 0;
 }
 
+/* When it was found, or named by gprof-run, it may not have been the program yet that it is. */
+static void read_name(struct process *p)
+{
+	char name[32];
+	ssize_t n = proc_read(p->host_pid, "comm", name, sizeof name - 1);
+
+	if (n <= 1)
+		return;
+	name[n - 1] = '\0';
+	strcpy(p->name, name);
+}
+
 void tree_describe(struct tree *t)
 {
 	for (size_t i = t->first_live; i < t->n; i++) {
@@ -48,9 +85,39 @@ void tree_describe(struct tree *t)
 			continue;
 		if (p->injected && !p->guest && p->host_pid && p->alive.pid && !is_the_writer(t, p))
 			tree_disown(t, p);
+		if (!p->injected)
+			read_name(p);
 		describe_process(t->rows, p, t->config);
 		tree_put_row(t, p);
 	}
+}
+
+/* Its pid in the innermost of its pid namespaces: what it writes into roster lines. */
+static uint32_t inner_pid(uint32_t pid)
+{
+	char text[4096], *line, *last;
+	ssize_t n = proc_read(pid, "status", text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	line++;
+	line[strcspn(line, "\n")] = '\0';
+	last = strrchr(line, '\t');
+	return last ? (uint32_t)strtoul(last + 1, NULL, 10) : pid;
+}
+
+/* One of another pid namespace, disowned when its pid turned out to be a stranger's. */
+static bool is_found_again(struct tree *t, uint32_t host_pid)
+{
+	uint32_t pid = inner_pid(host_pid);
+	struct process *p = pid != host_pid ? tree_find(t, pid) : NULL;
+
+	if (!p || p->host_pid)
+		return false;
+	p->described = false;
+	return tree_own(t, p, host_pid) == 0;
 }
 
 static bool is_known(const struct tree *t, uint32_t host_pid)
@@ -59,6 +126,16 @@ static bool is_known(const struct tree *t, uint32_t host_pid)
 		if (!t->all[i]->end && t->all[i]->host_pid == host_pid)
 			return true;
 	return false;
+}
+
+/* Another session inside ours: its collector carries our name, and lives as long as its own processes. */
+static bool is_collector(uint32_t pid)
+{
+	char self[4096], its[4096];
+
+	proc_link((uint32_t)getpid(), "exe", self, sizeof self);
+	proc_link(pid, "exe", its, sizeof its);
+	return its[0] && strcmp(self, its) == 0;
 }
 
 /* Environments of other users cannot be read anyway; asking for the owner first costs a third of the open. */
@@ -79,7 +156,9 @@ size_t tree_find_strays(struct tree *t)
 
 		if (!pid || pid == (uint32_t)getpid() || pid == t->run_pid || !may_be_ours(dirfd(dir), d->d_name))
 			continue;
-		if (!carries_session(pid, t->folder) || is_known(t, pid) || !tree_add_stray(t, pid))
+		if (!carries_session(pid, t->folder) || is_known(t, pid) || is_collector(pid))
+			continue;
+		if (!is_found_again(t, pid) && !tree_add_stray(t, pid))
 			continue;
 		found++;
 	}

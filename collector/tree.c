@@ -183,16 +183,39 @@ struct process *tree_add_stray(struct tree *t, uint32_t pid)
 	return NULL;
 }
 
+/* gprof-run names it before its exec is done, so that its own name would be gprof-run's. */
+static void name_after_command(struct process *p, const char *command)
+{
+	size_t n = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', n);
+
+	if (slash) {
+		n -= (size_t)(slash + 1 - command);
+		command = slash + 1;
+	}
+	if (n)
+		snprintf(p->name, sizeof p->name, "%.*s", (int)n, command);
+}
+
 void tree_main(struct tree *t, uint32_t pid)
 {
-	if (!tree_find(t, pid))
-		tree_add_stray(t, pid);
+	struct process *p = tree_find(t, pid) ? NULL : tree_add_stray(t, pid);
+
+	if (p)
+		name_after_command(p, t->config->command);
 }
 
 void tree_disown(struct tree *t, struct process *p)
 {
 	unwatch(t, p);
 	p->host_pid = 0;
+}
+
+int tree_own(struct tree *t, struct process *p, uint32_t host_pid)
+{
+	watch(t, p, host_pid);
+	tree_put_row(t, p);
+	return p->alive.pid ? 0 : -1;
 }
 
 /* By the guest's own pid and start; a process of another pid namespace shows itself here for the first time. */

@@ -55,8 +55,9 @@ void tree_reap(struct tree *t, bool all);
 /* A process that was found rather than heard of.  NULL: it is gone already, or out of memory. */
 struct process *tree_add_stray(struct tree *t, uint32_t pid);
 
-/* The pid that we watch is not this process: how it ends will not be known. */
+/* The pid that we watch is not this process: how it ends will not be known, unless we learn its real pid.  0, or -1: it is gone. */
 void tree_disown(struct tree *t, struct process *p);
+int tree_own(struct tree *t, struct process *p, uint32_t host_pid);
 
 /* ---- strays.c ---- */
 

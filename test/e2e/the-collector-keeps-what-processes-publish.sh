@@ -154,3 +154,19 @@ it 'names a process that carries no object of ours, and waits for it' '
 	says closed run
 	count_rows run.gtrace | grep "health 0 not_injected"
 '
+
+it 'follows processes of another pid namespace' '
+	unshare -pf --mount-proc true 2>/dev/null || skip "cannot make a pid namespace here"
+	fake_run -- unshare -pf --mount-proc sh -c "fake_guest roster=c hello kernels=5; fake_guest roster=c sleep-ms=300" >run
+	says closed run
+	count_rows run.gtrace >rows
+	says "kernel 5" rows
+	grep "^process .* pid=2 .* ended" rows
+	says "health 0 not_injected 1 unshare" rows
+	# A pid that is a stranger here is not waited for, and found again when only such are left.
+	fake_run -o left.gtrace -- unshare -pf --mount-proc --kill-child sh -c "fake_guest roster=c wait=go" >run &
+	within 20 sh -c "count_rows left.gtrace | grep \"attribute .* name=unshare\""
+	touch go
+	wait
+	says closed run
+'
