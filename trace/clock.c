@@ -85,6 +85,66 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 	return add(mono, m->base);
 }
 
+/* One piece with the base added, kept in registers by the loops over whole columns: most times lie in the piece of the time before. */
+struct window {
+	int64_t from, end, time, limit, rate;
+};
+
+static int64_t convert_outside(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w, int64_t t)
+{
+	int64_t time = clock_convert(m, clock, t);
+
+	if (t && s && s->hint + 1 < s->n && t >= s->pieces[s->hint].from && t < s->pieces[s->hint + 1].from) {
+		const struct clock_piece *p = &s->pieces[s->hint];
+
+		*w = (struct window){ p->from, p[1].from, add(p->mono, m->base), add(p->limit, m->base), p->rate };
+	}
+	return time;
+}
+
+static inline int64_t convert_near(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w, int64_t t)
+{
+	if (t < w->from || t >= w->end)
+		return convert_outside(m, s, clock, w, t);
+	int64_t time = w->time + (int64_t)((__int128)(t - w->from) * w->rate >> RATE_BITS);
+
+	return time < w->limit ? time : w->limit;
+}
+
+/* NULL: the clock has no pieces. */
+static struct clock_scale *scale_of(struct clock_map *m, unsigned clock)
+{
+	return clock == CLOCK_TSC ? &m->tsc : clock == CLOCK_REAL ? &m->real : NULL;
+}
+
+void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times, size_t n)
+{
+	struct clock_map own = *m;
+	struct clock_scale *s = scale_of(&own, clock);
+	struct window w = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		times[i] = convert_near(&own, s, clock, &w, times[i]);
+}
+
+void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *starts, int64_t *lengths, size_t n)
+{
+	struct clock_map own = *m;
+	struct clock_scale *s = scale_of(&own, clock);
+	struct window w = { 0 }, ends = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t to = (int64_t)((uint64_t)starts[i] + (uint64_t)lengths[i]);
+		int64_t from = convert_near(&own, s, clock, &w, starts[i]);
+
+		if (starts[i])
+			lengths[i] = (int64_t)((uint64_t)convert_near(&own, s, clock, &ends, to) - (uint64_t)from);
+		else
+			lengths[i] = clock_span(m, clock, lengths[i]);
+		starts[i] = from;
+	}
+}
+
 int64_t clock_span(const struct clock_map *m, unsigned clock, int64_t length)
 {
 	__int128 ns = ((__int128)length * m->tsc.before + RATE_ONE / 2) >> RATE_BITS;   /* to the nearest */

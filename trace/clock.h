@@ -48,6 +48,12 @@ void clock_map_release(struct clock_map *m);
  */
 int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t);
 
+/* The same for n times in place.  Thread-safe. */
+void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times, size_t n);
+
+/* The same for n starts and the lengths that belong to them: the ends are converted, so that what lay inside each other still does. */
+void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *starts, int64_t *lengths, size_t n);
+
 /* A length on a clock that is not known to begin anywhere: by the overall rate. */
 int64_t clock_span(const struct clock_map *m, unsigned clock, int64_t length);
 

@@ -48,33 +48,6 @@ static unsigned clock_of(const struct chunk *c, unsigned f)
 	return unit == UNIT_GTIME || unit == UNIT_GSPAN ? CLOCK_REAL : c->head.clock;
 }
 
-static void convert_times(struct trace *t, struct chunk *c, unsigned f, int64_t *times)
-{
-	struct clock_map own = t->clock;        /* a hint of our own: other threads read other chunks */
-	unsigned clock = clock_of(c, f);
-
-	for (uint32_t i = 0; i < c->head.rows; i++)
-		times[i] = clock_convert(&own, clock, times[i]);
-}
-
-/* Ends and starts are converted, not their distances, so that what lay inside each other still does. */
-static void convert_spans(struct trace *t, struct chunk *c, unsigned f, int64_t *starts, int64_t *lengths)
-{
-	struct clock_map ends = t->clock, own = t->clock;
-	unsigned clock = clock_of(c, f);
-
-	for (uint32_t i = 0; i < c->head.rows; i++) {
-		int64_t from = clock_convert(&own, clock, starts[i]);
-		int64_t to = (int64_t)((uint64_t)starts[i] + (uint64_t)lengths[i]);
-
-		if (starts[i])
-			lengths[i] = (int64_t)((uint64_t)clock_convert(&ends, clock, to) - (uint64_t)from);
-		else
-			lengths[i] = clock_span(&own, clock, lengths[i]);
-		starts[i] = from;
-	}
-}
-
 int trace_spans(struct trace *t, struct chunk *c, int64_t *starts, int64_t *lengths)
 {
 	int start = record_field(c->record, "start"), length = record_field(c->record, "duration");
@@ -83,7 +56,7 @@ int trace_spans(struct trace *t, struct chunk *c, int64_t *starts, int64_t *leng
 	    raw_column(t, c, (unsigned)start, starts, lengths) < 0)
 		return -1;
 	if (t->clock.n)
-		convert_spans(t, c, (unsigned)length, starts, lengths);
+		clock_convert_spans(&t->clock, clock_of(c, (unsigned)length), starts, lengths, c->head.rows);
 	return 0;
 }
 
@@ -115,7 +88,7 @@ int trace_column(struct trace *t, struct chunk *c, unsigned f, void *out)
 	if (raw_column(t, c, f, out, NULL) < 0)
 		return -1;
 	if (t->clock.n && (unit == UNIT_TIME || unit == UNIT_GTIME))
-		convert_times(t, c, f, out);
+		clock_convert_all(&t->clock, clock_of(c, f), out, c->head.rows);
 	return 0;
 }
 

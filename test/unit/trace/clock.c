@@ -84,6 +84,37 @@ TEST(conversions_never_run_backwards)
 	clock_map_release(&m);
 }
 
+TEST(columns_of_times_are_converted_as_each_time_is)
+{
+	static const unsigned clocks[] = { CLOCK_NONE, CLOCK_TSC, CLOCK_MONO, CLOCK_REAL };
+	struct random random = { 3 };
+	struct clock_row p[15];
+	int64_t times[500], starts[500], lengths[500], raw[500], ends[500];
+	struct clock_map m;
+
+	make_points(p, ARRAY_SIZE(p), 11);
+	p[7].real += 3 * SECOND;
+	CHECK_EQ(clock_map_init(&m, p, ARRAY_SIZE(p)), 0);
+	for (size_t c = 0; c < ARRAY_SIZE(clocks); c++) {
+		int64_t low = clocks[c] == CLOCK_TSC ? (int64_t)p[0].tsc : clocks[c] == CLOCK_MONO ? p[0].mono : p[0].real;
+
+		for (size_t i = 0; i < 500; i++) {
+			raw[i] = i % 50 ? low - SECOND + (int64_t)(random_next(&random) % (uint64_t)(8 * SECOND)) : 0;
+			times[i] = starts[i] = raw[i];
+			lengths[i] = (int64_t)(random_next(&random) % (uint64_t)SECOND);
+			ends[i] = raw[i] ? clock_convert(&m, clocks[c], raw[i] + lengths[i]) : clock_span(&m, clocks[c], lengths[i]);
+		}
+		clock_convert_all(&m, clocks[c], times, 500);
+		clock_convert_spans(&m, clocks[c], starts, lengths, 500);
+		for (size_t i = 0; i < 500; i++) {
+			CHECK_EQ(times[i], clock_convert(&m, clocks[c], raw[i]));
+			CHECK_EQ(starts[i], times[i]);
+			CHECK_EQ(starts[i] + lengths[i], ends[i]);
+		}
+	}
+	clock_map_release(&m);
+}
+
 TEST(times_far_outside_do_not_overflow)
 {
 	static const int64_t extremes[] = { INT64_MIN, INT64_MIN + 1, -1, 1, INT64_MAX - 1, INT64_MAX };
