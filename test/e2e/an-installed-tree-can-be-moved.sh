@@ -47,8 +47,8 @@ it 'has man pages that a formatter accepts and that name every option of --help'
 		is "" "$(cat warnings)" "what groff says about $page"
 		name=$(basename "$page" .1)
 		tree/bin/$name --help >help
-		groff -man -Tascii -P-c "$page" 2>/dev/null | tr -d "\b" >text
-		grep -oE -e "--[a-z][a-z-]+" help | sort -u | while read -r option; do
+		groff -man -Tascii -P-bcou "$page" >text
+		grep -oE -e "--[a-z][a-z-]+" help | grep -v -x -e --help | sort -u | while read -r option; do
 			says "$option" text
 		done
 	done

@@ -68,7 +68,7 @@ it() {
 	*)
 		echo "FAIL $1"
 		case $status in 124 | 137) echo "  did not end within $LIMIT s" ;; *) echo "  exit status $status" ;; esac
-		cat "$CASE/out" "$CASE/why" 2>/dev/null | tail -n 60 | sed 's/^/  | /'
+		cat "$CASE/out" "$CASE/why" 2>/dev/null | tail -n 60 | cut -c 1-300 | sed 's/^/  | /'
 		E2E_FAILED=$((E2E_FAILED + 1))
 		;;
 	esac

@@ -2,7 +2,8 @@
 . "$(dirname "$0")/lib.sh"
 
 # Dry runs alone: the build folder is in use by other tests.
-DRY="make -s -n -C $GPROF_TOP B=$GPROF_BUILD"
+# B as it was given to the make that built it: the compiler's lists of headers have it in their names.
+DRY="make -s -n -C $GPROF_TOP B=${GPROF_BUILD#$GPROF_TOP/}"
 export DRY
 
 it 'rebuilds on every floor what reads the table of records' '
