@@ -439,7 +439,8 @@ static struct stream *enter(void)
 	return s;
 }
 
-static void to_rows(uint8_t *buffer, size_t valid)
+/* Not kept: the rows are only counted. */
+static void to_rows(uint8_t *buffer, size_t valid, bool keep)
 {
 	const struct arena *a = guest->arena;
 	struct walk w;
@@ -450,7 +451,7 @@ static void to_rows(uint8_t *buffer, size_t valid)
 	w.gpu = false;
 	for (size_t i = 0; i < MEMOS; i++)
 		w.memos[i].config.id = 0;
-	w.s = enter();
+	w.s = keep ? enter() : NULL;
 	walk_buffer(&w, buffer, valid);
 	if (w.s)
 		stream_leave(w.s);
@@ -485,9 +486,11 @@ void cupti_activity_complete(void *ctx, uint32_t stream_id, uint8_t *buffer, siz
 			/* First: reading some records frees what they point to. */
 			if (unlikely(guest->config.record_raw[0]))
 				cupti_raw_append(buffer, size, valid, dropped);
-			to_rows(buffer, valid);
+			to_rows(buffer, valid, true);
 		}
 		cupti_buffers_return(buffer);
+	} else if (cupti_buffers_discard(buffer) && valid <= size) {
+		to_rows(buffer, valid, false);
 	}
 	health_cost(COST_buffer, begin);
 	errno = saved;

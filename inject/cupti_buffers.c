@@ -10,6 +10,7 @@
 
 /* 12.9: before it, refusing a buffer could crash CUPTI. */
 #define MAY_REFUSE 27u
+#define SPARES 64u
 
 static uint8_t *pool;                   /* `limit` buffers, one after the other */
 static uint32_t limit;
@@ -19,8 +20,13 @@ static uint64_t free_head;              /* tag << 32 | index + 1; the tag makes 
 static uint32_t free_next[MAX_BUFFERS];
 static int64_t asked[MAX_BUFFERS];      /* when each was handed out last */
 
-/* Filled and never read.  Several threads may scribble in it at once. */
+/* For a CUPTI that may not be refused, when the pool is empty: small ones, each still one thread's own. */
+static uint8_t spares[SPARES][32 << 10] __attribute__((aligned(64)));
+static uint64_t spares_taken;           /* bits */
+
+/* The last resort, filled for nothing.  Several threads may scribble in it at once; then not even its records can be counted. */
 static uint8_t discard[256 << 10] __attribute__((aligned(64)));
+static uint32_t discard_users, discard_shared;
 
 void cupti_buffers_init(uint64_t wanted)
 {
@@ -65,6 +71,29 @@ static uint8_t *take(void)
 	return pop();
 }
 
+static uint8_t *take_spare(void)
+{
+	uint64_t taken = __atomic_load_n(&spares_taken, __ATOMIC_RELAXED);
+
+	while (~taken) {
+		uint64_t bit = ~taken & (taken + 1);
+
+		if (__atomic_compare_exchange_n(&spares_taken, &taken, taken | bit, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return spares[__builtin_ctzll(bit)];
+	}
+	return NULL;
+}
+
+static bool is_spare(const uint8_t *buffer)
+{
+	return buffer >= spares[0] && buffer < spares[SPARES];
+}
+
+static bool in_pool(const uint8_t *buffer)
+{
+	return pool && buffer >= pool && buffer < pool + (size_t)limit * CUPTI_BUFFER_SIZE;
+}
+
 static uint32_t index_of(const uint8_t *buffer)
 {
 	return (uint32_t)((size_t)(buffer - pool) / CUPTI_BUFFER_SIZE);
@@ -76,13 +105,20 @@ void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 	*size = CUPTI_BUFFER_SIZE;
 	*max_records = 0;       /* as many as fit */
 	if (*buffer) {
-		__atomic_fetch_add(&out, 1, __ATOMIC_RELAXED);
 		asked[index_of(*buffer)] = clock_ns(CLOCK_REALTIME);
+	} else if (tracer.version < MAY_REFUSE) {
+		*buffer = take_spare();
+		*size = sizeof spares[0];
+	}
+	if (*buffer) {
+		__atomic_fetch_add(&out, 1, __ATOMIC_RELAXED);
 		return;
 	}
 	health_count(HEALTH_buffers_full);
 	*size = 0;
 	if (tracer.version < MAY_REFUSE) {
+		if (__atomic_fetch_add(&discard_users, 1, __ATOMIC_ACQ_REL))
+			__atomic_store_n(&discard_shared, 1, __ATOMIC_RELEASE);
 		*buffer = discard;
 		*size = sizeof discard;
 	}
@@ -90,25 +126,41 @@ void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 
 bool cupti_buffers_has(const uint8_t *buffer)
 {
-	return pool && buffer >= pool && buffer < pool + (size_t)limit * CUPTI_BUFFER_SIZE;
+	return in_pool(buffer) || is_spare(buffer);
 }
 
 int64_t cupti_buffers_asked(const uint8_t *buffer)
 {
-	return asked[index_of(buffer)];
+	return in_pool(buffer) ? asked[index_of(buffer)] : 0;
 }
 
 void cupti_buffers_return(uint8_t *buffer)
 {
-	uint32_t i = index_of(buffer);
 	uint64_t head = __atomic_load_n(&free_head, __ATOMIC_RELAXED);
 	uint64_t next;
+	uint32_t i;
 
 	__atomic_fetch_sub(&out, 1, __ATOMIC_RELAXED);
+	if (is_spare(buffer)) {
+		__atomic_fetch_and(&spares_taken, ~(1ull << ((size_t)(buffer - spares[0]) / sizeof spares[0])), __ATOMIC_RELEASE);
+		return;
+	}
+	i = index_of(buffer);
 	do {
 		__atomic_store_n(&free_next[i], (uint32_t)head, __ATOMIC_RELAXED);
 		next = ((head >> 32) + 1) << 32 | (i + 1);
 	} while (!__atomic_compare_exchange_n(&free_head, &head, next, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+bool cupti_buffers_discard(const uint8_t *buffer)
+{
+	bool alone = !__atomic_load_n(&discard_shared, __ATOMIC_ACQUIRE);
+
+	if (buffer != discard)
+		return false;
+	if (__atomic_sub_fetch(&discard_users, 1, __ATOMIC_ACQ_REL) == 0)
+		__atomic_store_n(&discard_shared, 0, __ATOMIC_RELEASE);
+	return alone;
 }
 
 uint32_t cupti_buffers_out(void)
@@ -123,4 +175,6 @@ void cupti_buffers_forget(void)
 	free_head = 0;
 	pool = NULL;
 	limit = 0;
+	discard_users = discard_shared = 0;
+	spares_taken = 0;
 }

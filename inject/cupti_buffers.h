@@ -11,17 +11,26 @@
 /* Before CUPTI asks for the first one. */
 void cupti_buffers_init(uint64_t limit);
 
-/* CUPTI wants an empty buffer; any thread, lock-free.  Without one it gets none, or, before version 27, one that is thrown away. */
+/*
+ * CUPTI wants an empty buffer; any thread, lock-free.  Without one it gets none; before version 27 a smaller one, and at last one that
+ * is thrown away.
+ */
 void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);
 
 /* Is it one of ours, with records to be read? */
 bool cupti_buffers_has(const uint8_t *buffer);
 
-/* When CUPTI asked for it, REALTIME ns. */
+/* When CUPTI asked for it, REALTIME ns; 0: not known. */
 int64_t cupti_buffers_asked(const uint8_t *buffer);
 
 /* CUPTI is done with it and so are we. */
 void cupti_buffers_return(uint8_t *buffer);
+
+/*
+ * CUPTI is done with a buffer that is not ours to read: the one that is thrown away.  True when no other thread had it meanwhile, so that
+ * its records can be counted.
+ */
+bool cupti_buffers_discard(const uint8_t *buffer);
 
 /* Buffers that CUPTI holds now. */
 uint32_t cupti_buffers_out(void);

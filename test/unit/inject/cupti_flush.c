@@ -87,17 +87,29 @@ TEST(buffers_are_distinct_aligned_and_come_back)
 
 TEST(an_old_cupti_always_gets_a_buffer)
 {
-	uint8_t *b[4], *spare;
+	enum { POOL = 4, SMALL = 64, N = POOL + SMALL };
+	uint8_t *b[N], *last, *again;
 	size_t size, max;
 
 	cupti_fake(22);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < N; i++) {
 		cupti_buffers_request(&b[i], &size, &max);
-	cupti_buffers_request(&spare, &size, &max);
-	CHECK(spare && size >= 4096 && (uintptr_t)spare % 8 == 0 && !cupti_buffers_has(spare));
+		CHECK(b[i] && size >= 4096 && (uintptr_t)b[i] % 8 == 0 && cupti_buffers_has(b[i]));
+		for (int k = 0; k < i; k++)
+			CHECK(b[i] != b[k]);
+	}
+	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 0);
+	CHECK_EQ(cupti_buffers_out(), N);
+	cupti_buffers_request(&last, &size, &max);
+	CHECK(last && size >= 4096 && !cupti_buffers_has(last));
 	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 1);
-	for (int i = 0; i < 4; i++)
-		cupti_buffers_return(b[i]);
+	CHECK(cupti_buffers_discard(last));             /* it had it alone */
+	cupti_buffers_request(&last, &size, &max);
+	cupti_buffers_request(&again, &size, &max);
+	CHECK(last == again && !cupti_buffers_discard(last) && !cupti_buffers_discard(again));
+	cupti_buffers_return(b[40]);
+	cupti_buffers_request(&again, &size, &max);
+	CHECK(again == b[40]);
 }
 
 TEST(raw_buffers_are_kept_with_their_index_and_strings)

@@ -1,0 +1,89 @@
+#!/bin/sh
+. "$(dirname "$0")/lib.sh"
+
+it 'another tool that holds CUPTI is named' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_HOLDER="CUPTI for somebody"
+	exits 0 traced driver_api 10
+	is "CUPTI for somebody" "$(detail cupti_busy)"
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+	is 0 "$(grep -c "\"told\":true" truth)" "calls that CUPTI told us"
+'
+
+it 'an older CUPTI that cannot name the other tool is busy all the same' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_HOLDER=somebody SIM_CUPTI_VERSION=22
+	exits 0 traced driver_api 10
+	is 1 "$(health cupti_busy)"
+'
+
+for error in 15 999; do
+	it "a driver that CUPTI does not work with ($error) is said, with its error" "
+		. \"\$GPROF_TOP/test/e2e/cuda/sim.sh\"
+		export SIM_CUPTI_FAIL=cuptiSubscribe=$error,cuptiSubscribe_v2=$error
+		exits 0 traced driver_api 10
+		is 1 \"\$(health cupti_error)\"
+		detail cupti_error >said
+		says 'cuptiSubscribe' said
+		says '($error)' said
+	"
+done
+
+it 'a refused kind is named and the others go on' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_FAIL=cuptiActivityEnable=35
+	exits 0 traced driver_api 10
+	is 9 "$(health cupti_kind)" "refused kinds"
+	detail cupti_kind >said
+	says "CONCURRENT_KERNEL" said
+	[ "$(rows api)" -ge 10 ] || fail "$(rows api) calls"
+	is 1 "$(rows context)" "contexts, from callbacks"
+	[ "$(rows stream)" -ge 1 ] || fail "no stream rows from callbacks"
+'
+
+it 'no device is no trouble' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_NO_DEVICE=1
+	traced driver_api 10 || :
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+	is "" "$(health cupti_error)$(health cupti_missing)"
+'
+
+it 'a --cupti-lib that cannot be opened is said, and another is found' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	printf "not a library" >libcupti.so.13
+	OPTIONS="--cupti-lib $PWD/libcupti.so.13"
+	exits 0 traced driver_api 10
+	detail cupti_error >said
+	says "--cupti-lib" said
+	as_the_gpu_says
+'
+
+it 'a --cupti-lib that lacks functions is named with the first that is missing' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	need cc
+	echo "int cuptiGetVersion(unsigned *v); int cuptiGetVersion(unsigned *v) { *v = 18; return 0; }" >some.c
+	cc -shared -fPIC -o some.so some.c
+	OPTIONS="--cupti-lib $PWD/some.so"
+	exits 0 traced driver_api 10
+	is cuptiGetResultString "$(detail cupti_symbol)"
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+'
+
+it 'without any libcupti the package for this driver is named' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	mkdir stack
+	cp "$GPROF_BUILD/sim/libcuda.so.1" stack
+	LD_LIBRARY_PATH=$PWD/stack
+	ldconfig -p 2>/dev/null | grep libcupti | grep -qv "=> /usr/local/cuda" && skip "a libcupti is installed where the loader looks"
+	hide=true
+	[ ! -e /usr/local/cuda ] || {
+		unshare -rm true 2>/dev/null || skip "cannot hide /usr/local/cuda here"
+		hide="mount -t tmpfs none $(readlink -f /usr/local/cuda)/lib64"
+		hide="$hide; for d in /usr/local/cuda*/extras /usr/local/cuda*/targets; do [ ! -d \$d ] || mount -t tmpfs none \$d; done"
+	}
+	exits 0 unshare -rm sh -euc "$hide; exec gprof-run -q -f -o t -- $P/driver_api 10" >out 2>err
+	is 1 "$(health cupti_missing)"
+	detail cupti_missing >said
+	says "pip install nvidia-cuda-cupti (driver: CUDA 13.0)" said
+'
