@@ -155,6 +155,7 @@ void session_release(struct session *s);
 struct launch {
 	pid_t program;
 	int line;                       /* to the held child: a byte releases it, errno comes back when exec failed; -1: closed */
+	int signals;                    /* a descriptor to read them from */
 	sigset_t mask;                  /* as gprof-run was started with */
 	struct sigaction chld;
 	int status;                     /* of waitpid, once it ended */
@@ -169,6 +170,9 @@ int launch_hold(struct launch *l, const struct target *t, const struct request *
 
 /* Lets it go: with our doors open, or without us. */
 void launch_release(struct launch *l, bool with_us);
+
+/* Without fork and without us: this process becomes the program.  Returns only when that failed, spoken. */
+void launch_instead(const struct launch *l, const struct target *t, const struct request *r, const struct env *plain);
 
 /* In a child: signals as they were at our start. */
 void launch_restore_signals(const struct launch *l);

@@ -1,5 +1,6 @@
 /* After the program: where the trace is and what it says, and what was asked for on top.  Nothing here changes how gprof-run ends. */
 #include "cli/fail.h"
+#include "cli/page.h"
 #include "cli/paths.h"
 #include "cli/run.h"
 
@@ -12,8 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* cli/page.c; until it is there the trace's place is all that is said. */
-int page_print(const char *trace_path, FILE *out, unsigned flags) __attribute__((weak));
+#pragma weak page_print
 
 static const struct launch *ended;      /* for the handler below */
 

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +23,8 @@ struct follow {
 	struct session *s;
 	const struct request *r;
 	struct witness witness;
-	int signals;                    /* descriptor */
+	int stopped;                    /* the program is, by this signal; 0: it runs */
+	bool followed;                  /* ... and so have we been */
 	bool impatient;                 /* told to end while waiting for the collector */
 };
 
@@ -35,22 +34,6 @@ static int64_t now_ms(void)
 }
 
 /* ---- stopping and going on ---- */
-
-static bool is_stopped(pid_t pid)
-{
-	char path[32], text[512], *end;
-	int fd;
-	ssize_t n;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	end = strrchr(text, ')');
-	return end && end[1] && end[2] == 'T';
-}
 
 static bool in_foreground(void)
 {
@@ -66,12 +49,12 @@ static bool in_foreground(void)
  * The program stopped: the shell that waits for us is to see us stop by the same signal.  A SIGSTOP that somebody sends to the program
  * alone is no business of the shell's, unless the terminal would stay with a stopped program.
  */
-static void stop_too(struct follow *f, int sig)
+static void stop_too(int sig)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	sigset_t one;
 
-	if (getpid() == 1 || (sig == SIGSTOP && !in_foreground()) || !is_stopped(f->l->program))
+	if (getpid() == 1 || (sig == SIGSTOP && !in_foreground()))
 		return;
 	if (sig == SIGSTOP) {
 		raise(SIGSTOP);
@@ -87,25 +70,31 @@ static void stop_too(struct follow *f, int sig)
 
 /* ---- children ---- */
 
+static void program_changed(struct follow *f, int status)
+{
+	f->followed = false;
+	f->stopped = 0;
+	if (WIFSTOPPED(status)) {
+		f->stopped = WSTOPSIG(status);
+	} else if (!WIFCONTINUED(status)) {
+		f->l->status = status;
+		f->l->ended = true;
+	}
+}
+
 /* As process 1 also those whose parents are gone. */
 static void reap(struct follow *f)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid == f->s->collector)
-			f->s->collector = 0;
-		if (pid == f->witness.pid)
-			f->witness.pid = 0;
-		if (pid != f->l->program || f->l->ended)
-			continue;
-		if (WIFSTOPPED(status)) {
-			stop_too(f, WSTOPSIG(status));
-			continue;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		if (pid == f->l->program)
+			program_changed(f, status);
+		else if (WIFEXITED(status) || WIFSIGNALED(status)) {
+			f->s->collector = pid == f->s->collector ? 0 : f->s->collector;
+			f->witness.pid = pid == f->witness.pid ? 0 : f->witness.pid;
 		}
-		f->l->status = status;
-		f->l->ended = true;
 	}
 }
 
@@ -140,9 +129,10 @@ static bool wants_passing(struct follow *f, const struct signalfd_siginfo *si)
 		return pass_on_systems(f, sig);
 	if (sender == getpid() || sender == f->l->program)
 		return false;
-	if (sig == SIGCONT)
-		return is_stopped(f->l->program);       /* else a shell's "fg" to the group went on already */
-	return !witness_saw(&f->witness, sig);
+	if (witness_saw(&f->witness, sig))
+		return false;
+	reap(f);
+	return !f->l->ended && (sig != SIGCONT || f->stopped);
 }
 
 static void pass_on(struct follow *f, const struct signalfd_siginfo *si)
@@ -169,13 +159,17 @@ static void take_signals(struct follow *f)
 {
 	struct signalfd_siginfo si;
 
-	while (read(f->signals, &si, sizeof si) == (ssize_t)sizeof si) {
+	while (read(f->l->signals, &si, sizeof si) == (ssize_t)sizeof si) {
 		if (si.ssi_signo == SIGCHLD)
 			reap(f);
 		else if (f->l->ended)
 			after_the_end(f, (int)si.ssi_signo);
 		else
 			pass_on(f, &si);
+	}
+	if (f->stopped && !f->followed) {
+		f->followed = true;
+		stop_too(f->stopped);
 	}
 }
 
@@ -184,7 +178,7 @@ static void take_signals(struct follow *f)
 /* Waits until something happens or until end (ms; -1: no end).  The collector's answer, see session_answer(); 0: none. */
 static int step(struct follow *f, int64_t end)
 {
-	struct pollfd p[2] = { { .fd = f->signals, .events = POLLIN }, { .fd = f->s->control, .events = POLLIN } };
+	struct pollfd p[2] = { { .fd = f->l->signals, .events = POLLIN }, { .fd = f->s->control, .events = POLLIN } };
 	int64_t left = end < 0 ? -1 : end - now_ms();
 
 	if (end >= 0 && left < 0)
@@ -238,14 +232,10 @@ static void follow_collector(struct follow *f)
 void follow(struct launch *l, struct session *s, const struct request *r)
 {
 	struct follow f = { .l = l, .s = s, .r = r };
-	sigset_t all;
 
-	sigfillset(&all);
-	f.signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 	witness_start(&f.witness);
 	follow_program(&f);
 	witness_stop(&f.witness);
 	session_ended(s, l->program);
 	follow_collector(&f);
-	close(f.signals);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,9 +82,12 @@ static void wait_and_execute(const struct launch *l, int line, pid_t parent, con
 int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain, const struct env *ours)
 {
 	pid_t parent = getpid();
+	sigset_t all;
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+	sigfillset(&all);
+	l->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (l->signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return fail_errno("cannot start '%s'", r->argv[0]);
 	l->program = fork();
 	if (l->program == 0) {
@@ -93,6 +97,13 @@ int launch_hold(struct launch *l, const struct target *t, const struct request *
 	close(pair[1]);
 	l->line = pair[0];
 	return l->program < 0 ? fail_errno("cannot start '%s'", r->argv[0]) : 0;
+}
+
+void launch_instead(const struct launch *l, const struct target *t, const struct request *r, const struct env *plain)
+{
+	launch_restore_signals(l);
+	execute(t->path, r->argv, r->argc, plain->vars);
+	fail_errno("cannot run '%s'", t->path);
 }
 
 void launch_release(struct launch *l, bool with_us)

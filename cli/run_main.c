@@ -87,8 +87,12 @@ static int run(struct run *x)
 	cupti_hint(&x->target, &x->request, &x->plain, x->request.config.cupti_hint, CONFIG_TEXT);
 	if (session_make(&x->session) < 0 || open_doors(x) < 0)
 		session_give_up(&x->session);
-	if (launch_hold(&x->launch, &x->target, &x->request, &x->plain, &x->ours) < 0)
+	if (launch_hold(&x->launch, &x->target, &x->request, &x->plain, &x->ours) < 0) {
+		hint("the program runs without being recorded");
+		session_give_up(&x->session);
+		launch_instead(&x->launch, &x->target, &x->request, &x->plain);
 		return -1;
+	}
 	with_us = start_session(x);
 	launch_release(&x->launch, with_us);
 	session_main(&x->session, x->launch.program);

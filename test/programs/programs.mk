@@ -12,3 +12,4 @@ $(HOST_PROGRAMS): $(B)/test/programs/%: test/programs/host/%.c
 .PHONY: host-programs
 
 -include test/programs/wire.mk
+-include test/programs/run.mk

@@ -1,0 +1,37 @@
+/*
+ * signals LOG: writes its pid to LOG.pid, then each signal that it gets as a line to LOG, in order, until USR2 ends it.  Reads them at
+ * once, so that two of a kind are two lines.  Gives up after 30 s.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	char name[4096], ready[4096];
+	sigset_t all;
+	FILE *log, *pid;
+	int sig;
+
+	(void)argc;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	log = fopen(argv[1], "w");
+	snprintf(name, sizeof name, "%s.new", argv[1]);
+	snprintf(ready, sizeof ready, "%s.pid", argv[1]);
+	pid = fopen(name, "w");
+	if (!log || !pid)
+		return 1;
+	setvbuf(log, NULL, _IOLBF, 0);
+	fprintf(pid, "%d\n", (int)getpid());
+	fclose(pid);
+	rename(name, ready);
+	alarm(30);
+	while ((sig = sigwaitinfo(&all, NULL)) != SIGUSR2) {
+		fprintf(log, "%d\n", sig);
+		if (sig == SIGALRM)
+			return 9;
+	}
+	return 0;
+}
