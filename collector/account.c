@@ -4,9 +4,11 @@
 
 #include "trace/health.h"
 
-static void put_health(struct staging *s, unsigned reason, uint64_t count, int64_t first, int64_t last, const char *detail)
+static void put_health(struct staging *s, unsigned reason, uint64_t count, int64_t first, int64_t last,
+		       const char *detail)
 {
-	struct health_row row = { .first = first, .last = last, .count = count, .reason = reason, .bytes = (uint32_t)strlen(detail) };
+	struct health_row row = { .first = first, .last = last, .count = count, .reason = reason,
+		.bytes = (uint32_t)strlen(detail) };
 
 	staging_put(s, record_by_kind(ROW_health), &row, detail, row.bytes);
 }

@@ -13,7 +13,10 @@ struct alive {
 
 #define ALIVE_INIT { .pidfd = -1 }
 
-/* Starts to watch; with a pidfd, `tag` is reported by `epoll` when the process ends.  0, or -1: there is no such process. */
+/*
+ * Starts to watch; with a pidfd, `tag` is reported by `epoll` when the process ends.  0, or -1: there is no such
+ * process.
+ */
 int alive_watch(struct alive *a, uint32_t pid, int epoll, uint64_t tag);
 
 /* False for one that is not watched. */

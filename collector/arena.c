@@ -78,10 +78,11 @@ void *shared_memory(const char *folder, size_t size, int *fd)
 /* Only mappings of files give this signal, and all of ours are shared with guests. */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
-	uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
+	void *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
 
 	(void)context;
-	if (mmap((void *)page, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+	if (mmap(page, PAGE, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
 		signal(sig, SIG_DFL);
 }
 

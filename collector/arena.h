@@ -1,6 +1,6 @@
 /*
- * Making the shared memory of a process, and reading it without believing what it says: the layout is kept here, because the program
- * can write over its own arena.
+ * Making the shared memory of a process, and reading it without believing what it says: the layout is kept here,
+ * because the program can write over its own arena.
  */
 #ifndef COLLECTOR_ARENA_H
 #define COLLECTOR_ARENA_H
@@ -22,8 +22,9 @@ struct arena_view {
 };
 
 /*
- * A mapping of `size` bytes of shared zeroes, and its descriptor for others (in *fd, the caller's).  A memfd that nobody can shrink
- * under us, else a file in the folder with its room set aside.  NULL: neither can be had; fail() has spoken.
+ * A mapping of `size` bytes of shared zeroes, and its descriptor for others (in *fd, the caller's).  A memfd that
+ * nobody can shrink under us, else a file in the folder with its room set aside.  NULL: neither can be had; fail() has
+ * spoken.
  */
 void *shared_memory(const char *folder, size_t size, int *fd);
 

@@ -7,7 +7,9 @@
 
 #include "trace/records.h"
 
-/* The TSC runs at one rate in all states of the CPU, and the kernel itself trusts it (so it is the same on all cores). */
+/*
+ * The TSC runs at one rate in all states of the CPU, and the kernel itself trusts it (so it is the same on all cores).
+ */
 bool clocks_tsc_usable(void);
 
 /* The tightest of several readings; tsc 0 unless with_tsc. */

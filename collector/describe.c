@@ -195,7 +195,8 @@ static void put_setting_u64(struct staging *s, const char *name, uint64_t is, ui
 static void put_setting_text(struct staging *s, const char *name, const char *is, const char *normal)
 {
 	/* These are attributes under their own names, or found by us rather than set by a user. */
-	static const char *const not_settings[] = { "command", "options", "not_recorded", "moved_from", "output", "cupti_hint" };
+	static const char *const not_settings[] = { "command", "options", "not_recorded", "moved_from", "output",
+		"cupti_hint" };
 	char key[64];
 
 	for (size_t i = 0; i < sizeof not_settings / sizeof *not_settings; i++)
@@ -237,7 +238,8 @@ static void put_host(struct staging *s, const char *boot_id)
 		staging_attribute(s, 0, "boot_id", "%s", boot_id);
 }
 
-void describe_session(struct staging *s, const struct config *c, const char *moved_from, unsigned clock, const char *boot_id)
+void describe_session(struct staging *s, const struct config *c, const char *moved_from, unsigned clock,
+		      const char *boot_id)
 {
 	char cwd[4096];
 

@@ -9,7 +9,8 @@
 void describe_process(struct staging *s, struct process *p, const struct config *c);
 
 /* At the session's start. */
-void describe_session(struct staging *s, const struct config *c, const char *moved_from, unsigned clock, const char *boot_id);
+void describe_session(struct staging *s, const struct config *c, const char *moved_from, unsigned clock,
+		      const char *boot_id);
 
 /* At its end. */
 void describe_end(struct staging *s);

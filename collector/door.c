@@ -76,7 +76,8 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 static void welcome(struct tree *t, int fd, struct process *p, const struct bell_watch *bell)
 {
 	struct wire_welcome w = {
-		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock, .config_size = sizeof *t->config,
+		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock,
+		.config_size = sizeof *t->config,
 	};
 	int arena;
 
@@ -90,7 +91,8 @@ static void welcome(struct tree *t, int fd, struct process *p, const struct bell
 	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
 		p->flags |= PROCESS_CONNECTED;
 	} else {
-		troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(p->clock), "%s: it did not wait for its memory: %s",
+		troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(p->clock),
+			     "%s: it did not wait for its memory: %s",
 			     p->name, strerror(errno));
 		guest_free(p);
 	}

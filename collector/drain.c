@@ -95,7 +95,9 @@ static void take_row(struct process *p, struct block_note *note, const struct fo
 		threads_note(p->guest, (struct thread_row *)row, (const char *)tail);
 }
 
-/* Most rows have no tail and come in runs of a kind.  Takes the run that begins at `at`; returns its length in bytes. */
+/*
+ * Most rows have no tail and come in runs of a kind.  Takes the run that begins at `at`; returns its length in bytes.
+ */
 static uint32_t take_run(struct process *p, const struct found *f, const uint8_t *at, uint32_t room)
 {
 	const struct record *r = f->record;

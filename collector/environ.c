@@ -9,13 +9,14 @@
 
 /* Names of the environment that say how a GPU program was started. */
 static const char *const allowed[] = {
-	"CUDA_*", "NCCL_*", "PYTORCH_*", "TORCH_*", "TORCHELASTIC_*", "OMP_*", "MKL_*", "CUDNN_*", "CUBLAS_*", "NVIDIA_VISIBLE_DEVICES",
+	"CUDA_*", "NCCL_*", "PYTORCH_*", "TORCH_*", "TORCHELASTIC_*", "OMP_*", "MKL_*", "CUDNN_*", "CUBLAS_*",
+	"NVIDIA_VISIBLE_DEVICES",
 	"GPROF_*", "LD_PRELOAD", "NVTX_INJECTION64_PATH",
-	"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "NODE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
-	"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_LOCALID",
-	"SLURM_NODEID", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_TASKS_PER_NODE", "SLURM_GPUS*", "SLURM_CPUS_PER_TASK", "SLURMD_NODENAME",
-	"OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE", "MPI_LOCALRANKID",
-	"MPI_LOCALNRANKS", "MV2_COMM_WORLD_*",
+	"RANK", "LOCAL_RANK", "GROUP_RANK", "ROLE_RANK", "NODE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR",
+	"MASTER_PORT", "SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_STEP_ID",
+	"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_TASKS_PER_NODE",
+	"SLURM_GPUS*", "SLURM_CPUS_PER_TASK", "SLURMD_NODENAME", "OMPI_COMM_WORLD_*", "OMPI_UNIVERSE_SIZE", "PMI_RANK",
+	"PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_*",
 };
 
 static const char *const secrets[] = { "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*", "*KEY*" };
@@ -97,6 +98,7 @@ static void put_variable(const char *v, bool all, void (*put)(void *arg, const c
 {
 	const char *equals = strchr(v, '=');
 	char key[256], value[MAX_VALUE];
+	bool secret;
 	int n;
 
 	if (!equals || equals == v)
@@ -104,7 +106,8 @@ static void put_variable(const char *v, bool all, void (*put)(void *arg, const c
 	n = snprintf(key, sizeof key, "env.%.*s", (int)(equals - v), v);
 	if (n >= (int)sizeof key || (!all && !matches(allowed, LENGTH(allowed), key + 4, 0)))
 		return;
-	snprintf(value, sizeof value, "%s", matches(secrets, LENGTH(secrets), key + 4, FNM_CASEFOLD) ? "***" : equals + 1);
+	secret = matches(secrets, LENGTH(secrets), key + 4, FNM_CASEFOLD);
+	snprintf(value, sizeof value, "%s", secret ? "***" : equals + 1);
 	put(arg, key, value);
 }
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Calls put for each fact in env (zero-terminated NAME=value, n bytes in all): rank, local_rank, world_size, each with .from, the
- * variable that said so; container, where a variable names it; env.NAME for the names of the allow-list, or for all.
- * Values of names that sound like secrets are put as "***".
+ * Calls put for each fact in env (zero-terminated NAME=value, n bytes in all): rank, local_rank, world_size, each with
+ * .from, the variable that said so; container, where a variable names it; env.NAME for the names of the allow-list, or
+ * for all.  Values of names that sound like secrets are put as "***".
  */
 void environ_facts(const char *env, size_t n, bool all,
 		   void (*put)(void *arg, const char *key, const char *value), void *arg);

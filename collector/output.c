@@ -15,7 +15,9 @@
 #include "trace/health.h"
 #include "trace/wire.h"
 
-/* Room set aside behind the file, so that what matters still fits when somebody else fills the disk; and how far ahead. */
+/*
+ * Room set aside behind the file, so that what matters still fits when somebody else fills the disk; and how far ahead.
+ */
 #define ASIDE (256u << 10)
 #define AHEAD (4u << 20)
 
@@ -30,7 +32,8 @@
 static enum output_level level_that_drops(unsigned kind)
 {
 	switch (kind) {
-	case ROW_api: case ROW_kernel: case ROW_memcpy: case ROW_memset: case ROW_sync: case ROW_mark: case ROW_overhead:
+	case ROW_api: case ROW_kernel: case ROW_memcpy: case ROW_memset: case ROW_sync: case ROW_mark:
+	case ROW_overhead:
 		return OUTPUT_NO_DETAIL;
 	case ROW_process: case ROW_attribute: case ROW_health: case ROW_drop: case ROW_clock: case ROW_cost:
 		return OUTPUT_SESSION + 1;
@@ -51,8 +54,8 @@ static void give_up(struct output *o, enum output_level level, unsigned reason, 
 }
 
 /*
- * The last sixteenth of the limit is for ranges, names and health; they may pass it by a megabyte, because one chunk of detail may
- * have used up the sixteenth of a small limit.
+ * The last sixteenth of the limit is for ranges, names and health; they may pass it by a megabyte, because one chunk of
+ * detail may have used up the sixteenth of a small limit.
  */
 static void check_size(struct output *o)
 {
@@ -153,7 +156,8 @@ int output_open(struct output *o, const struct config *c, const struct file_head
 		snprintf(o->moved_from, sizeof o->moved_from, "%s", c->output);
 		fd = place_create_elsewhere(c->output, o->path, sizeof o->path);
 		if (fd < 0)
-			return fail("cannot create '%s': %s; and neither TMPDIR nor /tmp can be written", c->output, strerror(e));
+			return fail("cannot create '%s': %s; and neither TMPDIR nor /tmp can be written", c->output,
+				    strerror(e));
 		troubles_add(troubles, HEALTH_output_moved, 1, clocks_now(CLOCK_MONO), "%s: %s", o->path, strerror(e));
 	}
 	place_log(o->path, log, sizeof log);
@@ -184,18 +188,22 @@ static int save(struct output *o)
 	struct stat ours, there;
 	int fd;
 
-	if (fstat(o->fd, &ours) < 0 || (stat(o->path, &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev))
+	if (fstat(o->fd, &ours) < 0)
+		return 0;
+	if (stat(o->path, &there) == 0 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev)
 		return 0;
 	snprintf(lost, sizeof lost, "%s", o->path);
 	fd = place_create(lost, false, o->path, sizeof o->path);
 	if (fd < 0)
 		fd = place_create_elsewhere(lost, o->path, sizeof o->path);
 	if (fd < 0)
-		return fail("'%s' was removed while it was written, and there is no place to save it: %s", lost, strerror(errno));
+		return fail("'%s' was removed while it was written, and there is no place to save it: %s", lost,
+			    strerror(errno));
 	place_log(o->path, log, sizeof log);
 	log_to(log);
 	if (copy_all(o->fd, fd) < 0) {
-		fail("'%s' was removed while it was written, and saving it as '%s' failed: %s", lost, o->path, strerror(errno));
+		fail("'%s' was removed while it was written, and saving it as '%s' failed: %s", lost, o->path,
+		     strerror(errno));
 		unlink(o->path);
 		close(fd);
 		return -1;

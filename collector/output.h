@@ -1,6 +1,6 @@
 /*
- * The trace file as a thing on somebody's disk: where it is opened, how large it may get, what still goes in when there is no more
- * room.  An output name never costs a job, and a trace never fills a disk.
+ * The trace file as a thing on somebody's disk: where it is opened, how large it may get, what still goes in when there
+ * is no more room.  An output name never costs a job, and a trace never fills a disk.
  */
 #ifndef COLLECTOR_OUTPUT_H
 #define COLLECTOR_OUTPUT_H
@@ -35,8 +35,8 @@ struct output {
 #define OUTPUT_INIT { .fd = -1 }
 
 /*
- * Opens c->output, or NAME.2.gtrace where that exists (unless c->overwrite), or the same in TMPDIR where it cannot be written.
- * troubles is kept: what goes wrong is counted there.  0 or -1.
+ * Opens c->output, or NAME.2.gtrace where that exists (unless c->overwrite), or the same in TMPDIR where it cannot be
+ * written.  troubles is kept: what goes wrong is counted there.  0 or -1.
  */
 int output_open(struct output *o, const struct config *c, const struct file_header *h, struct troubles *troubles);
 
@@ -48,8 +48,8 @@ int output_rows(struct output *o, uint32_t process, unsigned clock, const struct
 void output_check_room(struct output *o);
 
 /*
- * Index, footer.  A file that was removed while it was written is saved under its name or in TMPDIR; then path is the new place.
- * 0, or -1: the file has no index (or is lost; the log says which).
+ * Index, footer.  A file that was removed while it was written is saved under its name or in TMPDIR; then path is the
+ * new place.  0, or -1: the file has no index (or is lost; the log says which).
  */
 int output_close(struct output *o);
 

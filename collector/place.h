@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Creates `path`, or NAME.2.gtrace and so on where it exists and overwrite is not set; used gets the name.  Descriptor or -1. */
+/*
+ * Creates `path`, or NAME.2.gtrace and so on where it exists and overwrite is not set; used gets the name.  Descriptor
+ * or -1.
+ */
 int place_create(const char *path, bool overwrite, char *used, size_t size);
 
 /* The same file name in TMPDIR, or /tmp.  Descriptor or -1. */

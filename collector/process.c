@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 /* What a guest may say about itself. */
-#define GUEST_FLAGS (PROCESS_NVTX | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_CLEAN | \
-		     PROCESS_PRELOADED | PROCESS_SIMULATED)
+#define GUEST_FLAGS (PROCESS_NVTX | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_FORKED | PROCESS_FORKED_CUDA | \
+		     PROCESS_CLEAN | PROCESS_PRELOADED | PROCESS_SIMULATED)
 
 struct process *process_new(unsigned clock)
 {
@@ -25,7 +25,8 @@ uint32_t process_flags(const struct process *p)
 	return p->flags | (said & GUEST_FLAGS);
 }
 
-int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size, const struct capture *capture, int *fd)
+int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
+	      const struct capture *capture, int *fd)
 {
 	struct guest *g = calloc(1, sizeof *g);
 	int rc = -1;

@@ -60,7 +60,8 @@ struct process *process_new(unsigned clock);
 uint32_t process_flags(const struct process *p);
 
 /* Makes it a guest with a new arena; the arena's descriptor in *fd is the caller's.  0 or -1. */
-int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size, const struct capture *capture, int *fd);
+int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
+	      const struct capture *capture, int *fd);
 void guest_free(struct process *p);
 
 #endif

@@ -110,7 +110,8 @@ static void tell_losses(struct staging *s)
 	for (size_t i = 0; i < n_records; i++) {
 		struct stage *g = &s->stages[i];
 		struct drop_row row = {
-			.first = g->lost_first, .last = g->lost_last, .count = g->lost, .kind = records[i].id, .where = 1,
+			.first = g->lost_first, .last = g->lost_last, .count = g->lost, .kind = records[i].id,
+			.where = 1,
 		};
 
 		if (!g->lost_changed)

@@ -30,12 +30,15 @@ int staging_init(struct staging *s, struct output *out, uint32_t process, unsign
 void staging_release(struct staging *s);
 
 /*
- * Adds a row; n_tail bytes at tail are copied behind those of the rows before.  Returns the row's place, good until the next call,
- * or NULL: there was no memory, the row is counted as lost.
+ * Adds a row; n_tail bytes at tail are copied behind those of the rows before.  Returns the row's place, good until the
+ * next call, or NULL: there was no memory, the row is counted as lost.
  */
 void *staging_put(struct staging *s, const struct record *r, const void *row, const void *tail, size_t n_tail);
 
-/* Room for rows without tails: *n of them, at least one.  NULL: there was no memory.  staging_add() says how many were put there. */
+/*
+ * Room for rows without tails: *n of them, at least one.  NULL: there was no memory.  staging_add() says how many were
+ * put there.
+ */
 void *staging_room(struct staging *s, const struct record *r, size_t *n);
 void staging_add(struct staging *s, const struct record *r, size_t n);
 
@@ -43,6 +46,7 @@ void staging_add(struct staging *s, const struct record *r, size_t n);
 void staging_write(struct staging *s);
 
 /* A row of its own kind with a formatted tail: attributes of process `of`. */
-void staging_attribute(struct staging *s, uint32_t of, const char *key, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void staging_attribute(struct staging *s, uint32_t of, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

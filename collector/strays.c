@@ -1,4 +1,7 @@
-/* Telling by /proc whether a process is ours: it, or the one that started it, got our session's name in its environment. */
+/*
+ * Telling by /proc whether a process is ours: it, or the one that started it, got our session's name in its
+ * environment.
+ */
 #include "collector/tree.h"
 
 #include <ctype.h>
@@ -26,7 +29,10 @@ static enum answer ask_environment(uint32_t pid, const char *folder)
 	char exe[64] = "";
 
 	if (proc_read_all(pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom) {
-		/* A program that is being started has an image, but neither arguments nor environment yet; a kernel thread has none. */
+		/*
+		 * A program that is being started has an image, but neither arguments nor environment yet; a kernel
+		 * thread has none.
+		 */
 		if (!env.len && proc_read(pid, "cmdline", exe, 1) == 0)
 			proc_link(pid, "exe", exe, sizeof exe);
 		if (exe[0])
@@ -173,6 +179,7 @@ void tree_name_strays(struct tree *t)
 		const struct process *p = t->all[i];
 
 		if (!p->injected)
-			troubles_add(t->troubles, HEALTH_not_injected, 1, clocks_now(CLOCK_MONO), "%s (pid %u)", p->name, p->pid);
+			troubles_add(t->troubles, HEALTH_not_injected, 1, clocks_now(CLOCK_MONO), "%s (pid %u)",
+				     p->name, p->pid);
 	}
 }

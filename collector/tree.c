@@ -114,8 +114,9 @@ static unsigned how_flags(char how)
 }
 
 /*
- * A new image, or a child: whoever had the pid is over.  One that ended is known to have within milliseconds, and pids go around in
- * thousands of processes, so a new image of one that we hold for alive is an exec, even if it is gone itself by now.
+ * A new image, or a child: whoever had the pid is over.  One that ended is known to have within milliseconds, and pids
+ * go around in thousands of processes, so a new image of one that we hold for alive is an exec, even if it is gone
+ * itself by now.
  */
 static void take_over(struct tree *t, struct process *before, uint32_t ppid, char how)
 {
@@ -158,7 +159,8 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 	p->injected = true;
 	p->flags |= how_flags(l->how);
 	if (l->how == 'F' && !twice)
-		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name, p->pid);
+		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name,
+			     p->pid);
 	tree_put_row(t, p);
 	/* A process that was gone before we could look: its end is not later than now. */
 	if (!p->alive.pid)

@@ -55,7 +55,10 @@ void tree_reap(struct tree *t, bool all);
 /* A process that was found rather than heard of.  NULL: it is gone already, or out of memory. */
 struct process *tree_add_stray(struct tree *t, uint32_t pid);
 
-/* The pid that we watch is not this process: how it ends will not be known, unless we learn its real pid.  0, or -1: it is gone. */
+/*
+ * The pid that we watch is not this process: how it ends will not be known, unless we learn its real pid.  0, or -1: it
+ * is gone.
+ */
 void tree_disown(struct tree *t, struct process *p);
 int tree_own(struct tree *t, struct process *p, uint32_t host_pid);
 
@@ -64,7 +67,10 @@ int tree_own(struct tree *t, struct process *p, uint32_t host_pid);
 /* Attributes of the processes that lived long enough to have some. */
 void tree_describe(struct tree *t);
 
-/* Looks through /proc for processes that carry our session's name and were never seen; they are then watched.  Their number. */
+/*
+ * Looks through /proc for processes that carry our session's name and were never seen; they are then watched.  Their
+ * number.
+ */
 size_t tree_find_strays(struct tree *t);
 
 /* Counts the processes that never carried our object. */

@@ -1,6 +1,7 @@
 /*
- * collector_bench [ROWS]: kernel rows as a training job makes them, written to the blocks of an arena as a guest does, taken from there
- * by the collector into a file.  Only the collector's part is timed; copying the same bytes from memory to memory is its reference.
+ * collector_bench [ROWS]: kernel rows as a training job makes them, written to the blocks of an arena as a guest does,
+ * taken from there by the collector into a file.  Only the collector's part is timed; copying the same bytes from
+ * memory to memory is its reference.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +30,10 @@ static uint64_t dice(struct bench *b, uint64_t n)
 	return (b->random >> 33) % n;
 }
 
-/* Each name has its own usual duration and configuration, and runs a little shorter or longer; each tenth on a second stream. */
+/*
+ * Each name has its own usual duration and configuration, and runs a little shorter or longer; each tenth on a second
+ * stream.
+ */
 static struct kernel_row next_kernel(struct bench *b)
 {
 	uint32_t name = b->n % NAMES;
@@ -118,7 +122,8 @@ int main(int argc, char **argv)
 	int fd;
 
 	config_init(&c);
-	snprintf(c.output, sizeof c.output, "%s/collector-bench-%d.gtrace", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", getpid());
+	snprintf(c.output, sizeof c.output, "%s/collector-bench-%d.gtrace",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", getpid());
 	p->number = 1;
 	if (output_open(&out, &c, &h, &troubles) < 0 || guest_new(p, &out, "/tmp", c.arena_size, &on, &fd) < 0) {
 		fprintf(stderr, "collector_bench: cannot write '%s'\n", c.output);
@@ -128,7 +133,8 @@ int main(int argc, char **argv)
 	run(&b, p, rows);
 	size = writer_size(out.writer);
 	getrusage(RUSAGE_SELF, &use);
-	printf("kernel rows, block to file\t%.1f\tM rows/s\t%.1fx the time to copy them\n", (double)rows / (double)b.spent * 1e3,
+	printf("kernel rows, block to file\t%.1f\tM rows/s\t%.1fx the time to copy them\n",
+	       (double)rows / (double)b.spent * 1e3,
 	       (double)b.spent / (double)reference(rows));
 	printf("size of a kernel row in the file\t%.2f\tbytes\t\n", (double)size / (double)rows);
 	printf("collector's memory, with the blocks\t%.1f\tMiB\t\n", (double)use.ru_maxrss / 1024);

@@ -43,7 +43,8 @@ static void tell(unsigned process, unsigned kind, const void *row, const char *t
 
 	switch (kind) {
 	case ROW_process:
-		printf("process %u flags=%x pid=%u parent=%u %s\n", p->number, p->flags, p->pid, p->parent, p->end ? "ended" : "alive");
+		printf("process %u flags=%x pid=%u parent=%u %s\n", p->number, p->flags, p->pid, p->parent,
+		       p->end ? "ended" : "alive");
 		break;
 	case ROW_attribute:
 		printf("attribute %u %.*s\n", a->process, (int)n, tail);
@@ -52,10 +53,12 @@ static void tell(unsigned process, unsigned kind, const void *row, const char *t
 		printf("health %u %s %" PRIu64 " %.*s\n", process, reason_name(h->reason), h->count, (int)n, tail);
 		break;
 	case ROW_drop:
-		printf("drop %u %s where=%u %" PRIu64 "\n", process, record_by_kind(d->kind) ? record_by_kind(d->kind)->name : "?", d->where, d->count);
+		printf("drop %u %s where=%u %" PRIu64 "\n", process,
+		       record_by_kind(d->kind) ? record_by_kind(d->kind)->name : "?", d->where, d->count);
 		break;
 	case ROW_range:
-		printf("range %u flags=%u level=%u %s %u\n", process, r->flags, r->level, r->duration > 0 ? "positive" : "zero", r->name);
+		printf("range %u flags=%u level=%u %s %u\n", process, r->flags, r->level,
+		       r->duration > 0 ? "positive" : "zero", r->name);
 		break;
 	}
 }

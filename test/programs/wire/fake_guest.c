@@ -3,9 +3,10 @@
  *
  *	fake_guest roster=c hello thread api=100 kernels=1000 push=step wait=go kill=9
  *
- * Actions without a number: roster=HOW hello thread pop full cupti running clean scribble scribble-head bad-kind bad-length bad-tail
- * bad-used bad-state old-version shrink (the last two before hello); with one: api=N kernels=N start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL
- * children=N; with a text: string=TEXT push=TEXT wait=FILE touch=FILE; exec: this program again, with the words behind it.
+ * Actions without a number: roster=HOW hello thread pop full cupti running clean scribble scribble-head bad-kind
+ * bad-length bad-tail bad-used bad-state old-version shrink (the last two before hello); with one: api=N kernels=N
+ * start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL children=N; with a text: string=TEXT push=TEXT
+ * wait=FILE touch=FILE; exec: this program again, with the words behind it.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -65,7 +66,8 @@ static void take_block(void)
 	for (uint32_t i = 0; i < arena->n_small + arena->n_large; i++) {
 		uint32_t unused = BLOCK_FREE;
 
-		if (!__atomic_compare_exchange_n(&arena->block_state[i], &unused, BLOCK_OWNED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		if (!__atomic_compare_exchange_n(&arena->block_state[i], &unused, BLOCK_OWNED, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
 			continue;
 		block = arena_block(arena, i);
 		block->index = i;
@@ -122,7 +124,8 @@ static uint32_t string(const char *text)
 
 static void hello(void)
 {
-	struct wire_hello h = { .version = how_old, .size = sizeof h, .pid = (uint32_t)getpid(), .ppid = (uint32_t)getppid(), .start = start };
+	struct wire_hello h = { .version = how_old, .size = sizeof h, .pid = (uint32_t)getpid(),
+		.ppid = (uint32_t)getppid(), .start = start };
 	static struct config config;
 	struct wire_welcome w;
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -175,8 +178,9 @@ static void api(long n)
 
 static void kernels(long n)
 {
-	for (; n > 0; n--) {
-		struct kernel_row row = { .start = clock_ns(CLOCK_REALTIME), .duration = 1500 + rand() % 65536, .corr = ++corr, .name = 1 + corr % 5 };
+	for (; n > 0; n--, corr++) {
+		struct kernel_row row = { .start = clock_ns(CLOCK_REALTIME), .duration = 1500 + rand() % 65536,
+			.corr = corr, .name = 1 + corr % 5 };
 
 		put(ROW_kernel, &row, sizeof row, "", 0, 0);
 	}
@@ -196,7 +200,8 @@ static void pop(bool and_forget)
 {
 	struct slot *s = &arena->slots[0];
 	struct open_range *o = &s->stack[s->depth - 1];
-	struct range_row row = { .start = o->start, .duration = now() - o->start, .id = o->id, .thread = 1, .end_thread = 1, .name = o->name, .step = -1 };
+	struct range_row row = { .start = o->start, .duration = now() - o->start, .id = o->id, .thread = 1,
+		.end_thread = 1, .name = o->name, .step = -1 };
 
 	put(ROW_range, &row, sizeof row, "", 0, 0);
 	if (!and_forget)
@@ -206,7 +211,8 @@ static void pop(bool and_forget)
 static void start_ranges(long n)
 {
 	for (long i = 0; i < n; i++) {
-		arena->started[i * 7 % MAX_STARTED] = (struct open_range){ .id = 1ull << 40 | ++sequence, .start = now(), .thread = 1 };
+		arena->started[i * 7 % MAX_STARTED] = (struct open_range){ .id = 1ull << 40 | ++sequence,
+			.start = now(), .thread = 1 };
 		arena->next_started++;
 	}
 }
@@ -337,6 +343,7 @@ int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		char *equals = strchr(argv[i], '=');
+		bool known;
 
 		if (strcmp(argv[i], "exec") == 0) {
 			argv[i] = argv[0];
@@ -345,7 +352,11 @@ int main(int argc, char **argv)
 		}
 		if (equals)
 			*equals = '\0';
-		if (equals ? !with_text(argv[i], equals + 1) && !with_number(argv[i], atol(equals + 1)) : !plainly(argv[i])) {
+		if (equals)
+			known = with_text(argv[i], equals + 1) || with_number(argv[i], atol(equals + 1));
+		else
+			known = plainly(argv[i]);
+		if (!known) {
 			errno = EINVAL;
 			die(argv[i]);
 		}

@@ -3,9 +3,9 @@
  *
  *	fake_run [-o TRACE] [-s SETTING=VALUE]... [-d SYSCALL] [-l] -- PROGRAM...
  *
- * Says on stdout: "collector PID", "session DIR", then what the collector says, and "program STATUS" when the program has ended
- * (128 + N: by signal N), "gone" when the collector has.  -l leaves at the program's end without a word.
- * -d: the collector may not call memfd_create, pidfd_open, bind or fallocate, as in a hardened container.
+ * Says on stdout: "collector PID", "session DIR", then what the collector says, and "program STATUS" when the program
+ * has ended (128 + N: by signal N), "gone" when the collector has.  -l leaves at the program's end without a word.  -d: the
+ * collector may not call memfd_create, pidfd_open, bind or fallocate, as in a hardened container.
  */
 #include <errno.h>
 #include <fcntl.h>

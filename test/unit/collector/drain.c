@@ -118,8 +118,10 @@ TEST(a_full_block_is_given_back_empty)
 TEST(rows_of_every_impossible_shape_are_counted_and_what_was_before_them_is_kept)
 {
 	static const struct row_head bad[] = {
-		{ 99, 0, 64 }, { 0, 0, 64 }, { 65535, 0, 64 }, { ROW_clock, 0, 32 }, { ROW_process, 0, 56 }, { ROW_health, 0, 48 },
-		{ ROW_api, 0, 0 }, { ROW_api, 0, 8 }, { ROW_api, 0, 63 }, { ROW_api, 0, 65528 }, { ROW_api, 0, 0xfffffff8 },
+		{ 99, 0, 64 }, { 0, 0, 64 }, { 65535, 0, 64 }, { ROW_clock, 0, 32 }, { ROW_process, 0, 56 },
+		{ ROW_health, 0, 48 },
+		{ ROW_api, 0, 0 }, { ROW_api, 0, 8 }, { ROW_api, 0, 63 }, { ROW_api, 0, 65528 },
+		{ ROW_api, 0, 0xfffffff8 },
 		{ ROW_string, 0, 8 },
 	};
 	struct fixture f;
@@ -224,7 +226,8 @@ TEST(open_ranges_of_a_dead_process_end_at_its_last_known_time)
 	a = f.p->guest->view.a;
 	a->next_thread = 1;
 	a->slots[0].owner = 1;
-	a->slots[0].stack[0] = (struct open_range){ .id = 1ull << 40 | 1, .start = row.row.start - 500, .thread = 1, .name = 3 };
+	a->slots[0].stack[0] = (struct open_range){ .id = 1ull << 40 | 1, .start = row.row.start - 500, .thread = 1,
+		.name = 3 };
 	a->slots[0].depth = 1;
 	salvage(f.p);
 

@@ -35,7 +35,8 @@ TEST(a_roster_line_without_a_name_is_one)
 TEST(other_lines_are_none)
 {
 	static const char *const lines[] = {
-		"", "R1", "R1 c", "R2 c 1 1 1 x", "R1 z 1 1 1 x", "R1 c 0 1 1 x", "R1 c 1 1 1", "R1 c -1 1 1 x", "R1 c 1 1 x x",
+		"", "R1", "R1 c", "R2 c 1 1 1 x", "R1 z 1 1 1 x", "R1 c 0 1 1 x", "R1 c 1 1 1", "R1 c -1 1 1 x",
+		"R1 c 1 1 x x",
 		"R1 c 99999999999 1 1 x", "R1 c 1 1 99999999999999999999 x", "R1 c  1 1 1 x",
 		"R1 c 1 1 1 0123456789012345678901234567890123456789012345678901234567890123456789",
 	};
