@@ -28,24 +28,21 @@ void tracer_error(const char *call, int result)
 	health_note(HEALTH_cupti_error, "%s: %s (%d)", call, text, result);
 }
 
+/* errno: an API row makes no system call that could change it, and the rest saves it. */
 void cupti_callback(void *user, int domain, uint32_t cbid, const void *data)
 {
-	int saved = errno;
+	int saved;
 
 	(void)user;
-	switch (domain) {
-	case DOMAIN_RUNTIME:
-	case DOMAIN_DRIVER:
+	if (likely(domain == DOMAIN_RUNTIME || domain == DOMAIN_DRIVER)) {
 		cupti_api_call(domain, cbid, data);
-		break;
-	case DOMAIN_RESOURCE:
-		if (tracer.state == TRACER_UP && guest->arena)
-			cupti_resource_event(cbid, data);
-		break;
-	case DOMAIN_STATE:
-		cupti_state_event(cbid, data);
-		break;
+		return;
 	}
+	saved = errno;
+	if (domain == DOMAIN_RESOURCE && tracer.state == TRACER_UP && guest->arena)
+		cupti_resource_event(cbid, data);
+	if (domain == DOMAIN_STATE)
+		cupti_state_event(cbid, data);
 	errno = saved;
 }
 

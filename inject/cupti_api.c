@@ -40,14 +40,17 @@ static uint32_t name_of(struct stream *s, int domain, uint32_t cbid, const char 
 	uint32_t *place = cbid < MAX_CBID ? &names[domain][cbid] : NULL;
 	const char *name = NULL;
 	uint32_t id = place ? __atomic_load_n(place, __ATOMIC_RELAXED) : 0;
+	int saved;
 
 	if (likely(id != 0))
 		return id;
+	saved = errno;
 	if (tracer.fn.GetCallbackName(domain, cbid, &name) != RESULT_OK || !name)
 		name = function;
 	id = intern_text(s, name);
 	if (place)
 		__atomic_store_n(place, id, __ATOMIC_RELAXED);
+	errno = saved;
 	return id;
 }
 
