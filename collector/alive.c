@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,6 +48,17 @@ static bool ask_proc(uint32_t pid, uint64_t *born)
 	return state != 'X' && (state != 'Z' || threads > 1);
 }
 
+/* Descriptors that are left for other things: guests at the door, arenas. */
+#define SPARE 64
+
+/* With thousands of processes under a low limit the rest is asked about. */
+static bool is_one_too_many(int fd)
+{
+	struct rlimit files;
+
+	return getrlimit(RLIMIT_NOFILE, &files) == 0 && (rlim_t)fd + SPARE >= files.rlim_cur;
+}
+
 int alive_watch(struct alive *a, uint32_t pid, int epoll, uint64_t tag)
 {
 	struct epoll_event want = { .events = EPOLLIN, .data.u64 = tag };
@@ -55,6 +67,10 @@ int alive_watch(struct alive *a, uint32_t pid, int epoll, uint64_t tag)
 	a->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (a->pidfd < 0 && errno == ESRCH)
 		return -1;
+	if (a->pidfd >= 0 && is_one_too_many(a->pidfd)) {
+		close(a->pidfd);
+		a->pidfd = -1;
+	}
 	if (a->pidfd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, a->pidfd, &want) < 0) {
 		close(a->pidfd);
 		a->pidfd = -1;

@@ -132,6 +132,12 @@ static void hear_roster(struct session *s)
 		troubles_add(&s->troubles, HEALTH_roster_lost, s->roster.bad - bad, clocks_now(CLOCK_MONO), NULL);
 }
 
+void session_mind_door(struct session *s)
+{
+	hear_roster(s);
+	door_accept(&s->door, &s->tree, &s->bell);
+}
+
 static void forget_timer(int fd)
 {
 	uint64_t n;

@@ -36,6 +36,9 @@ int session_open(struct session *s, const char *folder, int control);
 /* Waits for something to happen and sees to it. */
 void session_step(struct session *s);
 
+/* Sees to who is at the door, in the middle of longer work. */
+void session_mind_door(struct session *s);
+
 /* No process of the tree is left, and nobody will start another. */
 bool session_is_over(struct session *s);
 

@@ -7,14 +7,35 @@
 #include "collector/session.h"
 #include "collector/threads.h"
 
+/* A guest waits 200 ms for its welcome, and a chunk takes 2: the door is looked at in between. */
+#define DOOR_NS 20000000
+
+/* Thread names change rarely after that; hundreds of threads are milliseconds. */
+#define NAMES_EVERY 5
+
 /* A young process is looked at ten times a second for so long: threads may be named and gone within one. */
 #define YOUNG_TICKS 10
 
+/* The processes that it brings stand behind those that are being swept. */
+static void mind_the_door(struct session *s, int64_t *looked)
+{
+	int64_t now = clocks_now(CLOCK_MONO);
+
+	if (now - *looked < DOOR_NS)
+		return;
+	session_mind_door(s);
+	*looked = now;
+}
+
 void sweep_full(struct session *s)
 {
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
+	int64_t looked = clocks_now(CLOCK_MONO);
+
+	for (size_t i = s->tree.first_live; i < s->tree.n; i++) {
 		if (s->tree.all[i]->guest)
 			drain(s->tree.all[i], DRAIN_FULL);
+		mind_the_door(s, &looked);
+	}
 }
 
 static void look_at_young(struct process *p)
@@ -42,7 +63,8 @@ static void sweep_process(struct session *s, struct process *p)
 {
 	if (p->guest) {
 		drain(p, DRAIN_ALL);
-		threads_refresh(p);
+		if (p->guest->sweeps++ % NAMES_EVERY == 0)
+			threads_refresh(p);
 	}
 	account_process(p, &s->out);
 	if (p->guest)
@@ -53,10 +75,14 @@ static void sweep_process(struct session *s, struct process *p)
 
 void sweep_second(struct session *s)
 {
+	int64_t looked = clocks_now(CLOCK_MONO);
+
 	output_check_room(&s->out);
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
+	for (size_t i = s->tree.first_live; i < s->tree.n; i++) {
 		if (!s->tree.all[i]->end)
 			sweep_process(s, s->tree.all[i]);
+		mind_the_door(s, &looked);
+	}
 	account_session(&s->troubles, &s->rows);
 	staging_write(&s->rows);
 }

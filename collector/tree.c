@@ -132,13 +132,24 @@ static void refused(struct tree *t, struct process *p, const char *why)
 	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
 }
 
+/* It did not wait for our answer, or could not use it. */
+static void gave_up(struct tree *t, struct process *p, const char *why)
+{
+	refused(t, p, why);
+	if (!p || !p->guest || p->guest->view.a->life != LIFE_NEW)
+		return;
+	guest_free(p);
+	p->flags &= ~PROCESS_CONNECTED;
+	tree_put_row(t, p);
+}
+
 void tree_roster(struct tree *t, const struct roster_line *l)
 {
 	struct process *p = tree_find(t, l->pid);
 	bool twice = p && p->injected && p->start == l->start;
 
 	if (l->how == 'x') {
-		refused(t, p, l->name);
+		gave_up(t, p, l->name);
 		return;
 	}
 	if (p && p->injected && !twice && p->host_pid == p->pid) {
@@ -277,8 +288,10 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 	if (p->end)
 		return;
 	if (p->guest) {
-		if (p->guest->view.a->life == LIFE_NEW)
+		if (p->guest->view.a->life == LIFE_NEW) {
 			refused(t, p, "it did not take its memory in time");
+			p->flags &= ~PROCESS_CONNECTED;
+		}
 		salvage(p);
 	}
 	p->flags = process_flags(p) | PROCESS_ENDED | flags;

@@ -170,3 +170,10 @@ it 'follows processes of another pid namespace' '
 	wait
 	says closed run
 '
+
+it 'follows more processes than it has descriptors for' '
+	(ulimit -n 100 && fake_run -- sh -c "for i in \$(seq 120); do fake_guest roster=c hello kernels=20 wait=go kernels=1 & done; touch go; wait") >run
+	says closed run
+	count_rows run.gtrace >rows
+	is 120 "$(grep -c "kernel 21$" rows)" guests
+'
