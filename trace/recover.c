@@ -54,7 +54,7 @@ static void take_attributes(struct trace *t, struct chunk *c, struct file_header
 	struct buf tails = { 0 };
 	struct cursor at;
 
-	if (rows && trace_rows(t, c, rows) == 0 && trace_tails(t, c, &tails) == 0) {
+	if (rows && trace_rows(t, c, rows) == 0 && trace_tails(t, c, &tails) == 0 && tails.len) {
 		at = (struct cursor){ tails.data, tails.data + tails.len, false };
 		for (uint32_t i = 0; i < c->head.rows; i++) {
 			const uint8_t *tail = cursor_bytes(&at, rows[i].bytes);

@@ -228,7 +228,9 @@ int trace_list(struct trace *t, struct trace_error *err)
 	int rc = list_by_index(t);
 
 	t->finished = rc == 1;
-	if (rc == 0)
-		rc = walk(t);
+	if (rc == 0) {
+		t->chunks = malloc(sizeof *t->chunks);  /* not NULL: everybody walks from chunks to chunks + n_chunks */
+		rc = t->chunks ? walk(t) : -1;
+	}
 	return rc < 0 ? trace_fail(err, 0, "cannot read '%s': out of memory", t->path) : 0;
 }
