@@ -14,12 +14,15 @@ it 'rebuilds on every floor what reads the table of records' '
 	done
 '
 
-it 'rebuilds one program when one of its files has changed' '
+it 'rebuilds the programs of a floor when one of its files has changed' '
 	need make
-	$DRY -W cli/run_main.c all >out
-	says bin/gprof-run out
-	never_says gprof-collector out
-	never_says libgprof_inject out
+	$DRY -W cli/table.c all | grep -o "LINK  .*" >after
+	says bin/gprof-run after
+	says bin/gprof-trace after
+	$DRY all | grep -o "LINK  .*" >before || true
+	grep -c gprof-collector before >were || true
+	grep -c gprof-collector after >are || true
+	same were are
 '
 
 it 'says in one line why there is no simulated stack, and goes on' '
