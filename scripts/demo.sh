@@ -6,7 +6,7 @@ B=${B:-build}
 folder=$B/demo
 
 scripts/setup.sh
-make -s B="$B" all
+make -s B="$B" all programs
 if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; then
 	on="$(nvidia-smi -L | head -n 1)"
 	simulated=
@@ -26,9 +26,10 @@ show() {
 echo
 echo "Profiling a training loop on $on:"
 [ -z "$simulated" ] || export LD_LIBRARY_PATH="$simulated${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-PATH=$PWD/$B/bin:$PATH
+# Version managers put a chain of shell scripts in front of python3; what is of interest is behind it.
+PATH=$PWD/$B/bin:$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
 show gprof-run -o "$folder/train" -- python3 test/programs/train.py
-show gprof-trace report -r cuda_gpu_kern_sum,nvtx_pushpop_sum "$folder/train.gtrace"
+show gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum,nvtx_pushpop_sum --limit 6 "$folder/train.gtrace"
 show gprof-trace export --format kineto -o "$folder/train.json" "$folder/train.gtrace"
 
 cat <<END

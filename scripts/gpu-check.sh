@@ -113,14 +113,14 @@ row() {         # what, expected, ours
 
 # The programs of test/programs print "name,count": a kernel with its arguments, a kind of copy, a range.
 expectations() {
-	sed -n 's/"//g
+	sed -n '/^expect /p
+		s/"//g
 		s/^\([A-Za-z_0-9]*\)(.*),\([0-9]*\)$/expect kernel \1 \2/p
 		s/^spin_ptx,\([0-9]*\)$/expect kernel spin_ptx \1/p
 		s/^memcpy HtoD,\([0-9]*\)$/expect operation memcpy.Host-to-Device \1/p
 		s/^memcpy DtoH,\([0-9]*\)$/expect operation memcpy.Device-to-Host \1/p
 		s/^memset,\([0-9]*\)$/expect sets \1/p
-		s/^range \([^,]*\),\([0-9]*\)$/expect range \1 \2/p
-		/^expect /p' "$1"
+		s/^range \([^,]*\),\([0-9]*\)$/expect range \1 \2/p' "$1"
 }
 
 # compare NAME EXPECT-FILE: each "expect" line against the trace.
@@ -183,7 +183,7 @@ torch() {
 raw_buffers() {
 	say "== raw buffers ($(elapsed) s)"
 	keep=${out:-test/data/replay}/$label
-	[ $mode = real ] || keep=$work/replay/$label
+	[ $mode = real ] || [ "$out" ] || keep=$work/replay/$label
 	rm -rf "$work/raw" && mkdir -p "$work/raw" "$keep"
 	options="--record-raw $work/raw" check counts-raw "$B/gpu/counts-shared"
 	row "raw buffers were kept" yes "$(find "$work/raw" -type f -size +0 | grep -q . && echo yes || echo no)"
