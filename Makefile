@@ -57,7 +57,7 @@ $(UNITS):
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm
 
--include test/sim/sim.mk test/programs/programs.mk test/bench/bench.mk test/fuzz/fuzz.mk
+-include test/sim/sim.mk test/programs/programs.mk test/bench/bench.mk test/fuzz/fuzz.mk scripts/docs.mk
 
 setup:
 	$(Q)scripts/setup.sh
