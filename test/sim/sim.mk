@@ -41,7 +41,7 @@ $(B)/sim-obj/cbid_runtime.h: test/sim/gen.sh
 
 # A minimal CUPTI client, to compare what the stand-in delivers with what it did.
 $(B)/sim/selfcheck.so: test/sim/selfcheck.c
-	@mkdir -p $(@D); echo "  LINK  $@"
+	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"
 	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/selfcheck.d -shared -o $@ $< -ldl -lpthread
 
 ifneq ($(SIM_HAVE),)
@@ -54,11 +54,11 @@ $(B)/test/programs/%: test/programs/%.cu test/programs/spin.cuh
 	$(Q)$(NVCC) -O2 -cudart shared -I$(CUDA)/include -o $@ $<
 
 $(B)/test/programs/driver_api: test/programs/driver_api.c
-	@mkdir -p $(@D); echo "  CC    $<"
+	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"
 	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/driver_api.d -o $@ $< -ldl
 
 $(B)/test/programs/libnvtx_shim.so: test/programs/nvtx_shim.c
-	@mkdir -p $(@D); echo "  LINK  $@"
+	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"
 	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/nvtx_shim.d -shared -o $@ $< -ldl
 
 .PHONY: sim programs sim-check
