@@ -59,8 +59,7 @@ forget() {      # takes the file out of the page cache
 reports() {
 	make_big 10000000 || return 1
 	report="gprof-trace report -r cuda_gpu_kern_sum --format csv $big"
-	forget
-	alternate 1 'report cuda_gpu_kern_sum, 10^7 kernels, first run' "$report" || return 1
+	$report >/dev/null || return 1
 	for i in 1 2 3 4 5; do
 		forget
 		start=$(date +%s%N)

@@ -14,6 +14,10 @@ else
 	make -s B="$B" sim
 	on="a simulated GPU (there is none here)"
 	simulated=$PWD/$B/sim
+	if [ ! -e "$simulated/libcuda.so.1" ]; then
+		on="the CPU alone: no GPU here, and no CUDA headers to build the simulated one"
+		simulated=
+	fi
 fi
 mkdir -p "$folder"
 rm -f "$folder"/train*
@@ -27,7 +31,10 @@ echo
 echo "Profiling a training loop on $on:"
 [ -z "$simulated" ] || export LD_LIBRARY_PATH="$simulated${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # Version managers put a chain of shell scripts in front of python3; what is of interest is behind it.
-PATH=$PWD/$B/bin:$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
+PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
+# Without CUDA's headers there is no NVTX shim either; the nvtx package is with the judges.
+[ -e "$B/test/programs/libnvtx_shim.so" ] || [ ! -x "$B/judges/bin/python3" ] || PATH=$PWD/$B/judges/bin:$PATH
+PATH=$PWD/$B/bin:$PATH
 show gprof-run -o "$folder/train" -- python3 test/programs/train.py
 show gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum,nvtx_pushpop_sum --limit 6 "$folder/train.gtrace"
 show gprof-trace export --format kineto -o "$folder/train.json" "$folder/train.gtrace"
