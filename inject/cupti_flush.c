@@ -26,6 +26,9 @@ static struct {
 	uint32_t hung;                  /* somebody waited in vain */
 } flusher;
 
+/* Whose thread it is: one of an older generation ends. */
+static uint32_t generation;
+
 static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
 {
 	struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
@@ -60,9 +63,9 @@ static void flush(uint32_t forced)
 static void *flusher_main(void *arg)
 {
 	int64_t period = (int64_t)guest->config.flush_ms * 1000000;
+	uint32_t mine = (uint32_t)(uintptr_t)arg;
 	uint32_t seen = 0;
 
-	(void)arg;
 	if (period <= 0)
 		period = 1000000000;
 	prctl(PR_SET_NAME, "gprof-flush");
@@ -74,13 +77,14 @@ static void *flusher_main(void *arg)
 			futex_wait(&flusher.asked, seen, period);
 			asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		}
+		if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) != mine)
+			return NULL;
 		if (asked != seen || cupti_flush_needed())
 			flush(__atomic_exchange_n(&flusher.forced, 0, __ATOMIC_ACQ_REL));
 		seen = asked;
 		__atomic_store_n(&flusher.done, seen, __ATOMIC_RELEASE);
 		futex_wake(&flusher.done);
 	}
-	return NULL;
 }
 
 void cupti_flush_start(void)
@@ -98,7 +102,7 @@ void cupti_flush_start(void)
 	pthread_attr_setstacksize(&attr, 1 << 20);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, &attr, flusher_main, NULL) != 0) {
+	if (pthread_create(&thread, &attr, flusher_main, (void *)(uintptr_t)generation) != 0) {
 		flusher.running = 0;
 		health_note(HEALTH_cupti_error, "no thread for flushing CUPTI: %m");
 	}
@@ -134,5 +138,6 @@ bool cupti_flush_wait(uint32_t flag)
 
 void cupti_flush_forget(void)
 {
+	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	__builtin_memset(&flusher, 0, sizeof flusher);
 }

@@ -107,6 +107,13 @@ it 'raw buffers are kept on request' '
 	is 600 "$(stat -c %a "$1")" "mode of the raw file"
 '
 
+it "the driver's door alone is enough" '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	gprof-run -q -f -o t -- env -u LD_PRELOAD "$P/driver_api" 100 >out 2>err
+	as_the_gpu_says
+	is 100 "$(rows kernel)" kernels
+'
+
 it '-t nvtx leaves CUPTI alone' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	OPTIONS="-t nvtx"

@@ -1,6 +1,8 @@
 #include "inject/cupti_flush.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +14,36 @@
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 
-/* The thread of a test before is left behind, as a parent's is by a fork. */
+/* One thread for all tests here; it sleeps but for what it is asked. */
 static void start(void)
 {
 	cupti_fake(130001);
-	cupti_flush_forget();
-	guest->config.flush_ms = 60000;
+	guest->config.flush_ms = 600000;
 	cupti_flush_start();
+	CHECK(cupti_flush_wait(0));
+	cupti_fake_state.flushes = 0;
+}
+
+static int n_threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	int n = -2;                     /* . and .. */
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* As after a fork, but that here the thread must be waited for. */
+static void end_flusher(void)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	cupti_flush_forget();
+	while (n_threads() > 1 && CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 10000000000))
+		usleep(1000);
+	cupti_flush_forget();
 }
 
 TEST(the_end_of_a_process_flushes_what_cupti_holds_once)
@@ -50,7 +75,8 @@ TEST(a_flush_that_hangs_lets_the_program_go_after_two_seconds)
 	cupti_module.stop();
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 1000000000);
 	CHECK_EQ(guest->arena->health[HEALTH_flush_timeout].count, 1);
-	cupti_fake_state.hang = 0;
+	__atomic_store_n(&cupti_fake_state.hang, 0, __ATOMIC_RELEASE);
+	end_flusher();
 }
 
 TEST(without_a_flush_thread_nobody_waits)
@@ -110,6 +136,41 @@ TEST(an_old_cupti_always_gets_a_buffer)
 	cupti_buffers_return(b[40]);
 	cupti_buffers_request(&again, &size, &max);
 	CHECK(again == b[40]);
+}
+
+static void *use_buffers(void *arg)
+{
+	uint64_t me = (uintptr_t)arg, twice = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		uint8_t *b;
+		size_t size, max;
+
+		cupti_buffers_request(&b, &size, &max);
+		if (!b)
+			continue;
+		for (int k = 0; k < 8; k++)
+			put64(b, (unsigned)(size / 8 * (size_t)k), me);
+		for (int k = 0; k < 8; k++)
+			twice += at64(b, (unsigned)(size / 8 * (size_t)k)) != me;
+		cupti_buffers_return(b);
+	}
+	return (void *)(uintptr_t)twice;
+}
+
+TEST(a_buffer_is_given_to_one_thread_at_a_time)
+{
+	pthread_t threads[4];
+	void *twice;
+
+	cupti_fake(130001);
+	for (uintptr_t i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, use_buffers, (void *)(i + 1));
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &twice);
+		CHECK_EQ((uintptr_t)twice, 0);
+	}
+	CHECK_EQ(cupti_buffers_out(), 0);
 }
 
 TEST(raw_buffers_are_kept_with_their_index_and_strings)
