@@ -78,7 +78,7 @@ static void read_name(struct process *p)
 
 	if (n <= 1)
 		return;
-	name[n - 1] = '\0';
+	name[n - 1] = '\0';    /* a line end */
 	strcpy(p->name, name);
 }
 
@@ -155,6 +155,7 @@ static bool may_be_ours(int dir, const char *name)
 size_t tree_find_strays(struct tree *t)
 {
 	DIR *dir = opendir("/proc");
+	struct process *p;
 	size_t found = 0;
 
 	for (struct dirent *d; dir && (d = readdir(dir));) {
@@ -164,9 +165,12 @@ size_t tree_find_strays(struct tree *t)
 			continue;
 		if (!carries_session(pid, t->folder) || is_known(t, pid) || is_collector(pid))
 			continue;
-		if (!is_found_again(t, pid) && !tree_add_stray(t, pid))
-			continue;
-		found++;
+		if (is_found_again(t, pid)) {
+			found++;
+		} else if ((p = tree_add_stray(t, pid, ""))) {
+			read_name(p);
+			found++;
+		}
 	}
 	if (dir)
 		closedir(dir);

@@ -29,13 +29,21 @@ struct process *tree_find(const struct tree *t, uint32_t pid)
 	return p;
 }
 
-/* The newest with that pid, dead or alive: a parent may be gone before its child is heard of. */
-static uint32_t number_of(const struct tree *t, uint32_t pid)
+/* The newest with that pid, dead or alive. */
+static struct process *newest(const struct tree *t, uint32_t pid)
 {
-	const struct process *p = t->buckets[pid % TREE_BUCKETS];
+	struct process *p = t->buckets[pid % TREE_BUCKETS];
 
 	while (p && p->pid != pid)
 		p = p->next;
+	return p;
+}
+
+/* A parent may be gone before its child is heard of. */
+static uint32_t number_of(const struct tree *t, uint32_t pid)
+{
+	const struct process *p = newest(t, pid);
+
 	return p ? p->number : 0;
 }
 
@@ -102,10 +110,12 @@ static void name_it(struct process *p, const char *name)
 	snprintf(p->name, sizeof p->name, "%s", name);
 }
 
-/* gprof-run named the pid, or we found it in /proc, before its own image spoke. */
-static bool awaits_image(const struct process *p)
+/* gprof-run named the pid, or we found it in /proc, before we heard its own image; by then it may be gone. */
+static struct process *find_awaited(const struct tree *t, const struct roster_line *l)
 {
-	return p && !p->injected;
+	struct process *p = newest(t, l->pid);
+
+	return p && !p->injected && (!p->end || p->end >= l->start) ? p : NULL;
 }
 
 static unsigned how_flags(char how)
@@ -143,6 +153,15 @@ static void gave_up(struct tree *t, struct process *p, const char *why)
 	tree_put_row(t, p);
 }
 
+/* What is known of a process only when it has ended. */
+static void tell_end(struct tree *t, struct process *p)
+{
+	if (!p->described)
+		staging_attribute(t->rows, p->number, "name", "%s", p->name);
+	account_process(p, t->out);
+	troubles_release(&p->troubles);
+}
+
 void tree_roster(struct tree *t, const struct roster_line *l)
 {
 	struct process *p = tree_find(t, l->pid);
@@ -156,7 +175,9 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		take_over(t, p, l->ppid, l->how);
 		p = NULL;
 	}
-	if (awaits_image(p)) {
+	if (!p || !p->injected)
+		p = find_awaited(t, l);
+	if (p && !p->injected) {
 		p->start = l->start;
 		p->ppid = l->ppid;
 		p->described = false;
@@ -173,19 +194,16 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name,
 			     p->pid);
 	tree_put_row(t, p);
-	/* A process that was gone before we could look: its end is not later than now. */
-	if (!p->alive.pid)
-		tree_end(t, p, 0);
+	if (p->end)
+		tell_end(t, p);
+	else if (!p->alive.pid)
+		tree_end(t, p, 0);      /* gone before we could look: its end is not later than now */
 }
 
-struct process *tree_add_stray(struct tree *t, uint32_t pid)
+struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)
 {
-	char name[32] = "";
-	ssize_t n = proc_read(pid, "comm", name, sizeof name - 1);
-	struct process *p;
+	struct process *p = add(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
 
-	name[n > 0 ? n - 1 : 0] = '\0';
-	p = add(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
 	if (!p)
 		return NULL;
 	watch(t, p, pid);
@@ -196,26 +214,21 @@ struct process *tree_add_stray(struct tree *t, uint32_t pid)
 	return NULL;
 }
 
-/* gprof-run names it before its exec is done, so that its own name would be gprof-run's. */
-static void name_after_command(struct process *p, const char *command)
+/* gprof-run tells the pid before its exec is done: the process's own name would be gprof-run's. */
+void tree_main(struct tree *t, uint32_t pid)
 {
+	const char *command = t->config->command;
 	size_t n = strcspn(command, " ");
 	const char *slash = memrchr(command, '/', n);
+	char name[ROSTER_LINE_MAX];
 
 	if (slash) {
 		n -= (size_t)(slash + 1 - command);
 		command = slash + 1;
 	}
-	if (n)
-		snprintf(p->name, sizeof p->name, "%.*s", (int)n, command);
-}
-
-void tree_main(struct tree *t, uint32_t pid)
-{
-	struct process *p = tree_find(t, pid) ? NULL : tree_add_stray(t, pid);
-
-	if (p)
-		name_after_command(p, t->config->command);
+	snprintf(name, sizeof name, "%.*s", (int)n, command);
+	if (!newest(t, pid))
+		tree_add_stray(t, pid, name);
 }
 
 void tree_disown(struct tree *t, struct process *p)
@@ -296,13 +309,10 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 	}
 	p->flags = process_flags(p) | PROCESS_ENDED | flags;
 	p->end = clock_ns(CLOCK_REALTIME);
-	if (!p->described)
-		staging_attribute(t->rows, p->number, "name", "%s", p->name);
-	account_process(p, t->out);
+	tell_end(t, p);
 	if (p->guest)
 		staging_write(&p->guest->staging);
 	guest_free(p);
-	troubles_release(&p->troubles);
 	unwatch(t, p);
 	tree_put_row(t, p);
 	while (t->first_live < t->n && t->all[t->first_live]->end)

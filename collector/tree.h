@@ -53,7 +53,7 @@ void tree_end(struct tree *t, struct process *p, unsigned flags);
 void tree_reap(struct tree *t, bool all);
 
 /* A process that was found rather than heard of.  NULL: it is gone already, or out of memory. */
-struct process *tree_add_stray(struct tree *t, uint32_t pid);
+struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name);
 
 /*
  * The pid that we watch is not this process: how it ends will not be known, unless we learn its real pid.  0, or -1: it
