@@ -50,7 +50,7 @@ int columns_encode(struct packer *p, struct buf *out, const struct record *r, co
 
 /*
  * One column out of a body: n values of field f of r, each sizeof(field) wide, into out.  Fields that the file does not have (an
- * older writer) become 0.  0, or -1: the body makes no sense.
+ * older writer) become 0.  0, or -1: the body makes no sense, or (errno ENOMEM) there is no memory.
  */
 int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n);
 

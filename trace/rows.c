@@ -1,6 +1,8 @@
 /* Reading a chunk: checksum, columns, trace time. */
 #include "trace/reader_parts.h"
 
+#include <errno.h>
+
 #include "trace/wire.h"
 
 static int chunk_bad(struct trace *t, struct chunk *c, const char *why)
@@ -29,15 +31,22 @@ static const uint8_t *chunk_body(struct trace *t, struct chunk *c)
 	return body;
 }
 
+/* The columns of a body whose checksum was right did not decode. */
+static int chunk_unread(struct trace *t, struct chunk *c)
+{
+	return chunk_bad(t, c, errno == ENOMEM ? " (out of memory)" : " (its columns make no sense)");
+}
+
 static int raw_column(struct trace *t, struct chunk *c, unsigned f, void *out, const int64_t *lengths)
 {
 	const uint8_t *body = chunk_body(t, c);
 
 	if (!body)
 		return -1;
+	errno = 0;
 	if (column_decode_known(body, c->head.stored, c->head.columns, c->record, f, out, c->head.rows,
 				(const uint64_t *)lengths) < 0)
-		return chunk_bad(t, c, " (its columns make no sense)");
+		return chunk_unread(t, c);
 	return 0;
 }
 
@@ -98,8 +107,9 @@ int trace_tails(struct trace *t, struct chunk *c, struct buf *out)
 
 	if (!body)
 		return -1;
+	errno = 0;
 	if (column_tails(body, c->head.stored, c->head.columns, out) < 0)
-		return chunk_bad(t, c, " (its columns make no sense)");
+		return chunk_unread(t, c);
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 # The judge is a reader in another language, written from docs/trace-format.md alone.
 . "$(dirname "$0")/lib.sh"
 
-
 it 'reads a made-up trace of kernels, calls, copies and ranges as gprof-trace dump does' '
 	need python3
 	need "$GPROF_BUILD/tools/synth_trace"
