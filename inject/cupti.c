@@ -168,6 +168,7 @@ static void stop(void)
 
 	if (!a || !tracer_usable() || !cupti_flush_needed())
 		return;
+	tracer.ending = 1;
 	__atomic_compare_exchange_n(&a->life, &running, LIFE_DRAINING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	cupti_flush_wait(FLUSH_FORCED);
 	health_cost(COST_drain, begin);
@@ -181,7 +182,7 @@ static void forked(void)
 		session_forked_after_cuda();
 	tracer.pid = 0;
 	tracer.state = TRACER_OFF;
-	tracer.called = 0;
+	tracer.called = tracer.ending = 0;
 	cupti_api_forget();
 	cupti_buffers_forget();
 	cupti_flush_forget();

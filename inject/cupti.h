@@ -36,6 +36,7 @@ struct tracer {
 	int pid;                        /* the process that subscribed; 0: none */
 	uint32_t parent_had_cuda;       /* this is a forked child of such a process */
 	uint32_t called;                /* CUDA was called since the last flush */
+	uint32_t ending;                /* the last flush was asked for; the program may still go on for a while */
 	uint32_t no_contexts, no_streams; /* CUPTI refused these activity kinds: rows come from callbacks */
 	void *subscriber;
 };

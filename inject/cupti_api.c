@@ -74,7 +74,8 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 		return;
 	}
 	s->scratch = 0;
-	if (unlikely(class == CLASS_PROFILER || class == CLASS_TEARDOWN))
+	/* Not at the end: the runtime gives its contexts back in its own exit handlers, when CUPTI may no longer answer. */
+	if (unlikely(class == CLASS_PROFILER || class == CLASS_TEARDOWN) && !tracer.ending)
 		cupti_flush_wait(0);
 	/* Wanted is decided here, as for GPU rows by their start. */
 	if (!capture_on())

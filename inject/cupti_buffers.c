@@ -86,7 +86,7 @@ static uint8_t *take_spare(void)
 
 static bool is_spare(const uint8_t *buffer)
 {
-	return buffer >= spares[0] && buffer < spares[SPARES];
+	return buffer >= spares[0] && buffer < spares[0] + sizeof spares;
 }
 
 static bool in_pool(const uint8_t *buffer)

@@ -79,11 +79,11 @@ bool cupti_driver_simulated(void)
 }
 
 /* Folders to look beside: those of loaded CUDA libraries, and of anything in site-packages/nvidia. */
-struct anchors {
+static struct anchors {
 	char dir[MAX_ANCHORS][PATH_MAX];
 	size_t n;
 	uint32_t runtime;
-};
+} anchors;
 
 static int see_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -112,11 +112,9 @@ static int see_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 uint32_t cupti_runtime_major(void)
 {
-	static struct anchors a;
-
-	a.n = MAX_ANCHORS;      /* only the number */
-	dl_iterate_phdr(see_object, &a);
-	return a.runtime;
+	anchors.n = anchors.runtime = 0;
+	dl_iterate_phdr(see_object, &anchors);
+	return anchors.runtime;
 }
 
 /* ---- looking for it ---- */
@@ -135,20 +133,20 @@ static void *open_in(const char *dir, const char *below, const char *name)
 }
 
 /* Wheels keep each library in a folder of its own, nvidia/cuda_runtime/lib, up to CUDA 12, and in nvidia/cu13/lib from then on. */
-static void *open_beside(const struct anchors *a, uint32_t major, const char *name)
+static void *open_beside(uint32_t major, const char *name)
 {
 	char below[32];
 	void *lib = NULL;
 
 	snprintf(below, sizeof below, "/../../cu%u/lib", major);
-	for (size_t i = 0; i < a->n && !lib; i++) {
-		lib = open_in(a->dir[i], "", name);
+	for (size_t i = 0; i < anchors.n && !lib; i++) {
+		lib = open_in(anchors.dir[i], "", name);
 		if (!lib)
-			lib = open_in(a->dir[i], "/../../cuda_cupti/lib", name);
+			lib = open_in(anchors.dir[i], "/../../cuda_cupti/lib", name);
 		if (!lib)
-			lib = open_in(a->dir[i], below, name);
+			lib = open_in(anchors.dir[i], below, name);
 		if (!lib)
-			lib = open_in(a->dir[i], "/../extras/CUPTI/lib64", name);
+			lib = open_in(anchors.dir[i], "/../extras/CUPTI/lib64", name);
 	}
 	return lib;
 }
@@ -163,10 +161,10 @@ static void *open_toolkit(const char *dir, const char *name)
 	return lib ? lib : open_in(dir, "/extras/CUPTI/lib64", name);
 }
 
-static void *open_name(const struct anchors *a, uint32_t major, const char *name)
+static void *open_name(uint32_t major, const char *name)
 {
 	const char *conda = getenv("CONDA_PREFIX");
-	void *lib = open_beside(a, major, name);
+	void *lib = open_beside(major, name);
 
 	if (!lib && conda && *conda)
 		lib = open_in(conda, "/lib", name);
@@ -177,17 +175,17 @@ static void *open_name(const struct anchors *a, uint32_t major, const char *name
 	return lib ? lib : dlopen(name, RTLD_NOW | RTLD_LOCAL);
 }
 
-static void *open_major(const struct anchors *a, uint32_t major)
+static void *open_major(uint32_t major)
 {
 	void *lib = NULL;
 	char name[32];
 
 	if (major != 11) {
 		snprintf(name, sizeof name, "libcupti.so.%u", major);
-		return open_name(a, major, name);
+		return open_name(major, name);
 	}
 	for (size_t i = 0; i < sizeof names_11 / sizeof *names_11 && !lib; i++)
-		lib = open_name(a, major, names_11[i]);
+		lib = open_name(major, names_11[i]);
 	return lib;
 }
 
@@ -233,8 +231,8 @@ static void say_missing(uint32_t driver, uint32_t major)
 
 void *cupti_find(uint32_t driver)
 {
-	static struct anchors a;
 	uint32_t newest = driver ? driver / 1000 : NEWEST_CUDA;
+	uint32_t runtime = cupti_runtime_major();
 	uint32_t first;
 	void *lib = already_loaded();
 
@@ -242,15 +240,14 @@ void *cupti_find(uint32_t driver)
 		lib = as_configured();
 	if (lib)
 		return lib;
-	dl_iterate_phdr(see_object, &a);
 	if (newest > NEWEST_CUDA)
 		newest = NEWEST_CUDA;
-	first = a.runtime >= OLDEST_CUDA && a.runtime <= newest ? a.runtime : newest;
-	lib = open_major(&a, first);
+	first = runtime >= OLDEST_CUDA && runtime <= newest ? runtime : newest;
+	lib = open_major(first);
 	/* An older CUPTI works on a newer driver; features are missing, the kernels are there. */
 	for (uint32_t major = newest; major >= OLDEST_CUDA && !lib; major--)
 		if (major != first)
-			lib = open_major(&a, major);
+			lib = open_major(major);
 	if (!lib)
 		say_missing(driver, first);
 	return lib;

@@ -114,6 +114,17 @@ it "the driver's door alone is enough" '
 	is 100 "$(rows kernel)" kernels
 '
 
+it 'what began before recording was switched on is left out' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	OPTIONS="--delay 1"
+	exits 7 traced exit_paths exit 20 1500
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+	is "1 1" "$(rows device) $(rows context)" "devices and contexts"
+	OPTIONS="--duration 1"
+	exits 7 traced exit_paths exit 20 1500
+	as_the_gpu_says
+'
+
 it '-t nvtx leaves CUPTI alone' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	OPTIONS="-t nvtx"
