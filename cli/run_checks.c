@@ -57,18 +57,22 @@ static const char *path_list(const struct env *e)
 	return list ? list : "/bin:/usr/bin";
 }
 
+static int not_found(struct target *t, const char *command)
+{
+	t->status = EXIT_NOT_FOUND;
+	fail("no such program%s: '%s'", strchr(command, '/') ? "" : " in PATH", command);
+	if (strcmp(command, "profile") == 0)
+		hint("gprof-run takes the place of 'nsys profile': leave the word 'profile' out");
+	return -1;
+}
+
 int target_find(struct target *t, const char *command, const struct env *e)
 {
 	t->status = 0;
 	if (path_search(command, path_list(e), t->path, sizeof t->path) == 0)
 		return 0;
-	if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) {
-		t->status = EXIT_NOT_FOUND;
-		fail(strchr(command, '/') ? "no such program: '%s'" : "no such program in PATH: '%s'", command);
-		if (strcmp(command, "profile") == 0)
-			hint("gprof-run takes the place of 'nsys profile': leave the word 'profile' out");
-		return -1;
-	}
+	if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP)
+		return not_found(t, command);
 	t->status = EXIT_NOT_EXECUTABLE;
 	return fail_errno("cannot run '%s'", command);
 }

@@ -218,13 +218,15 @@ static bool find_python(const struct target *t, const struct env *e, char *out, 
 
 /* ---- the library ---- */
 
-/* "libcupti.so.13" -> 13; "libcupti.so.11.8" -> 11; 0: another file. */
+/* "libcupti.so.13" -> 13; "libcupti.so.11.8" -> 11; 0: another file, or the one behind the link (libcupti.so.2025.3.1). */
 static unsigned major_of(const char *path)
 {
 	const char *number = strstr(path, "libcupti.so.");
+	unsigned major;
 
 	number = number ? number + strlen("libcupti.so.") : "";
-	return number[strspn(number, "0123456789.")] ? 0 : (unsigned)atoi(number);
+	major = number[strspn(number, "0123456789.")] ? 0 : (unsigned)atoi(number);
+	return major < 1000 ? major : 0;
 }
 
 /* The best of a pattern's matches: of the wanted major version, else the newest.  0: none, else its version. */

@@ -174,30 +174,31 @@ static int opt_variables(const struct opt *o, const char *value)
 	return opt_list(o, value);
 }
 
+static int export_word(const struct opt *o, const char *word)
+{
+	static const char later[] = "sqlite arrow arrowdir hdf jsonlines parquetdir text perfetto";
+
+	if (strcmp(word, "kineto") == 0 || strcmp(word, "json") == 0)
+		return opt_list(o, "kineto");
+	if (!*word || strcmp(word, "none") == 0)
+		return 0;
+	if (!is_word_of(later, word))
+		return fail("--export knows no '%s'; it is kineto", word);
+	ignore(o->name, word, "not written by this version; gprof-trace export writes kineto", true);
+	return 0;
+}
+
 static int opt_export(const struct opt *o, const char *value)
 {
-	static const char *const later[] = { "sqlite", "arrow", "arrowdir", "hdf", "jsonlines", "parquetdir", "text", "perfetto" };
-	char first[32];
+	char *list = strdup(value), *rest = list, *word;
+	int rc = 0;
 
-	for (const char *w = value; *w; w += w[strcspn(w, ",")] == ',') {
-		snprintf(first, sizeof first, "%.*s", (int)strcspn(w, ","), w);
-		w += strcspn(w, ",");
-		if (strcmp(first, "kineto") == 0 || strcmp(first, "json") == 0) {
-			if (opt_list(o, "kineto") < 0)
-				return -1;
-			continue;
-		}
-		if (strcmp(first, "none") == 0)
-			continue;
-		bool known = false;
-
-		for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-			known |= strcmp(first, later[i]) == 0;
-		if (!known)
-			return fail("--export knows no '%s'; it is kineto", first);
-		ignore(o->name, first, "not written by this version; gprof-trace export writes kineto", true);
-	}
-	return 0;
+	if (!list)
+		return fail("out of memory");
+	while (rc == 0 && (word = strsep(&rest, ",")))
+		rc = export_word(o, word);
+	free(list);
+	return rc;
 }
 
 /* A path that other processes read: absolute, in a setting. */

@@ -1,0 +1,130 @@
+# A command line written for `nsys profile` works with gprof-run in its place; what is not recorded is said, once, in one line each.
+. "$(dirname "$0")/lib.sh"
+
+it 'runs the first command line of the nsys recipe' '
+	gprof-run -w true -t cuda,nvtx,osrt,cudnn,cublas -s none -o nsight_report -f true -x true \
+		echo python script.py -t args --trace=x >out 2>err
+	is "python script.py -t args --trace=x" "$(cat out)"
+	test -s nsight_report.gtrace
+	grep "^gprof-run: --" err >said
+	echo "gprof-run: --trace=osrt,cudnn,cublas: not recorded by this version" >want
+	same want said
+'
+
+it 'runs the second one, with its thresholds' '
+	gprof-run -w true -t cuda,nvtx,osrt,cudnn,cublas -s cpu -o nsight_report -f true --cudabacktrace=true \
+		--cudabacktrace-threshold=10000 --osrt-threshold=10000 -x true echo python script.py >out 2>err
+	is "python script.py" "$(cat out)"
+	grep "^gprof-run: --" err | cut -d: -f2 >said
+	printf " --%s\n" trace=osrt,cudnn,cublas sample=cpu cudabacktrace=true cudabacktrace-threshold=10000 osrt-threshold=10000 >want
+	same want said
+'
+
+it 'runs the third one, with a capture range' '
+	gprof-run -w true -t cuda,nvtx,osrt,cudnn,cublas -s cpu --capture-range=cudaProfilerApi --stop-on-range-end=true \
+		--cudabacktrace=true -x true -o nsight_report -f true echo python script.py >out 2>err
+	is "python script.py" "$(cat out)"
+	says "--capture-range=cudaProfilerApi: no capture ranges in this version; everything is recorded" err
+	says "--stop-on-range-end=true" err
+'
+
+it 'takes the value of every option of nsys as nsys does' '
+	gprof-run --help-all >all
+	test "$(grep -c "^  .*--" all)" -gt 120
+	# Options with a value take the next word, whatever it is; flags take only true and false.
+	sed -nE "s/^ +(-[a-zA-Z], )?--([a-z0-9-]+)( ([^ ]+))?.*/\2 \4/p" all | grep -vE "^(help-all|version|man|completion|command-file|output|trace|delay|duration|kill|wait|env-var|export|max-size|arena-size|cuda-flush-interval|cuda-buffer-limit|quiet|stats) " >options
+	test "$(wc -l <options)" -gt 100
+	while read -r name arg; do
+		case $arg in
+		[A-Z]* | *[a-z]"|"[a-z]* | "["*) set -- --"$name" value ;;
+		*) set -- --"$name" ;;
+		esac
+		is "" "$(gprof-run -q -t none -o run -f "$@" test -d / 2>&1 >/dev/null | grep -v "^gprof-run: \(--$name\|the trace\)")" "$name"
+	done <options
+'
+
+it 'takes booleans bare, with = and as the next word' '
+	for how in "-f" "-f true" "-f=true" "-ftrue" "--force-overwrite" "--force-overwrite=true" "--force-overwrite true"; do
+		gprof-run -q -o run $how -- true 2>err
+		says "/run.gtrace" err
+		test ! -e run.2.gtrace
+	done
+	gprof-run -q -o run -f false true 2>err
+	says "/run.2.gtrace" err
+	exits 2 gprof-run -f true 2>err
+	says "no command" err
+'
+
+it 'says nothing about values that ask for nothing' '
+	gprof-run -q -s none --cpuctxsw=none --gpuctxsw=false --capture-range none -w true -x true --cudabacktrace=none \
+		--resolve-symbols=false --python-sampling=false --cuda-memory-usage false --export none --kill none -o run -- true 2>err
+	is 1 "$(wc -l <err)" "the number of lines"
+'
+
+it 'lets one rank of many speak' '
+	RANK=0 WORLD_SIZE=2 gprof-run -q -t cuda,osrt -o run -- true 2>err
+	says "not recorded" err
+	RANK=1 WORLD_SIZE=2 gprof-run -q -t cuda,osrt -o run -- true 2>err
+	never_says "not recorded" err
+'
+
+it 'stores in the trace what was not recorded' '
+	need gprof-trace
+	gprof-run -q -t cuda,osrt --python-sampling=true -o run -- true 2>err
+	gprof-trace dump run.gtrace >dump
+	says "osrt,--python-sampling=true" dump
+'
+
+it 'names the nearest option and kind' '
+	for try in force-overwite:force-overwrite trcae:trace outptu:output cuda-flush:cuda-flush-interval durration:duration \
+		capture_range:capture-range hlep:help; do
+		exits 2 gprof-run --"${try%:*}" true 2>err
+		says "did you mean '"'--\${try#*:}'"'" err
+	done
+	exits 2 gprof-run --zzzzzzzz true 2>err
+	never_says "did you mean" err
+	says "gprof-run --help lists them" err
+	exits 2 gprof-run -Z true 2>err
+	says "no option '"'-Z'"'" err
+	exits 127 gprof-run profile -t cuda true 2>err
+	says "leave the word" err
+'
+
+it 'reads options from a file' '
+	printf "%s\n" "# of our team" "-t cuda,nvtx" "-o '"'from file'"' --force-overwrite" >options
+	gprof-run -q --command-file options -- true 2>err
+	test -s "from file.gtrace"
+	echo "-o x true" >options
+	exits 2 gprof-run --command-file=options -- true 2>err
+	says "is no option, in" err
+	exits 2 gprof-run --command-file=nothing -- true 2>err
+	says "cannot read options from" err
+'
+
+it 'has a help that fits a screen, a man page and a completion' '
+	gprof-run --help >help
+	test "$(wc -l <help)" -le 24
+	test "$(wc -L <help)" -le 80
+	gprof-run --version | grep -q "^gprof-run [0-9]"
+	gprof-run --man >page
+	says ".SH EXIT STATUS" page
+	says "cuda\\-flush\\-interval" page
+	! command -v man >/dev/null || MANWIDTH=80 man -l page >text 2>warnings
+	gprof-run --completion >completion
+	bash -n completion
+	cat >try <<-END
+		. ./completion
+		COMP_WORDS=(gprof-run -t cuda --wai) COMP_CWORD=3
+		_gprof_run
+		echo "\${COMPREPLY[*]}"
+		COMP_WORDS=(gprof-run --wait p) COMP_CWORD=2
+		_gprof_run
+		echo "\${COMPREPLY[*]}"
+		COMP_WORDS=(gprof-run -o x cat --wai) COMP_CWORD=4
+		_gprof_run
+		echo "\${COMPREPLY[*]}"
+	END
+	bash try >got
+	printf "%s\n" --wait primary "" >want
+	same want got
+'

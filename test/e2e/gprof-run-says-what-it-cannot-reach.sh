@@ -1,0 +1,65 @@
+# Programs that our object cannot be loaded into, and commands that start programs elsewhere: one line, and they run all the same.
+. "$(dirname "$0")/lib.sh"
+
+it 'a static program' '
+	need cc
+	echo "int main(void) { return 5; }" >five.c
+	cc -static -o five five.c 2>/dev/null || skip "no static libc here"
+	exits 5 gprof-run -q -o run -- ./five 2>err
+	says "is a static program" err
+	is 1 "$(grep -c five err)"
+'
+
+it 'a 32-bit program' '
+	printf "\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0%040d" 0 >old
+	chmod 755 old
+	gprof-run -q -o run -- ./old >out 2>err || :
+	says "is a 32-bit program" err
+'
+
+it 'a set-uid program' '
+	cp /bin/true mine
+	chown 65534 mine 2>/dev/null || skip "needs another user"
+	chmod 4755 mine
+	gprof-run -q -o run -- ./mine 2>err
+	says "is set-uid" err
+'
+
+it 'a program built with a sanitizer, which must come first' '
+	need cc
+	echo "int main(void) { return 5; }" >five.c
+	cc -fsanitize=address -shared-libasan -o five five.c 2>/dev/null || cc -fsanitize=address -o five five.c 2>/dev/null ||
+		skip "no sanitizer here"
+	readelf -d five | grep -q "libasan\|libclang_rt" || skip "the sanitizer is linked statically"
+	exits 5 gprof-run -q -o run -- ./five 2>err
+	says "built with a sanitizer" err
+'
+
+it 'a script of such a program' '
+	need cc
+	echo "int main(void) { return 5; }" >five.c
+	cc -static -o five five.c 2>/dev/null || skip "no static libc here"
+	printf "#!$PWD/five\n" >script
+	printf "#!/usr/bin/env -S PATH=$PWD five\n" >script2
+	chmod 755 script script2
+	exits 5 gprof-run -q -o run -- ./script 2>err
+	says "five'"'"' is a static program" err
+	PATH=$PWD:$PATH exits 5 gprof-run -q -o run -f -- ./script2 2>err
+	says "five'"'"' is a static program" err
+'
+
+it 'launchers: the order that works, and they run' '
+	mkdir bin
+	for name in srun mpirun mpiexec ssh docker podman apptainer singularity kubectl ray torchrun; do
+		printf "#!/bin/sh\necho \$0 \"\$@\"\n" >bin/$name
+		chmod 755 bin/$name
+		gprof-run -q -o run -f -- bin/$name python train.py >out 2>err
+		is "bin/$name python train.py" "$(cat out)"
+		case $name in
+		torchrun) never_says "gprof-run -- COMMAND" err ;;
+		*) says "gprof-run -- COMMAND" err; is 1 "$(grep -c COMMAND err)" ;;
+		esac
+	done
+	gprof-run -q -o run -f -- bin/srun x 2>err >out
+	says "srun gprof-run -- COMMAND" err
+'
