@@ -4,11 +4,12 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
+case $B in /*) here= ;; *) here=$PWD/ ;; esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/gprof-bench.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 rows=$work/rows
-PATH=$PWD/$B/bin:$PWD/$B/tools:$PATH
+PATH=$here$B/bin:$here$B/tools:$PATH
 export B
 status=0
 words=$*

@@ -7,9 +7,10 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
 JOBS=${JOBS:-2}
+case $B in /*) here= ;; *) here=$PWD/ ;; esac
 export B
 unset MAKEFLAGS MFLAGS MAKELEVEL
-log=$PWD/$B/log
+log=$here$B/log
 results=$log/results
 rm -rf "$log"
 mkdir -p "$log" || exit 1
@@ -69,9 +70,9 @@ with_sanitizers() {
 	# shellcheck disable=SC2086
 	${CC:-cc} -fsanitize=address,undefined $static -o "$log/san" "$log/san.c" || static=
 	build_in "$B-san" none SAN=address,undefined LDFLAGS="$static" || return 1
-	for shared in sim test/programs gpu judges; do
+	for shared in sim test/programs gpu judges tools; do
 		rm -rf "${B:?}-san/$shared"
-		[ ! -d "$B/$shared" ] || ln -s "$PWD/$B/$shared" "$B-san/$shared"
+		[ ! -d "$B/$shared" ] || ln -s "$here$B/$shared" "$B-san/$shared"
 	done
 }
 
@@ -105,7 +106,7 @@ e2e() {
 	done >"$log/list$2"
 	progress "e2e$2: $(wc -l <"$log/list$2") scripts"
 	# shellcheck disable=SC2016
-	GPROF_BUILD=$PWD/$1 LOG=$log SUFFIX=$2 xargs -r -n 1 -P "$JOBS" sh -c '
+	GPROF_BUILD=$here$1 LOG=$log SUFFIX=$2 xargs -r -n 1 -P "$JOBS" sh -c '
 		name=$(basename "$1" .sh)$SUFFIX
 		timeout -k 5 600 sh "$1" >"$LOG/$name.log" 2>&1 </dev/null
 		echo $? >"$LOG/$name.status"

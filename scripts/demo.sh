@@ -3,6 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 B=${B:-build}
+case $B in /*) here= ;; *) here=$PWD/ ;; esac
 folder=$B/demo
 
 scripts/setup.sh
@@ -13,7 +14,7 @@ if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU
 else
 	make -s B="$B" sim
 	on="a simulated GPU (there is none here)"
-	simulated=$PWD/$B/sim
+	simulated=$here$B/sim
 	if [ ! -e "$simulated/libcuda.so.1" ]; then
 		on="the CPU alone: no GPU here, and no CUDA headers to build the simulated one"
 		simulated=
@@ -33,8 +34,8 @@ echo "Profiling a training loop on $on:"
 # Version managers put a chain of shell scripts in front of python3; what is of interest is behind it.
 PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
 # Without CUDA's headers there is no NVTX shim either; the nvtx package is with the judges.
-[ -e "$B/test/programs/libnvtx_shim.so" ] || [ ! -x "$B/judges/bin/python3" ] || PATH=$PWD/$B/judges/bin:$PATH
-PATH=$PWD/$B/bin:$PATH
+[ -e "$B/test/programs/libnvtx_shim.so" ] || [ ! -x "$B/judges/bin/python3" ] || PATH=$here$B/judges/bin:$PATH
+PATH=$here$B/bin:$PATH
 show gprof-run -o "$folder/train" -- python3 test/programs/train.py
 show gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum,nvtx_pushpop_sum --limit 6 "$folder/train.gtrace"
 show gprof-trace export --format kineto -o "$folder/train.json" "$folder/train.gtrace"
