@@ -8,6 +8,9 @@
 
 #define CHUNK_RAW (1u << 20)    /* below it zstd and the chunk's header begin to cost; above it only memory grows */
 #define FIRST_ROWS 32u
+
+/* Hundreds of busy processes get smaller chunks rather than a gigabyte of our memory. */
+#define MAX_STAGED (128ull << 20)
 #define MAX_ATTRIBUTE (64u << 10)
 
 int staging_init(struct staging *s, struct output *out, uint32_t process, unsigned clock)
@@ -17,8 +20,9 @@ int staging_init(struct staging *s, struct output *out, uint32_t process, unsign
 	return s->stages ? 0 : -1;
 }
 
-static void stage_release(struct stage *g)
+static void stage_release(struct staging *s, struct stage *g)
 {
+	s->out->staged -= g->cap * records[g - s->stages].size;
 	free(g->rows);
 	g->rows = NULL;
 	g->n = g->cap = 0;
@@ -28,7 +32,7 @@ static void stage_release(struct stage *g)
 void staging_release(struct staging *s)
 {
 	for (size_t i = 0; s->stages && i < n_records; i++)
-		stage_release(&s->stages[i]);
+		stage_release(s, &s->stages[i]);
 	free(s->stages);
 	*s = (struct staging){ 0 };
 }
@@ -52,16 +56,23 @@ static void write_stage(struct staging *s, struct stage *g)
 	g->tails.len = 0;
 }
 
-static bool grow(struct stage *g, const struct record *r)
+/* Room for one more row.  When all processes together hold too much, by writing what is there. */
+static bool grow(struct staging *s, struct stage *g, const struct record *r)
 {
 	size_t cap = g->cap ? g->cap * 2 : FIRST_ROWS;
 
 	if (cap > CHUNK_RAW / r->size && g->cap < CHUNK_RAW / r->size)
 		cap = CHUNK_RAW / r->size;
+	if (g->n && s->out->staged + (cap - g->cap) * r->size > MAX_STAGED) {
+		write_stage(s, g);
+		return true;
+	}
+
 	uint8_t *rows = realloc(g->rows, cap * r->size);
 
 	if (!rows)
 		return false;
+	s->out->staged += (cap - g->cap) * r->size;
 	g->rows = rows;
 	g->cap = cap;
 	return true;
@@ -74,7 +85,7 @@ void *staging_put(struct staging *s, const struct record *r, const void *row, co
 
 	if ((g->n + 1) * r->size + g->tails.len + n_tail > CHUNK_RAW)
 		write_stage(s, g);
-	if ((g->n == g->cap && !grow(g, r)) || (n_tail && !buf_room(&g->tails, n_tail))) {
+	if ((g->n == g->cap && !grow(s, g, r)) || (n_tail && !buf_room(&g->tails, n_tail))) {
 		g->tails.oom = false;
 		lose(s, g, 1);
 		return NULL;
@@ -92,7 +103,7 @@ void *staging_room(struct staging *s, const struct record *r, size_t *n)
 
 	if ((g->n + 1) * r->size > CHUNK_RAW)
 		write_stage(s, g);
-	if (g->n == g->cap && !grow(g, r)) {
+	if (g->n == g->cap && !grow(s, g, r)) {
 		lose(s, g, 1);
 		return NULL;
 	}
@@ -131,7 +142,7 @@ void staging_write(struct staging *s)
 			continue;
 		write_stage(s, g);
 		if (idle && g->idle)
-			stage_release(g);       /* hundreds of quiet processes hold no memory */
+			stage_release(s, g);       /* hundreds of quiet processes hold no memory */
 		g->idle = idle;
 	}
 	tell_losses(s);
