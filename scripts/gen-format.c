@@ -1,6 +1,6 @@
 /*
- * gen-format PAGE: prints PAGE (docs/trace-format.md) with its tables made anew from records.def, health.def and wire.h.  What stands
- * between the two marks is replaced, the rest is kept.  `make docs` runs it.
+ * gen-format PAGE: prints PAGE (docs/trace-format.md) with its tables made anew from records.def, health.def and
+ * wire.h.  What stands between the two marks is replaced, the rest is kept.  `make docs` runs it.
  */
 #include <stdbool.h>
 #include <stdio.h>

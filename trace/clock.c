@@ -7,7 +7,7 @@
 #include "trace/records.h"
 #include "trace/wire.h"
 
-#define RATE_BITS 60                    /* rates to 8 ns a tick; the error stays below 1 ns for 2^60 ticks, 36 years of ns */
+#define RATE_BITS 60                    /* rates to 8 ns a tick; error below 1 ns for 2^60 ticks, 36 years of ns */
 #define RATE_ONE  ((int64_t)1 << RATE_BITS)
 #define RATE_MAX  ((__int128)INT64_MAX)
 #define STEP_NS   50000                 /* slewing moves REALTIME by 50 us in 0.1 s at most (500 ppm) */
@@ -85,7 +85,10 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 	return add(mono, m->base);
 }
 
-/* One piece with the base added, kept in registers by the loops over whole columns: most times lie in the piece of the time before. */
+/*
+ * One piece with the base added, kept in registers by the loops over whole columns: most times lie in the piece of the
+ * time before.
+ */
 struct window {
 	int64_t from, end, time, limit, rate;
 };
@@ -102,7 +105,8 @@ static int64_t convert_outside(struct clock_map *m, struct clock_scale *s, unsig
 	return time;
 }
 
-static inline int64_t convert_near(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w, int64_t t)
+static inline int64_t convert_near(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w,
+				   int64_t t)
 {
 	if (t < w->from || t >= w->end)
 		return convert_outside(m, s, clock, w, t);
@@ -185,7 +189,10 @@ static void build_tsc(struct clock_scale *s, const struct clock_row *points, siz
 	last->rate = s->before = overall;
 }
 
-/* Points between which nobody set the wall clock, [first, last], and the REAL and MONO times at which that began and ended. */
+/*
+ * Points between which nobody set the wall clock, [first, last], and the REAL and MONO times at which that began and
+ * ended.
+ */
 struct era {
 	const struct clock_row *first, *last;
 	int64_t real_start, real_end, mono_start, mono_end;
@@ -226,14 +233,15 @@ static size_t era_pieces(const struct era *e, struct clock_piece *p)
 	if (e->real_start < e->first->real)
 		p[n++] = (struct clock_piece){ e->real_start, e->mono_start, e->first->mono, RATE_ONE };
 	for (const struct clock_row *r = e->first; r < e->last; r++)
-		p[n++] = (struct clock_piece){ r->real, r->mono, r[1].mono, rate_of(r[1].mono - r->mono, r[1].real - r->real) };
+		p[n++] = (struct clock_piece){ r->real, r->mono, r[1].mono,
+					       rate_of(r[1].mono - r->mono, r[1].real - r->real) };
 	p[n++] = (struct clock_piece){ e->last->real, e->last->mono, e->mono_end, RATE_ONE };
 	return n;
 }
 
 /*
- * Lays an era over the earlier ones.  Where it ends before they do (the clock was set back by more than it lasted), they go on
- * behind its end.  Adds at most one piece to the two lists.
+ * Lays an era over the earlier ones.  Where it ends before they do (the clock was set back by more than it lasted),
+ * they go on behind its end.  Adds at most one piece to the two lists.
  */
 static void lay_over(struct clock_scale *s, struct clock_piece *own, size_t n_own, const struct era *e, int64_t covered)
 {

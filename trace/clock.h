@@ -1,6 +1,6 @@
 /*
- * Clock triples -> trace time.  Trace time is int64 ns on the REALTIME scale of the host at the session's start, carried on by
- * MONOTONIC: a stepped wall clock does not tear the trace.  Conversions are monotone, so nesting is kept.
+ * Clock triples -> trace time.  Trace time is int64 ns on the REALTIME scale of the host at the session's start,
+ * carried on by MONOTONIC: a stepped wall clock does not tear the trace.  Conversions are monotone, so nesting is kept.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -40,9 +40,9 @@ void clock_map_release(struct clock_map *m);
 /*
  * t on clock (enum wire_clock) in trace time.  0 stays 0: it means no time.
  *
- * TSC goes piecewise linearly between the points and beyond them at the overall rate.  REAL does so between points of one setting of
- * the wall clock; a step is taken to have been half-way between its two points, and where a step back makes a REAL time mean two
- * moments, it is the later one.  Monotone, but for REAL across a step back.
+ * TSC goes piecewise linearly between the points and beyond them at the overall rate.  REAL does so between points of
+ * one setting of the wall clock; a step is taken to have been half-way between its two points, and where a step back
+ * makes a REAL time mean two moments, it is the later one.  Monotone, but for REAL across a step back.
  *
  * Only `hint`s change, so threads use copies of *m.
  */
@@ -51,7 +51,10 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t);
 /* The same for n times in place.  Thread-safe. */
 void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times, size_t n);
 
-/* The same for n starts and the lengths that belong to them: the ends are converted, so that what lay inside each other still does. */
+/*
+ * The same for n starts and the lengths that belong to them: the ends are converted, so that what lay inside each other
+ * still does.
+ */
 void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *starts, int64_t *lengths, size_t n);
 
 /* A length on a clock that is not known to begin anywhere: by the overall rate. */

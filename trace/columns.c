@@ -8,8 +8,9 @@
 #include <zstd.h>
 
 /*
- * Level 1, with a longer shortest match and a smaller table than its own: bytes of numbers are noise or long repetitions, and looking
- * for matches of 5 bytes in noise took a third of the time and saved nothing (kernels of the bench: 22 ns -> 16 ns a row, same size).
+ * Level 1, with a longer shortest match and a smaller table than its own: bytes of numbers are noise or long
+ * repetitions, and looking for matches of 5 bytes in noise took a third of the time and saved nothing (kernels of the
+ * bench: 22 ns -> 16 ns a row, same size).
  */
 #define ZSTD_LEVEL      1
 #define PLANE_MATCH     7
@@ -85,11 +86,13 @@ static inline __attribute__((always_inline)) uint64_t fold(uint64_t v, unsigned 
 }
 
 /*
- * The numbers x of one column; returns the bits in which any differs from the first.  Inlined into each case of gather(), so that
- * encoding and size are constants in the loop.  lengths: distance to the field `duration`, for ENCODING_GAP.
+ * The numbers x of one column; returns the bits in which any differs from the first.  Inlined into each case of
+ * gather(), so that encoding and size are constants in the loop.  lengths: distance to the field `duration`, for
+ * ENCODING_GAP.
  */
-static inline __attribute__((always_inline)) uint64_t gather_as(uint64_t *x, const char *at, size_t stride, size_t n,
-								 enum encoding encoding, unsigned size, ptrdiff_t lengths)
+static inline __attribute__((always_inline))
+uint64_t gather_as(uint64_t *x, const char *at, size_t stride, size_t n, enum encoding encoding, unsigned size,
+		   ptrdiff_t lengths)
 {
 	bool differences = encoding == ENCODING_DELTA || encoding == ENCODING_GAP;
 	uint64_t prev = load(at, size), first = 0, bits = 0;
@@ -125,15 +128,18 @@ static uint64_t gather(uint64_t *x, const char *at, size_t stride, size_t n, enu
 	case ENCODING_GAP:
 		return gather_as(x, at, stride, n, ENCODING_GAP, 8, lengths);
 	case ENCODING_DELTA:
-		return wide ? gather_as(x, at, stride, n, ENCODING_DELTA, 8, 0) : gather_as(x, at, stride, n, ENCODING_DELTA, 4, 0);
+		return wide ? gather_as(x, at, stride, n, ENCODING_DELTA, 8, 0)
+			    : gather_as(x, at, stride, n, ENCODING_DELTA, 4, 0);
 	case ENCODING_SIGNED:
-		return wide ? gather_as(x, at, stride, n, ENCODING_SIGNED, 8, 0) : gather_as(x, at, stride, n, ENCODING_SIGNED, 4, 0);
+		return wide ? gather_as(x, at, stride, n, ENCODING_SIGNED, 8, 0)
+			    : gather_as(x, at, stride, n, ENCODING_SIGNED, 4, 0);
 	default:
-		return wide ? gather_as(x, at, stride, n, ENCODING_PLAIN, 8, 0) : gather_as(x, at, stride, n, ENCODING_PLAIN, 4, 0);
+		return wide ? gather_as(x, at, stride, n, ENCODING_PLAIN, 8, 0)
+			    : gather_as(x, at, stride, n, ENCODING_PLAIN, 4, 0);
 	}
 }
 
-/* Most columns that are not of one value show it in the first rows, so this costs a whole pass only where it saves one. */
+/* Columns of several values mostly show it in their first rows: this costs a whole pass only where it saves one. */
 static bool all_equal(const char *at, unsigned size, size_t stride, size_t n)
 {
 	const char *end = at + n * stride;
@@ -186,7 +192,7 @@ static unsigned bits_of(uint64_t v)
 	return v ? (unsigned)(64 - __builtin_clzll(v)) : 0;
 }
 
-/* Are starts nearer to the end of the row before than to its start?  Work queued behind work is; what overlaps is not. */
+/* Are starts nearer to the end of the row before than to its start?  Queued work is; what overlaps is not. */
 static bool gaps_are_smaller(const char *at, ptrdiff_t lengths, size_t stride, size_t n)
 {
 	uint64_t gap = 0, delta = 0;

@@ -70,10 +70,11 @@ static struct unpacker *unpacker_with(size_t n)
 }
 
 /*
- * Finds column id and its stored bytes.  1: found; 0: the body has none; -1: the directory and the body do not agree (a body cut
- * anywhere: the columns fill it exactly).
+ * Finds column id and its stored bytes.  1: found; 0: the body has none; -1: the directory and the body do not agree (a
+ * body cut anywhere: the columns fill it exactly).
  */
-static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned id, struct column *found, struct cursor *data)
+static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned id, struct column *found,
+		struct cursor *data)
 {
 	size_t at = (size_t)n_columns * sizeof *found;
 	int rc = 0;
@@ -117,9 +118,12 @@ static inline __attribute__((always_inline)) void put(void *out, size_t i, uint6
 		((uint32_t *)out)[i] = (uint32_t)v;
 }
 
-/* base + the number made of the planes' bytes.  Inlined into each case of join(), so that width and size are constants in the loop. */
-static inline __attribute__((always_inline)) void join_as(void *restrict out, const uint8_t *const *p, size_t n, uint64_t base,
-							   unsigned width, unsigned size)
+/*
+ * base + the number made of the planes' bytes.  Inlined into each case of join(), so that width and size are constants
+ * in the loop.
+ */
+static inline __attribute__((always_inline))
+void join_as(void *restrict out, const uint8_t *const *p, size_t n, uint64_t base, unsigned width, unsigned size)
 {
 	const uint8_t *restrict p0 = p[0], *restrict p1 = p[1], *restrict p2 = p[2], *restrict p3 = p[3];
 
@@ -236,8 +240,8 @@ static uint64_t *decode_lengths(const uint8_t *body, size_t size, unsigned n_col
 	return NULL;
 }
 
-int column_decode_known(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n,
-			const uint64_t *lengths)
+int column_decode_known(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f,
+			void *out, size_t n, const uint64_t *lengths)
 {
 	unsigned width = r->fields[f].size;
 	struct cursor data = { 0 };
@@ -267,7 +271,8 @@ int column_decode_known(const uint8_t *body, size_t size, unsigned n_columns, co
 	return rc;
 }
 
-int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out, size_t n)
+int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, unsigned f, void *out,
+		  size_t n)
 {
 	return column_decode_known(body, size, n_columns, r, f, out, n, NULL);
 }

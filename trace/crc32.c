@@ -1,7 +1,8 @@
 /*
- * CRC-32 as in zlib, gzip and PNG.  A checksum is the remainder of the bytes, taken as a polynomial over bits, by POLYNOMIAL.  Eight
- * bytes a step through eight tables; where the processor multiplies such polynomials, 64 bytes a step: the four 16-byte blocks at hand
- * are moved 64 bytes on (a multiplication by x^512 modulo the polynomial) and added to what stands there.
+ * CRC-32 as in zlib, gzip and PNG.  A checksum is the remainder of the bytes, taken as a polynomial over bits, by
+ * POLYNOMIAL.  Eight bytes a step through eight tables; where the processor multiplies such polynomials, 64 bytes a
+ * step: the four 16-byte blocks at hand are moved 64 bytes on (a multiplication by x^512 modulo the polynomial) and
+ * added to what stands there.
  */
 #include "trace/file.h"
 
@@ -25,8 +26,9 @@ static uint32_t by_tables(uint32_t crc, const uint8_t *p, size_t n)
 
 		memcpy(&v, p, 8);
 		v ^= crc;
-		crc = table[7][v & 0xff] ^ table[6][v >> 8 & 0xff] ^ table[5][v >> 16 & 0xff] ^ table[4][v >> 24 & 0xff] ^
-		      table[3][v >> 32 & 0xff] ^ table[2][v >> 40 & 0xff] ^ table[1][v >> 48 & 0xff] ^ table[0][v >> 56];
+		crc = table[7][v & 0xff] ^ table[6][v >> 8 & 0xff] ^ table[5][v >> 16 & 0xff] ^
+		      table[4][v >> 24 & 0xff] ^ table[3][v >> 32 & 0xff] ^ table[2][v >> 40 & 0xff] ^
+		      table[1][v >> 48 & 0xff] ^ table[0][v >> 56];
 	}
 	for (; n; n--, p++)
 		crc = crc >> 8 ^ table[0][(crc ^ *p) & 0xff];
@@ -36,8 +38,10 @@ static uint32_t by_tables(uint32_t crc, const uint8_t *p, size_t n)
 #ifdef __x86_64__
 #include <wmmintrin.h>
 
-/* Factors that move the two halves of 16 bytes on by 64 and by 16 bytes.  The product of two 64-bit mirrored numbers is one bit short,
- * hence the shift; a half is 32 bits off the place where its remainder goes, hence + 32 and - 32. */
+/*
+ * Factors that move the two halves of 16 bytes on by 64 and by 16 bytes.  The product of two 64-bit mirrored numbers is
+ * one bit short, hence the shift; a half is 32 bits off the place where its remainder goes, hence + 32 and - 32.
+ */
 static uint64_t by_64[2], by_16[2];
 
 static uint64_t power_of_x(unsigned n)

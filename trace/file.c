@@ -5,9 +5,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structs go to the file as they are: little endian hosts only");
-_Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) == 64 && sizeof(struct index_entry) == 72 &&
-	       sizeof(struct file_footer) == 24 && sizeof(struct column) == 16, "these are the format");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "structs go to the file as they are: little endian only");
+_Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) == 64 &&
+	       sizeof(struct index_entry) == 72 && sizeof(struct file_footer) == 24 &&
+	       sizeof(struct column) == 16, "these are the format");
 
 struct writer {
 	int fd;
@@ -78,7 +79,8 @@ static void put_entries(struct buf *b, const struct index_entry *entries, size_t
 	}
 }
 
-int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n, struct trace_error *err)
+int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n,
+		     struct trace_error *err)
 {
 	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)n, .raw = (uint32_t)(n * sizeof *entries) };
 	struct file_footer foot = { .index = at, .magic = FOOTER_MAGIC, .chunks = (uint32_t)n };
@@ -117,7 +119,7 @@ struct writer *writer_new(int fd, const struct file_header *h, struct trace_erro
 	w->fd = fd;
 	w->session = h->session;
 	w->packer = packer_new();
-	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is alive; where there are no locks it goes without */
+	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is alive; some file systems have no locks */
 	if (!w->packer)
 		trace_fail(err, 0, "cannot write the trace: out of memory");
 	if (!w->packer || file_write_header(fd, &head, err) < 0) {
@@ -166,8 +168,8 @@ int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct
 	if (!n)
 		return 0;
 	if (n > CHUNK_RAW_MAX / r->size || tail_bytes > CHUNK_RAW_MAX - n * r->size)
-		return trace_fail(err, w->size, "cannot write %zu %s rows in one chunk: they are over %u MiB", n, r->name,
-				  CHUNK_RAW_MAX >> 20);
+		return trace_fail(err, w->size, "cannot write %zu %s rows in one chunk: they are over %u MiB", n,
+				  r->name, CHUNK_RAW_MAX >> 20);
 	b->len = 0;
 	b->oom = false;
 	buf_put(b, &head, sizeof head);

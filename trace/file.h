@@ -1,8 +1,9 @@
 /*
- * The trace file NAME.gtrace: header | chunks | index | footer.  This side writes; reader.h reads.  All numbers little endian.
+ * The trace file NAME.gtrace: header | chunks | index | footer.  This side writes; reader.h reads.  All numbers little
+ * endian.
  *
- * Append-only: a file without index and footer is complete up to its last whole chunk.  A chunk is one record kind of one process.
- * Every part starts at a multiple of 8.  Knows chunks, not sessions.
+ * Append-only: a file without index and footer is complete up to its last whole chunk.  A chunk is one record kind of
+ * one process. Every part starts at a multiple of 8.  Knows chunks, not sessions.
  */
 #ifndef TRACE_FILE_H
 #define TRACE_FILE_H
@@ -14,7 +15,7 @@
 #define FILE_VERSION 1u
 #define CHUNK_MAGIC  0x6b6e756863746721ull
 #define FOOTER_MAGIC 0x646e656563617274ull
-#define ROW_INDEX    0xffffu            /* kind of the chunk that holds the index: struct index_entry[rows], not columns */
+#define ROW_INDEX    0xffffu            /* kind of the index chunk: struct index_entry[rows], not columns */
 
 struct file_header {
 	char magic[8];
@@ -34,7 +35,7 @@ struct chunk_header {
 	uint32_t process;               /* process number */
 	uint32_t rows, columns;
 	int64_t first, last;            /* smallest and largest first TIME or GTIME field, raw; 0, 0 without one */
-	uint32_t stored, raw;           /* bytes of the body; bytes of the rows and tails in memory, for readers that allocate */
+	uint32_t stored, raw;           /* bytes of the body; bytes of the rows and tails in memory */
 	uint32_t body_crc, crc;         /* of the body; of the header before it */
 };
 
@@ -55,13 +56,16 @@ uint32_t crc32_of(uint32_t crc, const void *p, size_t n);
 
 struct writer;
 
-/* Writes a new file to fd, which the writer then owns (also when it fails).  *h: session, boot_id, start_*, host are the caller's. */
+/*
+ * Writes a new file to fd, which the writer then owns (also when it fails).  *h: session, boot_id, start_*, host are
+ * the caller's.
+ */
 struct writer *writer_new(int fd, const struct file_header *h, struct trace_error *err);
 
 /*
- * One chunk.  rows and tails as in columns_encode(); clock is that of the record's TIME fields (GTIME fields are CLOCK_REAL).
- * 0, or -1: the write failed, e.g. disk full; then the file has been cut back to the end of the chunk before and the writer is
- * still good for another try.
+ * One chunk.  rows and tails as in columns_encode(); clock is that of the record's TIME fields (GTIME fields are
+ * CLOCK_REAL). 0, or -1: the write failed, e.g. disk full; then the file has been cut back to the end of the chunk
+ * before and the writer is still good for another try.
  */
 int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct record *r, const void *rows, size_t n,
 		const uint8_t *tails, size_t tail_bytes, struct trace_error *err);
@@ -73,11 +77,12 @@ uint64_t writer_size(const struct writer *w);
 int writer_finish(struct writer *w, struct trace_error *err);
 
 /*
- * For recover: a header (magic, version, size and checksum are filled in), and index plus footer at offset `at`.  0 or -1; a failed
- * index leaves the file ending at `at`.
+ * For recover: a header (magic, version, size and checksum are filled in), and index plus footer at offset `at`.  0 or
+ * -1; a failed index leaves the file ending at `at`.
  */
 int file_write_header(int fd, struct file_header *h, struct trace_error *err);
-int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n, struct trace_error *err);
+int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n,
+		     struct trace_error *err);
 
 /* Close and free without index (a test of the crash path, or after a failure). */
 void writer_abandon(struct writer *w);

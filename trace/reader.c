@@ -38,7 +38,8 @@ static int map_file(struct trace *t, const char *path, struct trace_error *err)
 	if (t->fd < 0 || fstat(t->fd, &st) < 0)
 		return trace_fail(err, 0, "cannot open '%s': %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return trace_fail(err, 0, "cannot open '%s': %s", path, S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a file");
+		return trace_fail(err, 0, "cannot open '%s': %s", path,
+				  S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a file");
 	if (!st.st_size)
 		return trace_fail(err, 0, "'%s' is empty; was the program that wrote it killed at its start?", path);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, t->fd, 0);
@@ -51,8 +52,8 @@ static int map_file(struct trace *t, const char *path, struct trace_error *err)
 
 static bool header_whole(const struct file_header *h)
 {
-	return memcmp(h->magic, FILE_MAGIC, sizeof h->magic) == 0 && h->version == FILE_VERSION && h->size == sizeof *h &&
-	       h->crc == crc32_of(0, h, offsetof(struct file_header, crc));
+	return memcmp(h->magic, FILE_MAGIC, sizeof h->magic) == 0 && h->version == FILE_VERSION &&
+	       h->size == sizeof *h && h->crc == crc32_of(0, h, offsetof(struct file_header, crc));
 }
 
 /* A version from the future, and not only a damaged one: then the checksum would fit our own version. */
@@ -87,10 +88,11 @@ static int without_header(struct trace *t, const struct file_header *h, unsigned
 	struct chunk_header head;
 
 	if (header_newer(h))
-		return trace_fail(err, 0, "'%s' has format %u; this program reads up to %u, use a newer one", t->path, h->version,
-				  FILE_VERSION);
+		return trace_fail(err, 0, "'%s' has format %u; this program reads up to %u, use a newer one", t->path,
+				  h->version, FILE_VERSION);
 	if (ours && t->size < sizeof *h)
-		return trace_fail(err, 0, "'%s' is %llu bytes, too short for a trace", t->path, (unsigned long long)t->size);
+		return trace_fail(err, 0, "'%s' is %llu bytes, too short for a trace", t->path,
+				  (unsigned long long)t->size);
 	if (!ours && !(flags & TRACE_ANY_HEADER) && end > SEARCH_FOREIGN)
 		end = SEARCH_FOREIGN;
 	if (t->size >= sizeof *h)
@@ -102,7 +104,8 @@ static int without_header(struct trace *t, const struct file_header *h, unsigned
 		return 0;
 	}
 	if (at < end || (ours && !(flags & TRACE_ANY_HEADER)))
-		return trace_fail(err, 0, "the header of '%s' is damaged; 'gprof-trace recover %s' rebuilds it", t->path, t->path);
+		return trace_fail(err, 0, "the header of '%s' is damaged; 'gprof-trace recover %s' rebuilds it",
+				  t->path, t->path);
 	if (ours)
 		return trace_fail(err, 0, "nothing can be saved from '%s': it has no whole chunk", t->path);
 	if (what)

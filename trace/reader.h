@@ -1,6 +1,6 @@
 /*
- * Reading a trace file: finished, still being written, cut off or damaged.  The only place that turns clocks into trace time.
- * Knows chunks and columns, not what they mean (except clock rows, which it needs).
+ * Reading a trace file: finished, still being written, cut off or damaged.  The only place that turns clocks into trace
+ * time. Knows chunks and columns, not what they mean (except clock rows, which it needs).
  */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
@@ -15,7 +15,7 @@ struct chunk {
 	struct chunk_header head;
 	const struct record *record;    /* NULL: a kind this program does not know */
 	bool bad;                       /* its body failed its checksum when it was read or checked; skip it */
-	bool checked, head_checked;     /* the reader's own: the body was read before, trace_check() compared the header */
+	bool checked, head_checked;     /* the reader's own: the body's checksum was right, the header was compared */
 };
 
 /* Something in the file that cannot be read.  text names it: "chunk of 512 kernel rows of process 3", "317 bytes". */
@@ -45,7 +45,10 @@ enum trace_open_flags {
 	TRACE_ANY_HEADER = 1,           /* go on with a damaged header (recover): host and start are then empty */
 };
 
-/* Opens and lists all chunks; reads none but the clock rows.  0 or -1.  trace_close() accepts anything trace_open() left. */
+/*
+ * Opens and lists all chunks; reads none but the clock rows.  0 or -1.  trace_close() accepts anything trace_open()
+ * left.
+ */
 int trace_open(struct trace *t, const char *path, unsigned flags, struct trace_error *err);
 void trace_close(struct trace *t);
 
@@ -53,14 +56,14 @@ void trace_close(struct trace *t);
 size_t trace_check(struct trace *t);
 
 /*
- * Field f of all rows of a chunk, in trace time where its unit is a time, into out: head.rows values of the field's own width.
- * 0, or -1: the chunk is damaged (now bad, and listed in damage).  Thread-safe for different chunks only.
+ * Field f of all rows of a chunk, in trace time where its unit is a time, into out: head.rows values of the field's own
+ * width. 0, or -1: the chunk is damaged (now bad, and listed in damage).  Thread-safe for different chunks only.
  */
 int trace_column(struct trace *t, struct chunk *c, unsigned f, void *out);
 
 /*
- * The fields `start` and `duration` of all rows, as trace_column() gives them, for less than it takes to ask for each: head.rows values
- * into both.  0, or -1: damaged as above, or the record has not both.
+ * The fields `start` and `duration` of all rows, as trace_column() gives them, for less than it takes to ask for each:
+ * head.rows values into both.  0, or -1: damaged as above, or the record has not both.
  */
 int trace_spans(struct trace *t, struct chunk *c, int64_t *starts, int64_t *lengths);
 
@@ -71,8 +74,8 @@ int trace_tails(struct trace *t, struct chunk *c, struct buf *out);
 int trace_rows(struct trace *t, struct chunk *c, void *rows);
 
 /*
- * Rebuilds header, index and footer of the file at path so that all whole chunks are found again; damaged bytes stay where they are
- * and are named in the index by absence.  Returns the number of chunks saved, or -1.
+ * Rebuilds header, index and footer of the file at path so that all whole chunks are found again; damaged bytes stay
+ * where they are and are named in the index by absence.  Returns the number of chunks saved, or -1.
  */
 long trace_recover(const char *path, struct trace_error *err);
 

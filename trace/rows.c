@@ -145,7 +145,8 @@ size_t trace_check(struct trace *t)
 
 		chunk_body(t, c);
 		if (!c->head_checked && memcmp(t->map + c->offset, &c->head, sizeof c->head))
-			trace_damaged(t, c->offset, sizeof c->head, 0, "header of a %s (its rows are whole: the index has a copy)",
+			trace_damaged(t, c->offset, sizeof c->head, 0,
+				      "header of a %s (its rows are whole: the index has a copy)",
 				      part_name(&c->head, name, sizeof name));
 		c->head_checked = true;
 	}

@@ -33,7 +33,8 @@ const char *part_name(const struct chunk_header *head, char *text, size_t size)
 	if (r)
 		snprintf(text, size, "chunk of %u %s rows of process %u", head->rows, r->name, head->process);
 	else
-		snprintf(text, size, "chunk of %u rows of unknown kind %u of process %u", head->rows, head->kind, head->process);
+		snprintf(text, size, "chunk of %u rows of unknown kind %u of process %u", head->rows, head->kind,
+			 head->process);
 	return text;
 }
 
@@ -149,7 +150,8 @@ static int walk(struct trace *t)
 			if (!after_index && add_chunk(t, &cap, at, &head) < 0)
 				return -1;
 			if (after_index && crc32_of(0, t->map + at + sizeof head, head.stored) != head.body_crc)
-				trace_damaged(t, at, part_end(at, &head) - at, 0, "the index (every chunk was found without it)");
+				trace_damaged(t, at, part_end(at, &head) - at, 0,
+					      "the index (every chunk was found without it)");
 			at = part_end(at, &head);
 			continue;
 		}

@@ -1,7 +1,8 @@
 /*
- * trace_bench [ROWS]: what it costs to turn kernel and API rows into columns and back, in CPU time of one core, and how many bytes
- * they take.  The rows are made up (60 kernels in a pattern of 1500 launches, 32 ns timer, 3 % jitter), or read from a text file made
- * from a real trace: lines of "1 (kernel) or 2 (call), start, duration, correlation, name, device, context, stream or thread, config".
+ * trace_bench [ROWS]: what it costs to turn kernel and API rows into columns and back, in CPU time of one core, and how
+ * many bytes they take.  The rows are made up (60 kernels in a pattern of 1500 launches, 32 ns timer, 3 % jitter), or
+ * read from a text file made from a real trace: lines of "1 (kernel) or 2 (call), start, duration, correlation, name,
+ * device, context, stream or thread, config".
  */
 #include <stdio.h>
 #include <stdlib.h>

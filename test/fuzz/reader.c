@@ -1,4 +1,7 @@
-/* libFuzzer target: any bytes as a trace file.  Nothing may be read past its end, and everything that opens can be recovered. */
+/*
+ * libFuzzer target: any bytes as a trace file.  Nothing may be read past its end, and everything that opens can be
+ * recovered.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
