@@ -9,7 +9,9 @@
 #define CHUNK_RAW (1u << 20)    /* below it zstd and the chunk's header begin to cost; above it only memory grows */
 #define FIRST_ROWS 32u
 
-/* Hundreds of busy processes get smaller chunks rather than a gigabyte of our memory. */
+/*
+ * Hundreds of busy processes get smaller chunks rather than a gigabyte of our memory; each its first rows all the same.
+ */
 #define MAX_STAGED (128ull << 20)
 #define MAX_ATTRIBUTE (64u << 10)
 
