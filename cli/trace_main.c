@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct cmd cmd_info, cmd_report, cmd_check, cmd_recover, cmd_dump;
+extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_check, cmd_recover, cmd_dump;
 static const struct cmd cmd_help;
 
 static const struct cmd *const cmds[] = {
-	&cmd_report, &cmd_info, &cmd_check, &cmd_recover, &cmd_dump, &cmd_help, NULL,
+	&cmd_report, &cmd_info, &cmd_export, &cmd_check, &cmd_recover, &cmd_dump, &cmd_help, NULL,
 };
 
 static const struct program program = {

@@ -67,9 +67,6 @@ struct model {
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
 
-/* model.c */
-uint32_t process_position(const struct model *m, uint32_t number);
-
 /* scan.c.  Reads every part of a kind once. */
 int kind_read(struct model *m, unsigned kind);
 /* Memory for a large array, on huge pages where they can be had. */

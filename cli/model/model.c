@@ -7,7 +7,7 @@ static int by_number(const void *a, const void *b)
 	return p->number < q->number ? -1 : p->number > q->number;
 }
 
-uint32_t process_position(const struct model *m, uint32_t number)
+uint32_t model_process_at(const struct model *m, uint32_t number)
 {
 	const struct process key = { .number = number };
 	const struct process *p = bsearch(&key, m->processes, m->n_processes, sizeof key, by_number);
@@ -49,7 +49,7 @@ static int list_parts(struct model *m)
 			continue;
 		struct kind *kind = &m->kinds[c->head.kind];
 
-		kind->parts[kind->n_parts++] = (struct part){ .chunk = c, .process = process_position(m, c->head.process) };
+		kind->parts[kind->n_parts++] = (struct part){ .chunk = c, .process = model_process_at(m, c->head.process) };
 		kind->n_rows += c->head.rows;
 	}
 	for (size_t k = 0; k < ROW_KINDS; k++)
@@ -156,11 +156,19 @@ size_t model_rows(const struct model *m, unsigned kind)
 size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process)
 {
 	const struct kind *k = &m->kinds[kind];
-	size_t n = 0;
+	size_t low = 0, high = k->n_parts, n = 0;
 
-	for (size_t i = 0; i < k->n_parts; i++)
-		if (k->parts[i].process == process && !k->parts[i].chunk->bad)
-			n += k->parts[i].chunk->head.rows;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (k->parts[mid].process < process)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < k->n_parts && k->parts[low].process == process; low++)
+		if (!k->parts[low].chunk->bad)
+			n += k->parts[low].chunk->head.rows;
 	return n;
 }
 

@@ -219,7 +219,7 @@ static int make_processes(struct reading *in)
 	f->list = (struct type *)(buffer)->data;                                                        \
 	*(buffer) = (struct buf){ 0 };                                                                  \
 	for (size_t i = 0; i < f->n_##list; i++) {                                                      \
-		struct process *p = &m->processes[process_position(m, f->list[i].process)];             \
+		struct process *p = &m->processes[model_process_at(m, f->list[i].process)];             \
 		if (!p->n_##list++)                                                                     \
 			p->list = &f->list[i];                                                          \
 	}                                                                                               \

@@ -58,6 +58,9 @@ struct process {
 	size_t n_attributes, n_health, n_drops, n_costs;
 };
 
+/* Position of the process with this number; 0: there is none. */
+uint32_t model_process_at(const struct model *m, uint32_t number);
+
 const struct process *model_processes(const struct model *m, uint32_t *n);
 
 /* An attribute of a process, or NULL: not known. */

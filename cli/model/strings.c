@@ -113,7 +113,7 @@ uint32_t string_id(const struct model *m, uint32_t process, uint32_t id)
 
 const char *model_file_string(struct model *m, uint32_t number, uint32_t id)
 {
-	return strings_load(m) < 0 ? "?" : model_string(m, string_id(m, process_position(m, number), id));
+	return strings_load(m) < 0 ? "?" : model_string(m, string_id(m, model_process_at(m, number), id));
 }
 
 static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t rows)

@@ -1,0 +1,344 @@
+/* gprof-trace export: the trace in other programs' formats. */
+#include "cli/cmd.h"
+#include "cli/export/export.h"
+#include "cli/fail.h"
+#include "cli/input.h"
+#include "cli/model/process.h"
+#include "cli/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LARGE_MB 300u           /* what browsers open as one JSON text, by the users of the formats */
+
+static const struct exporter *const exporters[] = { &export_kineto };
+#define FORMATS "kineto json"
+
+static const char *format = "kineto", *output;
+static bool force, merged, integers;
+static uint64_t only = UINT64_MAX;
+
+static const struct opt opts[] = {
+	{ 't', "format", "FORMAT", opt_choice, &format, "kineto (default; json is the same): for Perfetto, chrome://tracing, HTA, TensorBoard",
+	  FORMATS, 0 },
+	{ 'o', "output", "FILE", opt_text, &output, "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
+	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },
+	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA; ids are renumbered", NULL, 0 },
+	{ 'p', "process", "N", opt_u64, &only, "only process number N, as 'report -r processes' shows them", NULL, 0 },
+	{ 0, "us", NULL, opt_flag, &integers, "times in whole microseconds, for tools that round fractions badly", NULL, 0 },
+	{ 0 },
+};
+
+/* ---- which process goes into which file ---- */
+
+struct file {
+	char path[PATH_MAX];
+	uint32_t main;                  /* process it is made for; 0: everything, or what belongs to none */
+	bool *takes;                    /* by process; NULL: all */
+};
+
+struct plan {
+	struct model *m;
+	const struct process *processes;
+	uint32_t n_processes;
+	struct file *files;
+	size_t n_files;
+};
+
+static bool has_host_rows(struct model *m, uint32_t p)
+{
+	return model_process_rows(m, ROW_range, p) || model_process_rows(m, ROW_mark, p);
+}
+
+/* The nearest process above (or itself) that used CUDA; 0: none. */
+static uint32_t cuda_ancestor(const struct plan *plan, uint32_t p)
+{
+	for (uint32_t hops = 0; p && hops < plan->n_processes; hops++) {
+		if (export_has_cuda(plan->m, p))
+			return p;
+		p = model_process_at(plan->m, plan->processes[p].parent);
+	}
+	return 0;
+}
+
+static struct file *add_file(struct plan *plan, uint32_t main)
+{
+	struct file *files = realloc(plan->files, (plan->n_files + 1) * sizeof *files), *f;
+
+	if (!files)
+		return NULL;
+	plan->files = files;
+	f = &files[plan->n_files++];
+	*f = (struct file){ .main = main, .takes = calloc(plan->n_processes, sizeof *f->takes) };
+	return f->takes ? f : NULL;
+}
+
+/* One file for each process that used CUDA, with its children that did not; what is left goes into one more. */
+static int split(struct plan *plan)
+{
+	struct file *rest = NULL;
+
+	for (uint32_t p = 1; p < plan->n_processes; p++)
+		if (export_has_cuda(plan->m, p) && !add_file(plan, p))
+			return -1;
+	for (uint32_t p = 1; p < plan->n_processes; p++) {
+		uint32_t main = cuda_ancestor(plan, p);
+
+		for (size_t i = 0; i < plan->n_files; i++)
+			if (main && plan->files[i].main == main)
+				plan->files[i].takes[p] = true;
+		if (main || !has_host_rows(plan->m, p))
+			continue;
+		if (!rest && !(rest = add_file(plan, 0)))
+			return -1;
+		rest->takes[p] = true;
+	}
+	return 0;
+}
+
+static int plan_files(struct plan *plan)
+{
+	uint32_t cuda = 0;
+	struct file *f;
+
+	plan->processes = model_processes(plan->m, &plan->n_processes);
+	if (only != UINT64_MAX) {
+		uint32_t p = only <= UINT32_MAX ? model_process_at(plan->m, (uint32_t)only) : 0;
+
+		if (p) {
+			f = add_file(plan, p);
+			if (f)
+				f->takes[p] = true;
+			return f ? 0 : fail("out of memory");
+		}
+		return fail("'%s' has no process number %llu; gprof-trace report -r processes lists them", model_path(plan->m),
+			    (unsigned long long)only);
+	}
+	for (uint32_t p = 1; p < plan->n_processes; p++)
+		cuda += export_has_cuda(plan->m, p);
+	if (cuda > 1 && !merged)
+		return split(plan) < 0 ? fail("out of memory") : 0;
+	f = add_file(plan, 0);
+	if (!f)
+		return fail("out of memory");
+	free(f->takes);
+	f->takes = NULL;
+	merged = cuda > 1;
+	return 0;
+}
+
+/* ---- what the files are called ---- */
+
+/* Whether every process with a file has a rank, and no two the same. */
+static bool ranks_differ(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_files; i++) {
+		const char *rank = process_attribute(&plan->processes[plan->files[i].main], "rank");
+
+		if (!plan->files[i].main)
+			continue;
+		if (!rank || !*rank || rank[strspn(rank, "0123456789")])
+			return false;
+		for (size_t j = 0; j < i; j++) {
+			const char *other = process_attribute(&plan->processes[plan->files[j].main], "rank");
+
+			if (plan->files[j].main && other && strcmp(rank, other) == 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* NAME.json -> NAME.rank0.json; of a trace NAME.gtrace -> NAME.json. */
+static void name_file(const struct plan *plan, struct file *f, const char *suffix, bool ranks)
+{
+	const char *base = output ? output : model_path(plan->m), *dot = strrchr(base, '.'), *slash = strrchr(base, '/');
+	const struct process *p = &plan->processes[f->main];
+	size_t n = strlen(base);
+	char who[32] = "";
+
+	if (dot && dot != base && (!slash || dot > slash + 1) && (output || strcmp(dot, ".gtrace") == 0))
+		n = (size_t)(dot - base);
+	if (plan->n_files > 1) {
+		if (!f->main)
+			snprintf(who, sizeof who, ".other");
+		else if (ranks)
+			snprintf(who, sizeof who, ".rank%.9s", process_attribute(p, "rank"));
+		else
+			snprintf(who, sizeof who, ".%u", p->described ? p->pid : p->number);
+	}
+	snprintf(f->path, sizeof f->path, "%.*s%s%s", (int)n, base, who, output ? base + n : suffix);
+}
+
+/* Two processes of the same pid: the later one gets its number too. */
+static void name_files(struct plan *plan, const char *suffix)
+{
+	bool ranks = ranks_differ(plan);
+
+	for (size_t i = 0; i < plan->n_files; i++) {
+		struct file *f = &plan->files[i];
+
+		name_file(plan, f, suffix, ranks);
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(plan->files[j].path, f->path) == 0) {
+				size_t n = strlen(f->path);
+
+				snprintf(f->path + n, sizeof f->path - n, ".%u%s", plan->processes[f->main].number, suffix);
+			}
+	}
+}
+
+/* ---- writing ---- */
+
+static struct timespec began;
+static const char *shown;               /* file whose progress is on the terminal */
+static bool line_open;
+
+/* Only on a terminal, and only when it takes over a second. */
+static void progress(uint64_t done, uint64_t total)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec - began.tv_sec < 2 && (now.tv_sec == began.tv_sec || now.tv_nsec < began.tv_nsec))
+		return;
+	fprintf(stderr, "\r%s: %u %%", shown, (unsigned)(done * 100 / (total ? total : 1)));
+	line_open = true;
+}
+
+static void progress_end(void)
+{
+	if (line_open)
+		fprintf(stderr, "\r\033[K");
+	line_open = false;
+}
+
+/* Refuses a file that is there, unless -f: it may be something else. */
+static int may_write(const char *path)
+{
+	if (force || access(path, F_OK) < 0)
+		return 0;
+	fail("'%s' exists; -f writes over it, -o FILE writes elsewhere", path);
+	return -1;
+}
+
+static int write_stream(struct plan *plan, const struct file *f, const struct exporter *e, FILE *file, struct export *x)
+{
+	struct out out;
+	int rc;
+
+	if (out_init(&out, file) < 0)
+		return fail("out of memory");
+	*x = (struct export){
+		.format = e, .m = plan->m, .out = &out, .title = f->path, .takes = f->takes, .merged = merged, .integers = integers,
+		.progress = isatty(STDERR_FILENO) ? progress : NULL,
+	};
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	shown = f->path;
+	rc = export_walk(x);
+	progress_end();
+	export_release(x);
+	if (rc < 0)
+		fail("out of memory");
+	if (out_finish(&out) < 0)
+		rc = file == stdout ? -1 : fail_errno("cannot write '%s'", f->path);
+	x->done = out.written;
+	return rc;
+}
+
+static void say_written(const struct file *f, const struct export *x)
+{
+	uint64_t size = x->done;
+
+	printf("%s  (%llu events, %llu.%llu MB)\n", f->path, (unsigned long long)x->events, (unsigned long long)(size / 1000000),
+	       (unsigned long long)(size / 100000 % 10));
+	if (size > LARGE_MB * 1000000ull) {
+		note("'%s' is larger than the %u MB that a browser opens well; Perfetto's trace_processor reads it", f->path, LARGE_MB);
+		hint("https://perfetto.dev/docs/visualization/large-traces says how; --process N exports less");
+	}
+}
+
+/* Written beside, and renamed when it is whole: nobody finds half a file. */
+static int write_file(struct plan *plan, const struct file *f, const struct exporter *e)
+{
+	char part[PATH_MAX + 8];
+	struct export x;
+	FILE *file;
+	int fd, rc;
+
+	if (may_write(f->path) < 0)
+		return -1;
+	snprintf(part, sizeof part, "%s.part", f->path);
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file)
+		return fail_errno("cannot write '%s'", part);
+	rc = write_stream(plan, f, e, file, &x);
+	if (fclose(file) != 0 && rc == 0)
+		rc = fail_errno("cannot write '%s'", part);
+	if (rc == 0 && rename(part, f->path) < 0)
+		rc = fail_errno("cannot rename '%s' to '%s'", part, f->path);
+	if (rc < 0) {
+		unlink(part);
+		return -1;
+	}
+	say_written(f, &x);
+	if (x.untimed)
+		note("%llu GPU rows have no time, because CUPTI gave none; they are not in '%s'", (unsigned long long)x.untimed, f->path);
+	return 0;
+}
+
+static int export_all(struct plan *plan, const struct exporter *e)
+{
+	struct export x;
+
+	if (output && strcmp(output, "-") == 0) {
+		if (plan->n_files > 1)
+			return fail("%zu processes used CUDA, and standard output is one file; --merged or --process N makes it one",
+				    plan->n_files);
+		snprintf(plan->files[0].path, sizeof plan->files[0].path, "%s", model_path(plan->m));
+		return write_stream(plan, &plan->files[0], e, stdout, &x);
+	}
+	name_files(plan, e->suffix);
+	for (size_t i = 0; i < plan->n_files; i++)
+		if (write_file(plan, &plan->files[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	char found[NAME_MAX + 1];
+	const char *path = input_path(argc, argv, found, sizeof found);
+	struct plan plan = { .m = NULL };
+	int rc = -1;
+
+	if (!path)
+		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	plan.m = input_open(path);
+	if (!plan.m)
+		return EXIT_FAILED;
+	if (plan_files(&plan) == 0)
+		rc = export_all(&plan, exporters[0]);
+	input_say_damage(plan.m);
+	for (size_t i = 0; i < plan.n_files; i++)
+		free(plan.files[i].takes);
+	free(plan.files);
+	model_close(plan.m);
+	return rc < 0 ? EXIT_FAILED : EXIT_OK;
+}
+
+const struct cmd cmd_export = {
+	.name = "export",
+	.args = "[TRACE]",
+	.help = "Write the trace in another format: JSON for Perfetto, chrome://tracing, HTA",
+	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json, or NAME.PID.json.  For a compressed\n"
+		"file: gprof-trace export -o - TRACE | gzip >NAME.json.gz",
+	.opts = opts,
+	.run = run,
+};

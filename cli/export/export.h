@@ -1,0 +1,122 @@
+/*
+ * Traces into other formats.  A format is a struct of functions; walk.c goes through the trace once for all of them: it puts rows on
+ * tracks, joins GPU rows with the calls that launched them, and finds steps.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include "cli/json_out.h"
+#include "cli/model/map.h"
+#include "cli/model/model.h"
+
+struct export;
+
+enum track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_WAITS, TRACK_OVERHEAD };
+
+/* A line of the picture: slices on it lie beside or inside each other, never across. */
+struct track {
+	enum track_kind kind;
+	uint32_t process;               /* position in model_processes() */
+	uint32_t device, id;            /* of a stream: device ordinal and stream id; of a thread: its ordinal */
+	uint32_t lane;                  /* 0, or the n-th track for what overlaps on the stream */
+	uint32_t pid, tid;              /* as written: unique in the file */
+	uint32_t gpu;                   /* of a stream: the device's number as written, its pid */
+	uint32_t next_lane;             /* position of the next lane's track; 0: none */
+	int64_t end;                    /* of the last slice put on it */
+};
+
+/* One slice of a GPU, or of a wait for it. */
+struct gpu_slice {
+	unsigned kind;                  /* ROW_kernel, ROW_memcpy, ROW_memset or ROW_sync */
+	size_t row;
+	uint32_t track;                 /* position in tracks */
+	int64_t start, duration;
+	uint32_t corr;                  /* as written */
+	uint64_t external;              /* External id of the range around the call; 0: none */
+	bool launched;                  /* the call is in the trace; the next four are its */
+	uint32_t call_track;
+	int64_t call_start;
+	uint64_t flow;                  /* unique in the file */
+};
+
+struct host_slice {
+	size_t row;                     /* of its kind; SIZE_MAX: none */
+	uint32_t track;
+	int64_t start, duration;
+	uint64_t external;              /* own id of a range or step, that of the range around a call or mark; 0: none */
+	uint32_t corr;                  /* of a call, as written */
+};
+
+struct exporter {
+	const char *name, *suffix, *help;
+	/* 0, or -1: out of memory.  Others may be NULL: the walk leaves out what a format cannot hold. */
+	int (*begin)(struct export *x);
+	void (*call)(struct export *x, const struct host_slice *s);
+	void (*range)(struct export *x, const struct host_slice *s);            /* push/pop */
+	void (*interval)(struct export *x, const struct host_slice *s);         /* start/end: may cross others */
+	void (*mark)(struct export *x, const struct host_slice *s);
+	void (*step)(struct export *x, const struct host_slice *s, uint64_t number);
+	void (*gpu)(struct export *x, const struct gpu_slice *s);
+	void (*overhead)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
+	int (*end)(struct export *x);
+	void (*release)(struct export *x);      /* of whatever begin has made */
+};
+
+struct export {
+	const struct exporter *format;
+	struct model *m;
+	struct out *out;
+	const char *title;              /* name of the file that is written */
+	const bool *takes;              /* by process: whether it is in this file; NULL: all */
+	bool merged;                    /* several processes with GPU rows: ids are renumbered */
+	bool integers;                  /* microseconds without a fraction, rounded so that nesting is kept */
+	void (*progress)(uint64_t done, uint64_t total);
+	/* results */
+	uint64_t events;                /* slices written */
+	uint64_t untimed;               /* GPU rows left out: CUPTI gave them no time */
+	/* walk.c's and tracks.c's own */
+	struct track *tracks;
+	size_t n_tracks, cap_tracks;
+	struct map places, gpu_places, pids, taken;
+	uint32_t n_gpus;
+	uint32_t *corr_base;            /* by process: added to correlation ids of a merged file */
+	uint64_t n_flows, flow_base;
+	uint64_t done, total;
+	bool oom;
+	void *own;                      /* the format's */
+};
+
+extern const struct exporter export_kineto;
+
+/* Writes one file.  0, or -1: out of memory.  Whether the bytes arrived is asked of out. */
+int export_walk(struct export *x);
+void export_release(struct export *x);
+
+/* Whether a process has GPU rows or calls: what a Kineto file is made for. */
+bool export_has_cuda(struct model *m, uint32_t process);
+
+/* ---- tracks.c ---- */
+
+/* Position of a thread's track. */
+uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread);
+/* Position of a track on which a slice of a stream (or of waits for it) that starts at `start` fits; its end is moved on. */
+uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream, int64_t start,
+			 int64_t end);
+/* pid of a process as written. */
+uint32_t pid_of_process(struct export *x, uint32_t process);
+
+/* ---- steps.c ---- */
+
+struct step {
+	int64_t start, end;
+	uint64_t number;
+	uint32_t process, thread;
+};
+
+/*
+ * Ranges that look like steps ("step 12", "iteration#3", "train_step" again and again), from the thread that has most of them.
+ * none: ranges are called ProfilerStep#N already, or nothing looks like a step.  free() *steps.  0, or -1: out of memory.
+ */
+int steps_find(struct export *x, struct step **steps, size_t *n, bool *named);
+
+#endif

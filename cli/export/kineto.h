@@ -1,0 +1,58 @@
+/* What the two halves of the Kineto format share: kineto.c writes slices, kineto_meta.c what stands around them. */
+#ifndef EXPORT_KINETO_H
+#define EXPORT_KINETO_H
+
+#include "cli/export/export.h"
+
+/* Text that comes again and again, ready to be copied. */
+struct piece {
+	char *text;
+	size_t len;
+};
+
+enum piece_class { PIECE_KERNEL, PIECE_CALL, PIECE_TEXT, PIECE_COPY, PIECE_CONFIG, PIECE_TRACK, PIECE_CLASSES };
+
+struct kineto {
+	int64_t base;                   /* ns that times are counted from */
+	struct map index[PIECE_CLASSES];
+	struct piece *pieces;
+	size_t n_pieces, cap_pieces;
+	struct out making;              /* of the next piece, into memory */
+	FILE *memory;
+	char *made;
+	size_t made_len;
+	bool any;                       /* an event was written: the next one needs a comma */
+	/* columns */
+	const uint32_t *call_name, *call_cbid;
+	const int32_t *call_result;
+	const uint32_t *range_name, *range_domain, *range_category, *range_payload_type;
+	const uint64_t *range_payload;
+	const uint32_t *mark_name, *mark_domain;
+	const uint32_t *kernel_name, *kernel_config, *kernel_context, *kernel_graph;
+	const uint64_t *kernel_node;
+	const uint32_t *copy_kind, *copy_src, *copy_dst, *copy_context, *copy_flags, *copy_src_device, *copy_dst_device, *copy_graph;
+	const uint64_t *copy_bytes, *copy_node;
+	const uint32_t *set_kind, *set_context, *set_graph;
+	const uint64_t *set_bytes, *set_node;
+	const uint32_t *wait_type, *wait_context, *wait_stream;
+	const uint32_t *overhead_kind;
+};
+
+/* Everything before the events, and behind them.  0, or -1: out of memory. */
+int kineto_head(struct export *x);
+int kineto_tail(struct export *x);
+
+/* The separator before an event. */
+static inline void kineto_next(struct export *x)
+{
+	struct kineto *k = x->own;
+
+	if (k->any)
+		out_lit(x->out, ",\n");
+	k->any = true;
+}
+
+/* Time of ns since 1970, or a length, in microseconds. */
+void kineto_time(struct export *x, int64_t ns);
+
+#endif

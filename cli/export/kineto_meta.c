@@ -1,0 +1,240 @@
+/* What stands around the slices of a Kineto file: devices, versions, rank, names of tracks. */
+#include "cli/export/kineto.h"
+#include "cli/model/process.h"
+
+#include <stdlib.h>
+
+#define SORT_GPU      5000000u  /* Kineto's: host processes first, then the GPUs */
+#define SORT_OVERHEAD 0x100000Au
+#define MOST_DEVICES  64u
+
+static bool takes(const struct export *x, uint32_t process)
+{
+	return !x->takes || x->takes[process];
+}
+
+/* The first process of the file that used CUDA, else the first of all: whose rank and versions the file has. */
+static uint32_t main_process(struct export *x)
+{
+	uint32_t n, first = 0;
+
+	model_processes(x->m, &n);
+	for (uint32_t p = n; p-- > 1;)
+		if (takes(x, p) && (export_has_cuda(x->m, p) || !first || !export_has_cuda(x->m, first)))
+			first = p;
+	return first;
+}
+
+static void put_device(struct export *x, uint32_t id, const struct device_row *d)
+{
+	struct out *o = x->out;
+
+	out_format(o, "{\"id\": %u", id);
+	if (d) {
+		out_lit(o, ", \"name\": ");
+		json_string(o, model_string(x->m, d->name));
+		out_format(o, ", \"totalGlobalMem\": %llu, \"computeMajor\": %u, \"computeMinor\": %u, \"maxThreadsPerBlock\": %u, "
+			   "\"maxThreadsPerMultiprocessor\": %u, \"warpSize\": %u, \"sharedMemPerBlock\": %u, \"numSms\": %u, "
+			   "\"regsPerMultiprocessor\": %u, \"sharedMemPerMultiprocessor\": %u", (unsigned long long)d->memory, d->cc_major,
+			   d->cc_minor, d->max_threads_block, d->max_warps_sm * d->warp, d->warp, d->max_shared_block, d->sm_count,
+			   d->max_registers_sm, d->max_shared_sm);
+	}
+	out_char(o, '}');
+}
+
+/* Readers take the position in this list for the device's number, so gaps are filled. */
+static void put_devices(struct export *x, uint32_t process)
+{
+	const struct device_row *d[MOST_DEVICES] = { 0 };
+	uint32_t n = 0;
+
+	for (uint32_t id = 0; id < MOST_DEVICES; id++)
+		if ((d[id] = model_device(x->m, process, id)))
+			n = id + 1;
+	out_lit(x->out, "  \"deviceProperties\": [");
+	for (uint32_t id = 0; id < n; id++) {
+		out_text(x->out, id ? ",\n    " : "\n    ");
+		put_device(x, id, d[id]);
+	}
+	out_text(x->out, n ? "\n  ],\n" : "],\n");
+}
+
+static void put_text(struct export *x, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return;
+	out_format(x->out, "  \"%s\": ", key);
+	json_string(x->out, value);
+	out_lit(x->out, ",\n");
+}
+
+/* A version as Kineto writes it, if it is a whole number. */
+static void put_number(struct export *x, const char *key, const char *value)
+{
+	if (value && *value && !value[strspn(value, "0123456789")] && strlen(value) < 18)
+		out_format(x->out, "  \"%s\": %s,\n", key, value);
+}
+
+static bool whole(const char *text)
+{
+	return text && *text && !text[strspn(text, "0123456789")] && strlen(text) < 9;
+}
+
+/* HTA finds the rank by a blank behind the colon. */
+static void put_rank(struct export *x, const struct process *p)
+{
+	const char *rank = process_attribute(p, "rank"), *world = process_attribute(p, "world_size");
+
+	if (!whole(rank))
+		return;
+	out_format(x->out, "  \"distributedInfo\": {\"rank\": %s", rank);
+	if (whole(world))
+		out_format(x->out, ", \"world_size\": %s", world);
+	out_lit(x->out, "},\n");
+}
+
+int kineto_head(struct export *x)
+{
+	struct kineto *k = x->own;
+	uint32_t n, main = main_process(x);
+	const struct process *p = model_processes(x->m, &n) + main;
+
+	out_lit(x->out, "{\n  \"schemaVersion\": 1,\n");
+	if (!x->merged) {
+		put_devices(x, main);
+		put_rank(x, p);
+	}
+	put_number(x, "cupti_version", process_attribute(p, "cupti.version"));
+	put_number(x, "cuda_runtime_version", process_attribute(p, "runtime.version"));
+	put_number(x, "cuda_driver_version", process_attribute(p, "driver.version"));
+	put_text(x, "host_name", model_attribute(x->m, "host"));
+	put_text(x, "command", model_attribute(x->m, "command"));
+	out_format(x->out, "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": %lld,\n  \"traceEvents\": [\n", (long long)k->base);
+	return 0;
+}
+
+/* ---- names of tracks, behind the events because only then they are known ---- */
+
+static void row_begin(struct export *x, const char *name, uint32_t pid, uint32_t tid)
+{
+	kineto_next(x);
+	out_format(x->out, "{\"ph\": \"M\", \"name\": \"%s\", \"pid\": %d, \"tid\": %u, \"ts\": ", name, (int)pid, tid);
+	kineto_time(x, model_start(x->m));
+	out_lit(x->out, ", \"args\": {");
+}
+
+static void put_process(struct export *x, uint32_t pid, const char *name, const char *labels, uint32_t sort)
+{
+	row_begin(x, "process_name", pid, 0);
+	out_lit(x->out, "\"name\": ");
+	json_string(x->out, name);
+	out_lit(x->out, "}}");
+	row_begin(x, "process_labels", pid, 0);
+	out_lit(x->out, "\"labels\": ");
+	json_string(x->out, labels);
+	out_lit(x->out, "}}");
+	row_begin(x, "process_sort_index", pid, 0);
+	out_format(x->out, "\"sort_index\": %u}}", sort);
+}
+
+static void put_host(struct export *x, uint32_t process)
+{
+	uint32_t n;
+	const struct process *p = model_processes(x->m, &n) + process;
+	const char *rank = process_attribute(p, "rank");
+	char name[32], labels[64];
+	uint32_t pid = pid_of_process(x, process);
+
+	snprintf(labels, sizeof labels, "CPU%s%.9s", whole(rank) ? ", rank " : "", whole(rank) ? rank : "");
+	if (pid != p->pid && p->described)
+		snprintf(labels + strlen(labels), sizeof labels - strlen(labels), ", pid %u", p->pid);
+	put_process(x, pid, process_name(p, name, sizeof name), labels, pid);
+}
+
+static void put_gpu(struct export *x, const struct track *t)
+{
+	const struct device_row *d = model_device(x->m, t->process, t->device);
+	char labels[32];
+
+	snprintf(labels, sizeof labels, "GPU %u", t->gpu);
+	put_process(x, t->pid, d ? model_string(x->m, d->name) : "GPU", labels, SORT_GPU + t->gpu);
+}
+
+static void put_thread_name(struct export *x, const struct track *t)
+{
+	const struct thread *thread = model_thread(x->m, t->process, t->id);
+	uint32_t n;
+	const struct process *p = model_processes(x->m, &n) + t->process;
+	const char *name = thread ? thread->name : "";
+
+	row_begin(x, "thread_name", t->pid, t->tid);
+	out_lit(x->out, "\"name\": ");
+	if (*name) {
+		char *text = NULL;
+
+		if (asprintf(&text, "thread %u (%s)", t->tid, name) >= 0)
+			json_string(x->out, text);
+		else
+			x->oom = true;
+		free(text);
+	} else {
+		out_format(x->out, "\"thread %u%s\"", t->tid, thread && thread->row.tid == p->pid ? " (main)" : "");
+	}
+	out_lit(x->out, "}}");
+}
+
+static void put_stream_name(struct export *x, const struct track *t)
+{
+	row_begin(x, "thread_name", t->pid, t->tid);
+	out_lit(x->out, "\"name\": \"");
+	if (t->kind == TRACK_OVERHEAD)
+		out_lit(x->out, "CUPTI");
+	else if (t->id == STREAM_NONE)
+		out_lit(x->out, "context (waits)");
+	else
+		out_format(x->out, "stream %u%s", t->id, t->kind == TRACK_WAITS ? " (waits)" : "");
+	if (t->lane)
+		out_format(x->out, " (overlap %u)", t->lane);
+	if (x->merged) {
+		uint32_t n;
+		const struct process *p = model_processes(x->m, &n) + t->process;
+
+		out_format(x->out, " of pid %u", p->pid);
+	}
+	out_lit(x->out, "\"}}");
+}
+
+static void put_track_names(struct export *x, size_t i, struct map *named)
+{
+	const struct track t = x->tracks[i];
+	uint64_t key = (uint64_t)(t.kind == TRACK_THREAD) << 32 | t.pid;
+	bool new;
+
+	if (!map_put(named, key, 0, &new))
+		x->oom = true;
+	else if (new && t.kind == TRACK_THREAD)
+		put_host(x, t.process);
+	else if (new && t.kind == TRACK_OVERHEAD)
+		put_process(x, t.pid, "CUPTI Overhead", "CUPTI", SORT_OVERHEAD);
+	else if (new)
+		put_gpu(x, &t);
+	if (t.kind == TRACK_THREAD)
+		put_thread_name(x, &t);
+	else
+		put_stream_name(x, &t);
+	row_begin(x, "thread_sort_index", t.pid, t.tid);
+	out_format(x->out, "\"sort_index\": %u}}", t.tid);
+}
+
+int kineto_tail(struct export *x)
+{
+	struct map named = { 0 };
+
+	for (size_t i = 0; i < x->n_tracks && !x->oom; i++)
+		put_track_names(x, i, &named);
+	map_release(&named);
+	out_lit(x->out, "\n  ],\n  \"traceName\": ");
+	json_string(x->out, x->title);
+	out_lit(x->out, "\n}\n");
+	return x->oom ? -1 : 0;
+}

@@ -1,0 +1,155 @@
+/* Which pid and tid a slice is written with. */
+#include "cli/export/export.h"
+#include "cli/model/process.h"
+
+#include <stdlib.h>
+
+#define WAITS_TID   1000000u    /* as Kineto numbers the waits for a stream */
+#define LANE_TID    2000000u
+#define CONTEXT_TID 1999999u    /* waits for a whole context */
+#define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
+#define MOST_GPUS   1024u       /* host pids below are moved */
+
+static uint32_t add_track(struct export *x, const struct track *t)
+{
+	if (x->n_tracks == x->cap_tracks) {
+		size_t cap = x->cap_tracks ? x->cap_tracks * 2 : 64;
+		struct track *tracks = realloc(x->tracks, cap * sizeof *tracks);
+
+		if (!tracks) {
+			x->oom = true;
+			return 0;
+		}
+		x->tracks = tracks;
+		x->cap_tracks = cap;
+	}
+	x->tracks[x->n_tracks] = *t;
+	return (uint32_t)x->n_tracks++;
+}
+
+/* The value of a key, made by counting; UINT32_MAX: out of memory. */
+static uint32_t number_of(struct export *x, struct map *map, uint64_t key, bool *new)
+{
+	uint32_t *at = map_put(map, key, (uint32_t)map->n, new);
+
+	x->oom |= !at;
+	return at ? *at - 1 : UINT32_MAX;
+}
+
+/* A (pid, tid) of its own: the wanted one, or the next that is free. */
+static uint32_t free_tid(struct export *x, uint32_t pid, uint32_t tid)
+{
+	bool new = false;
+
+	while (number_of(x, &x->taken, (uint64_t)pid << 32 | tid, &new) != UINT32_MAX && !new)
+		tid++;
+	return tid;
+}
+
+uint32_t pid_of_process(struct export *x, uint32_t process)
+{
+	uint32_t n, pid = map_get(&x->pids, (uint64_t)process << 1 | 1);
+	const struct process *p = model_processes(x->m, &n) + process;
+	bool new = false;
+
+	if (pid != MAP_NONE)
+		return pid;
+	pid = p->described ? p->pid : p->number;
+	if (pid < MOST_GPUS)
+		pid = p->host_pid >= MOST_GPUS ? p->host_pid : pid + HOST_PID;
+	/* A pid used twice, one process after the other or in two namespaces, would put both on one track. */
+	while (number_of(x, &x->pids, (uint64_t)pid << 1, &new) != UINT32_MAX && !new)
+		pid += HOST_PID;
+	if (!map_set(&x->pids, (uint64_t)process << 1 | 1, pid))
+		x->oom = true;
+	return pid;
+}
+
+/* The GPU's number as written: the device ordinal, or in a merged file one for each physical GPU, counted up. */
+static uint32_t gpu_of(struct export *x, uint32_t process, uint32_t device)
+{
+	uint64_t key = (uint64_t)process << 32 | device;
+	uint32_t gpu = x->merged ? map_get(&x->gpu_places, key) : device;
+	const struct device_row *d, *other;
+
+	if (gpu != MAP_NONE)
+		return gpu;
+	d = model_device(x->m, process, device);
+	for (size_t i = 0; d && (d->uuid_high || d->uuid_low) && i < x->n_tracks && gpu == MAP_NONE; i++) {
+		const struct track *t = &x->tracks[i];
+
+		if (t->kind != TRACK_STREAM && t->kind != TRACK_WAITS)
+			continue;
+		other = model_device(x->m, t->process, t->device);
+		if (other && other->uuid_high == d->uuid_high && other->uuid_low == d->uuid_low)
+			gpu = t->gpu;
+	}
+	if (gpu == MAP_NONE)
+		gpu = x->n_gpus++;
+	if (!map_set(&x->gpu_places, key, gpu))
+		x->oom = true;
+	return gpu;
+}
+
+uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
+{
+	bool new;
+	uint32_t *place = map_put(&x->places, (uint64_t)process << 34 | (uint64_t)thread << 2 | 1, (uint32_t)x->n_tracks, &new);
+	const struct thread *t;
+
+	if (!place) {
+		x->oom = true;
+		return 0;
+	}
+	if (new) {
+		struct track track = { .kind = TRACK_THREAD, .process = process, .id = thread, .pid = pid_of_process(x, process) };
+
+		t = model_thread(x->m, process, thread);
+		track.tid = free_tid(x, track.pid, t && t->row.tid ? t->row.tid : thread);
+		add_track(x, &track);
+	}
+	return *place - 1;
+}
+
+static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream, uint32_t lane)
+{
+	struct track t = {
+		.kind = kind, .process = process, .device = device, .id = stream, .lane = lane, .gpu = gpu_of(x, process, device),
+	};
+	uint32_t tid = stream == STREAM_NONE ? CONTEXT_TID : kind == TRACK_WAITS ? stream + WAITS_TID : stream;
+
+	t.pid = kind == TRACK_OVERHEAD ? UINT32_MAX : t.gpu;
+	t.tid = free_tid(x, t.pid, tid + lane * LANE_TID);
+	t.end = INT64_MIN;
+	return add_track(x, &t);
+}
+
+/* Kernels of one stream can overlap (programmatic launch, graphs); viewers want slices beside or inside each other. */
+uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream, int64_t start,
+			 int64_t end)
+{
+	bool new;
+	uint32_t slot = number_of(x, &x->places, (uint64_t)process << 34 | (uint64_t)device << 18 | (uint64_t)kind << 2 | 2, &new);
+	uint32_t *place, at;
+
+	place = map_put(&x->places, (uint64_t)slot << 34 | (uint64_t)stream << 2 | 3, (uint32_t)x->n_tracks, &new);
+	if (!place) {
+		x->oom = true;
+		return 0;
+	}
+	at = *place - 1;
+	if (new)
+		new_stream(x, kind, process, device, stream, 0);
+	while (!x->oom && x->tracks[at].end > start) {
+		if (!x->tracks[at].next_lane) {
+			uint32_t lane = new_stream(x, kind, process, device, stream, x->tracks[at].lane + 1);
+
+			x->tracks[at].next_lane = lane;
+		}
+		at = x->tracks[at].next_lane;
+	}
+	if (x->oom)
+		return 0;
+	x->tracks[at].end = end;
+	return at;
+}
