@@ -25,7 +25,7 @@
 #include "trace/config.h"
 #include "trace/wire.h"
 
-static char folder[] = "/tmp/gprof-XXXXXX";
+static char folder[80];
 static char settings[8192];
 static bool leaves;
 static long denied = -1;
@@ -40,7 +40,7 @@ static void write_config(void)
 {
 	static struct config c;
 	static char text[1 << 16];
-	char path[64];
+	char path[128];
 	int fd;
 	size_t n;
 
@@ -145,6 +145,7 @@ int main(int argc, char **argv)
 		else
 			sprintf(settings + strlen(settings), "%s%s\n", opt == 'o' ? "output=" : "", optarg);
 	}
+	snprintf(folder, sizeof folder, "%s/gprof-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(folder))
 		die(folder);
 	write_config();
