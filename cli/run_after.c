@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#pragma weak page_print
-
 static const struct launch *ended;      /* for the handler below */
 
 /* Somebody does not want to wait for the page. */
@@ -84,7 +82,7 @@ static void print_page(const char *trace)
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
-	if (out && page_print)
+	if (out)
 		page_print(trace, out, 0);
 	if (out && fclose(out) == 0 && n)
 		fwrite(text, 1, n, stderr);
@@ -102,7 +100,7 @@ void after(const struct launch *l, const struct session *s, const struct request
 	allow_interruption(l);
 	if (s->lost)
 		note("the collector ended before the program; '%s' holds what was written until then", s->trace);
-	if (r->quiet)
+	if (r->quiet || output_rank() > 0)
 		note("the trace is '%s'", s->trace);
 	else
 		print_page(s->trace);

@@ -107,6 +107,8 @@ int main(int argc, char **argv)
 	struct run x = { .session = SESSION_INIT };
 	int rc = request_parse(&x.request, argc, argv);
 
+	if (rc == OPTIONS_DONE && fflush(stdout) != 0)
+		return fail_errno("cannot write"), EXIT_FAILED;
 	if (rc < 0)
 		return rc == OPTIONS_DONE ? EXIT_OK : EXIT_USAGE;
 	rc = find_command(&x);

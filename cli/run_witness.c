@@ -17,12 +17,12 @@
 
 extern char **environ;
 
-/* It must not be found by who looks for "gprof-run" or for words of its command line (pkill -f): that would look like a group. */
+/* It must not be found by who looks for "gprof" or for words of our command line (pkill -f): that would look like the whole group. */
 static void hide_words(void)
 {
 	char *first = program_invocation_name;
 
-	prctl(PR_SET_NAME, "gprof-witness");
+	prctl(PR_SET_NAME, "run-witness");
 	if (environ && environ[0] > first && environ[0] - first < 1 << 20)
 		memset(first, 0, (size_t)(environ[0] - first));
 }

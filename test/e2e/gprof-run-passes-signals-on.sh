@@ -51,6 +51,18 @@ it 'does not double a signal that was sent to the whole group' '
 	is "exit 0" "$(cat how)"
 '
 
+it 'is the only process of ours that pkill finds by its name or its words' '
+	need "$SIGNALS"
+	need pgrep
+	gprof-run -q -o run -- "$SIGNALS" log 2>err &
+	within 20 test -e log.pid
+	within 20 pgrep -P $! -x run-witness
+	is "" "$(pgrep -P $! -f "gprof-run|-o run")"
+	is gprof-collector "$(ps -o comm= -p "$(pgrep -P $! gprof)")"
+	kill -USR2 $!
+	wait $!
+'
+
 it 'kill -9 of it ends the program too: nobody else would' '
 	gprof-run -q -o run -- sh -c "echo \$\$ >pid; exec sleep 100" 2>err &
 	within 20 test -s pid
