@@ -113,6 +113,8 @@ void salvage(struct process *p)
 	open = salvage_ranges(g);
 	if (open)
 		troubles_add(&p->troubles, HEALTH_ranges_open, open, now, NULL);
-	if (g->view.a->life < LIFE_ENDED && (process_flags(p) & PROCESS_CUPTI))
+	if (g->view.a->life == LIFE_ENDED)
+		p->flags |= PROCESS_CLEAN;
+	else if ((process_flags(p) & PROCESS_CUPTI))
 		troubles_add(&p->troubles, HEALTH_ended_early, 1, now, NULL);
 }

@@ -120,7 +120,9 @@ static struct process *find_awaited(const struct tree *t, const struct roster_li
 
 static unsigned how_flags(char how)
 {
-	return how == 'c' ? PROCESS_PRELOADED : PROCESS_FORKED | (how == 'F' ? PROCESS_FORKED_CUDA : 0);
+	if (how == 'c')
+		return PROCESS_PRELOADED;
+	return how == 'd' ? 0 : PROCESS_FORKED | (how == 'F' ? PROCESS_FORKED_CUDA : 0);
 }
 
 /*
@@ -130,7 +132,7 @@ static unsigned how_flags(char how)
  */
 static void take_over(struct tree *t, struct process *before, uint32_t ppid, char how)
 {
-	bool execed = how == 'c' && (ppid == before->ppid || alive_is(&before->alive));
+	bool execed = (how == 'c' || how == 'd') && (ppid == before->ppid || alive_is(&before->alive));
 
 	tree_end(t, before, execed ? PROCESS_EXECED : 0);
 }

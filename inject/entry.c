@@ -55,8 +55,6 @@ void modules_forked(void)
 __attribute__((constructor)) static void loaded(void)
 {
 	modules_init();
-	if (session_wanted())
-		session_flag(PROCESS_PRELOADED);
 }
 
 /* gprof-run moves an injection that the user had set out of the way, under this name; it is not served, and we say so. */

@@ -36,6 +36,7 @@ int session_real_pid(void)
 static void init(void)
 {
 	const char *dir = getauxval(AT_SECURE) ? NULL : getenv(WIRE_ENV);
+	const char *list = getenv("LD_PRELOAD");
 	void *page;
 
 	if (!dir || dir[0] != '/' || strlen(dir) + sizeof "/roster" > sizeof folder)
@@ -47,7 +48,10 @@ static void init(void)
 		guest = page;
 	}
 	guest->start = clock_ns(CLOCK_REALTIME);
-	roster_line(folder, 'c', guest->start, program_invocation_short_name);
+	bool preloaded = list && strstr(list, "libgprof_inject.so");
+	if (preloaded)
+		guest->flags |= PROCESS_PRELOADED;
+	roster_line(folder, preloaded ? 'c' : 'd', guest->start, program_invocation_short_name);
 }
 
 /* ms from now until the deadline, at least 1. */

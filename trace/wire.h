@@ -18,8 +18,8 @@
 
 /*
  * Roster line: "R1 <how> <pid> <ppid> <start, REALTIME ns> <name>\n", at most ROSTER_LINE_MAX bytes, which is below PIPE_BUF, so
- * lines never mix.  how: 'c' constructor (a new program image), 'f' forked child, 'F' forked child of a CUDA-initialised parent,
- * 'x' could not connect and records nothing: the name is then the reason.
+ * lines never mix.  how: 'c' constructor (a new program image, preloaded), 'd' the same, but loaded later by the driver's or NVTX's
+ * door, 'f' forked child, 'F' forked child of a CUDA-initialised parent, 'x' could not connect and records nothing: the name is then the reason.
  */
 #define ROSTER_LINE_MAX 64
 
