@@ -44,6 +44,22 @@ it 'salvages the ranges that were open when the program was killed, by each sign
 	done
 '
 
+it 'serves targets of NVTX 2' '
+	need "$GPROF_BUILD/test/programs/nvtx2" "NVTX programs are not built"
+	gprof-run -q -o run -- "$GPROF_BUILD/test/programs/nvtx2" >said
+	gprof-trace report -r nvtx_pushpop_sum --format csv run.gtrace | tail -n +2 | awk -F, "{ print \$9 \",\" \$3 }" >actual
+	is ":version two,4" "$(cat actual)" "the report"
+	is 4 "$(gprof-trace dump run.gtrace | grep -c "^mark ")" "marks"
+'
+
+it 'serves NVTX by its own door alone, without LD_PRELOAD' '
+	need "$GPROF_BUILD/test/programs/nvtx_kinds" "NVTX programs are not built"
+	gprof-run -q -o run -- env -u LD_PRELOAD "$GPROF_BUILD/test/programs/nvtx_kinds" >said
+	sed -n "s/^range //p" said | sort >expected
+	gprof-trace report -r nvtx_pushpop_sum --format csv run.gtrace | tail -n +2 | awk -F, "{ print \$9 \",\" \$3 }" | sort >actual
+	same expected actual
+'
+
 it 'serves the nvtx package of Python' '
 	need "$GPROF_BUILD/judges/bin/python" "no environment for judges"
 	"$GPROF_BUILD/judges/bin/python" -c "import nvtx" 2>/dev/null || skip "the nvtx package is not installed"
