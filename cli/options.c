@@ -2,6 +2,7 @@
 
 #include "cli/cmd.h"
 #include "cli/fail.h"
+#include "cli/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -70,22 +71,9 @@ int opt_text(const struct opt *o, const char *value)
 	return 0;
 }
 
-/* Is `value` (n bytes) one of the words? */
-static bool has_word(const char *words, const char *value, size_t n)
-{
-	for (const char *w = words; *w; w += strspn(w, " ")) {
-		size_t len = strcspn(w, " ");
-
-		if (len == n && strncmp(w, value, n) == 0)
-			return true;
-		w += len;
-	}
-	return false;
-}
-
 int opt_choice(const struct opt *o, const char *value)
 {
-	if (!has_word(o->values, value, strlen(value)))
+	if (!words_have(o->values, value))
 		return fail("--%s is one of %s, not '%s'", o->name, o->values, value);
 	return opt_text(o, value);
 }

@@ -6,7 +6,7 @@
 #include "cli/input.h"
 #include "cli/model/gpu.h"
 #include "cli/model/process.h"
-#include "cli/run.h"
+#include "cli/words.h"
 #include "trace/health.h"
 #include "trace/reader.h"
 
@@ -364,7 +364,7 @@ static void put_next(struct page *p)
 	char *words[] = { (char *)model_path(p->m) }, path[512];
 	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range);
 
-	quote_words(path, sizeof path, words, 1);
+	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
 		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "health", path);
 	out_format(p->out, "%*sgprof-trace report list    names all reports; report --help how to sort and cut them\n", LABEL, "");

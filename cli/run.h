@@ -45,9 +45,6 @@ void request_release(struct request *r);
 /* Says what was asked for and is not recorded, or means nothing here: one line each, by one rank alone. */
 void request_say_ignored(void);
 
-/* The words as a shell would take them: 'a b' c.  Cut at size. */
-void quote_words(char *out, size_t size, char *const *words, int n);
-
 /* ---- run_env.c: environment of the program ---- */
 
 struct env {
@@ -115,6 +112,9 @@ void cupti_hint(const struct target *t, const struct request *r, const struct en
 /* Absolute path of the trace from -o and the program's pid; makes missing folders. */
 void output_path(const struct request *r, pid_t program, char *out, size_t size);
 
+/* Makes a folder and those above it; whether that worked shows when something is written there. */
+void output_make_folder(const char *path);
+
 /* From the variables of torchrun, MPI and Slurm; -1: not set. */
 long output_rank(void);
 
@@ -176,6 +176,9 @@ void launch_instead(const struct launch *l, const struct target *t, const struct
 
 /* In a child: signals as they were at our start. */
 void launch_restore_signals(const struct launch *l);
+
+/* close_range(fd, ~0), also where the kernel has none. */
+void launch_close_from(int fd);
 
 /* Ends as the program ended.  Does not return. */
 void launch_end_alike(const struct launch *l) __attribute__((noreturn));

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,19 @@ void launch_prepare(struct launch *l)
 	/* Somebody who ignores SIGCHLD would leave us without an exit status. */
 	sigaction(SIGCHLD, &plain, &l->chld);
 	l->line = -1;
+}
+
+void launch_close_from(int fd)
+{
+	long max;
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, fd, ~0u, 0) == 0)
+		return;
+#endif
+	max = sysconf(_SC_OPEN_MAX);
+	for (; fd < (max > 0 && max < 65536 ? max : 65536); fd++)
+		close(fd);
 }
 
 void launch_restore_signals(const struct launch *l)

@@ -75,6 +75,8 @@ static bool start_session(struct run *x)
 		return false;
 	c->main_pid = (uint64_t)x->launch.program;
 	output_path(&x->request, x->launch.program, c->output, sizeof c->output);
+	if (*c->record_raw)
+		output_make_folder(c->record_raw);
 	return session_start(&x->session, c) == 0;
 }
 

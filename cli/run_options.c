@@ -3,6 +3,7 @@
 #include "cli/fail.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "cli/words.h"
 #include "trace/version.h"
 
 #include <errno.h>
@@ -48,20 +49,6 @@ struct absent {
 	bool later;
 };
 
-static bool is_word_of(const char *words, const char *value)
-{
-	size_t n = strlen(value);
-
-	for (const char *w = words; *w; w += strspn(w, " ")) {
-		size_t len = strcspn(w, " ");
-
-		if (len == n && strncmp(w, value, n) == 0)
-			return true;
-		w += len;
-	}
-	return false;
-}
-
 static int opt_absent(const struct opt *o, const char *value)
 {
 	const struct absent *a = o->where;
@@ -70,7 +57,7 @@ static int opt_absent(const struct opt *o, const char *value)
 		value = "true";
 	if (!o->arg && opt_bool_word(value) < 0)
 		return fail("--%s is true or false, not '%s'", o->name, value);
-	if (!is_word_of(a->unheard, value))
+	if (!words_have(a->unheard, value))
 		ignore(o->name, value, o->help, a->later);
 	return 0;
 }
@@ -182,7 +169,7 @@ static int export_word(const struct opt *o, const char *word)
 		return opt_list(o, "kineto");
 	if (!*word || strcmp(word, "none") == 0)
 		return 0;
-	if (!is_word_of(later, word))
+	if (!words_have(later, word))
 		return fail("--export knows no '%s'; it is kineto", word);
 	ignore(o->name, word, "not written by this version; gprof-trace export writes kineto", true);
 	return 0;
@@ -209,6 +196,19 @@ static int opt_path(const struct opt *o, const char *value)
 	if (*value != '/' && !getcwd(here, sizeof here))
 		return fail_errno("--%s: cannot tell the current folder for '%s'", o->name, value);
 	if (snprintf(o->where, CONFIG_TEXT, "%s%s%s", here, *here ? "/" : "", value) >= CONFIG_TEXT)
+		return fail("--%s: '%s' is too long", o->name, value);
+	return 0;
+}
+
+/* A path, or a bare name for the loader to look up. */
+static int opt_library(const struct opt *o, const char *value)
+{
+	if (strchr(value, '/') || access(value, F_OK) == 0) {
+		if (access(value, R_OK) < 0)
+			fail_errno("--%s: cannot read '%s'", o->name, value);   /* the rest is recorded all the same */
+		return opt_path(o, value);
+	}
+	if (snprintf(o->where, CONFIG_TEXT, "%s", value) >= CONFIG_TEXT)
 		return fail("--%s: '%s' is too long", o->name, value);
 	return 0;
 }
@@ -302,35 +302,6 @@ const struct program run_program = {
 
 /* ---- options from a file ---- */
 
-/* Splits in place: blanks part words, quotes hold them together, # starts a comment.  The number of words. */
-static int split(char *text, char **words, int max)
-{
-	char *in = text, *out = text;
-	int n = 0;
-
-	for (;;) {
-		in += strspn(in, " \t\r\n");
-		if (*in == '#') {
-			in += strcspn(in, "\n");
-			continue;
-		}
-		if (!*in || n == max)
-			return n;
-		words[n++] = out;
-		while (*in && !strchr(" \t\r\n", *in)) {
-			char quote = *in == '\'' || *in == '"' ? *in++ : 0;
-
-			do {
-				if (*in && *in != quote)
-					*out++ = *in++;
-			} while (quote && *in && *in != quote);
-			in += quote && *in;
-		}
-		in += *in != 0;
-		*out++ = '\0';
-	}
-}
-
 static char *read_text(const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -362,7 +333,7 @@ static int opt_command_file(const struct opt *o, const char *value)
 	kept[depth] = read_text(value);
 	if (!kept[depth])
 		return -1;
-	n = 1 + split(kept[depth++], words + 1, 510);
+	n = 1 + words_split(kept[depth++], words + 1, 510);
 	first = options_parse(&cmd_run, n, words, true);
 	if (first >= 0 && first < n)
 		return fail("'%s' is no option, in '%s'", words[first], value);
@@ -370,23 +341,6 @@ static int opt_command_file(const struct opt *o, const char *value)
 }
 
 /* ---- together ---- */
-
-void quote_words(char *out, size_t size, char *const *words, int n)
-{
-	size_t at = 0;
-
-	out[0] = '\0';
-	for (int i = 0; i < n && at < size; i++) {
-		bool plain = words[i][0] && !words[i][strspn(words[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-								       "0123456789_-+=./:,@%^")];
-
-		at += (size_t)snprintf(out + at, size - at, "%s%s", i ? " " : "", plain ? words[i] : "'");
-		for (const char *p = words[i]; !plain && *p && at < size; p++)
-			at += (size_t)snprintf(out + at, size - at, *p == '\'' ? "'\\''" : "%c", *p);
-		if (!plain && at < size)
-			at += (size_t)snprintf(out + at, size - at, "'");
-	}
-}
 
 void request_say_ignored(void)
 {
@@ -430,10 +384,10 @@ int request_parse(struct request *out, int argc, char **argv)
 		r.config.flush_ms = flush_ms;
 	r.argc = argc - first;
 	r.argv = argv + first;
-	quote_words(r.config.command, sizeof r.config.command, r.argv, r.argc);
+	words_quote(r.config.command, sizeof r.config.command, r.argv, r.argc);
 	if (strcmp(argv[first - 1], "--") == 0)
 		first--;
-	quote_words(r.config.options, sizeof r.config.options, argv + 1, first - 1);
+	words_quote(r.config.options, sizeof r.config.options, argv + 1, first - 1);
 	list_not_recorded(r.config.not_recorded, sizeof r.config.not_recorded);
 	*out = r;
 	return 0;

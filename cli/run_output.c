@@ -185,6 +185,14 @@ static void make_folders(char *path)
 	}
 }
 
+void output_make_folder(const char *path)
+{
+	char copy[PATH_MAX];
+
+	if (snprintf(copy, sizeof copy, "%s/", path) < (int)sizeof copy)
+		make_folders(copy);
+}
+
 void output_path(const struct request *r, pid_t program, char *out, size_t size)
 {
 	struct text t = { .at = out, .end = out + size - strlen(SUFFIX) };

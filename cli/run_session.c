@@ -112,7 +112,7 @@ static void become_collector(const char *program, const char *folder, int contro
 		fcntl(3, F_SETFD, 0);
 	else
 		dup2(control, 3);
-	close_range(4, ~0u, 0);
+	launch_close_from(4);
 	/* An outer session is not to record the collector of an inner one. */
 	for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
 		unsetenv(doors[i]);

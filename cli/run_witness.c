@@ -35,7 +35,7 @@ static void watch(uint32_t *seen, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
-	close_range(0, ~0u, 0);
+	launch_close_from(0);
 	hide_words();
 	sigfillset(&all);
 	for (;;) {

@@ -60,18 +60,6 @@ static void file(const char *name, const char *text, mode_t mode)
 
 /* ---- words, variables, paths ---- */
 
-TEST(command_lines_are_quoted_so_that_a_shell_reads_them_back)
-{
-	char out[64];
-
-	quote_words(out, sizeof out, (char *[]){ "python", "a b", "", "it's", "--x=1", "$HOME" }, 6);
-	CHECK_STR(out, "python 'a b' '' 'it'\\''s' --x=1 '$HOME'");
-	quote_words(out, 8, (char *[]){ "abcdefgh", "i j" }, 2);
-	CHECK_STR(out, "abcdefg");
-	quote_words(out, sizeof out, NULL, 0);
-	CHECK_STR(out, "");
-}
-
 TEST(variables_are_set_replaced_and_removed)
 {
 	struct env e;
