@@ -230,6 +230,23 @@ TEST(a_wall_clock_set_forward_does_not_tear_the_trace)
 	check_world(&(struct world){ .by = { [0] = SECOND, [5] = TENTH, [6] = 7 * TENTH, [10] = 3600 * SECOND } }, 4);
 }
 
+TEST(times_do_not_run_backwards_where_the_wall_clock_was_set_forward)
+{
+	struct world w = { .by = { [4] = SECOND } };
+	int64_t before = INT64_MIN, t;
+	struct clock_map m;
+
+	world_make(&w);
+	CHECK_EQ(clock_map_init(&m, w.p, 12), 0);
+	/* Also for readings that the clock never showed. */
+	for (int64_t real = w.p[0].real; real < w.p[11].real; real += TENTH / 100) {
+		t = clock_convert(&m, CLOCK_REAL, real);
+		CHECK(t >= before);
+		before = t;
+	}
+	clock_map_release(&m);
+}
+
 TEST(a_wall_clock_set_back_does_not_tear_the_trace)
 {
 	check_world(&(struct world){ .by = { [3] = -TENTH / 2 } }, 1);

@@ -155,6 +155,23 @@ TEST(columns_cut_anywhere_are_refused_and_never_read_past)
 	}
 }
 
+TEST(bytes_behind_the_last_column_are_refused)
+{
+	const struct record *r = record_by_kind(ROW_domain);
+	struct buf body = { 0 };
+	uint32_t out[50];
+	struct sample s;
+
+	sample_make(&s, r, 50, 3);
+	int columns = encode(&s, &body);
+
+	buf_put(&body, "", 1);
+	CHECK_EQ(column_decode(body.data, body.len, (unsigned)columns, r, 0, out, 50), -1);
+	CHECK_EQ(column_decode(body.data, body.len - 1, (unsigned)columns, r, 0, out, 50), 0);
+	sample_free(&s);
+	buf_free(&body);
+}
+
 TEST(columns_with_any_byte_changed_are_never_read_past)
 {
 	const struct record *r = record_by_kind(ROW_attribute);

@@ -205,6 +205,26 @@ TEST(copies_of_headers_in_a_lost_index_are_not_taken_for_chunks)
 	mem_file_free(&f);
 }
 
+/* The checksum says that the index is as it was written; it does not say that this made sense. */
+TEST(an_index_that_makes_no_sense_is_not_believed)
+{
+	static const uint64_t offsets[] = { 0, 64, 132, 1 << 20, UINT64_MAX - 7 };
+	struct original o;
+	char text[2000];
+
+	original_make(&o, true);
+	struct chunk_header *h = (struct chunk_header *)(o.bytes.data + o.at[N]);
+	struct index_entry *e = (struct index_entry *)(h + 1);
+
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+		e[2].offset = offsets[i];
+		h->body_crc = crc32_of(0, e, h->stored);
+		h->crc = crc32_of(0, h, offsetof(struct chunk_header, crc));
+		CHECK_EQ(intact_of(o.bytes.data, o.bytes.len, &o, text, sizeof text), (1u << N) - 1);
+	}
+	original_free(&o);
+}
+
 TEST(a_hole_of_zeros_in_the_middle_costs_what_was_there)
 {
 	struct original o;
