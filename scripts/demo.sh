@@ -37,7 +37,8 @@ PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
 [ -e "$B/test/programs/libnvtx_shim.so" ] || [ ! -x "$B/judges/bin/python3" ] || PATH=$here$B/judges/bin:$PATH
 PATH=$here$B/bin:$PATH
 show gprof-run -o "$folder/train" -- python3 test/programs/train.py
-show gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum,nvtx_pushpop_sum --limit 6 "$folder/train.gtrace"
+show gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum --limit 6 "$folder/train.gtrace"
+show gprof-trace report -r nvtx_pushpop_sum --sort Instances --limit 6 "$folder/train.gtrace"
 show gprof-trace export --format kineto -o "$folder/train.json" "$folder/train.gtrace"
 
 cat <<END
