@@ -238,6 +238,8 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 		.format = e, .m = plan->m, .out = &out, .title = f->path, .takes = f->takes, .merged = merged, .integers = integers,
 		.progress = isatty(STDERR_FILENO) ? progress : NULL,
 	};
+	if (file != stdout)
+		out_in_background(&out);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	shown = f->path;
 	rc = export_walk(x);

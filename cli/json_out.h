@@ -19,12 +19,19 @@ struct out {
 	size_t len;
 	uint64_t written;               /* bytes handed to file so far, without those in data */
 	bool failed;                    /* a write failed, or there was no memory; everything after it is dropped */
+	struct behind *behind;          /* json_out.c's own */
 };
 
 /* file stays the caller's.  0, or -1: no memory. */
 int out_init(struct out *o, FILE *file);
 
-/* Writes out what is buffered.  0, or -1: something since out_init() was not written (errno of the first failure is kept by file). */
+/*
+ * From now on full buffers are written by a thread of its own: the kernel takes as long to store a large file as we do to make it.
+ * Where there is no thread to be had everything goes on as before.  file must not be used otherwise until out_finish().
+ */
+void out_in_background(struct out *o);
+
+/* Writes out what is buffered.  0, or -1: something since out_init() was not written. */
 int out_flush(struct out *o);
 
 /* out_flush() and release of the buffer. */
@@ -43,7 +50,19 @@ static inline char *out_room(struct out *o, size_t n)
 	return o->data + o->len;
 }
 
-void out_bytes(struct out *o, const void *p, size_t n);
+/* More than OUT_PIECE bytes. */
+void out_large(struct out *o, const void *p, size_t n);
+
+/* In the header so that short literals become a few stores. */
+static inline void out_bytes(struct out *o, const void *p, size_t n)
+{
+	if (__builtin_expect(n > OUT_PIECE, 0)) {
+		out_large(o, p, n);
+		return;
+	}
+	memcpy(out_room(o, n), p, n);
+	o->len += n;
+}
 
 static inline void out_text(struct out *o, const char *text)
 {

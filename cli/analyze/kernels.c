@@ -8,13 +8,6 @@ static const struct heading columns[] = {
 	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
 };
 
-static bool by_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
-{
-	(void)s;
-	*key = ((const uint32_t *)b->column[2])[row];
-	return true;
-}
-
 struct naming {
 	struct model *m;
 	enum name_style style;
@@ -38,7 +31,7 @@ int kernels_sum(struct sums *s, enum name_style style)
 	static const unsigned fields[] = { COL_kernel_duration, COL_kernel_start | MODEL_IF_ZERO, COL_kernel_name };
 	struct naming naming = { s->m, style };
 
-	if (sums_pass(s, ROW_kernel, fields, 3, by_name) < 0)
+	if (sums_pass(s, ROW_kernel, fields, 3, NULL) < 0)
 		return -1;
 	return groups_rekey(&s->groups, as_printed, &naming);
 }

@@ -15,13 +15,6 @@ static const struct heading size_columns[] = {
 	{ "StdDev (MB)", 0 }, { "Operation", COLUMN_TEXT },
 };
 
-static bool by_kind(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
-{
-	(void)s;
-	*key = ((const uint32_t *)b->column[2])[row];
-	return true;
-}
-
 static bool all_sets(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
 {
 	(void)s, (void)b, (void)row;
@@ -55,7 +48,7 @@ static int run_time(struct model *m, struct table *t, const char *variant)
 	static const unsigned copies[] = { COL_memcpy_duration, COL_memcpy_start | MODEL_IF_ZERO, COL_memcpy_kind };
 	static const unsigned sets[] = { COL_memset_duration, COL_memset_start | MODEL_IF_ZERO };
 	struct sums s = { .m = m };
-	int rc = sums_pass(&s, ROW_memcpy, copies, 3, by_kind);
+	int rc = sums_pass(&s, ROW_memcpy, copies, 3, NULL);
 
 	(void)variant;
 	if (rc == 0)
@@ -68,7 +61,7 @@ static int run_size(struct model *m, struct table *t, const char *variant)
 	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind };     /* a size of 0 is a size */
 	static const unsigned sets[] = { COL_memset_bytes, MODEL_SKIP };
 	struct sums s = { .m = m };
-	int rc = sums_pass(&s, ROW_memcpy, copies, 3, by_kind);
+	int rc = sums_pass(&s, ROW_memcpy, copies, 3, NULL);
 
 	(void)variant;
 	if (rc == 0)

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-struct series *groups_get(struct groups *g, uint64_t key)
+#define FIRST_VALUES 30u        /* of a group's first piece; each next one is four times as large, up to 64 KiB */
+#define MOST_VALUES  16380u
+
+struct series *groups_find(struct groups *g, uint64_t key)
 {
 	bool new;
 	uint32_t *place = map_put(&g->index, key, (uint32_t)g->n, &new);
@@ -16,18 +19,27 @@ struct series *groups_get(struct groups *g, uint64_t key)
 		else
 			g->list = list, g->cap = cap;
 	}
-	if (!place) {
+	if (!g->direct)
+		g->direct = calloc(DIRECT_KEYS, sizeof *g->direct);
+	if (!place || !g->direct) {
 		g->oom = true;
 		return NULL;
 	}
 	if (new)
 		g->list[g->n++] = (struct series){ .key = key };
+	if (key < DIRECT_KEYS)
+		g->direct[key] = *place;
 	return &g->list[*place - 1];
 }
 
 static void series_release(struct series *s)
 {
-	free(s->small);
+	while (s->small) {
+		struct values *next = s->small->next;
+
+		free(s->small);
+		s->small = next;
+	}
 	free(s->large);
 }
 
@@ -36,53 +48,65 @@ void groups_release(struct groups *g)
 	for (size_t i = 0; i < g->n; i++)
 		series_release(&g->list[i]);
 	free(g->list);
+	free(g->direct);
 	map_release(&g->index);
 	*g = (struct groups){ 0 };
 }
 
-bool series_grow(struct series *s, bool large)
+bool series_grow(struct series *s)
 {
-	size_t *cap = large ? &s->cap_large : &s->cap_small, more = *cap ? *cap * 2 : 16;
-	void *p = large ? realloc(s->large, more * sizeof *s->large) : realloc(s->small, more * sizeof *s->small);
+	uint32_t cap = !s->small ? FIRST_VALUES : s->small->cap * 4 > MOST_VALUES ? MOST_VALUES : s->small->cap * 4;
+	struct values *p = malloc(sizeof *p + cap * sizeof *p->v);
 
 	if (!p)
 		return false;
-	if (large)
-		s->large = p;
-	else
-		s->small = p;
-	*cap = more;
+	p->next = s->small;
+	p->n = 0;
+	p->cap = cap;
+	s->small = p;
 	return true;
 }
 
-/* Appends n elements of one array to another. */
-static bool append(void **to, size_t *n_to, size_t *cap, void **from, size_t n, size_t width)
+bool series_add_large(struct series *s, int64_t v)
 {
-	if (!*n_to) {           /* nothing to keep: take the array as it is */
-		free(*to);
-		*to = *from;
-		*from = NULL;
-		*n_to = *cap = n;
-		return true;
+	if (s->n_large == s->cap_large) {
+		size_t cap = s->cap_large ? s->cap_large * 2 : 16;
+		int64_t *large = realloc(s->large, cap * sizeof *large);
+
+		if (!large)
+			return false;
+		s->large = large;
+		s->cap_large = cap;
 	}
-	if (!n)
-		return true;
-
-	void *p = realloc(*to, (*n_to + n) * width);
-
-	if (!p)
-		return false;
-	memcpy((char *)p + *n_to * width, *from, n * width);
-	*to = p;
-	*cap = *n_to += n;
+	s->large[s->n_large++] = v;
+	if (!s->n || v < s->min)
+		s->min = v;
+	if (v > s->max)
+		s->max = v;
+	s->rows++;
+	s->n++;
+	s->sum += (uint64_t)v;
+	s->squares += (unsigned __int128)(uint64_t)v * (uint64_t)v;
 	return true;
 }
 
 static bool series_merge(struct series *to, struct series *from)
 {
-	if (!append((void **)&to->small, &to->n_small, &to->cap_small, (void **)&from->small, from->n_small, sizeof *to->small) ||
-	    !append((void **)&to->large, &to->n_large, &to->cap_large, (void **)&from->large, from->n_large, sizeof *to->large))
-		return false;
+	struct values **end = &to->small;
+
+	if (from->n_large) {
+		int64_t *large = realloc(to->large, (to->n_large + from->n_large) * sizeof *large);
+
+		if (!large)
+			return false;
+		memcpy(large + to->n_large, from->large, from->n_large * sizeof *large);
+		to->large = large;
+		to->cap_large = to->n_large += from->n_large;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = from->small;
+	from->small = NULL;
 	if (from->n && (!to->n || from->min < to->min))
 		to->min = from->min;
 	if (from->max > to->max)
@@ -135,7 +159,9 @@ static int by_sum(const void *a, const void *b)
 void groups_sort(struct groups *g)
 {
 	qsort(g->list, g->n, sizeof *g->list, by_sum);
-	map_release(&g->index);         /* the places have changed */
+	map_release(&g->index);
+	free(g->direct);
+	g->direct = NULL;
 }
 
 int64_t series_mean(const struct series *s, uint64_t times, uint64_t by)
@@ -182,34 +208,68 @@ int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by)
 	return (int64_t)((twice + by) / (2 * by));
 }
 
-/* ---- median: radix selection, three digits of 11, 11 and 10 bits ---- */
+/* ---- median ---- */
 
-/* The k-th smallest of n values (from 0).  Values are filtered into scratch; v is kept. */
-static uint32_t select_u32(const uint32_t *v, size_t n, size_t k, uint32_t *scratch)
+#define DIGIT 2048u
+
+/* What is left to select from: values of the pieces, or, after the first pass, those of one bucket. */
+struct pool {
+	const struct values *pieces;
+	uint32_t *kept;
+	size_t n_kept;
+	uint32_t low, range;            /* all are in low .. low + range */
+};
+
+static void count(const uint32_t *v, size_t n, uint32_t low, unsigned shift, size_t *counts)
 {
-	static const unsigned shifts[] = { 21, 10, 0 };
-	uint32_t prefix = 0, mask = 0;
+	for (size_t i = 0; i < n; i++)
+		counts[(v[i] - low) >> shift]++;
+}
 
-	for (size_t pass = 0; pass < 3; pass++) {
-		size_t counts[2048] = { 0 }, kept = 0;
-		unsigned shift = shifts[pass];
-		uint32_t digit = 0, width = pass < 2 ? 0x7ff : 0x3ff;
+static size_t keep(const uint32_t *v, size_t n, uint32_t low, uint32_t range, uint32_t *out)
+{
+	size_t kept = 0;
 
-		for (size_t i = 0; i < n; i++)
-			counts[v[i] >> shift & width]++;
-		while (k >= counts[digit])
-			k -= counts[digit++];
-		prefix |= digit << shift;
-		mask |= width << shift;
-		if (counts[digit] == n)
-			continue;
-		for (size_t i = 0; i < n; i++)          /* kept <= i: filtering scratch into itself is fine */
-			if ((v[i] & mask) == prefix)
-				scratch[kept++] = v[i];
-		v = scratch;
-		n = kept;
+	for (size_t i = 0; i < n; i++) {
+		out[kept] = v[i];
+		kept += v[i] - low <= range;
 	}
-	return prefix;
+	return kept;
+}
+
+/* Narrows the pool to the bucket that holds the k-th value, *k being its place in there.  0, or -1: out of memory. */
+static int narrow(struct pool *p, size_t *k)
+{
+	unsigned bits = 32 - (unsigned)__builtin_clz(p->range | 1), shift = bits > 11 ? bits - 11 : 0;
+	size_t counts[DIGIT] = { 0 };
+	uint32_t digit = 0;
+
+	count(p->kept, p->n_kept, p->low, shift, counts);
+	for (const struct values *v = p->pieces; v; v = v->next)
+		count(v->v, v->n, p->low, shift, counts);
+	while (*k >= counts[digit])
+		*k -= counts[digit++];
+	p->low += digit << shift;
+	p->range = (1u << shift) - 1;
+	if (!shift)
+		return 0;
+	if (!p->kept) {
+		p->kept = malloc((counts[digit] + 1) * sizeof *p->kept);
+		if (!p->kept)
+			return -1;
+		for (const struct values *v = p->pieces; v; v = v->next) {
+			/* keep() writes one place behind what it keeps; of the last piece that may be the end of the array. */
+			uint32_t scratch[MOST_VALUES + 1];
+			size_t n = keep(v->v, v->n, p->low, p->range, scratch);
+
+			memcpy(p->kept + p->n_kept, scratch, n * sizeof *scratch);
+			p->n_kept += n;
+		}
+		p->pieces = NULL;
+		return 0;
+	}
+	p->n_kept = keep(p->kept, p->n_kept, p->low, p->range, p->kept);
+	return 0;
 }
 
 static int by_i64(const void *a, const void *b)
@@ -219,23 +279,33 @@ static int by_i64(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-static int64_t nth(const struct series *s, size_t k, uint32_t *scratch)
+/* The k-th smallest value (from 0), or -1. */
+static int64_t nth(const struct series *s, size_t k)
 {
-	return k < s->n_small ? select_u32(s->small, s->n_small, k, scratch) : s->large[k - s->n_small];
+	size_t n_small = s->n - s->n_large;
+	struct pool p = { .pieces = s->small, .low = (uint32_t)s->min };
+	int rc = 0;
+
+	if (k >= n_small)
+		return s->large[k - n_small];
+	p.range = (s->n_large ? UINT32_MAX : (uint32_t)s->max) - p.low;
+	while (p.range && rc == 0)
+		rc = narrow(&p, &k);
+	free(p.kept);
+	return rc < 0 ? -1 : (int64_t)p.low;
 }
 
 int64_t series_median2(struct series *s)
 {
-	uint32_t *scratch = malloc(s->n_small * sizeof *scratch + 1);
+	size_t middle = s->n / 2;
 	int64_t low, high;
 
-	if (!scratch)
-		return -1;
-	if (s->n / 2 >= s->n_small)
+	if (middle >= s->n - s->n_large)
 		qsort(s->large, s->n_large, sizeof *s->large, by_i64);
-	low = nth(s, (s->n - 1) / 2, scratch);
-	high = s->n % 2 ? low : nth(s, s->n / 2, scratch);
-	free(scratch);
+	high = nth(s, middle);
+	low = s->n % 2 || high < 0 ? high : nth(s, middle - 1);
+	if (low < 0 || high < 0)
+		return -1;
 	return high > INT64_MAX - low ? INT64_MAX : low + high;
 }
 

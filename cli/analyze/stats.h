@@ -7,27 +7,43 @@
 
 #include "cli/model/map.h"
 
+/* Values below 2^32, in pieces that are never moved. */
+struct values {
+	struct values *next;
+	uint32_t n, cap;
+	uint32_t v[];
+};
+
 struct series {
 	uint64_t key;
 	uint64_t rows;                  /* all of them */
 	uint64_t n;                     /* those with a value */
 	int64_t min, max;
 	unsigned __int128 sum, squares;
-	uint32_t *small;                /* values below 2^32 */
-	int64_t *large;                 /* the others */
-	size_t n_small, cap_small, n_large, cap_large;
+	struct values *small;           /* the piece being filled first */
+	int64_t *large;                 /* values of 2^32 and above */
+	size_t n_large, cap_large;
 };
 
 /* Series by key.  { 0 } is empty. */
 struct groups {
 	struct map index;
 	struct series *list;
+	uint32_t *direct;               /* of small keys: place in list + 1 */
 	size_t n, cap;
 	bool oom;
 };
 
+#define DIRECT_KEYS 16384u
+
 /* The series of a key, made if need be; NULL: out of memory.  Valid until the next call. */
-struct series *groups_get(struct groups *g, uint64_t key);
+struct series *groups_find(struct groups *g, uint64_t key);
+
+static inline struct series *groups_get(struct groups *g, uint64_t key)
+{
+	return key < DIRECT_KEYS && g->direct && g->direct[key] ? &g->list[g->direct[key] - 1] : groups_find(g, key);
+}
+
 void groups_release(struct groups *g);
 
 /* Moves every series of `from` into g. */
@@ -36,7 +52,7 @@ void groups_merge(struct groups *g, struct groups *from);
 /* Gives series whose keys map to the same new key one place: key = map(key).  0, or -1: out of memory. */
 int groups_rekey(struct groups *g, uint64_t (*map)(void *at, uint64_t key), void *at);
 
-/* By sum, largest first; then by rows, then by key. */
+/* By sum, largest first; then by rows, then by key.  Nothing can be looked up or added after it. */
 void groups_sort(struct groups *g);
 
 /* A row without a value: unknown time. */
@@ -45,38 +61,38 @@ static inline void series_unknown(struct series *s)
 	s->rows++;
 }
 
-bool series_grow(struct series *s, bool large);
+/* Room for one more small value; the values above. */
+bool series_grow(struct series *s);
+bool series_add_large(struct series *s, int64_t v);
 
-/* False: out of memory. */
+/* v >= 0.  False: out of memory. */
 static inline bool series_add(struct series *s, int64_t v)
 {
-	bool large = (uint64_t)v >> 32;
+	struct values *p = s->small;
 
-	if (v < 0) {            /* an end before its start: no time */
-		s->rows++;
-		return true;
+	if (__builtin_expect((uint64_t)v >> 32 != 0, 0))
+		return series_add_large(s, v);
+	if (__builtin_expect(!p || p->n == p->cap, 0)) {
+		if (!series_grow(s))
+			return false;
+		p = s->small;
 	}
-	if (__builtin_expect(large ? s->n_large == s->cap_large : s->n_small == s->cap_small, 0) && !series_grow(s, large))
-		return false;
-	if (large)
-		s->large[s->n_large++] = v;
-	else
-		s->small[s->n_small++] = (uint32_t)v;
-	if (!s->n || v < s->min)
+	p->v[p->n++] = (uint32_t)v;
+	if (v < s->min || !s->n)
 		s->min = v;
 	if (v > s->max)
 		s->max = v;
 	s->rows++;
 	s->n++;
 	s->sum += (uint64_t)v;
-	s->squares += (unsigned __int128)(uint64_t)v * (uint64_t)v;
+	s->squares += (uint64_t)v * (uint64_t)v;
 	return true;
 }
 
 /* All rounded half up.  Each needs n > 0. */
 int64_t series_mean(const struct series *s, uint64_t times, uint64_t by);         /* mean * times / by */
 int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by);    /* sample standard deviation; 0 for one value */
-/* Twice the median, exactly; reorders the values.  -1: out of memory. */
+/* Twice the median, exactly; may reorder values.  -1: out of memory. */
 int64_t series_median2(struct series *s);
 
 /* part / whole in tenths of a percent; 0 of 0 is 0. */

@@ -12,11 +12,14 @@ static int add_batch(const struct batch *b, void *state)
 {
 	struct pass *p = state;
 	const int64_t *value = b->column[0], *start = b->column[1];
+	const uint32_t *name = b->column[2];
 	struct series *s = NULL;
 	uint64_t key;
 
 	for (size_t i = 0; i < b->n; i++) {
-		if (!p->key(&p->part, b, i, &key))
+		if (!p->key)
+			key = name[i];
+		else if (!p->key(&p->part, b, i, &key))
 			continue;
 		if (!s || s->key != key)
 			s = groups_get(&p->part.groups, key);

@@ -17,7 +17,7 @@ struct sums {
 
 /*
  * One pass over a kind; adds rows to s.  fields: the value, the start that tells whether a 0 is a time (MODEL_SKIP where a 0 is a
- * value), and what key() needs.  key returns false for a row that is not wanted.
+ * value), and what key() needs.  key returns false for a row that is not wanted; NULL: the third column is the key.
  */
 int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fields,
 	      bool (*key)(struct sums *s, const struct batch *b, size_t row, uint64_t *key));

@@ -82,6 +82,8 @@ struct export {
 	uint32_t *corr_base;            /* by process: added to correlation ids of a merged file */
 	uint64_t n_flows, flow_base;
 	uint64_t done, total;
+	uint64_t last_range, last_external;
+	uint32_t last_process;
 	bool oom;
 	void *own;                      /* the format's */
 };

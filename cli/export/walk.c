@@ -28,9 +28,17 @@ static uint32_t corr_of(const struct export *x, uint32_t process, uint32_t corr)
 /* Own id of a range: its row, counted from 1.  A range around something: its row, if it is in the trace. */
 static uint64_t external_of(struct export *x, uint32_t process, uint64_t range)
 {
-	size_t row = range ? model_range_of(x->m, process, range) : NO_ROW;
+	if (!range)
+		return 0;
+	/* Rows of one range follow each other. */
+	if (x->last_range != range || x->last_process != process) {
+		size_t row = model_range_of(x->m, process, range);
 
-	return row == NO_ROW ? 0 : row + 1;
+		x->last_range = range;
+		x->last_process = process;
+		x->last_external = row == NO_ROW ? 0 : row + 1;
+	}
+	return x->last_external;
 }
 
 /* Tracks of threads remember the end of their last row: what had not ended by then is drawn up to it. */
