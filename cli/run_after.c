@@ -13,6 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* What nsys prints for --stats, as far as it is recorded. */
+#define STATS "nvtx_pushpop_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum"
+
 static const struct launch *ended;      /* for the handler below */
 
 /* Somebody does not want to wait for the page. */
@@ -93,7 +96,7 @@ static void print_page(const char *trace)
 
 void after(const struct launch *l, const struct session *s, const struct request *r)
 {
-	char *report[] = { "gprof-trace", "report", (char *)s->trace, NULL };
+	char *report[] = { "gprof-trace", "report", "-r", STATS, (char *)s->trace, NULL };
 
 	if (!*s->trace)
 		return;

@@ -1,0 +1,37 @@
+# After the program, on standard error: the page, the tables, the export; with -q one line.  Never on standard output.
+. "$(dirname "$0")/lib.sh"
+
+it 'prints where the trace is and what to type next' '
+	exits 3 gprof-run -o run -- sh -c "echo out; exit 3" >out 2>err
+	is out "$(cat out)"
+	says "$PWD/run.gtrace" err
+	says "gprof-trace report" err
+	says "no process used CUDA" err
+'
+
+it 'prints one line with -q' '
+	gprof-run -q -o run -- true 2>err
+	echo "gprof-run: the trace is '"'\$PWD/run.gtrace'"'" >want
+	same want err
+'
+
+it 'prints the page for rank 0 alone' '
+	RANK=0 WORLD_SIZE=2 gprof-run -o run -- true 2>err
+	says "no process used CUDA" err
+	RANK=1 WORLD_SIZE=2 gprof-run -o run -- true 2>err
+	is 1 "$(wc -l <err)" "the number of lines"
+	says run.rank1.gtrace err
+'
+
+it 'prints the tables with --stats and writes the export with --export' '
+	exits 3 gprof-run -q --stats --export kineto -o run -- sh -c "exit 3" >out 2>err
+	test ! -s out
+	says cuda_gpu_kern_sum err
+	test -s run.json
+'
+
+it 'prints it although the program was killed' '
+	exits 137 gprof-run -o run -- sh -c "kill -9 \$\$" 2>err
+	says run.gtrace err
+	says "next" err
+'
