@@ -39,7 +39,8 @@ int path_search(const char *command, const char *list, char *out, size_t size)
 		if ((size_t)snprintf(out, size, "%.*s%s%s", len, p, len ? "/" : "./", command) < size) {
 			if (executable(out) == 0)
 				return 0;
-			if (errno == EACCES)
+			/* A folder that we may not read holds nothing, as for a shell. */
+			if (errno == EACCES && access(out, F_OK) == 0)
 				found = EACCES;
 		}
 		p += len;

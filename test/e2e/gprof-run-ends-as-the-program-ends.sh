@@ -81,15 +81,19 @@ it 'exits with 2 for a wrong option, and runs nothing' '
 '
 
 it 'ends as the program ends when it is process 1 of a namespace' '
-	unshare --pid --fork true 2>/dev/null || skip "no right to make a pid namespace"
-	exits 7 unshare --pid --fork gprof-run -q -o run -- sh -c "exit 7" 2>err
-	exits 143 unshare --pid --fork gprof-run -q -o run -f -- sh -c "kill -15 \$\$; sleep 5" 2>err
-	exits 137 unshare --pid --fork gprof-run -q -o run -f -- sh -c "kill -9 \$\$; sleep 5" 2>err
+	first="unshare --pid --fork"
+	$first true 2>/dev/null || first="unshare -r --pid --fork"
+	$first true 2>/dev/null || skip "no right to make a pid namespace"
+	exits 7 $first gprof-run -q -o run -- sh -c "exit 7" 2>err
+	exits 143 $first gprof-run -q -o run -f -- sh -c "kill -15 \$\$; sleep 5" 2>err
+	exits 137 $first gprof-run -q -o run -f -- sh -c "kill -9 \$\$; sleep 5" 2>err
 	need gprof-trace
 	gprof-trace check run.gtrace
 '
 
 it 'as process 1 reaps orphans and is not confused by them' '
-	unshare --pid --fork true 2>/dev/null || skip "no right to make a pid namespace"
-	exits 5 unshare --pid --fork gprof-run -q -o run -- sh -c "(sh -c \"exit 3\" & ) ; (sh -c \"kill -9 \\\$\\\$\" & ); sleep 0.2; exit 5" 2>err
+	first="unshare --pid --fork"
+	$first true 2>/dev/null || first="unshare -r --pid --fork"
+	$first true 2>/dev/null || skip "no right to make a pid namespace"
+	exits 5 $first gprof-run -q -o run -- sh -c "(sh -c \"exit 3\" & ) ; (sh -c \"kill -9 \\\$\\\$\" & ); sleep 0.2; exit 5" 2>err
 '

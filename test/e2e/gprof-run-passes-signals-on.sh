@@ -99,6 +99,17 @@ it 'a signal before the program has started is not lost' '
 	done
 '
 
+it 'tells the program that the terminal hung up when it leads the session' '
+	need script
+	need "$SIGNALS"
+	script -qec "exec gprof-run -q -o run -- $SIGNALS log" /dev/null >out 2>&1 </dev/zero &
+	within 20 test -e log.pid
+	kill -9 $!
+	within 20 grep -qx 1 log
+	kill -USR2 "$(cat log.pid)"
+	is 1 "$(grep -cx 1 log)" "the number of hang-ups"
+'
+
 it 'gives the program the alarm that was set for it before exec' '
 	need perl
 	need "$ENDS"

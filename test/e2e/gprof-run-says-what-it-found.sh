@@ -4,7 +4,7 @@
 it 'prints where the trace is and what to type next' '
 	exits 3 gprof-run -o run -- sh -c "echo out; exit 3" >out 2>err
 	is out "$(cat out)"
-	says "$PWD/run.gtrace" err
+	says run.gtrace err
 	says "gprof-trace report" err
 	says "no process used CUDA" err
 '
