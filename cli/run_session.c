@@ -48,14 +48,38 @@ static bool folder_fits(const char *path)
 	return *path == '/' && strlen(path) + strlen("/gprof-XXXXXX/sock") < sizeof a.sun_path;
 }
 
+/* Room for the settings, so that a full disk shows itself while another folder can still be taken. */
+static bool reserve_config(const struct session *s)
+{
+	static const char zeros[sizeof(struct config)];
+	char path[160];
+	int fd;
+	bool ok;
+
+	snprintf(path, sizeof path, "%s/config", s->folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ok = fd >= 0 && write(fd, zeros, sizeof zeros) == (ssize_t)sizeof zeros;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
 static bool try_folder(struct session *s, const char *parent)
 {
+	int saved;
+
 	if (!parent || !folder_fits(parent))
 		return false;
 	snprintf(s->folder, sizeof s->folder, "%s/gprof-XXXXXX", parent);
-	if (mkdtemp(s->folder))
+	if (!mkdtemp(s->folder)) {
+		s->folder[0] = '\0';
+		return false;
+	}
+	if (reserve_config(s))
 		return true;
-	s->folder[0] = '\0';
+	saved = errno;
+	remove_folder(s);
+	errno = saved;
 	return false;
 }
 
@@ -72,17 +96,15 @@ static int write_config(const struct session *s, const struct config *c)
 {
 	char path[160], *text;
 	size_t n = config_format(c, NULL, 0);
-	int fd = -1, rc = -1;
+	int fd, rc = -1;
 
 	snprintf(path, sizeof path, "%s/config", s->folder);
 	text = malloc(n + 1);
 	if (!text)
 		return fail("out of memory");
 	config_format(c, text, n + 1);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	errno = 0;
-	if (fd < 0 || write(fd, text, n) != (ssize_t)n) {
-		errno = errno ? errno : ENOSPC;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, n) != (ssize_t)n || ftruncate(fd, (off_t)n) < 0) {
 		fail_errno("cannot write '%s'", path);
 		goto out;
 	}

@@ -45,7 +45,7 @@ it 'with the object in a folder whose name the loader cannot take' "$copy"'
 	PATH=$PWD/"a tree:x/bin":$PATH "$PWD/a tree:x/bin/gprof-run" -q -o run -- sh -c "cat /proc/self/maps" >out 2>err
 	says libgprof_inject.so out
 	never_says "cannot be preloaded" err
-	within 20 test -z "$(ls -A "$TMPDIR")"
+	within 20 rmdir "$TMPDIR"
 '
 
 it 'without a place for the session folder' '
@@ -54,6 +54,18 @@ it 'without a place for the session folder' '
 	unshare -m sh -c "mount -t tmpfs -o ro none /tmp; TMPDIR=/proc/none exec gprof-run -o /dev/shm/x -- sh -c \"exit 3\"" 2>err || status=$?
 	is 3 "$status"
 	says "cannot make a session folder" err
+'
+
+it 'with a full disk under the session folder' '
+	unshare -m true 2>/dev/null || skip "no right to mount"
+	unshare -m sh -euc "
+		mount -t tmpfs -o size=64k none \"\$TMPDIR\"
+		! head -c 100000 /dev/zero >\"\$TMPDIR/fill\" 2>/dev/null
+		exec gprof-run -q -o run -- sh -c \"echo \\\$GPROF_SESSION; exit 3\"
+	" >out 2>err || status=$?
+	is 3 "$status"
+	grep -q "^/tmp/gprof-......$" out
+	test -s run.gtrace
 '
 
 it 'with hardly any descriptors' '
