@@ -1,4 +1,4 @@
-/* What the tables of options look like: help on the screen, man page, completion. */
+/* What the tables of options look like: help on the screen, man page. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/options.h"
@@ -162,89 +162,4 @@ void options_man(const struct program *p, FILE *out)
 		}
 	}
 	roff_text(out, sections ? sections + 1 : NULL);
-}
-
-/* ---- bash completion ---- */
-
-static void option_words(FILE *out, const struct cmd *cmd)
-{
-	for (const struct opt *o = cmd->opts; o && o->name; o++) {
-		if (o->letter)
-			fprintf(out, "-%c ", o->letter);
-		fprintf(out, "--%s ", o->name);
-	}
-	fputs("--help", out);
-}
-
-/* case lines: an option and the words that can follow it; options with a free value complete file names. */
-static void value_cases(FILE *out, const struct cmd *cmd, const char *prefix)
-{
-	for (const struct opt *o = cmd->opts; o && o->name; o++) {
-		if (!o->arg)
-			continue;
-		fprintf(out, "\t%s--%s", prefix, o->name);
-		if (o->letter)
-			fprintf(out, "|%s-%c", prefix, o->letter);
-		if (o->values)
-			fprintf(out, ") COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return;;\n", o->values);
-		else
-			fprintf(out, ") COMPREPLY=($(compgen -f -- \"$cur\")); return;;\n");
-	}
-}
-
-/* gprof-run: its own options up to the first word, from there on the program's. */
-static void complete_wrapper(FILE *out, const char *fn, const struct cmd *cmd)
-{
-	fprintf(out, "%s() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} i=1 w\n\tCOMPREPLY=()\n\twhile ((i < COMP_CWORD)); do\n"
-		"\t\tw=${COMP_WORDS[i]}\n\t\tcase $w in\n\t\t--) i=$((i + 1)); break;;\n\t\t", fn);
-	for (const struct opt *o = cmd->opts; o->name; o++)
-		if (o->arg)
-			fprintf(out, "%s--%s%s%.1s", o == cmd->opts ? "" : "|", o->name, o->letter ? "|-" : "", &o->letter);
-	fprintf(out, ")\n\t\t\tif ((i + 1 == COMP_CWORD)); then break; fi; i=$((i + 2))\n"
-		"\t\t\t[[ ${COMP_WORDS[i]} == = ]] && i=$((i + 1));;\n\t\t-*) i=$((i + 1));;\n\t\t*) break;;\n\t\tesac\n\tdone\n");
-	fprintf(out, "\tif ((i < COMP_CWORD)) && [[ ${COMP_WORDS[i]} != -* ]]; then\n"
-		"\t\tif declare -F _command_offset >/dev/null; then _command_offset $i; else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n"
-		"\t\treturn\n\tfi\n\tcase ${COMP_WORDS[COMP_CWORD-1]} in\n");
-	value_cases(out, cmd, "");
-	fprintf(out, "\tesac\n\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '");
-	option_words(out, cmd);
-	fprintf(out, "' -- \"$cur\"))\n\telse COMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")); fi\n}\n");
-}
-
-static void complete_commands(FILE *out, const char *fn, const struct program *p)
-{
-	fprintf(out, "%s() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]}\n\tCOMPREPLY=()\n"
-		"\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W '", fn);
-	for (const struct cmd *const *c = p->cmds; *c; c++)
-		fprintf(out, "%s ", (*c)->name);
-	fprintf(out, "--help --version' -- \"$cur\")); return\n\tfi\n\tcase $cmd:${COMP_WORDS[COMP_CWORD-1]} in\n");
-	for (const struct cmd *const *c = p->cmds; *c; c++) {
-		char prefix[64];
-
-		snprintf(prefix, sizeof prefix, "%s:", (*c)->name);
-		value_cases(out, *c, prefix);
-	}
-	fprintf(out, "\tesac\n\tif [[ $cur == -* ]]; then case $cmd in\n");
-	for (const struct cmd *const *c = p->cmds; *c; c++) {
-		fprintf(out, "\t%s) COMPREPLY=($(compgen -W '", (*c)->name);
-		option_words(out, *c);
-		fprintf(out, "' -- \"$cur\"));;\n");
-	}
-	fprintf(out, "\tesac; else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\n");
-}
-
-void options_completion(const struct program *p, FILE *out)
-{
-	char fn[64];
-
-	snprintf(fn, sizeof fn, "_%s", p->name);
-	for (char *c = fn; *c; c++)
-		if (*c == '-')
-			*c = '_';
-	fprintf(out, "# bash completion of %s, printed by it\n", p->name);
-	if (p->cmds[0] && !p->cmds[0]->name)
-		complete_wrapper(out, fn, p->cmds[0]);
-	else
-		complete_commands(out, fn, p);
-	fprintf(out, "complete -o filenames -F %s %s\n", fn, p->name);
 }

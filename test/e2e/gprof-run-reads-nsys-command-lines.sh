@@ -112,19 +112,20 @@ it 'has a help that fits a screen, a man page and a completion' '
 	! command -v man >/dev/null || MANWIDTH=80 man -l page >text 2>warnings
 	gprof-run --completion >completion
 	bash -n completion
-	cat >try <<-END
+	cat >try <<-"END"
 		. ./completion
-		COMP_WORDS=(gprof-run -t cuda --wai) COMP_CWORD=3
-		_gprof_run
-		echo "\${COMPREPLY[*]}"
-		COMP_WORDS=(gprof-run --wait p) COMP_CWORD=2
-		_gprof_run
-		echo "\${COMPREPLY[*]}"
-		COMP_WORDS=(gprof-run -o x cat --wai) COMP_CWORD=4
-		_gprof_run
-		echo "\${COMPREPLY[*]}"
+		try() { COMP_WORDS=(gprof-run "$@") COMP_CWORD=$#; _gprof_run; echo "${COMPREPLY[*]}"; }
+		try -t cuda --wai
+		try --wait p
+		try --wait = a
+		try --wait =
+		try -o x cat --wai
+		try -o x -- --wai
+		try -w --stat
+		try -t nv
+		try -o x ./comple
 	END
 	bash try >got
-	printf "%s\n" --wait primary "" >want
+	printf "%s\n" --wait primary all "primary all" "" "" --stats nvtx ./completion >want
 	same want got
 '
