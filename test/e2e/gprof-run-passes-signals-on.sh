@@ -71,7 +71,7 @@ it 'is the only process of ours that pkill finds by its name or its words' '
 	gprof-run -q -o run -- "$SIGNALS" log 2>err &
 	within 20 test -e log.pid
 	within 20 pgrep -P $! -x run-witness
-	is "" "$(pgrep -P $! -f "gprof-run|-o run")"
+	is "" "$(pgrep -P $! -f "bin/gprof-run|-o run")"
 	is gprof-collector "$(ps -o comm= -p "$(pgrep -P $! gprof)")"
 	kill -USR2 $!
 	wait $!

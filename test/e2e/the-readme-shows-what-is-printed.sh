@@ -13,7 +13,7 @@ it 'gives the page that README shows, line by line' '
 	sed -n "/^## A first session/,/^## What to type/s/^    //p" "$GPROF_TOP/README.md" >session
 	sed -n "s/^\\$ //p" session >commands
 	is 3 "$(wc -l <commands)" "commands in README"
-	PATH=$PATH:$(dirname "$(python3 -c "import sys; print(sys.executable)")")
+	PATH=$(dirname "$(python3 -c "import sys; print(sys.executable)")"):$PATH
 	while read -r command; do
 		echo "\$ $command"
 		LD_LIBRARY_PATH=$GPROF_BUILD/sim sh -euc "$command" 2>&1
