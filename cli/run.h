@@ -76,8 +76,8 @@ struct target {
 /* Finds the command as execvp would, in the program's PATH.  0 or -1, see status. */
 int target_find(struct target *t, const char *command, const struct env *e);
 
-/* Looks at the file: 32-bit, set-uid, static, foreign libc.  One line for what keeps us out; the program runs all the same. */
-void target_check(struct target *t, const struct env *e);
+/* Looks at the file: 32-bit, set-uid, static, foreign libc.  Says in one line what keeps us out; the program runs all the same. */
+void target_check(struct target *t, const struct env *e, bool say);
 
 /* ---- run_elf.c ---- */
 

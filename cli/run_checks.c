@@ -174,13 +174,15 @@ static const struct {
 			      "is recorded", false },
 };
 
-void target_check(struct target *t, const struct env *e)
+void target_check(struct target *t, const struct env *e, bool say)
 {
 	enum image_kind kind;
 
 	find_image(t, e);
 	kind = image_kind(t->image);
 	t->preload = kinds[kind].preload;
+	if (!say)
+		return;
 	if (*kinds[kind].text)
 		note("'%s' %s", t->image, kinds[kind].text);
 	else if (gains_rights(t->image))

@@ -125,37 +125,54 @@ out:
 
 /* ---- doors ---- */
 
-/* Is `path` one of the entries of a LD_PRELOAD list? */
-static bool lists(const char *list, const char *path)
+/* Our object, of this or another build, as an outer session put it there: two in one process would record everything twice. */
+static bool is_ours(const char *path, size_t len)
 {
-	size_t len = strlen(path);
+	static const char *const names[] = { "/libgprof_inject.so", "/inject" };        /* the second one is a link in a session's folder */
 
-	for (; *list; list += strspn(list, ": ")) {
-		size_t n = strcspn(list, ": ");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t n = strlen(names[i]);
 
-		if (n == len && strncmp(list, path, n) == 0)
+		if (len >= n && strncmp(path + len - n, names[i], n) == 0 && (i == 0 || memmem(path, len, "/gprof-", 7)))
 			return true;
-		list += n;
 	}
 	return false;
+}
+
+/* The entries of a LD_PRELOAD list that are not ours, with colons between them. */
+static void foreign_entries(char *out, const char *list)
+{
+	*out = '\0';
+	while (*(list += strspn(list, ": "))) {
+		size_t n = strcspn(list, ": ");
+
+		if (!is_ours(list, n))
+			strncat(strcat(out, *out ? ":" : ""), list, n);
+		list += n;
+	}
 }
 
 /* Ours in front of what was there; behind it where that is a sanitizer, which refuses to run unless it is the first. */
 static int set_preload(struct env *e, const char *inject)
 {
 	const char *old = env_get(e, "LD_PRELOAD");
-	bool behind = old && (strstr(old, "libasan") || strstr(old, "libtsan"));
-	char *list;
-	int rc;
+	char *others = malloc((old ? strlen(old) : 0) + 1), *list = NULL;
+	int rc = -1;
 
-	if (!old || !*old)
-		return env_set(e, "LD_PRELOAD", inject);
-	if (lists(old, inject))
-		return 0;
-	if (asprintf(&list, "%s:%s", behind ? old : inject, behind ? inject : old) < 0)
+	if (!others)
 		return out_of_memory();
+	foreign_entries(others, old ? old : "");
+	bool behind = strstr(others, "libasan") || strstr(others, "libtsan");
+
+	if (asprintf(&list, "%s%s%s", behind ? others : inject, *others ? ":" : "", behind ? inject : others) < 0) {
+		list = NULL;
+		out_of_memory();
+		goto out;
+	}
 	rc = env_set(e, "LD_PRELOAD", list);
+out:
 	free(list);
+	free(others);
 	return rc;
 }
 
@@ -164,7 +181,7 @@ static int set_injection(struct env *e, const char *name, const char *next, cons
 {
 	const char *old = env_get(e, name);
 
-	if (old && *old && strcmp(old, inject) != 0 && env_set(e, next, old) < 0)
+	if (old && *old && !is_ours(old, strlen(old)) && env_set(e, next, old) < 0)
 		return -1;
 	return env_set(e, name, inject);
 }

@@ -59,8 +59,10 @@ static int find_command(struct run *x)
 /* One rank of many says it; it is the same for all. */
 static void say_what_to_expect(struct run *x)
 {
-	target_check(&x->target, &x->plain);
-	if (output_rank() > 0)
+	bool say = output_rank() <= 0;
+
+	target_check(&x->target, &x->plain, say);
+	if (!say)
 		return;
 	request_say_ignored();
 	target_check_order(&x->request);

@@ -362,6 +362,29 @@ static void list_not_recorded(char *out, size_t size)
 	}
 }
 
+/* Our own options as typed; but a value of -e can be a secret, and traces are passed around. */
+static void quote_options(char *out, size_t size, char *const *words, int n)
+{
+	static char kept[256][64];      /* names of variables; longer ones are cut, more of them are not needed */
+	char *shown[256];
+	int i;
+
+	for (i = 0; i < n && i < 256; i++) {
+		const char *value = words[i];
+
+		shown[i] = words[i];
+		if (strncmp(value, "--env-var=", 10) == 0)
+			value += 10;
+		else if (strncmp(value, "-e", 2) == 0 && value[2])
+			value += 2;
+		else if (i == 0 || (strcmp(words[i - 1], "-e") != 0 && strcmp(words[i - 1], "--env-var") != 0))
+			continue;
+		snprintf(kept[i], sizeof kept[i], "%.*s...", (int)(value + strcspn(value, "=") - words[i]) + 1, words[i]);
+		shown[i] = kept[i];
+	}
+	words_quote(out, size, shown, i);
+}
+
 int request_parse(struct request *out, int argc, char **argv)
 {
 	int first;
@@ -387,7 +410,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	words_quote(r.config.command, sizeof r.config.command, r.argv, r.argc);
 	if (strcmp(argv[first - 1], "--") == 0)
 		first--;
-	words_quote(r.config.options, sizeof r.config.options, argv + 1, first - 1);
+	quote_options(r.config.options, sizeof r.config.options, argv + 1, first - 1);
 	list_not_recorded(r.config.not_recorded, sizeof r.config.not_recorded);
 	*out = r;
 	return 0;

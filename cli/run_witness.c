@@ -1,5 +1,5 @@
 /*
- * Was a signal sent to gprof-run alone, or to our whole process group (kill -TERM -PGID, timeout(1), killpg)?  In the first case the
+ * Was a signal sent to gprof-run alone, or to our whole process group (kill -TERM -PGID, killpg)?  In the first case the
  * program needs to be told, in the second it knows already, and programs that count signals ("second one: quit now") must not get
  * it twice.  The system does not say, so a process of ours in the same group notes what it gets.
  */

@@ -51,20 +51,6 @@ it 'does not double a signal that was sent to the whole group' '
 	is "exit 0" "$(cat how)"
 '
 
-it 'does not double the signal of timeout(1), which tells the child and then the group' '
-	need "$SIGNALS"
-	timeout -s TERM 1 gprof-run -q -o run -- "$SIGNALS" log 2>err &
-	within 20 grep -qx 15 log
-	run=$(awk "{ print \$4 }" /proc/$(cat log.pid)/stat)
-	kill -USR1 "$run"
-	within 20 grep -qx 10 log
-	kill -USR2 "$run"
-	wait $! || :
-	grep -vx 18 log >log2
-	printf "15\n10\n" >want
-	same want log2
-'
-
 it 'is the only process of ours that pkill finds by its name or its words' '
 	need "$SIGNALS"
 	need pgrep

@@ -35,3 +35,10 @@ it 'prints it although the program was killed' '
 	says run.gtrace err
 	says "next" err
 '
+
+it 'keeps the values of -e out of the trace' '
+	gprof-run -q -e HF_TOKEN=sesame1,B=sesame2 --env-var=C=sesame3 -eD=sesame4 --env-var E=sesame5 -o run -- true 2>err
+	gprof-trace dump run.gtrace >dump
+	never_says sesame dump
+	says "-e HF_TOKEN=... --env-var=C=... -eD=... --env-var E=..." dump
+'
