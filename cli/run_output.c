@@ -193,6 +193,14 @@ void output_make_folder(const char *path)
 		make_folders(copy);
 }
 
+/* Where things go that have no other place. */
+static const char *spare_folder(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	return tmp && *tmp == '/' ? tmp : "/tmp";
+}
+
 void output_path(const struct request *r, pid_t program, char *out, size_t size)
 {
 	struct text t = { .at = out, .end = out + size - strlen(SUFFIX) };
@@ -202,7 +210,7 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 
 	out[0] = '\0';
 	if (!r->name || *r->name != '/')
-		put_text(&t, getcwd(here, sizeof here) && *here == '/' ? here : "/tmp"), put(&t, "/", 1);
+		put_text(&t, getcwd(here, sizeof here) && *here == '/' ? here : spare_folder()), put(&t, "/", 1);
 	if (r->name)
 		placeholder = expand(&t, r->name, program);
 	if (is_folder(out)) {
@@ -215,9 +223,10 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 	if (!placeholder && world_size() > 1 && rank >= 0)
 		put_text(&t, ".rank"), put_number(&t, rank);
 	if (t.full) {
-		fail("the output name is longer than %zu bytes; the trace goes to /tmp", size);
+		fail("the output name is longer than %zu bytes; the trace goes to '%s'", size, spare_folder());
 		t = (struct text){ .at = out, .end = out + size - strlen(SUFFIX) };
-		put_text(&t, "/tmp/");
+		put_text(&t, spare_folder());
+		put(&t, "/", 1);
 		put_default(&t, r, program);
 	}
 	strcpy(t.at, SUFFIX);
