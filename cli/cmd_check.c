@@ -55,8 +55,8 @@ static void print_state(const struct trace *t, const char *path, bool live, size
 		printf(", %zu %s cannot (%llu rows at least)", damaged, damaged == 1 ? "place" : "places", lost);
 	printf("\n");
 	print_damage(t);
-	if (!live && (damaged || !t->finished))
-		printf("  'gprof-trace recover %s' rewrites the index over what is whole\n", path);
+	if (!live && !t->finished)
+		printf("  'gprof-trace recover %s' writes the index that it lacks\n", path);
 }
 
 /* EXIT_OK: every row ever written can be read. */

@@ -291,7 +291,7 @@ static int write_file(struct plan *plan, const struct file *f, const struct expo
 	}
 	say_written(f, &x);
 	if (x.untimed)
-		note("%llu GPU rows have no time, because CUPTI gave none; they are not in '%s'", (unsigned long long)x.untimed, f->path);
+		note("GPU rows left out of '%s', because CUPTI gave them no time: %llu", f->path, (unsigned long long)x.untimed);
 	return 0;
 }
 

@@ -36,7 +36,12 @@ struct wanted {
 	const char *variant;
 };
 
-static const char stats_set[] = "nvtx_pushpop_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum";
+/* What `nsys stats` prints of its own accord, in its order. */
+static const struct report *const stats_set[] = {
+	&report_nvtx_pushpop_sum, &report_cuda_api_sum, &report_cuda_gpu_kern_sum, &report_cuda_gpu_mem_time_sum,
+	&report_cuda_gpu_mem_size_sum,
+};
+#define STATS (sizeof stats_set / sizeof *stats_set)
 
 static int list_reports(void)
 {
@@ -69,18 +74,20 @@ static int unknown(const char *name)
 /* Cuts list (which it changes) into reports.  Their number, or -1: said. */
 static int find_reports(char *list, struct wanted *out)
 {
-	int n = 0;
+	size_t n = 0;
 
 	for (char *name; (name = strsep(&list, ","));) {
-		if (!*name)
+		if (n + STATS > MOST_REPORTS)
+			return fail("more than %zu reports at once", MOST_REPORTS - STATS);
+		for (size_t i = 0; i < STATS && strcmp(name, "stats") == 0; i++)
+			out[n++] = (struct wanted){ stats_set[i], NULL };
+		if (!*name || strcmp(name, "stats") == 0)
 			continue;
-		if (n == MOST_REPORTS)
-			return fail("more than %d reports at once", MOST_REPORTS);
 		out[n].report = report_find(name, &out[n].variant);
 		if (!out[n++].report)
 			return unknown(name);
 	}
-	return n ? n : fail("--report needs the name of a report");
+	return n ? (int)n : fail("--report needs the name of a report");
 }
 
 static unsigned terminal_width(FILE *file)
@@ -158,7 +165,7 @@ static int run_reports(const char *path, char *list)
 
 static int run(int argc, char **argv)
 {
-	char found[NAME_MAX + 1], set[sizeof stats_set];
+	char found[NAME_MAX + 1];
 	const char *path;
 	int rc;
 
@@ -169,7 +176,7 @@ static int run(int argc, char **argv)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
 	if (!names)
 		return page_print(path, stdout, PAGE_ASKED) < 0 ? EXIT_FAILED : EXIT_OK;
-	rc = run_reports(path, strcmp(names, "stats") == 0 ? strcpy(set, stats_set) : names);
+	rc = run_reports(path, names);
 	free(names);
 	return rc;
 }

@@ -10,6 +10,9 @@
 #include "trace/health.h"
 #include "trace/reader.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 #define WIDTH       100         /* of the whole page */
 #define LABEL       12          /* of the words on the left */
 #define TOP         5           /* kernels or ranges */
@@ -18,6 +21,7 @@
 
 struct page {
 	struct model *m;
+	const char *path;               /* as a user here would type it */
 	struct out *out;
 	const struct process *processes;
 	uint32_t n_processes;
@@ -87,7 +91,12 @@ static void put(struct page *p, const char *label, const char *text)
 	out_format(p->out, "  %-*s", LABEL - 2, label);
 	while (*text) {
 		size_t n = strcspn(text, " "), width;
+
+		/* A number and its unit stay together. */
+		while (n && text[n] && text[n + 1] && text[n - 1] >= '0' && text[n - 1] <= '9')
+			n += 1 + strcspn(text + n + 1, " ");
 		char *word = strndup(text, n);
+
 
 		width = word ? text_width(word) : 0;
 		if (at > LABEL && at + 1 + width > WIDTH) {
@@ -131,9 +140,11 @@ static void put_title(struct page *p, unsigned flags)
 
 	if (!(flags & PAGE_ASKED))
 		out_format(p->out, "%s: the trace is ", program_name());
-	out_visible(p->out, model_path(p->m), SIZE_MAX);
-	out_format(p->out, "  (%s in %s%s)%s\n", short_bytes(size, t->size), short_time(lasted, model_end(p->m) - model_start(p->m)),
-		t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
+	out_visible(p->out, p->path, SIZE_MAX);
+	out_format(p->out, "  (%s", short_bytes(size, t->size));
+	if (model_end(p->m) > model_start(p->m))
+		out_format(p->out, " in %s", short_time(lasted, model_end(p->m) - model_start(p->m)));
+	out_format(p->out, "%s)%s\n", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
 }
 
 static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const char *one, const char *many)
@@ -218,6 +229,19 @@ static int put_gpus(struct page *p)
 	return n < 0 ? -1 : 0;
 }
 
+/* Long names differ at their ends: what is too much is left out of the middle. */
+static void put_middle(struct out *o, const char *text, size_t width)
+{
+	size_t n = strlen(text), tail = width * 2 / 5;
+
+	if (text_width(text) <= width || n != text_width(text)) {
+		out_visible(o, text, width);
+		return;
+	}
+	out_visible(o, text, width - tail);
+	out_visible(o, text + n - tail, tail);
+}
+
 static void put_top(struct page *p, struct sums *s, const char *what, const char *count)
 {
 	unsigned __int128 all = 0;
@@ -239,7 +263,7 @@ static void put_top(struct page *p, struct sums *s, const char *what, const char
 			out_format(p->out, "  %10s %6s %11s %9s  ", "-", "-", commas(number, g->rows), "-");
 		if (domain)
 			out_visible(p->out, model_string(p->m, domain), 20), out_char(p->out, ':');
-		out_visible(p->out, model_string(p->m, (uint32_t)g->key), WIDTH - 43);
+		put_middle(p->out, model_string(p->m, (uint32_t)g->key), WIDTH - 43);
 		out_char(p->out, '\n');
 	}
 	if (s->groups.n > TOP)
@@ -253,7 +277,7 @@ static int put_times(struct page *p)
 	int rc = 0;
 
 	if (model_rows(p->m, ROW_kernel)) {
-		rc = kernels_sum(&s, NAME_DEMANGLED);
+		rc = kernels_sum(&s, NAME_PLAIN);
 		if (rc == 0)
 			put_top(p, &s, "kernel", "runs");
 	} else if (model_rows(p->m, ROW_range)) {
@@ -282,7 +306,8 @@ static int put_overhead(struct page *p)
 	static const unsigned fields[] = { COL_overhead_duration };
 	int64_t cupti[MODEL_WORKERS] = { 0 }, here = 0, elsewhere = 0;
 	void *const states[MODEL_WORKERS] = { &cupti[0], &cupti[1] };
-	char text[400], a[32], b[32], c[32];
+	char text[400], ours[128] = "ours: not in the trace", a[32], b[32], c[32];
+	size_t known = 0;
 
 	if (model_scan(p->m, ROW_overhead, fields, 1, add_durations, states) < 0)
 		return -1;
@@ -291,10 +316,14 @@ static int put_overhead(struct page *p)
 			const struct cost *cost = &p->processes[i].costs[k];
 
 			*(cost->place == COST_buffer || cost->place == COST_flush ? &elsewhere : &here) += cost->total;
+			known++;
 		}
-	snprintf(text, sizeof text, "ours: %s in the program's threads, %s on others; CUPTI reports %s; not included: recording each call "
-		 "and range, and what CUPTI adds to each CUDA call and kernel", short_time(a, here), short_time(b, elsewhere),
-		 model_rows(p->m, ROW_overhead) ? short_time(c, cupti[0] + cupti[1]) : "none");
+	if (!known && !model_rows(p->m, ROW_overhead) && !model_rows(p->m, ROW_api) && !model_rows(p->m, ROW_range))
+		return 0;       /* nothing was recorded, so there is nothing to weigh it against */
+	if (known)
+		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", short_time(a, here), short_time(b, elsewhere));
+	snprintf(text, sizeof text, "%s; CUPTI reports %s; not included: recording each call and range, and what CUPTI adds to each CUDA call "
+		 "and kernel", ours, model_rows(p->m, ROW_overhead) ? short_time(c, cupti[0] + cupti[1]) : "none");
 	put(p, "overhead", text);
 	return 0;
 }
@@ -361,12 +390,12 @@ static void put_why(struct page *p)
 
 static void put_next(struct page *p)
 {
-	char *words[] = { (char *)model_path(p->m) }, path[512];
+	char *words[] = { (char *)p->path }, path[512];
 	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range);
 
 	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
-		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "health", path);
+		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "processes,health", path);
 	out_format(p->out, "%*sgprof-trace report list    names all reports; report --help how to sort and cut them\n", LABEL, "");
 	if (kernels || ranges || model_rows(p->m, ROW_api))
 		out_format(p->out, "%*sgprof-trace export %s    writes JSON for https://ui.perfetto.dev\n", LABEL, "", path);
@@ -396,6 +425,15 @@ static int print(struct page *p, unsigned flags)
 	return rc;
 }
 
+/* Without the current folder in front. */
+static const char *from_here(const char *path)
+{
+	char here[PATH_MAX];
+	size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
+
+	return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
+}
+
 int page_print(const char *trace_path, FILE *file, unsigned flags)
 {
 	struct out out;
@@ -405,6 +443,7 @@ int page_print(const char *trace_path, FILE *file, unsigned flags)
 	if (!p.m)
 		return -1;
 	p.processes = model_processes(p.m, &p.n_processes);
+	p.path = from_here(trace_path);
 	rc = out_init(&out, file);
 	if (rc == 0) {
 		rc = print(&p, flags);

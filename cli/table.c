@@ -259,6 +259,16 @@ static bool column_is(const char *name, const char *key, size_t n)
 	return strncasecmp(name, key, n) == 0 && (!name[n] || name + n == unit);
 }
 
+static void say_columns(const struct table *t)
+{
+	char line[1024] = "it has";
+	size_t n = strlen(line);
+
+	for (size_t i = 0; i < t->n_columns && n < sizeof line; i++)
+		n += (size_t)snprintf(line + n, sizeof line - n, "%s '%s'", i ? "," : "", t->columns[i].name);
+	hint("%s", line);
+}
+
 static int find_sort(struct table *t)
 {
 	const char *key = t->tables->sort, *colon;
@@ -274,8 +284,7 @@ static int find_sort(struct table *t)
 			t->sort = (int)i;
 	if (t->sort < 0) {
 		fail("report %s has no column '%.*s' to sort by", t->name, (int)n, key);
-		for (size_t i = 0; i < t->n_columns; i++)
-			hint("%s", t->columns[i].name);
+		say_columns(t);
 		return -1;
 	}
 	t->descending = key[n] ? key[n + 1] == 'd' : !(t->columns[t->sort].flags & COLUMN_TEXT);

@@ -101,11 +101,15 @@ static const struct cmd cmd_help = {
 /* The dispatcher, not the command, asks whether what was printed has arrived: a full disk behind > is an error in all of them. */
 static int stdout_arrived(int rc)
 {
+	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return rc;
 	if (errno == EPIPE)     /* the reader had enough: head, or a pager that was left */
 		return rc;
-	fail_errno("cannot write to standard output");
+	if (errno)
+		fail_errno("cannot write to standard output");
+	else
+		fail("cannot write all to standard output; is there space where it goes?");
 	return rc == EXIT_OK ? EXIT_FAILED : rc;
 }
 

@@ -51,7 +51,8 @@ static int put_cupti(struct model *m, struct table *t, const struct process *p)
 	groups_merge(&groups[0], &groups[1]);
 	if (groups[0].oom)
 		rc = -1;
-	qsort(groups[0].list, groups[0].n, sizeof *groups[0].list, by_key);
+	if (groups[0].n)
+		qsort(groups[0].list, groups[0].n, sizeof *groups[0].list, by_key);
 	for (size_t i = 0; rc == 0 && i < groups[0].n; i++) {
 		const struct series *s = &groups[0].list[i];
 		const char *words = overhead_words((unsigned)s->key);

@@ -69,7 +69,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		for (size_t d = 0; d < p[i].n_drops; d++)
 			dropped += p[i].drops[d].count;
 		table_row(t, (const struct cell[]){
-			NUMBER(p[i].number), p[i].described ? NUMBER(p[i].pid) : UNKNOWN, NUMBER(p[i].parent), rank_of(&p[i]),
+			NUMBER(p[i].number), p[i].described ? NUMBER(p[i].pid) : UNKNOWN, p[i].parent ? NUMBER(p[i].parent) : UNKNOWN, rank_of(&p[i]),
 			p[i].start ? NUMBER(p[i].start - begin) : UNKNOWN, p[i].end ? NUMBER(p[i].end - begin) : UNKNOWN,
 			rows_of(m, i, &p[i], ROW_api), rows_of(m, i, &p[i], ROW_kernel), rows_of(m, i, &p[i], ROW_memcpy),
 			rows_of(m, i, &p[i], ROW_range), rows_of(m, i, &p[i], ROW_mark), NUMBER(dropped),

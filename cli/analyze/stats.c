@@ -158,7 +158,8 @@ static int by_sum(const void *a, const void *b)
 
 void groups_sort(struct groups *g)
 {
-	qsort(g->list, g->n, sizeof *g->list, by_sum);
+	if (g->n)
+		qsort(g->list, g->n, sizeof *g->list, by_sum);
 	map_release(&g->index);
 	free(g->direct);
 	g->direct = NULL;

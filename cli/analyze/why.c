@@ -12,17 +12,14 @@ static const char *const telling[] = {
 };
 
 struct seen {
-	unsigned processes, preloaded, connected, cuda, cupti;
+	unsigned processes, cuda, cupti;
 };
 
 static struct seen look(const struct process *p, uint32_t n)
 {
-	struct seen s = { 0 };
+	struct seen s = { .processes = n - 1 };
 
 	for (uint32_t i = 1; i < n; i++) {
-		s.processes += p[i].described;
-		s.preloaded += !!(p[i].flags & PROCESS_PRELOADED);
-		s.connected += !!(p[i].flags & PROCESS_CONNECTED);
 		s.cuda += !!(p[i].flags & PROCESS_CUDA);
 		s.cupti += !!(p[i].flags & PROCESS_CUPTI);
 	}
@@ -79,6 +76,9 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 		put(&out[0], "CUDA was not recorded: -t left it out", "", "record with -t cuda,nvtx");
 		return 1;
 	}
+	if (model_damage(m, 0))
+		put(&out[found++], "a part of the file cannot be read, and such rows may have been there", model_damage(m, 0),
+		    "gprof-trace check lists all such parts");
 	for (size_t i = 0; i < sizeof telling / sizeof *telling && found < WHY_MOST - 1; i++)
 		if ((h = find(p, n, telling[i])))
 			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));

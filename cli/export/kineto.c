@@ -4,6 +4,8 @@
  * a kernel takes about 0.1 us this way, and eleven times that the other way.
  */
 #include "cli/export/kineto.h"
+#include "cli/model/graph.h"
+#include "cli/model/join.h"
 #include "cli/model/names.h"
 
 #include <stdlib.h>
@@ -344,10 +346,23 @@ static void put_place(struct export *x, const struct gpu_slice *s, uint32_t cont
 	out_u64(o, s->corr);
 }
 
-static void put_graph(struct out *o, uint32_t graph, uint64_t node)
+/* "captured in" is ours: the range that was open when the node was made.  "External id" stays that of the launch, as Kineto has it. */
+static void put_graph(struct export *x, const struct gpu_slice *s, uint32_t graph, uint64_t node)
 {
-	if (graph || node)
-		out_format(o, ", \"graph id\": %u, \"graph node id\": %llu", graph, (unsigned long long)node);
+	struct out *o = x->out;
+	size_t made, range;
+	uint32_t process;
+
+	if (!graph && !node)
+		return;
+	out_format(o, ", \"graph id\": %u, \"graph node id\": %llu", graph, (unsigned long long)node);
+	process = x->tracks[s->track].process;
+	made = model_graph_node(x->m, process, node);
+	range = made == NO_ROW ? NO_ROW : model_range_of(x->m, process, own(x)->node_range[made]);
+	if (range != NO_ROW) {
+		out_lit(o, ", \"captured in\": ");
+		put_name(x, PIECE_TEXT, own(x)->range_name[range]);
+	}
 }
 
 static void put_bytes(struct out *o, uint64_t bytes, int64_t duration)
@@ -370,7 +385,7 @@ static void kernel(struct export *x, const struct gpu_slice *s)
 	put_span(x, s->start, s->duration);
 	put_place(x, s, k->kernel_context[s->row]);
 	put_config(x, &x->tracks[s->track], k->kernel_config[s->row]);
-	put_graph(x->out, k->kernel_graph[s->row], k->kernel_node[s->row]);
+	put_graph(x, s, k->kernel_graph[s->row], k->kernel_node[s->row]);
 }
 
 static void copy(struct export *x, const struct gpu_slice *s)
@@ -386,7 +401,7 @@ static void copy(struct export *x, const struct gpu_slice *s)
 	if (k->copy_flags[s->row] & MEMCPY_PEER)
 		out_format(x->out, ", \"fromDevice\": %u, \"inDevice\": %u, \"toDevice\": %u", k->copy_src_device[s->row],
 			   x->tracks[s->track].device, k->copy_dst_device[s->row]);
-	put_graph(x->out, k->copy_graph[s->row], k->copy_node[s->row]);
+	put_graph(x, s, k->copy_graph[s->row], k->copy_node[s->row]);
 }
 
 static void set(struct export *x, const struct gpu_slice *s)
@@ -399,7 +414,7 @@ static void set(struct export *x, const struct gpu_slice *s)
 	put_span(x, s->start, s->duration);
 	put_place(x, s, k->set_context[s->row]);
 	put_bytes(x->out, k->set_bytes[s->row], s->duration);
-	put_graph(x->out, k->set_graph[s->row], k->set_node[s->row]);
+	put_graph(x, s, k->set_graph[s->row], k->set_node[s->row]);
 }
 
 static void wait_for(struct export *x, const struct gpu_slice *s)
@@ -471,6 +486,7 @@ static bool columns_read(struct kineto *k, struct model *m)
 	       (k->set_context = MODEL_U32(m, memset, context)) && (k->set_graph = MODEL_U32(m, memset, graph)) &&
 	       (k->set_bytes = MODEL_U64(m, memset, bytes)) && (k->set_node = MODEL_U64(m, memset, graph_node)) &&
 	       (k->wait_type = MODEL_U32(m, sync, type)) && (k->wait_context = MODEL_U32(m, sync, context)) &&
+	       (k->node_range = MODEL_U64(m, graph_node, range)) && model_graph_nodes(m) == 0 &&
 	       (k->wait_stream = MODEL_U32(m, sync, stream)) && (k->overhead_kind = MODEL_U32(m, overhead, kind));
 }
 

@@ -8,7 +8,7 @@
 #define LANE_TID    2000000u
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
 #define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
-#define MOST_GPUS   1024u       /* host pids below are moved */
+#define MOST_GPUS   64u         /* host pids below are moved */
 
 static uint32_t add_track(struct export *x, const struct track *t)
 {

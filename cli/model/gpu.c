@@ -106,6 +106,11 @@ static int melt(struct model *m, struct buf *gpus, struct busy *b)
 		g->gpu.first = b->first;
 	if (b->last > g->gpu.last)
 		g->gpu.last = b->last;
+	if (!g->spans.n) {      /* nothing to keep: take the list as it is */
+		spans_release(&g->spans);
+		g->spans = b->spans;
+		b->spans = (struct spans){ 0 };
+	}
 	for (size_t k = 0; k < b->spans.n; k++)
 		spans_add(&g->spans, b->spans.list[k].time, b->spans.list[k].end);
 	return g->spans.oom ? -1 : 0;

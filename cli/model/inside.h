@@ -64,6 +64,7 @@ struct model {
 	size_t n_threads;
 	struct map domain_pairs;        /* process << 32 | domain -> number, to find categories */
 	struct join *join;              /* join.c */
+	struct graph_nodes *graph_nodes; /* graph.c */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
 
@@ -83,8 +84,9 @@ void strings_release(struct model *m);
 int processes_load(struct model *m);
 void processes_release(struct model *m);
 
-/* defs.c, join.c */
+/* defs.c, join.c, graph.c */
 void defs_release(struct model *m);
 void join_free(struct join *j);
+void graph_nodes_free(struct graph_nodes *g);
 
 #endif

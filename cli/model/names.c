@@ -35,6 +35,12 @@ static char *demangle(const char *name)
 	return cxa_demangle(name, NULL, NULL, &status);
 }
 
+/* "operator()", "operator<<": brackets that bracket nothing. */
+static size_t operator_length(const char *p)
+{
+	return 8 + (p[8] == '(' && p[9] == ')' ? 2 : strspn(p + 8, "<>="));
+}
+
 /* End of the qualified name: its parameter list or the end of the text.  Brackets of every kind are skipped whole. */
 static const char *name_end(const char *name)
 {
@@ -44,7 +50,7 @@ static const char *name_end(const char *name)
 		if (strncmp(p, "(anonymous namespace)", 21) == 0)
 			p += 20;
 		else if (strncmp(p, "operator", 8) == 0)
-			p += strspn(p + 8, "<>=()") + 7;
+			p += operator_length(p) - 1;
 		else if (*p == '(' && depth == 0)
 			return p;
 		else if (*p == '<' || *p == '{' || *p == '[' || *p == '(')
@@ -55,32 +61,62 @@ static const char *name_end(const char *name)
 	return name + strlen(name);
 }
 
-void name_base(const char *demangled, char *out, size_t size)
+static void copy_part(const char *from, const char *end, char *out, size_t size)
 {
-	const char *end = name_end(demangled), *first = demangled, *last = NULL;
+	size_t n = (size_t)(end - from) < size ? (size_t)(end - from) : size - 1;
+
+	memcpy(out, from, n);
+	out[n] = '\0';
+}
+
+/* What a walk over a qualified name finds. */
+struct parts {
+	const char *name;               /* behind the return type */
+	const char *last;               /* its last component */
+	const char *arguments;          /* template arguments of that, or the end */
+	const char *end;                /* of the qualified name */
+};
+
+static struct parts take_apart(const char *demangled)
+{
+	struct parts s = { demangled, demangled, NULL, name_end(demangled) };
 	int depth = 0;
 
-	/* Last component, and where its template arguments begin. */
-	for (const char *p = demangled; p < end; p++) {
+	for (const char *p = demangled; p < s.end; p++) {
 		if (strncmp(p, "(anonymous namespace)", 21) == 0)
 			p += 20;
 		else if (strncmp(p, "operator", 8) == 0)
-			p += strspn(p + 8, "<>=()") + 7;
+			p += operator_length(p) - 1;
 		else if (*p == '<' && depth++ == 0)
-			last = p;
+			s.arguments = p;
 		else if (*p == '{' || *p == '[')
 			depth++;
 		else if (*p == '>' || *p == '}' || *p == ']')
 			depth -= depth > 0;
-		else if (depth == 0 && (*p == ' ' || *p == ':') && p + 1 < end)
-			first = p + 1, last = NULL;
+		else if (depth == 0 && (*p == ' ' || *p == ':') && p + 1 < s.end) {
+			s.last = p + 1;
+			s.arguments = NULL;
+			if (*p == ' ')
+				s.name = p + 1;
+		}
 	}
-	if (last)
-		end = last;
-	if ((size_t)(end - first) >= size)
-		end = first + size - 1;
-	memcpy(out, first, (size_t)(end - first));
-	out[end - first] = '\0';
+	if (!s.arguments)
+		s.arguments = s.end;
+	return s;
+}
+
+void name_base(const char *demangled, char *out, size_t size)
+{
+	struct parts s = take_apart(demangled);
+
+	copy_part(s.last, s.arguments, out, size);
+}
+
+void name_plain(const char *demangled, char *out, size_t size)
+{
+	struct parts s = take_apart(demangled);
+
+	copy_part(s.name, s.end, out, size);
 }
 
 /* ---- API names ---- */
@@ -100,7 +136,7 @@ static size_t api_length(const char *name, bool any)
 static uint32_t make_name(struct model *m, uint32_t id, enum name_style style)
 {
 	const char *text = model_string(m, id);
-	char *full = NULL, base[512];
+	char *full = NULL, base[2048];
 	uint32_t made = id;
 
 	switch (style) {
@@ -109,8 +145,9 @@ static uint32_t make_name(struct model *m, uint32_t id, enum name_style style)
 		made = full ? model_intern(m, full) : id;
 		break;
 	case NAME_BASE:
+	case NAME_PLAIN:
 		full = demangle(text);
-		name_base(full ? full : text, base, sizeof base);
+		(style == NAME_BASE ? name_base : name_plain)(full ? full : text, base, sizeof base);
 		made = model_intern(m, base);
 		break;
 	case NAME_API_NSYS:

@@ -11,6 +11,7 @@ struct model;
 enum name_style {
 	NAME_DEMANGLED,         /* void foo<int>(float*, int) */
 	NAME_BASE,              /* foo */
+	NAME_PLAIN,             /* foo<int> with its namespaces, without what it returns and takes */
 	NAME_API_NSYS,          /* as nsys prints an API call: without _vNNNN of four digits, but with _v11060 */
 	NAME_API_PLAIN,         /* without the version */
 	NAME_STYLES,
@@ -25,6 +26,9 @@ bool names_can_demangle(void);
 
 /* foo of "void ns::foo<int>(float*)".  Writes at most size - 1 bytes. */
 void name_base(const char *demangled, char *out, size_t size);
+
+/* ns::foo<int> of "void ns::foo<int>(float*)": without what it returns and takes. */
+void name_plain(const char *demangled, char *out, size_t size);
 
 /* Words for numbers.  Unknown numbers give NULL. */
 const char *memcpy_words(unsigned kind);        /* "Host-to-Device" */
