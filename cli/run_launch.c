@@ -71,7 +71,7 @@ static void execute(const char *path, char **argv, int argc, char **vars)
 }
 
 /* In the child.  Ends with exec, or tells why not. */
-static void wait_and_execute(const struct launch *l, int line, pid_t parent, const struct target *t, const struct request *r,
+static void wait_and_execute(const struct launch *l, int line, const struct target *t, const struct request *r,
 			     const struct env *plain, const struct env *ours)
 {
 	char with_us;
@@ -79,13 +79,6 @@ static void wait_and_execute(const struct launch *l, int line, pid_t parent, con
 
 	if (read(line, &with_us, 1) != 1)
 		_exit(EXIT_NOT_EXECUTABLE);
-	/*
-	 * kill -9 of gprof-run is meant for the program: whoever sends it knows no other process.  The kernel clears this for the
-	 * program's own children.
-	 */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		raise(SIGKILL);
 	launch_restore_signals(l);
 	execute(t->path, r->argv, r->argc, with_us ? ours->vars : plain->vars);
 	error = errno;
@@ -95,7 +88,6 @@ static void wait_and_execute(const struct launch *l, int line, pid_t parent, con
 
 int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain, const struct env *ours)
 {
-	pid_t parent = getpid();
 	sigset_t all;
 	int pair[2];
 
@@ -106,7 +98,7 @@ int launch_hold(struct launch *l, const struct target *t, const struct request *
 	l->program = fork();
 	if (l->program == 0) {
 		close(pair[0]);
-		wait_and_execute(l, pair[1], parent, t, r, plain, ours);
+		wait_and_execute(l, pair[1], t, r, plain, ours);
 	}
 	close(pair[1]);
 	l->line = pair[0];

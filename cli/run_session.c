@@ -267,6 +267,9 @@ int session_answer(struct session *s)
 	}
 	if (strncmp(text, "error ", 6) == 0)
 		fail("%s", text + 6);
+	/* Its folder vanished while the program ran; "closed" follows. */
+	if (strncmp(text, "moved ", 6) == 0)
+		snprintf(s->trace, sizeof s->trace, "%s", text + 6);
 	s->finished |= strcmp(text, "closed") == 0;
 	return s->finished || strcmp(text, "drained") == 0;
 }

@@ -63,14 +63,17 @@ it 'is the only process of ours that pkill finds by its name or its words' '
 	wait $!
 '
 
-it 'kill -9 of it ends the program too: nobody else would' '
-	gprof-run -q -o run -- sh -c "echo \$\$ >pid; exec sleep 100" 2>err &
+it 'kill -9 of it leaves the program running, and the trace is finished when that ends' '
+	mkfifo go
+	gprof-run -q -o run -- sh -c "echo \$\$ >pid; read line <go; echo \$line >went" 2>err &
 	within 20 test -s pid
 	kill -KILL $!
 	wait $! || :
-	within 20 test ! -e /proc/"$(cat pid)"
+	echo on >go
+	within 20 test -s went
+	is on "$(cat went)"
 	need gprof-trace
-	within 20 sh -c "gprof-trace check run.gtrace"
+	within 20 sh -c "gprof-trace check run.gtrace | grep -q whole"
 '
 
 it 'a signal before the program has started is not lost' '

@@ -42,3 +42,11 @@ it 'keeps the values of -e out of the trace' '
 	never_says sesame dump
 	says "-e HF_TOKEN=... --env-var=C=... -eD=... --env-var E=..." dump
 '
+
+it 'names the new place of a trace whose folder was removed while the program ran' '
+	mkdir gone
+	gprof-run -o gone/run -- sh -c "rm -r gone; exit 0" 2>err
+	new=$(sed -n "s/^gprof-run: the trace is \([^ ]*\.gtrace\).*/\1/p" err)
+	[ -s "$new" ] || fail "no such trace: $new, said: $(cat err)"
+	gprof-trace check "$new"
+'
