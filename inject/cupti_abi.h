@@ -29,6 +29,8 @@ enum cupti_resource {
 	RESOURCE_CONTEXT_CREATED = 1,
 	RESOURCE_STREAM_CREATED = 3,
 	RESOURCE_CU_INIT_FINISHED = 5,
+	RESOURCE_GRAPH_NODE_CREATED = 13,
+	RESOURCE_GRAPH_NODE_CLONED = 20,
 };
 
 /* CUpti_CallbackIdState */
@@ -70,6 +72,14 @@ struct cupti_call_data {
 /* CUpti_ResourceData */
 struct cupti_resource_data {
 	void *context, *stream, *descriptor;
+};
+
+/* CUpti_GraphData: what the descriptor of a resource callback about graphs points to */
+struct cupti_graph_data {
+	void *graph, *original_graph;
+	void *node, *original_node;
+	int node_type;                  /* CUgraphNodeType */
+	void *dependency, *exec;
 };
 
 /* CUpti_StateData */

@@ -2,6 +2,7 @@
 
 #include "inject/cupti.h"
 #include "inject/cupti_flush.h"
+#include "inject/cupti_graph.h"
 #include "inject/lifecycle.h"
 #include "inject/stream.h"
 
@@ -20,6 +21,7 @@ void cupti_resource_enable(void)
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		tracer.fn.EnableCallback(1, tracer.subscriber, wanted[i].domain, wanted[i].cbid);
+	cupti_graph_enable();
 }
 
 /* Only where CUPTI refused the activity kinds that say it better. */
@@ -79,6 +81,10 @@ void cupti_resource_event(uint32_t cbid, const struct cupti_resource_data *d)
 		break;
 	case RESOURCE_STREAM_CREATED:
 		stream_created(d);
+		break;
+	case RESOURCE_GRAPH_NODE_CREATED:
+	case RESOURCE_GRAPH_NODE_CLONED:
+		cupti_graph_event(cbid, d->descriptor);
 		break;
 	}
 }

@@ -160,13 +160,15 @@ static void on_context(const struct context *ctx)
 	activity_context(ctx);
 }
 
-static void on_resource(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor)
+static bool on_resource(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor)
 {
 	CUpti_ResourceData data = { .context = (CUcontext)ctx, .resourceHandle.stream = (CUstream)stream,
 				    .resourceDescriptor = descriptor };
 
-	if (wanted(CUPTI_CB_DOMAIN_RESOURCE, cbid))
-		tell(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+	if (!wanted(CUPTI_CB_DOMAIN_RESOURCE, cbid))
+		return false;
+	tell(CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+	return true;
 }
 
 static void on_synchronized(uint32_t cbid, struct context *ctx, struct stream *stream)

@@ -123,7 +123,7 @@ struct sim_call {
 /* Filled by libcupti when it attaches. */
 struct sim_tools {
 	void (*api)(struct sim_call *call, bool exit);
-	void (*resource)(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor);
+	bool (*resource)(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor); /* somebody was told */
 	void (*synchronized)(uint32_t cbid, struct context *ctx, struct stream *stream);
 	enum op_fate (*op)(const struct op *op);
 	void (*device_made)(const struct device *dev);
@@ -244,6 +244,7 @@ uint64_t graph_node_id(const void *node);
 
 /* truth.c: the side file of what was done. */
 void truth_op(const struct op *op, enum op_fate fate);
+void truth_node(uint64_t node, uint64_t original, uint32_t type, bool told);
 void truth_call(const struct sim_call *call);
 void truth_event(const char *what);
 

@@ -33,13 +33,15 @@ static void tell(uint32_t cbid, struct graph *g, struct graph *from, struct node
 	CUpti_GraphData data = { .graph = (CUgraph)(g->exec ? from : g), .originalGraph = (CUgraph)from,
 				 .node = (CUgraphNode)n, .originalNode = (CUgraphNode)original,
 				 .graphExec = (CUgraphExec)(g->exec ? g : NULL) };
+	bool told;
 
 	if (n)
 		data.nodeType = n->empty ? CU_GRAPH_NODE_TYPE_EMPTY :
 				n->op.type == OP_KERNEL ? CU_GRAPH_NODE_TYPE_KERNEL :
 				n->op.type == OP_MEMCPY ? CU_GRAPH_NODE_TYPE_MEMCPY : CU_GRAPH_NODE_TYPE_MEMSET;
-	if (t)
-		t->resource(cbid, *context_slot(), NULL, &data);
+	told = t && t->resource(cbid, *context_slot(), NULL, &data);
+	if (n)
+		truth_node(n->id, original ? original->id : 0, (uint32_t)data.nodeType, told);
 }
 
 static struct graph *graph_make(bool exec)
@@ -184,7 +186,7 @@ void graph_capture_event(struct stream *s, struct event *e)
 /* The stream joins the graph that the event belongs to, or joins two branches of it. */
 void graph_capture_wait(struct stream *s, struct event *e)
 {
-	struct node *join;
+	struct node *join = NULL;
 
 	pthread_mutex_lock(&engine_lock);
 	if (!s->capture) {
@@ -197,6 +199,8 @@ void graph_capture_wait(struct stream *s, struct event *e)
 		s->capture_last = join;
 	}
 	pthread_mutex_unlock(&engine_lock);
+	if (join)
+		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, s->capture, NULL, join, NULL);
 }
 
 uint32_t graph_id(const void *graph, bool exec)

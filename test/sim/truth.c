@@ -131,6 +131,13 @@ void truth_op(const struct op *op, enum op_fate fate)
 		 fate_name(fate));
 }
 
+void truth_node(uint64_t node, uint64_t original, uint32_t type, bool told)
+{
+	if (truth_wanted())
+		put_line("\"type\":\"node\",\"node\":%llu,\"original\":%llu,\"kind\":%u,\"correlation\":%u,\"told\":%s",
+			 (unsigned long long)node, (unsigned long long)original, type, call_correlation(), told ? "true" : "false");
+}
+
 void truth_call(const struct sim_call *call)
 {
 	if (!truth_wanted())

@@ -84,6 +84,7 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	const struct sync_row *s = row;
 	const struct overhead_row *o = row;
 	const struct api_row *a = row;
+	const struct graph_node_row *gn = row;
 	struct config_row none = { 0 };
 	const struct config_row *g;
 
@@ -111,6 +112,9 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 		break;
 	case ROW_overhead:
 		printf("%u overhead %" PRId64 " %" PRId64 " %u\n", pid, o->start, o->start + o->duration, o->kind);
+		break;
+	case ROW_graph_node:
+		printf("%u node %" PRIu64 " %" PRIu64 " %u %u\n", pid, gn->node, gn->original, gn->type, gn->corr);
 		break;
 	case ROW_api:
 		add_call((struct call){ pid, a->cbid >> 16, a->cbid & 0xffff, a->corr, a->result, a->start, a->duration, 0 });
@@ -198,6 +202,8 @@ static void tell_truth(const char *line)
 	if (is(line, "type", "\"api\"") && is(line, "told", "true"))
 		add_call((struct call){ pid, is(line, "domain", "\"runtime\"") ? 2 : 1, (uint32_t)num(line, "cbid"), corr,
 					(int32_t)num(line, "result"), (int64_t)start, (int64_t)(end - start), 0 });
+	if (is(line, "type", "\"node\"") && is(line, "told", "true"))
+		printf("%u node %" PRIu64 " %" PRIu64 " %u %u\n", pid, num(line, "node"), num(line, "original"), (unsigned)num(line, "kind"), corr);
 	if (!is(line, "fate", "\"recorded\""))
 		return;
 	if (is(line, "zeroed", "true"))

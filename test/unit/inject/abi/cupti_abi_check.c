@@ -29,6 +29,8 @@ SAME(SITE_EXIT, CUPTI_API_EXIT);
 SAME(RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 SAME(RESOURCE_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 SAME(RESOURCE_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+SAME(RESOURCE_GRAPH_NODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME(RESOURCE_GRAPH_NODE_CLONED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
 SAME(KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
 SAME(KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
 SAME(KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL);
@@ -57,6 +59,9 @@ MEMBER(cupti_call_data, corr, CUpti_CallbackData, correlationId);
 MEMBER(cupti_resource_data, context, CUpti_ResourceData, context);
 MEMBER(cupti_resource_data, stream, CUpti_ResourceData, resourceHandle);
 MEMBER(cupti_resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+MEMBER(cupti_graph_data, node, CUpti_GraphData, node);
+MEMBER(cupti_graph_data, original_node, CUpti_GraphData, originalNode);
+MEMBER(cupti_graph_data, node_type, CUpti_GraphData, nodeType);
 
 /* Every call of the list has the number and the name that CUPTI gives it. */
 #define CUPTI_CALL(domain, cbid, class, name) _Static_assert(CUPTI_##domain##_TRACE_CBID_##name == (cbid), #cbid " is not " #name);

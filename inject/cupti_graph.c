@@ -1,0 +1,47 @@
+#include "inject/cupti_graph.h"
+
+#include "inject/cupti.h"
+#include "inject/stream.h"
+
+void cupti_graph_enable(void)
+{
+	if (!tracer.fn.GetGraphNodeId)
+		return;
+	tracer.fn.EnableCallback(1, tracer.subscriber, DOMAIN_RESOURCE, RESOURCE_GRAPH_NODE_CREATED);
+	tracer.fn.EnableCallback(1, tracer.subscriber, DOMAIN_RESOURCE, RESOURCE_GRAPH_NODE_CLONED);
+}
+
+static void put_node(struct stream *s, const struct graph_node_row *node)
+{
+	struct graph_node_row *row = stream_reserve(s, ROW_graph_node, sizeof *row);
+
+	if (!row)
+		return;
+	*row = *node;
+	stream_publish(s, row);
+}
+
+/*
+ * Always kept, as definitions are: a graph that is captured before recording begins is replayed afterwards.  A clone, which
+ * instantiation makes on whatever thread, inherits from its original; who reads the trace follows it.
+ */
+void cupti_graph_event(uint32_t cbid, const struct cupti_graph_data *d)
+{
+	struct graph_node_row node = { .start = clock_now(), .type = (uint32_t)d->node_type, .step = -1 };
+	bool clone = cbid == RESOURCE_GRAPH_NODE_CLONED;
+	uint32_t corr = (uint32_t)(stream_self.scratch >> 32);  /* of the call that we are inside of */
+	struct stream *s;
+
+	if (!d->node || tracer.fn.GetGraphNodeId(d->node, &node.node) != RESULT_OK)
+		return;
+	if (clone && (!d->original_node || tracer.fn.GetGraphNodeId(d->original_node, &node.original) != RESULT_OK))
+		return;
+	s = stream_enter();
+	if (!s)
+		return;
+	node.thread = s->thread;
+	node.corr = corr;
+	node.range = clone ? 0 : stream_range(s);
+	put_node(s, &node);
+	stream_leave(s);
+}

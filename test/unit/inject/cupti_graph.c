@@ -1,0 +1,93 @@
+#include "inject/cupti_graph.h"
+
+#include "test/unit/inject/cupti_fake.h"
+#include "test/unit/test.h"
+
+/* A node is a number in the fake library; 0xbad has none. */
+static int get_node_id(void *node, uint64_t *id)
+{
+	*id = (uint64_t)(uintptr_t)node << 32 | 5;
+	return (uintptr_t)node == 0xbad ? 1 : RESULT_OK;
+}
+
+static void *node(uintptr_t n)
+{
+	return (void *)n;
+}
+
+static void tell(uint32_t cbid, uintptr_t n, uintptr_t original, int type)
+{
+	struct cupti_graph_data graph = { .node = node(n), .original_node = node(original), .node_type = type };
+	struct cupti_resource_data d = { .descriptor = &graph };
+
+	cupti_callback(NULL, DOMAIN_RESOURCE, cbid, &d);
+}
+
+static void begin(void)
+{
+	struct stream *s;
+
+	cupti_fake(130001);
+	tracer.fn.GetGraphNodeId = get_node_id;
+	s = stream_enter();
+	s->slot->stack[0].id = 4711;
+	s->slot->depth = 1;
+	stream_leave(s);
+}
+
+TEST(a_captured_node_keeps_its_range_thread_and_call)
+{
+	const struct graph_node_row *row;
+	int64_t before, after;
+
+	begin();
+	stream_self.scratch = (uint64_t)42 << 32 | DOMAIN_RUNTIME << 16 | 1;
+	before = clock_now();
+	tell(RESOURCE_GRAPH_NODE_CREATED, 7, 0, 2);
+	after = clock_now();
+	stream_self.scratch = 0;
+	row = fake_row(ROW_graph_node, 0);
+	if (!CHECK(row != NULL))
+		return;
+	CHECK_EQ(row->node, 7ull << 32 | 5);
+	CHECK_EQ(row->original, 0);
+	CHECK_EQ(row->range, 4711);
+	CHECK_EQ(row->thread, 1);
+	CHECK_EQ(row->corr, 42);
+	CHECK_EQ(row->type, 2);
+	CHECK_EQ(row->step, -1);
+	CHECK(row->start >= before && row->start <= after);
+}
+
+TEST(a_cloned_node_names_its_original_and_no_range)
+{
+	const struct graph_node_row *row;
+
+	begin();
+	tell(RESOURCE_GRAPH_NODE_CLONED, 9, 7, 0);
+	row = fake_row(ROW_graph_node, 0);
+	if (!CHECK(row != NULL))
+		return;
+	CHECK_EQ(row->node, 9ull << 32 | 5);
+	CHECK_EQ(row->original, 7ull << 32 | 5);
+	CHECK_EQ(row->range, 0);
+	CHECK_EQ(row->corr, 0);
+}
+
+TEST(nodes_are_kept_before_recording_begins)
+{
+	begin();
+	guest->arena->order = CAPTURE_OFF;
+	tell(RESOURCE_GRAPH_NODE_CREATED, 7, 0, 0);
+	CHECK_EQ(fake_count(ROW_graph_node), 1);
+}
+
+TEST(a_node_without_an_id_is_no_row)
+{
+	begin();
+	tell(RESOURCE_GRAPH_NODE_CREATED, 0xbad, 0, 0);
+	tell(RESOURCE_GRAPH_NODE_CREATED, 0, 0, 0);
+	tell(RESOURCE_GRAPH_NODE_CLONED, 9, 0xbad, 0);
+	tell(RESOURCE_GRAPH_NODE_CLONED, 9, 0, 0);
+	CHECK_EQ(fake_count(ROW_graph_node), 0);
+}
