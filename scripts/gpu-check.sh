@@ -111,16 +111,19 @@ row() {         # what, expected, ours
 	echo "| $1 | $2 | ${3:-} | $verdict |" >>"$checks"
 }
 
-# The programs of test/programs print "name,count": a kernel with its arguments, a kind of copy, a range.
+# The programs of test/programs print "name,count": a kernel with its arguments (perhaps behind the range it was captured in, then
+# there are several lines of it), a kind of copy, a range.
 expectations() {
 	sed -n '/^expect /p
 		s/"//g
+		s/^[^(,]*,\([A-Za-z_0-9]*(\)/\1/
 		s/^\([A-Za-z_0-9]*\)(.*),\([0-9]*\)$/expect kernel \1 \2/p
 		s/^spin_ptx,\([0-9]*\)$/expect kernel spin_ptx \1/p
 		s/^memcpy HtoD,\([0-9]*\)$/expect operation memcpy.Host-to-Device \1/p
 		s/^memcpy DtoH,\([0-9]*\)$/expect operation memcpy.Device-to-Host \1/p
 		s/^memset,\([0-9]*\)$/expect sets \1/p
-		s/^range \([^,]*\),\([0-9]*\)$/expect range \1 \2/p' "$1"
+		s/^range \([^,]*\),\([0-9]*\)$/expect range \1 \2/p' "$1" |
+		awk '/^expect kernel / { n[$3] += $4; next } { print } END { for (name in n) print "expect kernel", name, n[name] }'
 }
 
 # compare NAME EXPECT-FILE: each "expect" line against the trace.

@@ -1,6 +1,7 @@
 # The judge is Holistic Trace Analysis: what it finds in the JSON against what the program and our own report say.
 # not sanitized: HTA takes its time
 . "$(dirname "$0")/lib.sh"
+LIMIT=180       # it imports half of PyPI
 
 HTA='
 	need "$GPROF_BUILD/judges/bin/python"
