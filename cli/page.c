@@ -47,7 +47,7 @@ static const char *short_time(char text[32], int64_t ns)
 
 		if (ns < unit)
 			continue;
-		*digits_fixed(digits, (ns + step / 2) / step, decimals) = '\0';
+		*digits_fixed(digits, ns / step + (ns % step >= step / 2), decimals) = '\0';
 		snprintf(text, 32, "%s %s", digits, units[i].name);
 		return text;
 	}
@@ -97,7 +97,6 @@ static void put(struct page *p, const char *label, const char *text)
 			n += 1 + strcspn(text + n + 1, " ");
 		char *word = strndup(text, n);
 
-
 		width = word ? text_width(word) : 0;
 		if (at > LABEL && at + 1 + width > WIDTH) {
 			out_format(p->out, "\n%*s", LABEL, "");
@@ -143,7 +142,7 @@ static void put_title(struct page *p, unsigned flags)
 	out_visible(p->out, p->path, SIZE_MAX);
 	out_format(p->out, "  (%s", short_bytes(size, t->size));
 	if (model_end(p->m) > model_start(p->m))
-		out_format(p->out, " in %s", short_time(lasted, model_end(p->m) - model_start(p->m)));
+		out_format(p->out, " in %s", short_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
 	out_format(p->out, "%s)%s\n", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
 }
 
@@ -196,7 +195,7 @@ static void put_gpu(struct page *p, const struct gpu *g)
 	const struct device_row *d = model_device(p->m, g->process, g->device);
 	const struct process *who = &p->processes[g->process];
 	char label[32], text[400], span[32], by[48];
-	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)(g->last - g->first));
+	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)time_sub(g->last, g->first));
 
 	if (g->processes > 1)
 		snprintf(by, sizeof by, "%u processes", g->processes);
@@ -206,7 +205,7 @@ static void put_gpu(struct page *p, const struct gpu *g)
 	if (g->last > g->first)
 		snprintf(text, sizeof text, "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", (int)(tenths / 10), (int)(tenths % 10),
-			 short_time(span, g->last - g->first), by);
+			 short_time(span, time_sub(g->last, g->first)), by);
 	else
 		snprintf(text, sizeof text, "%s: busy share not known, no row has a time (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", by);
@@ -297,7 +296,7 @@ static int add_durations(const struct batch *b, void *state)
 	int64_t *sum = state;
 
 	for (size_t i = 0; i < b->n; i++)
-		*sum += duration[i] > 0 ? duration[i] : 0;
+		*sum = time_add(*sum, duration[i] > 0 ? duration[i] : 0);
 	return 0;
 }
 
@@ -315,7 +314,9 @@ static int put_overhead(struct page *p)
 		for (size_t k = 0; k < p->processes[i].n_costs; k++) {
 			const struct cost *cost = &p->processes[i].costs[k];
 
-			*(cost->place == COST_buffer || cost->place == COST_flush ? &elsewhere : &here) += cost->total;
+			int64_t *sum = cost->place == COST_buffer || cost->place == COST_flush ? &elsewhere : &here;
+
+			*sum = time_add(*sum, cost->total);
 			known++;
 		}
 	if (!known && !model_rows(p->m, ROW_overhead) && !model_rows(p->m, ROW_api) && !model_rows(p->m, ROW_range))
@@ -323,7 +324,7 @@ static int put_overhead(struct page *p)
 	if (known)
 		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", short_time(a, here), short_time(b, elsewhere));
 	snprintf(text, sizeof text, "%s; CUPTI reports %s; not included: recording each call and range, and what CUPTI adds to each CUDA call "
-		 "and kernel", ours, model_rows(p->m, ROW_overhead) ? short_time(c, cupti[0] + cupti[1]) : "none");
+		 "and kernel", ours, model_rows(p->m, ROW_overhead) ? short_time(c, time_add(cupti[0], cupti[1])) : "none");
 	put(p, "overhead", text);
 	return 0;
 }

@@ -84,7 +84,7 @@ static void put_common(struct listing *l, struct cell *cell, const struct common
 	bool timed = at->time && c->duration[at->row] >= 0;
 
 	l->untimed += !timed;
-	cell[C_START] = timed ? NUMBER(at->time - l->begin) : UNKNOWN;
+	cell[C_START] = timed ? NUMBER(time_sub(at->time, l->begin)) : UNKNOWN;
 	cell[C_DURATION] = timed ? NUMBER(c->duration[at->row]) : UNKNOWN;
 	cell[C_CORR] = NUMBER(c->corr[at->row]);
 	cell[C_DEVICE] = TEXT(device_name(l, c->process[at->row], c->device[at->row]));

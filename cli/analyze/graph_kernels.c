@@ -116,7 +116,7 @@ static int print(struct sums *s, struct table *t)
 		if (g->n)
 			table_row(t, (const struct cell[]){
 				FIXED(share(g->sum, all), 1), NUMBER(g->sum), NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
-				FIXED(median * 5, 1), NUMBER(g->min), NUMBER(g->max), FIXED(series_deviation(g, 10, 1), 1), where, name });
+				FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1), NUMBER(g->min), NUMBER(g->max), FIXED(series_deviation(g, 10, 1), 1), where, name });
 		else
 			table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN,
 							    UNKNOWN, where, name });

@@ -3,6 +3,7 @@
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/sort.h"
 
 static const struct heading columns[] = {
 	{ "process", COLUMN_ID }, { "pid", COLUMN_ID }, { "reason", COLUMN_TEXT }, { "count", 0 }, { "first_ns", 0 }, { "last_ns", 0 },
@@ -12,7 +13,7 @@ static const struct heading columns[] = {
 /* Times count from the session's start. */
 static struct cell when(struct model *m, int64_t t)
 {
-	return t ? NUMBER(t - model_start(m)) : UNKNOWN;
+	return t ? NUMBER(time_sub(t, model_start(m))) : UNKNOWN;
 }
 
 static struct cell pid_of(const struct process *p)

@@ -2,6 +2,7 @@
 #include "cli/analyze/report.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "cli/model/sort.h"
 
 #include <stdlib.h>
 
@@ -70,7 +71,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 			dropped += p[i].drops[d].count;
 		table_row(t, (const struct cell[]){
 			NUMBER(p[i].number), p[i].described ? NUMBER(p[i].pid) : UNKNOWN, p[i].parent ? NUMBER(p[i].parent) : UNKNOWN, rank_of(&p[i]),
-			p[i].start ? NUMBER(p[i].start - begin) : UNKNOWN, p[i].end ? NUMBER(p[i].end - begin) : UNKNOWN,
+			p[i].start ? NUMBER(time_sub(p[i].start, begin)) : UNKNOWN, p[i].end ? NUMBER(time_sub(p[i].end, begin)) : UNKNOWN,
 			rows_of(m, i, &p[i], ROW_api), rows_of(m, i, &p[i], ROW_kernel), rows_of(m, i, &p[i], ROW_memcpy),
 			rows_of(m, i, &p[i], ROW_range), rows_of(m, i, &p[i], ROW_mark), NUMBER(dropped),
 			TEXT(state_of(t, &p[i])), TEXT(table_keep(t, "%s", process_name(&p[i], name, sizeof name))) });

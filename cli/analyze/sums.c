@@ -1,6 +1,7 @@
 #include "cli/analyze/sums.h"
 
 #include "cli/model/names.h"
+#include "cli/model/sort.h"
 
 /* One worker of a pass. */
 struct pass {
@@ -71,7 +72,7 @@ int sums_print_times(struct sums *s, struct table *t, const char *(*name)(struct
 		if (g->n)
 			table_row(t, (const struct cell[]){
 				FIXED(share(g->sum, all), 1), NUMBER(g->sum), NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
-				FIXED(median * 5, 1), NUMBER(g->min), NUMBER(g->max), FIXED(series_deviation(g, 10, 1), 1),
+				FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1), NUMBER(g->min), NUMBER(g->max), FIXED(series_deviation(g, 10, 1), 1),
 				TEXT(name(s, t, g->key)) });
 		else
 			table_row(t, (const struct cell[]){
@@ -94,9 +95,14 @@ int sums_print_sizes(struct sums *s, struct table *t, const char *(*name)(struct
 
 		if (median < 0)
 			return -1;
+		if (!g->n) {            /* sizes of 2^63 and above are none */
+			table_row(t, (const struct cell[]){
+				UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, TEXT(name(s, t, g->key)) });
+			continue;
+		}
 		table_row(t, (const struct cell[]){
 			FIXED((int64_t)((g->sum + 500) / 1000), 3), NUMBER(g->rows), FIXED(series_mean(g, 1, 1000), 3),
-			FIXED((median + 1000) / 2000, 3), FIXED((g->min + 500) / 1000, 3), FIXED((g->max + 500) / 1000, 3),
+			FIXED(time_add(median, 1000) / 2000, 3), FIXED(time_add(g->min, 500) / 1000, 3), FIXED(time_add(g->max, 500) / 1000, 3),
 			FIXED(series_deviation(g, 1, 1000), 3), TEXT(name(s, t, g->key)) });
 	}
 	return 0;

@@ -7,6 +7,8 @@
 #include "cli/model/graph.h"
 #include "cli/model/join.h"
 #include "cli/model/names.h"
+#include "cli/model/payload.h"
+#include "cli/model/sort.h"
 
 #include <stdlib.h>
 
@@ -20,7 +22,7 @@ static struct kineto *own(struct export *x)
 /* With --us both ends are rounded down, so that what lay inside still does; ns / 1000 of a negative number is not needed. */
 static void put_span(struct export *x, int64_t start, int64_t duration)
 {
-	int64_t from = start - own(x)->base, to = from + (duration > 0 ? duration : 0);
+	int64_t from = time_sub(start, own(x)->base), to = time_add(from, duration > 0 ? duration : 0);
 
 	if (from < 0)
 		from = 0;
@@ -39,7 +41,7 @@ static void put_span(struct export *x, int64_t start, int64_t duration)
 
 void kineto_time(struct export *x, int64_t ns)
 {
-	ns -= own(x)->base;
+	ns = time_sub(ns, own(x)->base);
 	if (ns < 0)
 		ns = 0;
 	if (x->integers)
@@ -226,6 +228,34 @@ static void call(struct export *x, const struct host_slice *s)
 	out_lit(o, "}}");
 }
 
+static void put_payload_field(void *arg, const struct payload_shown *f)
+{
+	struct out *o = arg;
+
+	if (o->data[o->len - 1] != '{')
+		out_lit(o, ", ");
+	json_string(o, f->name);
+	out_lit(o, ": ");
+	if (f->text)
+		json_string(o, f->value);
+	else
+		out_text(o, f->value);
+}
+
+/* "payload": {...} of each; the separator before all but the first, and before that if need be. */
+static void put_payloads(struct export *x, size_t first, size_t n, bool comma)
+{
+	for (size_t i = 0; i < n; i++) {
+		out_text(x->out, i || comma ? ", \"payload" : "\"payload");
+		if (i)
+			out_format(x->out, " %zu", i + 1);
+		out_room(x->out, 4);    /* the brace must be in the buffer for the first field to see */
+		out_lit(x->out, "\": {");
+		model_payload_fields(x->m, first + i, put_payload_field, x->out);
+		out_char(x->out, '}');
+	}
+}
+
 /* Domain, category and payload of a range, as far as it has them. */
 static void put_range_args(struct export *x, const struct host_slice *s)
 {
@@ -257,6 +287,10 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 
 		if (value - value == 0)         /* neither infinite nor no number: JSON has neither */
 			out_format(o, ", \"payload\": %.17g", value);
+	} else if (own(x)->payloads) {
+		size_t first, n = model_range_payloads(x->m, process, k->range_id[s->row], &first);
+
+		put_payloads(x, first, n, true);
 	}
 }
 
@@ -281,7 +315,7 @@ static void interval(struct export *x, const struct host_slice *s)
 			   (unsigned long long)s->external);
 		put_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
 		put_track(x, s->track);
-		kineto_time(x, s->start + (end ? s->duration : 0));
+		kineto_time(x, time_add(s->start, end ? s->duration : 0));
 		if (!end) {
 			out_lit(x->out, ", \"args\": {");
 			put_range_args(x, s);
@@ -298,6 +332,16 @@ static void mark(struct export *x, const struct host_slice *s)
 	put_name(x, PIECE_TEXT, own(x)->mark_name[s->row]);
 	put_track(x, s->track);
 	kineto_time(x, s->start);
+	if (own(x)->payloads) {
+		const struct track *t = &x->tracks[s->track];
+		size_t first, n = model_mark_payloads(x->m, t->process, t->id, s->start, &first);
+
+		if (n) {
+			out_lit(x->out, ", \"args\": {");
+			put_payloads(x, first, n, false);
+			out_char(x->out, '}');
+		}
+	}
 	out_char(x->out, '}');
 }
 
@@ -474,6 +518,7 @@ static bool columns_read(struct kineto *k, struct model *m)
 	       (k->call_result = MODEL_I32(m, api, result)) && (k->range_name = MODEL_U32(m, range, name)) &&
 	       (k->range_domain = MODEL_U32(m, range, domain)) && (k->range_category = MODEL_U32(m, range, category)) &&
 	       (k->range_payload_type = MODEL_U32(m, range, payload_type)) && (k->range_payload = MODEL_U64(m, range, payload)) &&
+	       (k->range_id = MODEL_U64(m, range, id)) &&
 	       (k->mark_name = MODEL_U32(m, mark, name)) && (k->mark_domain = MODEL_U32(m, mark, domain)) &&
 	       (k->kernel_name = MODEL_U32(m, kernel, name)) && (k->kernel_config = MODEL_U32(m, kernel, config)) &&
 	       (k->kernel_context = MODEL_U32(m, kernel, context)) && (k->kernel_graph = MODEL_U32(m, kernel, graph)) &&
@@ -502,6 +547,7 @@ static int begin(struct export *x)
 	k->memory = open_memstream(&k->made, &k->made_len);
 	if (!k->memory || out_init(&k->making, k->memory) < 0)
 		return -1;
+	k->payloads = model_rows(x->m, ROW_payload) != 0;
 	/* The day: ranks of a job share it, and a double holds nanoseconds of a day in microseconds. */
 	k->base = model_start(x->m) - model_start(x->m) % DAY;
 	return columns_read(k, x->m) ? kineto_head(x) : -1;

@@ -1,6 +1,7 @@
 /* Which ranges are steps of a training loop. */
 #include "cli/export/export.h"
 #include "cli/model/join.h"
+#include "cli/model/sort.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static int collect(struct candidates *c, size_t rows, const struct choice *best,
 		l = look(c, c->name[row]);
 		if (!l || l->word != best->word || !is_candidate(c, row, l) || *n > best->count)
 			continue;
-		(*steps)[(*n)++] = (struct step){ c->start[row], c->start[row] + c->duration[row], 0, best->process, best->thread };
+		(*steps)[(*n)++] = (struct step){ c->start[row], time_add(c->start[row], c->duration[row]), 0, best->process, best->thread };
 		if (c->start[row] < first_start) {
 			first_start = c->start[row];
 			first = l->number;

@@ -70,7 +70,7 @@ static void put_call(struct export *x, const struct calls *c, size_t row, int64_
 {
 	const struct host_slice s = {
 		.row = row, .track = track_of_thread(x, c->process[row], c->thread[row]), .start = c->start[row],
-		.duration = end - c->start[row], .external = external_of(x, c->process[row], c->range[row]),
+		.duration = time_sub(end, c->start[row]), .external = external_of(x, c->process[row], c->range[row]),
 		.corr = corr_of(x, c->process[row], c->corr[row]),
 	};
 
@@ -85,7 +85,7 @@ static int walk_calls(struct export *x, const struct calls *c)
 {
 	for (size_t row = 0; row < model_rows(x->m, ROW_api) && !x->oom; row++, advance(x))
 		if (takes(x, c->process[row]) && !(c->flags[row] & NO_RETURN))
-			put_call(x, c, row, c->start[row] + c->duration[row]);
+			put_call(x, c, row, time_add(c->start[row], c->duration[row]));
 	return x->oom ? -1 : 0;
 }
 
@@ -107,7 +107,7 @@ static bool ranges_read(struct export *x, struct ranges *r)
 
 static void put_range(struct export *x, const struct ranges *r, size_t row, bool open)
 {
-	int64_t end = r->start[row] + r->duration[row];
+	int64_t end = time_add(r->start[row], r->duration[row]);
 	struct host_slice s = {
 		.row = row, .track = track_of_thread(x, r->process[row], r->thread[row]), .start = r->start[row], .external = row + 1,
 	};
@@ -121,7 +121,7 @@ static void put_range(struct export *x, const struct ranges *r, size_t row, bool
 		/* One that was open at the end was open around everything its thread did after it began. */
 		if (open && end < x->tracks[s.track].end)
 			end = x->tracks[s.track].end;
-		s.duration = end - s.start;
+		s.duration = time_sub(end, s.start);
 		seen_until(x, s.track, end);
 		x->format->range(x, &s);
 	}
@@ -145,7 +145,7 @@ static int walk_ranges(struct export *x, const struct calls *c)
 	for (size_t row = 0; row < calls && !x->oom; row++)
 		if (takes(x, c->process[row]) && c->flags[row] & NO_RETURN) {
 			uint32_t track = track_of_thread(x, c->process[row], c->thread[row]);
-			int64_t end = c->start[row] + c->duration[row];
+			int64_t end = time_add(c->start[row], c->duration[row]);
 
 			put_call(x, c, row, x->oom || end > x->tracks[track].end ? end : x->tracks[track].end);
 		}
@@ -236,7 +236,7 @@ static void put_gpu(struct export *x, struct gpu_walk *g, const struct gpu_colum
 	else if ((context = model_context(x->m, process, c->context[row])))
 		device = context->device;
 	s.track = track_of_stream(x, kind == ROW_sync ? TRACK_WAITS : TRACK_STREAM, process, device, c->stream[row], start,
-				  start + duration);
+				  time_add(start, duration));
 	join_call(x, g, process, c->corr[row], &s);
 	if (x->oom)
 		return;
@@ -301,7 +301,8 @@ static int walk_overhead(struct export *x)
 
 		if (!takes(x, p) || !start[row] || duration[row] < 0)
 			continue;
-		uint32_t track = track_of_stream(x, TRACK_OVERHEAD, p, 0, 0, start[row], start[row] + duration[row]);
+		uint32_t track = track_of_stream(x, TRACK_OVERHEAD, p, 0, 0, start[row],
+						 time_add(start[row], duration[row]));
 
 		if (x->oom)
 			break;
@@ -351,8 +352,8 @@ static void widen(struct export *x, unsigned kind, unsigned start_field, unsigne
 			continue;
 		if (start[i] < e->first)
 			e->first = start[i];
-		if (start[i] + duration[i] > e->last)
-			e->last = start[i] + duration[i];
+		if (time_add(start[i], duration[i]) > e->last)
+			e->last = time_add(start[i], duration[i]);
 	}
 }
 
@@ -375,7 +376,7 @@ static void put_covering_step(struct export *x, const struct calls *c)
 		return;
 	s.start = e.first;
 	/* An open range or call has been drawn up to the end of its thread: the step must not end inside. */
-	s.duration = (e.last > x->tracks[s.track].end ? e.last : x->tracks[s.track].end) - e.first;
+	s.duration = time_sub(e.last > x->tracks[s.track].end ? e.last : x->tracks[s.track].end, e.first);
 	s.external = model_rows(x->m, ROW_range) + 1;
 	x->format->step(x, &s, 0);
 	x->events++;
@@ -392,7 +393,7 @@ static int walk_steps(struct export *x, const struct calls *c)
 	for (size_t i = 0; i < n && !x->oom; i++) {
 		const struct host_slice s = {
 			.row = SIZE_MAX, .track = track_of_thread(x, steps[i].process, steps[i].thread), .start = steps[i].start,
-			.duration = steps[i].end - steps[i].start, .external = model_rows(x->m, ROW_range) + 1 + i,
+			.duration = time_sub(steps[i].end, steps[i].start), .external = model_rows(x->m, ROW_range) + 1 + i,
 		};
 
 		x->format->step(x, &s, steps[i].number);

@@ -40,15 +40,15 @@ static void busy_add(struct busy *b, int64_t start, int64_t duration)
 	}
 	if (!b->first || start < b->first)
 		b->first = start;
-	if (start + duration > b->last)
-		b->last = start + duration;
+	if (time_add(start, duration) > b->last)
+		b->last = time_add(start, duration);
 	/* Rows come nearly sorted: most either follow the one before or overlap it, and need no place of their own. */
 	if (last && start >= last->time && start <= last->end) {
-		if (start + duration > last->end)
-			last->end = start + duration;
+		if (time_add(start, duration) > last->end)
+			last->end = time_add(start, duration);
 		return;
 	}
-	spans_add(&b->spans, start, start + duration);
+	spans_add(&b->spans, start, time_add(start, duration));
 }
 
 static int see(const struct batch *b, void *state)

@@ -177,7 +177,7 @@ static int nest_one(struct nesting *n, uint32_t row)
 	if (level) {
 		uint32_t parent = open->rows[level - 1];
 
-		if (parent != UINT32_MAX && n->start[parent] + n->duration[parent] >= n->start[row])
+		if (parent != UINT32_MAX && time_add(n->start[parent], n->duration[parent]) >= n->start[row])
 			n->parents[row] = parent;
 	}
 	open->rows[level] = row;

@@ -114,6 +114,6 @@ int64_t spans_union(struct spans *s)
 	}
 	s->n = kept;
 	for (size_t i = 0; i < kept; i++)
-		total += s->list[i].end - s->list[i].time;
+		total = time_add(total, time_sub(s->list[i].end, s->list[i].time));
 	return total;
 }
