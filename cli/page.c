@@ -1,6 +1,7 @@
 #include "cli/page.h"
 
 #include "cli/analyze/sums.h"
+#include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
 #include "cli/fail.h"
 #include "cli/input.h"
@@ -168,6 +169,7 @@ static void put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_kernel), "kernel", "kernels");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memcpy), "copy", "copies");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memset), "memory set", "memory sets");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_graph), "graph launch", "graph launches");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
 	put(p, "holds", n ? text : "nothing: no process was seen");
@@ -285,6 +287,16 @@ static int put_times(struct page *p)
 			put_top(p, &s, "NVTX range", "times");
 	}
 	sums_release(&s);
+	return rc;
+}
+
+static int put_whole_graphs(struct page *p)
+{
+	char text[256];
+	int rc = whole_graphs_text(p->m, text, sizeof text);
+
+	if (rc == 0 && *text)
+		put(p, "graphs", text);
 	return rc;
 }
 
@@ -412,9 +424,10 @@ static int print(struct page *p, unsigned flags)
 		put(p, "command", command);
 	put_holds(p);
 	put_drops(p);
-	if (put_gpus(p) < 0 || put_times(p) < 0)
+	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0)
 		rc = -1;
-	if (!model_rows(p->m, ROW_kernel) && !model_rows(p->m, ROW_memcpy) && !model_rows(p->m, ROW_memset))
+	if (!model_rows(p->m, ROW_kernel) && !model_rows(p->m, ROW_memcpy) && !model_rows(p->m, ROW_memset) &&
+	    !model_rows(p->m, ROW_graph))
 		put_why(p);
 	else
 		put_health(p);

@@ -188,6 +188,30 @@ static int opt_export(const struct opt *o, const char *value)
 	return rc;
 }
 
+/* node or graph; nsys's further words, behind colons, ask for what there is not, or for what there is anyway. */
+static int opt_graphs(const struct opt *o, const char *value)
+{
+	static const char known[] = "host-only host-and-device nvtx-live nvtx-precapture";
+	char *list = strdup(value), *rest = list, *word;
+	uint64_t *whole = o->where;
+	int rc = 0;
+
+	if (!list)
+		return fail("out of memory");
+	word = strsep(&rest, ":");
+	if (strcmp(word, "graph") != 0 && strcmp(word, "node") != 0)
+		rc = fail("--%s is node or graph, not '%s'", o->name, word);
+	*whole = word[0] == 'g';
+	while (rc == 0 && (word = strsep(&rest, ":"))) {
+		if (!words_have(known, word))
+			rc = fail("--%s knows no '%s'; behind the colon nsys has %s", o->name, word, known);
+		else
+			ignore(o->name, value, "graphs launched by the GPU itself are not recorded; NVTX ranges around a capture always are", false);
+	}
+	free(list);
+	return rc;
+}
+
 /* A path that other processes read: absolute, in a setting. */
 static int opt_path(const struct opt *o, const char *value)
 {

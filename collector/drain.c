@@ -44,7 +44,7 @@ static bool is_guests(unsigned kind)
 
 static bool is_gpu(unsigned kind)
 {
-	return kind >= ROW_kernel && kind <= ROW_memset;
+	return (kind >= ROW_kernel && kind <= ROW_memset) || kind == ROW_graph;
 }
 
 /* A row as it was found.  Read once: the program may write over it at any time. */

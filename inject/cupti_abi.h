@@ -48,6 +48,7 @@ enum cupti_kind {
 	KIND_MEMCPY2 = 22,
 	KIND_STREAM = 37,
 	KIND_SYNC = 38,
+	KIND_GRAPH = 51,
 };
 
 /* CUpti_ActivityObjectKind, of overhead records */

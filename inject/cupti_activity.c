@@ -6,6 +6,7 @@
 
 #include "inject/cupti.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_graph.h"
 #include "inject/cupti_raw.h"
 #include "inject/cupti_rows.h"
 
@@ -26,6 +27,19 @@ static const struct {
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
+/* Node by node where CUPTI cannot do otherwise, or shall not. */
+static bool enable_whole_graphs(void)
+{
+	int result;
+
+	if (!guest->config.whole_graphs)
+		return false;
+	result = tracer.fn.ActivityEnable(KIND_GRAPH);
+	if (result != RESULT_OK)
+		health_note(HEALTH_cupti_kind, "GRAPH_TRACE: CUPTI error %d; graphs are recorded node by node", result);
+	return result == RESULT_OK;
+}
+
 void cupti_activity_enable(void)
 {
 	for (size_t i = 0; i < N_KINDS; i++) {
@@ -37,6 +51,8 @@ void cupti_activity_enable(void)
 		tracer.no_contexts |= kinds[i].kind == KIND_CONTEXT;
 		tracer.no_streams |= kinds[i].kind == KIND_STREAM;
 	}
+	if (!enable_whole_graphs())
+		cupti_graph_enable();
 	/* Queries that answered "not ready" are no waits, and loops over them flood the trace. */
 	if (tracer.fn.ActivityEnableAllSyncRecords)
 		tracer.fn.ActivityEnableAllSyncRecords(0);

@@ -52,6 +52,11 @@ static const struct overhead_layout overheads[] = {
 	{     13,  40,   0,   0 },
 };
 
+static const struct graph_layout graphs[] = {
+	{     21,  56,  48 },                   /* 12.3 */
+	{     17,  48,   0 },                   /* 11.7 */
+};
+
 /* Of these we read what was there before 11.0.  A device record of 184 bytes or more hands its name over to us. */
 static const struct plain_layout devices[]  = { { 13, 144, 184 } };
 static const struct plain_layout contexts[] = { { 13, 16, 0 } };
@@ -74,6 +79,7 @@ int cupti_layouts_choose(struct cupti_layouts *l, uint32_t version)
 	CHOOSE(l->memset, memsets)
 	CHOOSE(l->sync, syncs)
 	CHOOSE(l->overhead, overheads)
+	CHOOSE(l->graph, graphs)
 	CHOOSE(l->device, devices)
 	CHOOSE(l->context, contexts)
 	CHOOSE(l->stream, streams)
@@ -96,6 +102,8 @@ uint32_t cupti_layouts_size(const struct cupti_layouts *l, uint32_t kind)
 		return l->sync.size;
 	case KIND_OVERHEAD:
 		return l->overhead.size;
+	case KIND_GRAPH:
+		return l->graph.size;
 	case KIND_DEVICE:
 		return l->device.size;
 	case KIND_CONTEXT:

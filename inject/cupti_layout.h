@@ -35,6 +35,8 @@ enum {
 
 	CONTEXT_ID = 4, CONTEXT_DEVICE = 8, CONTEXT_API = 12, CONTEXT_NULL_STREAM = 14,
 
+	GRAPH_CORR = 4, GRAPH_START = 8, GRAPH_END = 16, GRAPH_DEVICE = 24, GRAPH_ID = 28, GRAPH_CONTEXT = 32, GRAPH_STREAM = 36,
+
 	STREAM_CONTEXT = 4, STREAM_ID = 8, STREAM_PRIORITY = 12, STREAM_FLAGS = 16,
 };
 
@@ -47,6 +49,7 @@ struct memcpy_layout   { uint32_t since; uint16_t size, node, graph, copies; };
 struct memset_layout   { uint32_t since; uint16_t size, node, graph; };
 struct sync_layout     { uint32_t since; uint16_t size, result; };
 struct overhead_layout { uint32_t since; uint16_t size, corr, data; };
+struct graph_layout    { uint32_t since; uint16_t size, end_device; };
 struct plain_layout    { uint32_t since; uint16_t size, owned_name; };
 
 struct cupti_layouts {
@@ -55,6 +58,7 @@ struct cupti_layouts {
 	struct memset_layout memset;
 	struct sync_layout sync;
 	struct overhead_layout overhead;
+	struct graph_layout graph;
 	struct plain_layout device, context, stream;
 };
 

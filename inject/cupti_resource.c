@@ -21,7 +21,6 @@ void cupti_resource_enable(void)
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		tracer.fn.EnableCallback(1, tracer.subscriber, wanted[i].domain, wanted[i].cbid);
-	cupti_graph_enable();
 }
 
 /* Only where CUPTI refused the activity kinds that say it better. */

@@ -231,6 +231,31 @@ static void overhead(struct cupti_pass *p, const uint8_t *r)
 		free((void *)(uintptr_t)at64(r, l->data));
 }
 
+static void graph(struct cupti_pass *p, const uint8_t *r)
+{
+	const struct graph_layout *l = &tracer.layout.graph;
+	struct graph_row *row;
+	struct span span;
+
+	if (!span_of(p, r, GRAPH_START, GRAPH_END, &span))
+		return;
+	row = stream_reserve(p->s, ROW_graph, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct graph_row){
+		.start = span.start,
+		.duration = span.duration,
+		.corr = at32(r, GRAPH_CORR),
+		.device = at32(r, GRAPH_DEVICE),
+		.context = at32(r, GRAPH_CONTEXT),
+		.stream = at32(r, GRAPH_STREAM),
+		.graph = at32(r, GRAPH_ID),
+		.end_device = at32(r, l->end_device ? l->end_device : GRAPH_DEVICE),
+	};
+	stream_publish(p->s, row);
+	p->gpu = true;
+}
+
 /* ---- definitions: always kept ---- */
 
 static void device(struct cupti_pass *p, const uint8_t *r, size_t size)
@@ -313,6 +338,8 @@ unsigned cupti_row_kind(uint32_t kind)
 		return ROW_sync;
 	case KIND_OVERHEAD:
 		return ROW_overhead;
+	case KIND_GRAPH:
+		return ROW_graph;
 	case KIND_DEVICE:
 		return ROW_device;
 	case KIND_CONTEXT:
@@ -354,6 +381,9 @@ void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)
 		break;
 	case KIND_OVERHEAD:
 		overhead(p, r);
+		break;
+	case KIND_GRAPH:
+		graph(p, r);
 		break;
 	case KIND_DEVICE:
 		device(p, r, size);

@@ -1,5 +1,6 @@
-/* cuda_gpu_trace: every kernel, copy and memory set, one line each, by start. */
+/* cuda_gpu_trace: every kernel, copy, memory set and whole graph, one line each, by start. */
 #include "cli/analyze/report.h"
+#include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
 #include "cli/model/gpu.h"
 #include "cli/model/model.h"
@@ -20,7 +21,7 @@ enum {
 	C_THROUGHPUT, C_SOURCE, C_TARGET, C_DEVICE, C_CONTEXT, C_GREEN, C_STREAM, C_NAME, N_CELLS
 };
 
-/* Columns that all three kinds have, by kind. */
+/* Columns that all kinds have, by kind. */
 struct common {
 	const uint32_t *process, *corr, *device, *context, *stream;
 	const int64_t *duration;
@@ -30,8 +31,8 @@ struct listing {
 	struct model *m;
 	struct table *t;
 	int64_t begin;
-	struct common kernels, copies, sets;
-	const uint32_t *name, *config, *kind, *source, *target, *set_target;
+	struct common kernels, copies, sets, graphs;
+	const uint32_t *graph, *name, *config, *kind, *source, *target, *set_target;
 	const uint64_t *bytes, *set_bytes;
 	uint64_t untimed;
 	uint32_t device_process, device_id;     /* whose name this is */
@@ -49,6 +50,7 @@ static bool columns_read(struct listing *l)
 	struct model *m = l->m;
 
 	return COMMON(l->kernels, m, kernel) && COMMON(l->copies, m, memcpy) && COMMON(l->sets, m, memset) &&
+	       COMMON(l->graphs, m, graph) && (l->graph = MODEL_U32(m, graph, graph)) &&
 	       (l->name = MODEL_U32(m, kernel, name)) && (l->config = MODEL_U32(m, kernel, config)) &&
 	       (l->kind = MODEL_U32(m, memcpy, kind)) && (l->source = MODEL_U32(m, memcpy, src_kind)) &&
 	       (l->target = MODEL_U32(m, memcpy, dst_kind)) && (l->bytes = MODEL_U64(m, memcpy, bytes)) &&
@@ -147,6 +149,12 @@ static void put_set(struct listing *l, struct cell *cell, const struct timed *at
 	cell[C_NAME] = TEXT("[CUDA memset]");
 }
 
+static void put_whole_graph(struct listing *l, struct cell *cell, const struct timed *at)
+{
+	put_common(l, cell, &l->graphs, at);
+	cell[C_NAME] = TEXT(table_keep(l->t, "[CUDA graph %u]", l->graph[at->row]));
+}
+
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	struct listing l = { .m = m, .t = t, .begin = model_start(m) };
@@ -166,13 +174,17 @@ static int run(struct model *m, struct table *t, const char *variant)
 			put_kernel(&l, cell, &order[i]);
 		else if (order[i].kind == ROW_memcpy)
 			put_copy(&l, cell, &order[i]);
-		else
+		else if (order[i].kind == ROW_memset)
 			put_set(&l, cell, &order[i]);
+		else
+			put_whole_graph(&l, cell, &order[i]);
 		table_row(t, cell);
 	}
 	free(order);
 	if (!n)
 		why_no_gpu(m, t, "kernels, copies or memory sets");
+	if (whole_graphs_note(m, t) < 0)
+		return -1;
 	if (l.untimed)
 		table_note(t, "without a time, because CUPTI gave none: %llu; they stand first", (unsigned long long)l.untimed);
 	return 0;
@@ -181,7 +193,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_cuda_gpu_trace = {
 	.name = "cuda_gpu_trace",
 	.title = "CUDA GPU Trace",
-	.help = "every kernel, copy and memory set by start, one line each",
+	.help = "every kernel, copy, memory set and whole graph by start, one line each",
 	COLUMNS(columns),
 	.run = run,
 };

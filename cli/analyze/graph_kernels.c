@@ -1,5 +1,6 @@
 /* cuda_graph_kern_sum: GPU time of kernels replayed by CUDA graphs, by the NVTX range in which each was captured. */
 #include "cli/analyze/sums.h"
+#include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
 #include "cli/model/graph.h"
 #include "cli/model/join.h"
@@ -147,7 +148,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 		rc = groups_rekey(&s.groups, as_printed, m);
 	if (rc == 0)
 		rc = print(&s, t);
-	if (rc == 0 && !s.groups.n) {
+	if (rc == 0)
+		rc = whole_graphs_note(m, t);
+	if (rc == 0 && !s.groups.n && !model_rows(m, ROW_graph)) {
 		if (model_rows(m, ROW_kernel))
 			table_note(t, "no kernel of this trace came from a CUDA graph");
 		else

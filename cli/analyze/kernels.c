@@ -1,5 +1,6 @@
 /* cuda_gpu_kern_sum: GPU time by kernel name. */
 #include "cli/analyze/sums.h"
+#include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
 #include "cli/model/names.h"
 
@@ -46,7 +47,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 		rc = sums_print_times(&s, t, name);
 	if (rc == 0 && style != NAME_AS_IS && s.groups.n && !names_can_demangle())
 		table_note(t, "C++ names are as in the symbol table: libstdc++.so.6 is not here to make them readable");
-	if (rc == 0 && !s.groups.n)
+	if (rc == 0)
+		rc = whole_graphs_note(m, t);
+	if (rc == 0 && !s.groups.n && !model_rows(m, ROW_graph))
 		why_no_gpu(m, t, "kernels");
 	sums_release(&s);
 	return rc;

@@ -461,6 +461,18 @@ static void set(struct export *x, const struct gpu_slice *s)
 	put_graph(x, s, k->set_graph[s->row], k->set_node[s->row]);
 }
 
+/* A kernel to readers: they count busy time by this category. */
+static void whole_graph(struct export *x, const struct gpu_slice *s)
+{
+	struct kineto *k = own(x);
+
+	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"CUDA graph\"");
+	put_track(x, s->track);
+	put_span(x, s->start, s->duration);
+	put_place(x, s, k->graph_context[s->row]);
+	out_format(x->out, ", \"graph id\": %u", k->graph_id[s->row]);
+}
+
 static void wait_for(struct export *x, const struct gpu_slice *s)
 {
 	struct kineto *k = own(x);
@@ -488,6 +500,9 @@ static void gpu(struct export *x, const struct gpu_slice *s)
 		break;
 	case ROW_memset:
 		set(x, s);
+		break;
+	case ROW_graph:
+		whole_graph(x, s);
 		break;
 	default:
 		wait_for(x, s);
@@ -531,6 +546,7 @@ static bool columns_read(struct kineto *k, struct model *m)
 	       (k->set_context = MODEL_U32(m, memset, context)) && (k->set_graph = MODEL_U32(m, memset, graph)) &&
 	       (k->set_bytes = MODEL_U64(m, memset, bytes)) && (k->set_node = MODEL_U64(m, memset, graph_node)) &&
 	       (k->wait_type = MODEL_U32(m, sync, type)) && (k->wait_context = MODEL_U32(m, sync, context)) &&
+	       (k->graph_id = MODEL_U32(m, graph, graph)) && (k->graph_context = MODEL_U32(m, graph, context)) &&
 	       (k->node_range = MODEL_U64(m, graph_node, range)) && model_graph_nodes(m) == 0 &&
 	       (k->wait_stream = MODEL_U32(m, sync, stream)) && (k->overhead_kind = MODEL_U32(m, overhead, kind));
 }

@@ -34,6 +34,7 @@ struct kineto {
 	const uint64_t *copy_bytes, *copy_node;
 	const uint32_t *set_kind, *set_context, *set_graph;
 	const uint64_t *set_bytes, *set_node;
+	const uint32_t *graph_id, *graph_context;
 	const uint64_t *node_range;
 	const uint32_t *wait_type, *wait_context, *wait_stream;
 	const uint32_t *overhead_kind;

@@ -186,7 +186,7 @@ struct gpu_columns {
 	((c)->context = MODEL_U32((m), rec, context)) && ((c)->process = model_row_process((m), ROW_##rec)))
 
 struct gpu_walk {
-	struct gpu_columns kernels, copies, sets, waits;
+	struct gpu_columns kernels, copies, sets, graphs, waits;
 	const struct calls *calls;
 	uint8_t *used;                  /* by API row: its correlation id is the id of a flow already */
 };
@@ -196,7 +196,7 @@ static bool gpu_read(struct export *x, struct gpu_walk *g)
 	struct model *m = x->m;
 
 	return GPU_COLUMNS(&g->kernels, m, kernel) && GPU_COLUMNS(&g->copies, m, memcpy) && GPU_COLUMNS(&g->sets, m, memset) &&
-	       GPU_COLUMNS(&g->waits, m, sync) && (g->kernels.device = MODEL_U32(m, kernel, device)) &&
+	       GPU_COLUMNS(&g->graphs, m, graph) && (g->graphs.device = MODEL_U32(m, graph, device)) && GPU_COLUMNS(&g->waits, m, sync) && (g->kernels.device = MODEL_U32(m, kernel, device)) &&
 	       (g->copies.device = MODEL_U32(m, memcpy, device)) && (g->sets.device = MODEL_U32(m, memset, device));
 }
 
@@ -261,6 +261,11 @@ static int walk_waits(struct export *x, struct gpu_walk *g)
 	return x->oom ? -1 : 0;
 }
 
+static const struct gpu_columns *columns_of(const struct gpu_walk *g, unsigned kind)
+{
+	return kind == ROW_kernel ? &g->kernels : kind == ROW_memcpy ? &g->copies : kind == ROW_memset ? &g->sets : &g->graphs;
+}
+
 static int walk_gpu(struct export *x, const struct calls *calls)
 {
 	struct gpu_walk g = { .calls = calls, .used = calloc(model_rows(x->m, ROW_api) + 1, 1) };
@@ -274,8 +279,7 @@ static int walk_gpu(struct export *x, const struct calls *calls)
 	if (!order)
 		goto out;
 	for (size_t i = 0; i < n && !x->oom; i++, advance(x))
-		put_gpu(x, &g, order[i].kind == ROW_kernel ? &g.kernels : order[i].kind == ROW_memcpy ? &g.copies : &g.sets,
-			order[i].kind, order[i].row);
+		put_gpu(x, &g, columns_of(&g, order[i].kind), order[i].kind, order[i].row);
 	rc = walk_waits(x, &g);
 out:
 	free(order);
@@ -371,6 +375,7 @@ static void put_covering_step(struct export *x, const struct calls *c)
 	widen(x, ROW_kernel, COL_kernel_start, COL_kernel_duration, &e);
 	widen(x, ROW_memcpy, COL_memcpy_start, COL_memcpy_duration, &e);
 	widen(x, ROW_memset, COL_memset_start, COL_memset_duration, &e);
+	widen(x, ROW_graph, COL_graph_start, COL_graph_duration, &e);
 	s.track = track_of_thread(x, process, thread);
 	if (x->oom)
 		return;
@@ -433,7 +438,8 @@ static int number_corr(struct export *x)
 	if (x->merged && !(x->corr_base = calloc(n, sizeof *x->corr_base)))
 		return -1;
 	if (highest_corr(x, ROW_api, COL_api_corr, x->corr_base) < 0 || highest_corr(x, ROW_kernel, COL_kernel_corr, x->corr_base) < 0 ||
-	    highest_corr(x, ROW_memcpy, COL_memcpy_corr, x->corr_base) < 0 || highest_corr(x, ROW_memset, COL_memset_corr, x->corr_base) < 0)
+	    highest_corr(x, ROW_memcpy, COL_memcpy_corr, x->corr_base) < 0 || highest_corr(x, ROW_memset, COL_memset_corr, x->corr_base) < 0 ||
+	    highest_corr(x, ROW_graph, COL_graph_corr, x->corr_base) < 0)
 		return -1;
 	for (uint32_t p = 0; x->merged && p < n; p++) {
 		here = x->corr_base[p];
@@ -447,7 +453,7 @@ static int number_corr(struct export *x)
 
 static uint64_t count_rows(const struct export *x)
 {
-	static const unsigned kinds[] = { ROW_api, ROW_range, ROW_mark, ROW_kernel, ROW_memcpy, ROW_memset, ROW_sync, ROW_overhead };
+	static const unsigned kinds[] = { ROW_api, ROW_range, ROW_mark, ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph, ROW_sync, ROW_overhead };
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -2,7 +2,7 @@
 
 #include "cli/model/inside.h"
 
-static const unsigned gpu_kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset };
+static const unsigned gpu_kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph };
 #define GPU_KINDS (sizeof gpu_kinds / sizeof *gpu_kinds)
 
 /* What one worker has met, by process and device. */
@@ -169,6 +169,7 @@ int model_gpus(struct model *m, struct gpu **gpus)
 		{ COL_kernel_start, COL_kernel_duration, COL_kernel_device },
 		{ COL_memcpy_start, COL_memcpy_duration, COL_memcpy_device },
 		{ COL_memset_start, COL_memset_duration, COL_memset_device },
+		{ COL_graph_start, COL_graph_duration, COL_graph_device },
 	};
 	struct seen seen[MODEL_WORKERS] = { 0 };
 	void *const states[MODEL_WORKERS] = { &seen[0], &seen[1] };
@@ -199,7 +200,9 @@ int model_gpus(struct model *m, struct gpu **gpus)
 
 struct timed *model_gpu_order(struct model *m, size_t *n)
 {
-	const int64_t *start[GPU_KINDS] = { MODEL_I64(m, kernel, start), MODEL_I64(m, memcpy, start), MODEL_I64(m, memset, start) };
+	const int64_t *start[GPU_KINDS] = {
+		MODEL_I64(m, kernel, start), MODEL_I64(m, memcpy, start), MODEL_I64(m, memset, start), MODEL_I64(m, graph, start),
+	};
 	struct timed *order;
 	size_t at = 0;
 

@@ -1,4 +1,4 @@
-/* What the GPUs did, all kinds together: kernels, copies, memory sets. */
+/* What the GPUs did, all kinds together: kernels, copies, memory sets, graphs that are one row. */
 #ifndef MODEL_GPU_H
 #define MODEL_GPU_H
 
@@ -19,7 +19,7 @@ struct gpu {
 int model_gpus(struct model *m, struct gpu **gpus);
 
 /*
- * Every kernel, copy and memory set by start (kind and row; those without a time first).  free() it; NULL: out of memory.
+ * Every kernel, copy, memory set and whole graph by start (kind and row; those without a time first).  free() it; NULL: out of memory.
  */
 struct timed *model_gpu_order(struct model *m, size_t *n);
 

@@ -282,6 +282,7 @@ const char *kind_words(unsigned kind)
 	case ROW_memset:   return "memory sets";
 	case ROW_sync:     return "synchronisations";
 	case ROW_overhead: return "overhead records";
+	case ROW_graph:    return "graph launches";
 	default:           return record_by_kind(kind) ? record_by_kind(kind)->name : "rows of an unknown kind";
 	}
 }

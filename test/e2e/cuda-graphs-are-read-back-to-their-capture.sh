@@ -28,3 +28,40 @@ it 'a trace whose kernels are of no graph says so' '
 	gprof-trace report -r cuda_graph_kern_sum t.gtrace >report
 	says "no kernel of this trace came from a CUDA graph" report
 '
+
+for version in 18 26 130001; do
+	it "a launch is one row on request, as CUPTI version $version writes it, and reports say so" "
+		. \"\$GPROF_TOP/test/e2e/cuda/sim.sh\"
+		export SIM_CUPTI_VERSION=$version OPTIONS='--cuda-graph-trace=graph'
+		exits 0 traced graph_layers 4
+		as_the_gpu_says
+		is '8 0 0' \"\$(rows graph) \$(rows kernel) \$(rows graph_node)\" 'launches, kernels, nodes'
+		gprof-trace report -r cuda_gpu_kern_sum,cuda_gpu_trace,cuda_graph_kern_sum t.gtrace >report
+		is 3 \"\$(grep -c '8 graph launches are one row each, 100.0 % of GPU time' report)\" 'notes'
+		is 8 \"\$(grep -c 'CUDA graph [0-9]*]' report)\" 'lines of graphs'
+		gprof-trace report t.gtrace >page
+		says '8 graph launches are one row each, 100.0 % of GPU time' page
+		never_says 'no kernels' page
+		gprof-trace export -o k.json t.gtrace
+		is 8 \"\$(grep '\"cat\": \"kernel\", \"name\": \"CUDA graph\"' k.json | grep -c '\"graph id\"')\" 'slices'
+		is 16 \"\$(grep -o '\"cat\": \"ac2g\"' k.json | wc -l)\" 'ends of arrows from their launches'
+	"
+done
+
+it 'a CUPTI that refuses whole graphs records their nodes, and health says so' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_VERSION=16 OPTIONS=--cuda-graph-trace=graph
+	exits 0 traced graph_layers 1
+	is "0 14 21" "$(rows graph) $(rows kernel) $(rows graph_node)" "launches, kernels, nodes"
+	is 1 "$(health cupti_kind)" "kinds refused"
+'
+
+it 'words that nsys has behind the colon are taken and said to be without effect' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	gprof-run -f -o t --cuda-graph-trace=graph:host-and-device:nvtx-precapture -- "$P/graph_layers" 1 >out 2>err
+	is 2 "$(rows graph)" launches
+	says "--cuda-graph-trace=graph:host-and-device:nvtx-precapture: " err
+	exits 2 gprof-run --cuda-graph-trace=all true 2>err
+	says "is node or graph" err
+	exits 2 gprof-run --cuda-graph-trace=node:x true 2>err
+'

@@ -85,6 +85,7 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	const struct overhead_row *o = row;
 	const struct api_row *a = row;
 	const struct graph_node_row *gn = row;
+	const struct graph_row *w = row;
 	struct config_row none = { 0 };
 	const struct config_row *g;
 
@@ -112,6 +113,10 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 		break;
 	case ROW_overhead:
 		printf("%u overhead %" PRId64 " %" PRId64 " %u\n", pid, o->start, o->start + o->duration, o->kind);
+		break;
+	case ROW_graph:
+		printf("%u graph %u %" PRId64 " %" PRId64 " %u %u %u %u\n", pid, w->corr, w->start, w->start + w->duration, w->device,
+		       w->context, w->stream, w->graph);
 		break;
 	case ROW_graph_node:
 		printf("%u node %" PRIu64 " %" PRIu64 " %u %u\n", pid, gn->node, gn->original, gn->type, gn->corr);
@@ -218,6 +223,9 @@ static void tell_truth(const char *line)
 		       corr, start, end, (unsigned)num(line, "device"), (unsigned)num(line, "context"), (unsigned)num(line, "stream"),
 		       num(line, "bytes"), (unsigned)num(line, "async"), (unsigned)num(line, "graph"), num(line, "node"),
 		       is(line, "type", "\"memcpy\"") ? " " : "", is(line, "type", "\"memcpy\"") ? length : 0, name);
+	if (is(line, "type", "\"graph\""))
+		printf("%u graph %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", pid, corr, start, end, (unsigned)num(line, "device"),
+		       (unsigned)num(line, "context"), (unsigned)num(line, "stream"), (unsigned)num(line, "graph"));
 	if (is(line, "type", "\"sync\""))
 		printf("%u sync %u %" PRIu64 " %" PRIu64 " %u %u %u\n", pid, corr, start, end, (unsigned)num(line, "context"),
 		       (unsigned)num(line, "stream"), (unsigned)num(line, "kind"));

@@ -73,3 +73,32 @@ TEST(replayed_kernels_are_summed_by_where_they_were_captured)
 	model_close(m);
 	unmake(&k);
 }
+
+TEST(reports_say_what_share_of_the_time_is_whole_graphs)
+{
+	struct making k;
+	struct model *m;
+	char *text;
+
+	make_begin(&k);
+	ROWS(&k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CUDA });
+	make_string(&k, 1, 1, "_Z6vecaddPfS_i");
+	ROWS(&k, 1, kernel, { T0 + 3000, 100, 0, 50, 1, 0, 1, 7, 1, 0, 0 });
+	ROWS(&k, 1, graph, { T0 + 2000, 150, 51, 0, 1, 7, 5, 0 }, { T0 + 4000, 150, 52, 0, 1, 7, 5, 0 });
+	make_end(&k);
+	m = model_open(k.path, NULL);
+	if (!CHECK(m != NULL))
+		return;
+	text = report_text(m, "cuda_gpu_kern_sum", TABLE_TEXT, NULL, 0);
+	CHECK(strstr(text, "2 graph launches are one row each, 75.0 % of GPU time") != NULL);
+	CHECK(strstr(text, "no kernels") == NULL);
+	free(text);
+	text = report_text(m, "cuda_gpu_trace", TABLE_CSV, NULL, 0);
+	CHECK_STR(text + strcspn(text, "\n"),
+		  "\n2000,150,51,,,,,,,,,,,,,,? (0),1,,7,[CUDA graph 5]"
+		  "\n3000,100,50,,,,,,,,,,,,,,? (0),1,,7,\"vecadd(float*, float*, int)\""
+		  "\n4000,150,52,,,,,,,,,,,,,,? (0),1,,7,[CUDA graph 5]\n");
+	free(text);
+	model_close(m);
+	unmake(&k);
+}

@@ -490,3 +490,41 @@ TEST(a_cupti_older_than_cuda_11_is_refused)
 	CHECK_EQ(cupti_layouts_choose(&l, 13), 0);
 	CHECK_EQ(cupti_layouts_choose(&l, 139999), 0);
 }
+
+TEST(whole_graphs_of_every_cupti_version_become_rows)
+{
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 21 ? 56 : v->version >= 17 ? 48 : 0;
+		const struct graph_row *row;
+		uint8_t *r;
+
+		cupti_fake(v->version);
+		r = cupti_fake_record(51, size ? size : 48);
+		put32(r, 4, 777);
+		put64(r, 8, 5000);
+		put64(r, 16, 9000);
+		put32(r, 24, 1);
+		put32(r, 28, 42);
+		put32(r, 32, 2);
+		put32(r, 36, 3);
+		if (size == 56)
+			put32(r, 48, 6);
+		cupti_fake_deliver();
+		row = fake_row(ROW_graph, 0);
+		if (!size) {
+			CHECK(!row && health(HEALTH_record_unknown) == 1);
+			continue;
+		}
+		if (!CHECK(row != NULL))
+			continue;
+		CHECK_EQ(row->start, 5000);
+		CHECK_EQ(row->duration, 4000);
+		CHECK_EQ(row->corr, 777);
+		CHECK_EQ(row->device, 1);
+		CHECK_EQ(row->graph, 42);
+		CHECK_EQ(row->context, 2);
+		CHECK_EQ(row->stream, 3);
+		CHECK_EQ(row->end_device, size == 56 ? 6 : 1);
+		CHECK(guest->arena->flags & PROCESS_KERNELS);
+	}
+}

@@ -41,6 +41,7 @@ SAME(KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME(KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME(KIND_STREAM, CUPTI_ACTIVITY_KIND_STREAM);
 SAME(KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+SAME(KIND_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 SAME(OBJECT_PROCESS, CUPTI_ACTIVITY_OBJECT_PROCESS);
 SAME(OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 SAME(OBJECT_DEVICE, CUPTI_ACTIVITY_OBJECT_DEVICE);
@@ -226,6 +227,23 @@ FIELD(STREAM_ID, CUpti_ActivityStream, streamId);
 FIELD(STREAM_PRIORITY, CUpti_ActivityStream, priority);
 FIELD(STREAM_FLAGS, CUpti_ActivityStream, flag);
 SIZE(CUpti_ActivityStream, 24);
+
+#define GRAPH_FIELDS(type)                                                                                        \
+	FIELD(GRAPH_CORR, type, correlationId);                                                                   \
+	FIELD(GRAPH_START, type, start);                                                                          \
+	FIELD(GRAPH_END, type, end);                                                                              \
+	FIELD(GRAPH_DEVICE, type, deviceId);                                                                      \
+	FIELD(GRAPH_ID, type, graphId);                                                                           \
+	FIELD(GRAPH_CONTEXT, type, contextId);                                                                    \
+	FIELD(GRAPH_STREAM, type, streamId)
+
+GRAPH_FIELDS(CUpti_ActivityGraphTrace);
+SIZE(CUpti_ActivityGraphTrace, 48);
+#if CUPTI_API_VERSION >= 22
+GRAPH_FIELDS(CUpti_ActivityGraphTrace2);
+FIELD(48, CUpti_ActivityGraphTrace2, endDeviceId);
+SIZE(CUpti_ActivityGraphTrace2, 56);
+#endif
 
 #if CUPTI_API_VERSION >= 19
 KERNEL_FIELDS(CUpti_ActivityKernel9);
