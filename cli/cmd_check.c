@@ -50,7 +50,8 @@ static void print_state(const struct trace *t, const char *path, bool live, size
 	for (size_t i = 0; i < t->n_damage; i++)
 		lost += t->damage[i].rows;
 	printf("%s: %s, %zu chunks and %llu rows can be read", path,
-	       damaged ? "damaged" : t->finished ? "whole" : live ? "whole, still being written" : "not finished", whole, rows);
+	       damaged ? "damaged" : t->finished ? "whole" : live ? "whole, still being written" : "not finished",
+	       whole, rows);
 	if (damaged)
 		printf(", %zu %s cannot (%llu rows at least)", damaged, damaged == 1 ? "place" : "places", lost);
 	printf("\n");

@@ -24,13 +24,16 @@ static bool force, merged, integers;
 static uint64_t only = UINT64_MAX;
 
 static const struct opt opts[] = {
-	{ 't', "format", "FORMAT", opt_choice, &format, "kineto (default; json is the same): for Perfetto, chrome://tracing, HTA, TensorBoard",
-	  FORMATS, 0 },
-	{ 'o', "output", "FILE", opt_text, &output, "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
+	{ 't', "format", "FORMAT", opt_choice, &format,
+	  "kineto (default; json is the same): for Perfetto, chrome://tracing, HTA, TensorBoard", FORMATS, 0 },
+	{ 'o', "output", "FILE", opt_text, &output,
+	  "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
 	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },
-	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA; ids are renumbered", NULL, 0 },
+	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA; ids are renumbered",
+	  NULL, 0 },
 	{ 'p', "process", "N", opt_u64, &only, "only process number N, as 'report -r processes' shows them", NULL, 0 },
-	{ 0, "us", NULL, opt_flag, &integers, "times in whole microseconds, for tools that round fractions badly", NULL, 0 },
+	{ 0, "us", NULL, opt_flag, &integers, "times in whole microseconds, for tools that round fractions badly", NULL,
+	  0 },
 	{ 0 },
 };
 
@@ -116,8 +119,8 @@ static int plan_files(struct plan *plan)
 				f->takes[p] = true;
 			return f ? 0 : fail("out of memory");
 		}
-		return fail("'%s' has no process number %llu; gprof-trace report -r processes lists them", model_path(plan->m),
-			    (unsigned long long)only);
+		return fail("'%s' has no process number %llu; gprof-trace report -r processes lists them",
+			    model_path(plan->m), (unsigned long long)only);
 	}
 	for (uint32_t p = 1; p < plan->n_processes; p++)
 		cuda += export_has_cuda(plan->m, p);
@@ -157,7 +160,8 @@ static bool ranks_differ(const struct plan *plan)
 /* NAME.json -> NAME.rank0.json; of a trace NAME.gtrace -> NAME.json. */
 static void name_file(const struct plan *plan, struct file *f, const char *suffix, bool ranks)
 {
-	const char *base = output ? output : model_path(plan->m), *dot = strrchr(base, '.'), *slash = strrchr(base, '/');
+	const char *base = output ? output : model_path(plan->m), *dot = strrchr(base, '.'),
+		   *slash = strrchr(base, '/');
 	const struct process *p = &plan->processes[f->main];
 	size_t n = strlen(base);
 	char who[32] = "";
@@ -188,7 +192,8 @@ static void name_files(struct plan *plan, const char *suffix)
 			if (strcmp(plan->files[j].path, f->path) == 0) {
 				size_t n = strlen(f->path);
 
-				snprintf(f->path + n, sizeof f->path - n, ".%u%s", plan->processes[f->main].number, suffix);
+				snprintf(f->path + n, sizeof f->path - n, ".%u%s", plan->processes[f->main].number,
+					 suffix);
 			}
 	}
 }
@@ -235,7 +240,13 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 	if (out_init(&out, file) < 0)
 		return fail("out of memory");
 	*x = (struct export){
-		.format = e, .m = plan->m, .out = &out, .title = f->path, .takes = f->takes, .merged = merged, .integers = integers,
+		.format = e,
+		.m = plan->m,
+		.out = &out,
+		.title = f->path,
+		.takes = f->takes,
+		.merged = merged,
+		.integers = integers,
 		.progress = isatty(STDERR_FILENO) ? progress : NULL,
 	};
 	if (file != stdout)
@@ -257,10 +268,11 @@ static void say_written(const struct file *f, const struct export *x)
 {
 	uint64_t size = x->done;
 
-	printf("%s  (%llu events, %llu.%llu MB)\n", f->path, (unsigned long long)x->events, (unsigned long long)(size / 1000000),
-	       (unsigned long long)(size / 100000 % 10));
+	printf("%s  (%llu events, %llu.%llu MB)\n", f->path, (unsigned long long)x->events,
+	       (unsigned long long)(size / 1000000), (unsigned long long)(size / 100000 % 10));
 	if (size > LARGE_MB * 1000000ull) {
-		note("'%s' is larger than the %u MB that a browser opens well; Perfetto's trace_processor reads it", f->path, LARGE_MB);
+		note("'%s' is larger than the %u MB that a browser opens well; Perfetto's trace_processor reads it",
+		     f->path, LARGE_MB);
 		hint("https://perfetto.dev/docs/visualization/large-traces says how; --process N exports less");
 	}
 }
@@ -291,7 +303,8 @@ static int write_file(struct plan *plan, const struct file *f, const struct expo
 	}
 	say_written(f, &x);
 	if (x.untimed)
-		note("GPU rows left out of '%s', because CUPTI gave them no time: %llu", f->path, (unsigned long long)x.untimed);
+		note("GPU rows left out of '%s', because CUPTI gave them no time: %llu", f->path,
+		     (unsigned long long)x.untimed);
 	return 0;
 }
 
@@ -301,7 +314,8 @@ static int export_all(struct plan *plan, const struct exporter *e)
 
 	if (output && strcmp(output, "-") == 0) {
 		if (plan->n_files > 1)
-			return fail("%zu processes used CUDA, and standard output is one file; --merged or --process N makes it one",
+			return fail("%zu processes used CUDA, and standard output is one file; --merged or --process N "
+				    "makes it one",
 				    plan->n_files);
 		snprintf(plan->files[0].path, sizeof plan->files[0].path, "%s", model_path(plan->m));
 		return write_stream(plan, &plan->files[0], e, stdout, &x);
@@ -339,7 +353,8 @@ const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
 	.help = "Write the trace in another format: JSON for Perfetto, chrome://tracing, HTA",
-	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json, or NAME.PID.json.  For a compressed\n"
+	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json, or NAME.PID.json.  "
+		"For a compressed\n"
 		"file: gprof-trace export -o - TRACE | gzip >NAME.json.gz",
 	.opts = opts,
 	.run = run,

@@ -14,7 +14,8 @@
 static bool attributes;
 
 static const struct opt opts[] = {
-	{ 'a', "attributes", NULL, opt_flag, &attributes, "all that is stored of each process: command line, environment, versions", NULL, 0 },
+	{ 'a', "attributes", NULL, opt_flag, &attributes,
+	  "all that is stored of each process: command line, environment, versions", NULL, 0 },
 	{ 0 },
 };
 
@@ -72,7 +73,8 @@ static void put_file(struct out *o, const struct model *m)
 {
 	const struct trace *t = model_trace(m);
 	char text[512], size[32];
-	const char *os = model_attribute(m, "os"), *kernel = model_attribute(m, "kernel"), *cpu = model_attribute(m, "cpu");
+	const char *os = model_attribute(m, "os"), *kernel = model_attribute(m, "kernel"),
+		   *cpu = model_attribute(m, "cpu");
 	const char *cpus = model_attribute(m, "cpus");
 
 	*digits_fixed(size, (int64_t)(t->size / 100000), 1) = '\0';
@@ -85,8 +87,9 @@ static void put_file(struct out *o, const struct model *m)
 	put_attribute(o, m, "command", "command");
 	put_attribute(o, m, "options", "options");
 	put_attribute(o, m, "cwd", "folder");
-	snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s%s", t->header.host, os ? ", " : "", os ? os : "", kernel ? ", " : "",
-		 kernel ? kernel : "", cpu ? ", " : "", cpu ? cpu : "", cpus ? " x " : "", cpus ? cpus : "");
+	snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s%s", t->header.host, os ? ", " : "", os ? os : "",
+		 kernel ? ", " : "", kernel ? kernel : "", cpu ? ", " : "", cpu ? cpu : "", cpus ? " x " : "",
+		 cpus ? cpus : "");
 	put_line(o, "host", text);
 	put_attribute(o, m, "clock", "clock");
 	put_attribute(o, m, "collector.version", "version");
@@ -95,7 +98,8 @@ static void put_file(struct out *o, const struct model *m)
 }
 
 static const struct heading columns[] = {
-	{ "kind", COLUMN_TEXT }, { "rows", 0 }, { "bytes", 0 }, { "bytes_per_row", 0 }, { "chunks", 0 }, { "doc", COLUMN_TEXT },
+	{ "kind", COLUMN_TEXT }, { "rows", 0 },   { "bytes", 0 },
+	{ "bytes_per_row", 0 },  { "chunks", 0 }, { "doc", COLUMN_TEXT },
 };
 
 static void put_kind(struct table *table, const struct trace *t, const struct record *r)
@@ -112,9 +116,9 @@ static void put_kind(struct table *table, const struct trace *t, const struct re
 		chunks++;
 	}
 	if (rows)
-		table_row(table, (const struct cell[]){
-			TEXT(r->name), NUMBER(rows), NUMBER(bytes), FIXED((int64_t)((bytes * 10 + rows / 2) / rows), 1), NUMBER(chunks),
-			TEXT(r->doc) });
+		table_row(table, (const struct cell[]){ TEXT(r->name), NUMBER(rows), NUMBER(bytes),
+							FIXED((int64_t)((bytes * 10 + rows / 2) / rows), 1),
+							NUMBER(chunks), TEXT(r->doc) });
 }
 
 static int put_kinds(struct tables *tables, const struct model *m)

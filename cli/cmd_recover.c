@@ -34,6 +34,7 @@ const struct cmd cmd_recover = {
 	.name = "recover",
 	.args = "TRACE...",
 	.help = "Rewrite header and index of a damaged or unfinished trace, in place",
-	.more = "Damaged parts stay in the file; they are only left out of the index.  'gprof-trace check' says what they were.",
+	.more = "Damaged parts stay in the file; they are only left out of the index.  'gprof-trace check' says what "
+		"they were.",
 	.run = run,
 };

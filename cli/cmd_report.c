@@ -20,12 +20,12 @@ static const char *format = "table", *output, *sort_key;
 static uint64_t limit;
 
 static const struct opt opts[] = {
-	{ 'r', "report", "NAME[,NAME]", opt_list, &names, "reports to print; 'report list' names them all, 'stats' is nsys's default set",
-	  NULL, 0 },
+	{ 'r', "report", "NAME[,NAME]", opt_list, &names,
+	  "reports to print; 'report list' names them all, 'stats' is nsys's default set", NULL, 0 },
 	{ 'f', "format", "FORMAT", opt_choice, &format, "table (default), csv or json", "table csv json", 0 },
 	{ 'o', "output", "FILE", opt_text, &output, "write to FILE; - is standard output (default)", NULL, 0 },
-	{ 's', "sort", "COLUMN", opt_text, &sort_key, "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how",
-	  NULL, 0 },
+	{ 's', "sort", "COLUMN", opt_text, &sort_key,
+	  "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how", NULL, 0 },
 	{ 'n', "limit", "N", opt_u64, &limit, "print N rows of each report; 0 is all (default)", NULL, 0 },
 	{ 0 },
 };
@@ -59,14 +59,15 @@ static int unknown(const char *name)
 	snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, ":"), name);
 	r = report_find(plain, &variant);
 	if (r) {
-		fail("report %s has no variant '%s'%s%s", plain, name + strlen(plain) + 1, r->variants ? "; it has " : "",
-		     r->variants ? r->variants : "");
+		fail("report %s has no variant '%s'%s%s", plain, name + strlen(plain) + 1,
+		     r->variants ? "; it has " : "", r->variants ? r->variants : "");
 		return -1;
 	}
 	for (size_t i = 0; i < n_reports; i++)
 		all[i] = reports[i]->name;
 	nearest = options_nearest(plain, all, n_reports);
-	fail("no report '%s'%s%s%s", plain, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	fail("no report '%s'%s%s%s", plain, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+	     nearest ? "'?" : "");
 	hint("gprof-trace report list names them all");
 	return -1;
 }

@@ -12,7 +12,8 @@
 #define SUFFIX ".gtrace"
 #define LINES_OF_DAMAGE 5
 
-/* Newer wins; of two of the same moment the later name, so that the answer does not depend on the order of the folder. */
+/* Newer wins; of two of the same moment the later name, so that the answer does not depend on the order of the
+ * folder. */
 static bool newer(const struct stat *st, const char *name, const struct stat *best, const char *best_name)
 {
 	if (!*best_name || st->st_mtim.tv_sec != best->st_mtim.tv_sec)

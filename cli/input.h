@@ -8,8 +8,8 @@
 struct model;
 
 /*
- * The path of the only operand; without one the newest *.gtrace of the current folder, named on stderr.  NULL: there is none, or
- * there are too many operands; that has been said.  buf holds a path that was found.
+ * The path of the only operand; without one the newest *.gtrace of the current folder, named on stderr.  NULL: there is
+ * none, or there are too many operands; that has been said.  buf holds a path that was found.
  */
 const char *input_path(int argc, char **argv, char *buf, size_t size);
 

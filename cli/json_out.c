@@ -150,7 +150,7 @@ static inline unsigned digits_of(uint64_t v)
 		1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
 		1000000000000000000, 10000000000000000000u,
 	};
-	unsigned n = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;      /* 1233 / 4096 is a little above log10(2) */
+	unsigned n = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12; /* 1233 / 4096 is a little above log10(2) */
 
 	return n + (v >= power[n]);
 }

@@ -26,8 +26,9 @@ struct out {
 int out_init(struct out *o, FILE *file);
 
 /*
- * From now on full buffers are written by a thread of its own: the kernel takes as long to store a large file as we do to make it.
- * Where there is no thread to be had everything goes on as before.  file must not be used otherwise until out_finish().
+ * From now on full buffers are written by a thread of its own: the kernel takes as long to store a large file as we do
+ * to make it. Where there is no thread to be had everything goes on as before.  file must not be used otherwise until
+ * out_finish().
  */
 void out_in_background(struct out *o);
 

@@ -153,13 +153,15 @@ static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const c
 
 	if (!n || at >= size)
 		return at;
-	return at + (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", commas(number, n), n == 1 ? one : many);
+	return at + (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", commas(number, n),
+				     n == 1 ? one : many);
 }
 
 static void put_holds(struct page *p)
 {
 	struct model *m = p->m;
-	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED), seen = p->n_processes - 1;
+	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED),
+		 seen = p->n_processes - 1;
 	char text[512];
 	size_t n = count_text(text, sizeof text, 0, seen, "process", "processes");
 
@@ -205,7 +207,8 @@ static void put_gpu(struct page *p, const struct gpu *g)
 		snprintf(by, sizeof by, "pid %u", who->pid);
 	snprintf(label, sizeof label, "GPU %u", g->device);
 	if (g->last > g->first)
-		snprintf(text, sizeof text, "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
+		snprintf(text, sizeof text,
+			 "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", (int)(tenths / 10), (int)(tenths % 10),
 			 short_time(span, time_sub(g->last, g->first)), by);
 	else
@@ -258,8 +261,9 @@ static void put_top(struct page *p, struct sums *s, const char *what, const char
 		uint32_t domain = (uint32_t)(g->key >> 32);
 
 		if (g->n)
-			out_format(p->out, "  %10s %4d.%d %11s %9s  ", short_time(total, (int64_t)g->sum), (int)(tenths / 10),
-				(int)(tenths % 10), commas(number, g->rows), short_time(mean, series_mean(g, 1, 1)));
+			out_format(p->out, "  %10s %4d.%d %11s %9s  ", short_time(total, (int64_t)g->sum),
+				   (int)(tenths / 10), (int)(tenths % 10), commas(number, g->rows),
+				   short_time(mean, series_mean(g, 1, 1)));
 		else
 			out_format(p->out, "  %10s %6s %11s %9s  ", "-", "-", commas(number, g->rows), "-");
 		if (domain)
@@ -334,9 +338,12 @@ static int put_overhead(struct page *p)
 	if (!known && !model_rows(p->m, ROW_overhead) && !model_rows(p->m, ROW_api) && !model_rows(p->m, ROW_range))
 		return 0;       /* nothing was recorded, so there is nothing to weigh it against */
 	if (known)
-		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", short_time(a, here), short_time(b, elsewhere));
-	snprintf(text, sizeof text, "%s; CUPTI reports %s; not included: recording each call and range, and what CUPTI adds to each CUDA call "
-		 "and kernel", ours, model_rows(p->m, ROW_overhead) ? short_time(c, time_add(cupti[0], cupti[1])) : "none");
+		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", short_time(a, here),
+			 short_time(b, elsewhere));
+	snprintf(text, sizeof text,
+		 "%s; CUPTI reports %s; not included: recording each call and range, and what CUPTI adds to each CUDA "
+		 "call and kernel",
+		 ours, model_rows(p->m, ROW_overhead) ? short_time(c, time_add(cupti[0], cupti[1])) : "none");
 	put(p, "overhead", text);
 	return 0;
 }
@@ -344,8 +351,8 @@ static int put_overhead(struct page *p)
 /* Reasons that a newcomer can pass over: nothing that he looks for is missing. */
 static bool harmless(uint32_t reason)
 {
-	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested || reason == HEALTH_roster_lost ||
-	       reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken;
+	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested ||
+	       reason == HEALTH_roster_lost || reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken;
 }
 
 /* One reason, of all processes that have it. */
@@ -356,8 +363,8 @@ static void put_reason(struct page *p, uint32_t reason, uint32_t processes, cons
 
 	if (processes > 1)
 		snprintf(who, sizeof who, " (in %u processes)", processes);
-	snprintf(text, sizeof text, "%s%s%s%s%s%s", what ? what : "a reason unknown to this program", *detail ? ": " : "", detail, who,
-		 next && *next ? "; next: " : "", next ? next : "");
+	snprintf(text, sizeof text, "%s%s%s%s%s%s", what ? what : "a reason unknown to this program",
+		 *detail ? ": " : "", detail, who, next && *next ? "; next: " : "", next ? next : "");
 	put(p, first ? "missing" : "", text);
 }
 
@@ -409,9 +416,11 @@ static void put_next(struct page *p)
 	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
 		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "processes,health", path);
-	out_format(p->out, "%*sgprof-trace report list    names all reports; report --help how to sort and cut them\n", LABEL, "");
+	out_format(p->out, "%*sgprof-trace report list    names all reports; report --help how to sort and cut them\n",
+		   LABEL, "");
 	if (kernels || ranges || model_rows(p->m, ROW_api))
-		out_format(p->out, "%*sgprof-trace export %s    writes JSON for https://ui.perfetto.dev\n", LABEL, "", path);
+		out_format(p->out, "%*sgprof-trace export %s    writes JSON for https://ui.perfetto.dev\n", LABEL, "",
+			   path);
 }
 
 static int print(struct page *p, unsigned flags)

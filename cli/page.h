@@ -1,4 +1,5 @@
-/* The page that answers the first question: what does this trace hold, where did the time go, what was missing, what to type next. */
+/* The page that answers the first question: what does this trace hold, where did the time go, what was missing, what to
+ * type next. */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 

@@ -14,7 +14,8 @@
 /* Digits with commas between thousands, as nsys prints them. */
 static size_t number_text(char *p, const struct cell *c, bool commas)
 {
-	char plain[32], *end = digits_fixed(plain, c->number, c->decimals), *point = memchr(plain, '.', (size_t)(end - plain));
+	char plain[32], *end = digits_fixed(plain, c->number, c->decimals),
+			*point = memchr(plain, '.', (size_t)(end - plain));
 	const char *from = plain;
 	char *to = p;
 	size_t whole;
@@ -294,7 +295,9 @@ static int find_sort(struct table *t)
 int table_begin(struct table *t, struct tables *tables, const char *name, const char *title,
 		const struct heading *columns, size_t n_columns)
 {
-	*t = (struct table){ .tables = tables, .name = name, .title = title, .columns = columns, .n_columns = n_columns };
+	*t = (struct table){
+		.tables = tables, .name = name, .title = title, .columns = columns, .n_columns = n_columns
+	};
 	for (t->n_shown = 0; t->n_shown < n_columns && !(columns[t->n_shown].flags & COLUMN_BELOW); t->n_shown++)
 		;
 	return find_sort(t);
@@ -382,7 +385,8 @@ static int by_cell(const void *a, const void *b, void *arg)
 {
 	const struct table *t = arg;
 	const struct cell *rows[2] = {
-		t->cells + *(const size_t *)a * t->n_columns + t->sort, t->cells + *(const size_t *)b * t->n_columns + t->sort,
+		t->cells + *(const size_t *)a * t->n_columns + t->sort,
+		t->cells + *(const size_t *)b * t->n_columns + t->sort,
 	};
 	int c;
 
@@ -391,7 +395,8 @@ static int by_cell(const void *a, const void *b, void *arg)
 	else if (rows[0]->kind == CELL_TEXT)
 		c = (t->descending ? -1 : 1) * strcmp(rows[0]->text, rows[1]->text);
 	else
-		c = (t->descending ? -1 : 1) * ((rows[0]->number > rows[1]->number) - (rows[0]->number < rows[1]->number));
+		c = (t->descending ? -1 : 1) *
+		    ((rows[0]->number > rows[1]->number) - (rows[0]->number < rows[1]->number));
 	return c ? c : *(const size_t *)a < *(const size_t *)b ? -1 : 1;
 }
 

@@ -13,7 +13,8 @@ enum table_format { TABLE_TEXT, TABLE_CSV, TABLE_JSON };
 struct tables {
 	struct out *out;
 	enum table_format format;
-	const char *sort;               /* a column's name, with or without its unit, perhaps with :asc or :desc; NULL: as they come */
+	const char
+		*sort; /* a column's name, with or without its unit, perhaps with :asc or :desc; NULL: as they come */
 	uint64_t limit;                 /* rows printed of a table; 0: all */
 	unsigned width;                 /* of the terminal; 0: a last text column is cut at 100 characters */
 	bool quiet;                     /* no notes on stderr */
@@ -23,7 +24,7 @@ struct tables {
 
 #define COLUMN_TEXT 1u          /* left aligned */
 #define COLUMN_ID   2u          /* a number that names something: no commas between its thousands */
-#define COLUMN_BELOW 4u         /* text for people: in a table a line of its own below the row; these columns come last */
+#define COLUMN_BELOW 4u /* text for people: in a table a line of its own below the row; these columns come last */
 
 struct heading {
 	const char *name;
@@ -63,7 +64,8 @@ struct table {
 	size_t n_notes;
 };
 
-/* name: "cuda_gpu_kern_sum"; title: what it is called above the table.  0, or -1: there is no such column to sort by (said). */
+/* name: "cuda_gpu_kern_sum"; title: what it is called above the table.  0, or -1: there is no such column to sort by
+ * (said). */
 int table_begin(struct table *t, struct tables *tables, const char *name, const char *title,
 		const struct heading *columns, size_t n_columns);
 

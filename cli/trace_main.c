@@ -18,12 +18,14 @@ static const struct cmd *const cmds[] = {
 static const struct program program = {
 	.name = "gprof-trace",
 	.help = "reads and converts traces of gprof-run",
-	.text =
-		"Answers questions about a trace that gprof-run has written (NAME.gtrace).  Without TRACE the newest one in the\n"
-		"current folder is read, and named.  A trace that is still being written can be read too; so can one that was cut\n"
+	.text = "Answers questions about a trace that gprof-run has written (NAME.gtrace).  Without TRACE the newest "
+		"one in the\n"
+		"current folder is read, and named.  A trace that is still being written can be read too; so can one "
+		"that was cut\n"
 		"off or is damaged: what cannot be read is named on stderr, everything else is used.\n"
 		"\n"
-		"A value that the trace cannot know is shown as \"-\" in tables, as nothing in CSV and as null in JSON, never as 0.\n"
+		"A value that the trace cannot know is shown as \"-\" in tables, as nothing in CSV and as null in "
+		"JSON, never as 0.\n"
 		"# EXIT STATUS\n"
 		"0: done; 1: failed, or the trace is damaged (check); 2: an option or operand was wrong.\n"
 		"# EXAMPLES\n"
@@ -60,7 +62,8 @@ static int unknown(const char *name)
 	for (const struct cmd *const *c = cmds; *c; c++)
 		names[n++] = (*c)->name;
 	nearest = options_nearest(name, names, n);
-	fail("no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	fail("no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+	     nearest ? "'?" : "");
 	hint("gprof-trace --help lists them");
 	return EXIT_USAGE;
 }
@@ -98,7 +101,8 @@ static const struct cmd cmd_help = {
 	.run = run_help,
 };
 
-/* The dispatcher, not the command, asks whether what was printed has arrived: a full disk behind > is an error in all of them. */
+/* The dispatcher, not the command, asks whether what was printed has arrived: a full disk behind > is an error in all
+ * of them. */
 static int stdout_arrived(int rc)
 {
 	errno = 0;

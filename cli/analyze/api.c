@@ -6,8 +6,8 @@
 #define NO_RETURN 1u            /* api.flags */
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Num Calls", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
-	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Num Calls", 0 },   { "Avg (ns)", 0 },       { "Med (ns)", 0 },
+	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
 };
 
 static bool by_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
@@ -31,7 +31,8 @@ static const char *name(struct sums *s, struct table *t, uint64_t key)
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	static const unsigned fields[] = { COL_api_duration, COL_api_start | MODEL_IF_ZERO, COL_api_name, COL_api_flags };
+	static const unsigned fields[] = { COL_api_duration, COL_api_start | MODEL_IF_ZERO, COL_api_name,
+					   COL_api_flags };
 	struct sums s = { .m = m };
 	int rc = sums_pass(&s, ROW_api, fields, 4, by_name);
 

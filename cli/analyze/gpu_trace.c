@@ -17,8 +17,8 @@ static const struct heading columns[] = {
 };
 
 enum {
-	C_START, C_DURATION, C_CORR, C_GRID, C_BLOCK = C_GRID + 3, C_REGISTERS = C_BLOCK + 3, C_STATIC, C_DYNAMIC, C_BYTES,
-	C_THROUGHPUT, C_SOURCE, C_TARGET, C_DEVICE, C_CONTEXT, C_GREEN, C_STREAM, C_NAME, N_CELLS
+	C_START, C_DURATION, C_CORR, C_GRID, C_BLOCK = C_GRID + 3, C_REGISTERS = C_BLOCK + 3, C_STATIC, C_DYNAMIC,
+	C_BYTES, C_THROUGHPUT, C_SOURCE, C_TARGET, C_DEVICE, C_CONTEXT, C_GREEN, C_STREAM, C_NAME, N_CELLS
 };
 
 /* Columns that all kinds have, by kind. */
@@ -40,10 +40,11 @@ struct listing {
 	const char *copies_named[16];   /* "[CUDA memcpy Host-to-Device]", by kind */
 };
 
-#define COMMON(c, m, rec) ((c).process = model_row_process((m), ROW_##rec), (c).corr = MODEL_U32((m), rec, corr),       \
-	(c).device = MODEL_U32((m), rec, device), (c).context = MODEL_U32((m), rec, context),                           \
-	(c).stream = MODEL_U32((m), rec, stream), (c).duration = MODEL_I64((m), rec, duration),                         \
-	(c).process && (c).corr && (c).device && (c).context && (c).stream && (c).duration)
+#define COMMON(c, m, rec)                                                                                              \
+	((c).process = model_row_process((m), ROW_##rec), (c).corr = MODEL_U32((m), rec, corr),                        \
+	 (c).device = MODEL_U32((m), rec, device), (c).context = MODEL_U32((m), rec, context),                         \
+	 (c).stream = MODEL_U32((m), rec, stream), (c).duration = MODEL_I64((m), rec, duration),                       \
+	 (c).process && (c).corr && (c).device && (c).context && (c).stream && (c).duration)
 
 static bool columns_read(struct listing *l)
 {
@@ -99,7 +100,9 @@ static void put_bytes(struct cell *cell, uint64_t bytes, int64_t duration)
 	cell[C_BYTES] = megabytes(bytes);
 	/* bytes/ns is 1000 MB/s */
 	if (duration > 0)
-		cell[C_THROUGHPUT] = FIXED((int64_t)(((unsigned __int128)bytes * 1000000 + (uint64_t)duration / 2) / (uint64_t)duration), 3);
+		cell[C_THROUGHPUT] = FIXED(
+			(int64_t)(((unsigned __int128)bytes * 1000000 + (uint64_t)duration / 2) / (uint64_t)duration),
+			3);
 }
 
 static void put_kernel(struct listing *l, struct cell *cell, const struct timed *at)
@@ -186,7 +189,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (whole_graphs_note(m, t) < 0)
 		return -1;
 	if (l.untimed)
-		table_note(t, "without a time, because CUPTI gave none: %llu; they stand first", (unsigned long long)l.untimed);
+		table_note(t, "without a time, because CUPTI gave none: %llu; they stand first",
+			   (unsigned long long)l.untimed);
 	return 0;
 }
 

@@ -6,8 +6,15 @@
 #include "cli/model/sort.h"
 
 static const struct heading columns[] = {
-	{ "process", COLUMN_ID }, { "pid", COLUMN_ID }, { "reason", COLUMN_TEXT }, { "count", 0 }, { "first_ns", 0 }, { "last_ns", 0 },
-	{ "what", COLUMN_TEXT }, { "detail", COLUMN_TEXT | COLUMN_BELOW }, { "next", COLUMN_TEXT | COLUMN_BELOW },
+	{ "process", COLUMN_ID },
+	{ "pid", COLUMN_ID },
+	{ "reason", COLUMN_TEXT },
+	{ "count", 0 },
+	{ "first_ns", 0 },
+	{ "last_ns", 0 },
+	{ "what", COLUMN_TEXT },
+	{ "detail", COLUMN_TEXT | COLUMN_BELOW },
+	{ "next", COLUMN_TEXT | COLUMN_BELOW },
 };
 
 /* Times count from the session's start. */
@@ -28,9 +35,10 @@ static void put_health(struct model *m, struct table *t, const struct process *p
 	if (!h->count)
 		return;
 	table_row(t, (const struct cell[]){
-		NUMBER(p->number), pid_of(p), TEXT(name ? name : table_keep(t, "reason %u", h->reason)), NUMBER(h->count),
-		when(m, h->first), when(m, h->last), TEXT(what ? what : "a reason that this program does not know; use a newer one"),
-		TEXT(h->detail), TEXT(next ? next : "") });
+			     NUMBER(p->number), pid_of(p), TEXT(name ? name : table_keep(t, "reason %u", h->reason)),
+			     NUMBER(h->count), when(m, h->first), when(m, h->last),
+			     TEXT(what ? what : "a reason that this program does not know; use a newer one"),
+			     TEXT(h->detail), TEXT(next ? next : "") });
 }
 
 static void put_drop(struct model *m, struct table *t, const struct process *p, const struct drop *d)
@@ -61,9 +69,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 			put_drop(m, t, &p[i], &p[i].drops[d]);
 	}
 	for (size_t i = 0; (damage = model_damage(m, i)); i++)
-		table_row(t, (const struct cell[]){
-			UNKNOWN, UNKNOWN, TEXT("damaged"), NUMBER(1), UNKNOWN, UNKNOWN, TEXT("a part of the file cannot be read"),
-			TEXT(damage), TEXT("gprof-trace check lists all such places") });
+		table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, TEXT("damaged"), NUMBER(1), UNKNOWN, UNKNOWN,
+						    TEXT("a part of the file cannot be read"), TEXT(damage),
+						    TEXT("gprof-trace check lists all such places") });
 	if (!t->n_rows)
 		table_note(t, "nothing is known to be missing from this trace");
 	return 0;

@@ -5,8 +5,8 @@
 #include "cli/model/names.h"
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
-	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 },   { "Avg (ns)", 0 },       { "Med (ns)", 0 },
+	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
 };
 
 struct naming {

@@ -6,8 +6,9 @@
 #define MEMSET_KEY (1ull << 32)         /* no copy kind */
 
 static const struct heading time_columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Count", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
-	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Operation", COLUMN_TEXT },
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Count", 0 },
+	{ "Avg (ns)", 0 }, { "Med (ns)", 0 },        { "Min (ns)", 0 },
+	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 },     { "Operation", COLUMN_TEXT },
 };
 
 static const struct heading size_columns[] = {
@@ -58,7 +59,7 @@ static int run_time(struct model *m, struct table *t, const char *variant)
 
 static int run_size(struct model *m, struct table *t, const char *variant)
 {
-	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind };     /* a size of 0 is a size */
+	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind }; /* a size of 0 is a size */
 	static const unsigned sets[] = { COL_memset_bytes, MODEL_SKIP };
 	struct sums s = { .m = m };
 	int rc = sums_pass(&s, ROW_memcpy, copies, 3, NULL);

@@ -6,11 +6,12 @@
 #include "cli/model/process.h"
 
 static const struct heading columns[] = {
-	{ "source", COLUMN_TEXT }, { "process", COLUMN_ID }, { "pid", COLUMN_ID }, { "count", 0 }, { "total_ns", 0 }, { "mean_ns", 0 },
-	{ "what", COLUMN_TEXT },
+	{ "source", COLUMN_TEXT }, { "process", COLUMN_ID }, { "pid", COLUMN_ID },    { "count", 0 },
+	{ "total_ns", 0 },         { "mean_ns", 0 },         { "what", COLUMN_TEXT },
 };
 
-static void put(struct table *t, const char *source, const struct process *p, uint64_t count, struct cell total, const char *what)
+static void put(struct table *t, const char *source, const struct process *p, uint64_t count, struct cell total,
+		const char *what)
 {
 	bool known = count && total.kind == CELL_NUMBER;
 
@@ -82,7 +83,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (put_cupti(m, t, p) < 0)
 		return -1;
 	table_note(t, "gprof: measured by us in the program; cupti: as CUPTI reports it, partly on threads of its own");
-	table_note(t, "not included: recording each call and range (tens of ns each), and what CUPTI adds to each CUDA call and kernel");
+	table_note(t, "not included: recording each call and range (tens of ns each), and what CUPTI adds to each CUDA "
+		      "call and kernel");
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 #include "cli/model/process.h"
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
-	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Range", COLUMN_TEXT },
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 },   { "Avg (ns)", 0 },        { "Med (ns)", 0 },
+	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Range", COLUMN_TEXT },
 };
 
 static bool by_domain_and_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
@@ -34,7 +34,8 @@ static void why_none(struct model *m, struct table *t)
 	else if (model_rows(m, ROW_range))
 		table_note(t, "there are start/end ranges, but no push/pop ranges");
 	else
-		table_note(t, "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)");
+		table_note(t,
+			   "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)");
 }
 
 int ranges_sum(struct sums *s)

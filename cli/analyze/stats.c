@@ -190,8 +190,8 @@ static unsigned __int128 root(unsigned __int128 v)
 }
 
 /*
- * With m the mean rounded down and r the rest of that division, the sum of (x - m)^2 is squares - m * (sum + r), which cannot
- * overflow where squares did not; the variance is (that - r^2 / n) / (n - 1).
+ * With m the mean rounded down and r the rest of that division, the sum of (x - m)^2 is squares - m * (sum + r), which
+ * cannot overflow where squares did not; the variance is (that - r^2 / n) / (n - 1).
  */
 int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by)
 {
@@ -203,7 +203,8 @@ int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by)
 		return 0;
 	whole = around / (n - 1);
 	tail = (__int128)(square * (around % (n - 1) * n)) - (__int128)(square * rest * rest);
-	tail = tail < 0 ? -((-tail + (__int128)(n * (n - 1)) - 1) / (__int128)(n * (n - 1))) : tail / (__int128)(n * (n - 1));
+	tail = tail < 0 ? -((-tail + (__int128)(n * (n - 1)) - 1) / (__int128)(n * (n - 1)))
+			: tail / (__int128)(n * (n - 1));
 	/* 4 * times^2 * variance, rounded down; its root is twice the deviation. */
 	twice = root((unsigned __int128)((__int128)(whole * square) + tail));
 	return (int64_t)((twice + by) / (2 * by));
@@ -259,7 +260,8 @@ static int narrow(struct pool *p, size_t *k)
 		if (!p->kept)
 			return -1;
 		for (const struct values *v = p->pieces; v; v = v->next) {
-			/* keep() writes one place behind what it keeps; of the last piece that may be the end of the array. */
+			/* keep() writes one place behind what it keeps; of the last piece that may be the end of the
+			 * array. */
 			uint32_t scratch[MOST_VALUES + 1];
 			size_t n = keep(v->v, v->n, p->low, p->range, scratch);
 

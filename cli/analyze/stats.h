@@ -91,7 +91,8 @@ static inline bool series_add(struct series *s, int64_t v)
 
 /* All rounded half up.  Each needs n > 0. */
 int64_t series_mean(const struct series *s, uint64_t times, uint64_t by);         /* mean * times / by */
-int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by);    /* sample standard deviation; 0 for one value */
+/* The sample standard deviation; 0 for one value. */
+int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by);
 /* Twice the median, exactly; may reorder values.  -1: out of memory. */
 int64_t series_median2(struct series *s);
 

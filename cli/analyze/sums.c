@@ -39,7 +39,8 @@ static int add_batch(const struct batch *b, void *state)
 int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fields,
 	      bool (*key)(struct sums *s, const struct batch *b, size_t row, uint64_t *key))
 {
-	struct pass passes[MODEL_WORKERS] = { { .part = { .m = s->m }, .key = key }, { .part = { .m = s->m }, .key = key } };
+	struct pass passes[MODEL_WORKERS] = { { .part = { .m = s->m }, .key = key },
+					      { .part = { .m = s->m }, .key = key } };
 	void *const states[MODEL_WORKERS] = { &passes[0], &passes[1] };
 	int rc = model_scan(s->m, kind, fields, n_fields, add_batch, states);
 
@@ -56,7 +57,8 @@ void sums_release(struct sums *s)
 	groups_release(&s->groups);
 }
 
-int sums_print_times(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key))
+int sums_print_times(struct sums *s, struct table *t,
+		     const char *(*name)(struct sums *s, struct table *t, uint64_t key))
 {
 	unsigned __int128 all = 0;
 
@@ -70,23 +72,27 @@ int sums_print_times(struct sums *s, struct table *t, const char *(*name)(struct
 		if (median < 0)
 			return -1;
 		if (g->n)
-			table_row(t, (const struct cell[]){
-				FIXED(share(g->sum, all), 1), NUMBER(g->sum), NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
-				FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1), NUMBER(g->min), NUMBER(g->max), FIXED(series_deviation(g, 10, 1), 1),
-				TEXT(name(s, t, g->key)) });
+			table_row(t, (const struct cell[]){ FIXED(share(g->sum, all), 1), NUMBER(g->sum),
+							    NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
+							    FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1),
+							    NUMBER(g->min), NUMBER(g->max),
+							    FIXED(series_deviation(g, 10, 1), 1),
+							    TEXT(name(s, t, g->key)) });
 		else
 			table_row(t, (const struct cell[]){
 				UNKNOWN, UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN,
 				TEXT(name(s, t, g->key)) });
 	}
 	if (s->untimed)
-		table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+		table_note(t,
+			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
 			   (unsigned long long)s->untimed);
 	return 0;
 }
 
 /* Bytes as nsys prints them: MB of 10^6 with three decimals. */
-int sums_print_sizes(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key))
+int sums_print_sizes(struct sums *s, struct table *t,
+		     const char *(*name)(struct sums *s, struct table *t, uint64_t key))
 {
 	groups_sort(&s->groups);
 	for (size_t i = 0; i < s->groups.n; i++) {
@@ -96,14 +102,15 @@ int sums_print_sizes(struct sums *s, struct table *t, const char *(*name)(struct
 		if (median < 0)
 			return -1;
 		if (!g->n) {            /* sizes of 2^63 and above are none */
-			table_row(t, (const struct cell[]){
-				UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, TEXT(name(s, t, g->key)) });
+			table_row(t, (const struct cell[]){ UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN,
+							    UNKNOWN, UNKNOWN, TEXT(name(s, t, g->key)) });
 			continue;
 		}
 		table_row(t, (const struct cell[]){
-			FIXED((int64_t)((g->sum + 500) / 1000), 3), NUMBER(g->rows), FIXED(series_mean(g, 1, 1000), 3),
-			FIXED(time_add(median, 1000) / 2000, 3), FIXED(time_add(g->min, 500) / 1000, 3), FIXED(time_add(g->max, 500) / 1000, 3),
-			FIXED(series_deviation(g, 1, 1000), 3), TEXT(name(s, t, g->key)) });
+				     FIXED((int64_t)((g->sum + 500) / 1000), 3), NUMBER(g->rows),
+				     FIXED(series_mean(g, 1, 1000), 3), FIXED(time_add(median, 1000) / 2000, 3),
+				     FIXED(time_add(g->min, 500) / 1000, 3), FIXED(time_add(g->max, 500) / 1000, 3),
+				     FIXED(series_deviation(g, 1, 1000), 3), TEXT(name(s, t, g->key)) });
 	}
 	return 0;
 }

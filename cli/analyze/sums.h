@@ -16,19 +16,23 @@ struct sums {
 };
 
 /*
- * One pass over a kind; adds rows to s.  fields: the value, the start that tells whether a 0 is a time (MODEL_SKIP where a 0 is a
- * value), and what key() needs.  key returns false for a row that is not wanted; NULL: the third column is the key.
+ * One pass over a kind; adds rows to s.  fields: the value, the start that tells whether a 0 is a time (MODEL_SKIP
+ * where a 0 is a value), and what key() needs.  key returns false for a row that is not wanted; NULL: the third column
+ * is the key.
  */
 int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fields,
 	      bool (*key)(struct sums *s, const struct batch *b, size_t row, uint64_t *key));
 void sums_release(struct sums *s);
 
-/* GPU time by kernel (key: string id of the name as printed) and time in push/pop ranges (key: domain's name << 32 | message). */
+/* GPU time by kernel (key: string id of the name as printed) and time in push/pop ranges (key: domain's name << 32 |
+ * message). */
 int kernels_sum(struct sums *s, enum name_style style);
 int ranges_sum(struct sums *s);
 
 /* Names what a series is called; the text lives until the table ends. */
-int sums_print_times(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key));
-int sums_print_sizes(struct sums *s, struct table *t, const char *(*name)(struct sums *s, struct table *t, uint64_t key));
+int sums_print_times(struct sums *s, struct table *t,
+		     const char *(*name)(struct sums *s, struct table *t, uint64_t key));
+int sums_print_sizes(struct sums *s, struct table *t,
+		     const char *(*name)(struct sums *s, struct table *t, uint64_t key));
 
 #endif

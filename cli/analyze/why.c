@@ -7,8 +7,9 @@
 
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
-	"cupti_busy", "cupti_missing", "cupti_symbol", "no_driver", "cupti_fatal", "cupti_error", "cupti_kind", "context_lost",
-	"buffers_full", "flush_timeout", "late_injection", "forked_after_cuda", "file_limit", "disk_full", "write_failed",
+	"cupti_busy",     "cupti_missing",     "cupti_symbol", "no_driver",    "cupti_fatal",
+	"cupti_error",    "cupti_kind",        "context_lost", "buffers_full", "flush_timeout",
+	"late_injection", "forked_after_cuda", "file_limit",   "disk_full",    "write_failed",
 };
 
 struct seen {
@@ -77,8 +78,8 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 		return 1;
 	}
 	if (model_damage(m, 0))
-		put(&out[found++], "a part of the file cannot be read, and such rows may have been there", model_damage(m, 0),
-		    "gprof-trace check lists all such parts");
+		put(&out[found++], "a part of the file cannot be read, and such rows may have been there",
+		    model_damage(m, 0), "gprof-trace check lists all such parts");
 	for (size_t i = 0; i < sizeof telling / sizeof *telling && found < WHY_MOST - 1; i++)
 		if ((h = find(p, n, telling[i])))
 			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));

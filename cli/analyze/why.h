@@ -11,8 +11,8 @@ struct table;
 void why_no_gpu(struct model *m, struct table *t, const char *what);
 
 /*
- * The same reasons, one at a time: reason i into text, what to do about it into next ("" when there is nothing to do).  Returns
- * false when there is no such reason.  There is always a first.
+ * The same reasons, one at a time: reason i into text, what to do about it into next ("" when there is nothing to do).
+ * Returns false when there is no such reason.  There is always a first.
  */
 struct why {
 	char text[300], next[300];

@@ -1,6 +1,6 @@
 /*
- * Traces into other formats.  A format is a struct of functions; walk.c goes through the trace once for all of them: it puts rows on
- * tracks, joins GPU rows with the calls that launched them, and finds steps.
+ * Traces into other formats.  A format is a struct of functions; walk.c goes through the trace once for all of them: it
+ * puts rows on tracks, joins GPU rows with the calls that launched them, and finds steps.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -43,7 +43,7 @@ struct host_slice {
 	size_t row;                     /* of its kind; SIZE_MAX: none */
 	uint32_t track;
 	int64_t start, duration;
-	uint64_t external;              /* own id of a range or step, that of the range around a call or mark; 0: none */
+	uint64_t external; /* own id of a range or step, that of the range around a call or mark; 0: none */
 	uint32_t corr;                  /* of a call, as written */
 };
 
@@ -101,9 +101,10 @@ bool export_has_cuda(struct model *m, uint32_t process);
 
 /* Position of a thread's track. */
 uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread);
-/* Position of a track on which a slice of a stream (or of waits for it) that starts at `start` fits; its end is moved on. */
-uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream, int64_t start,
-			 int64_t end);
+/* Position of a track on which a slice of a stream (or of waits for it) that starts at `start` fits; its end is moved
+ * on. */
+uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,
+			 int64_t start, int64_t end);
 /* pid of a process as written. */
 uint32_t pid_of_process(struct export *x, uint32_t process);
 
@@ -116,8 +117,9 @@ struct step {
 };
 
 /*
- * Ranges that look like steps ("step 12", "iteration#3", "train_step" again and again), from the thread that has most of them.
- * none: ranges are called ProfilerStep#N already, or nothing looks like a step.  free() *steps.  0, or -1: out of memory.
+ * Ranges that look like steps ("step 12", "iteration#3", "train_step" again and again), from the thread that has most
+ * of them. none: ranges are called ProfilerStep#N already, or nothing looks like a step.  free() *steps.  0, or -1: out
+ * of memory.
  */
 int steps_find(struct export *x, struct step **steps, size_t *n, bool *named);
 

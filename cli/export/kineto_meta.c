@@ -33,11 +33,14 @@ static void put_device(struct export *x, uint32_t id, const struct device_row *d
 	if (d) {
 		out_lit(o, ", \"name\": ");
 		json_string(o, model_string(x->m, d->name));
-		out_format(o, ", \"totalGlobalMem\": %llu, \"computeMajor\": %u, \"computeMinor\": %u, \"maxThreadsPerBlock\": %u, "
-			   "\"maxThreadsPerMultiprocessor\": %u, \"warpSize\": %u, \"sharedMemPerBlock\": %u, \"numSms\": %u, "
-			   "\"regsPerMultiprocessor\": %u, \"sharedMemPerMultiprocessor\": %u", (unsigned long long)d->memory, d->cc_major,
-			   d->cc_minor, d->max_threads_block, d->max_warps_sm * d->warp, d->warp, d->max_shared_block, d->sm_count,
-			   d->max_registers_sm, d->max_shared_sm);
+		out_format(o,
+			   ", \"totalGlobalMem\": %llu, \"computeMajor\": %u, \"computeMinor\": %u, "
+			   "\"maxThreadsPerBlock\": %u, \"maxThreadsPerMultiprocessor\": %u, \"warpSize\": %u, "
+			   "\"sharedMemPerBlock\": %u, \"numSms\": %u, \"regsPerMultiprocessor\": %u, "
+			   "\"sharedMemPerMultiprocessor\": %u",
+			   (unsigned long long)d->memory, d->cc_major, d->cc_minor, d->max_threads_block,
+			   d->max_warps_sm * d->warp, d->warp, d->max_shared_block, d->sm_count, d->max_registers_sm,
+			   d->max_shared_sm);
 	}
 	out_char(o, '}');
 }
@@ -109,7 +112,8 @@ int kineto_head(struct export *x)
 	put_number(x, "cuda_driver_version", process_attribute(p, "driver.version"));
 	put_text(x, "host_name", model_attribute(x->m, "host"));
 	put_text(x, "command", model_attribute(x->m, "command"));
-	out_format(x->out, "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": %lld,\n  \"traceEvents\": [\n", (long long)k->base);
+	out_format(x->out, "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": %lld,\n  \"traceEvents\": [\n",
+		   (long long)k->base);
 	return 0;
 }
 

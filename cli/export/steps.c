@@ -29,7 +29,8 @@ static bool parse(const char *name, size_t *word, uint64_t *number)
 		size_t len = strlen(words[*word]);
 
 		/* The word stands alone or behind another: "train_step", not "instep". */
-		if (n >= len && strncasecmp(name + n - len, words[*word], len) == 0 && (n == len || !isalpha((unsigned char)name[n - len - 1])))
+		if (n >= len && strncasecmp(name + n - len, words[*word], len) == 0 &&
+		    (n == len || !isalpha((unsigned char)name[n - len - 1])))
 			return true;
 	}
 	return false;
@@ -122,7 +123,8 @@ static int choose(struct candidates *c, size_t rows, struct choice *best, bool *
 		*named |= l->kineto;
 		if (!is_candidate(c, row, l))
 			continue;
-		count = map_put(&counts, (uint64_t)c->process[row] << 34 | (uint64_t)c->thread[row] << 2 | l->word, 0, &new);
+		count = map_put(&counts, (uint64_t)c->process[row] << 34 | (uint64_t)c->thread[row] << 2 | l->word, 0,
+				&new);
 		if (!count)
 			goto out;
 		*count += !new;
@@ -142,7 +144,8 @@ static int by_start(const void *a, const void *b)
 	return p->start < q->start ? -1 : p->start > q->start;
 }
 
-/* Numbered one after the other from the first one's own number; then an empty one, because HTA drops the last of several. */
+/* Numbered one after the other from the first one's own number; then an empty one, because HTA drops the last of
+ * several. */
 static void number(struct step *steps, size_t n, uint64_t first)
 {
 	qsort(steps, n, sizeof *steps, by_start);
@@ -169,7 +172,8 @@ static int collect(struct candidates *c, size_t rows, const struct choice *best,
 		l = look(c, c->name[row]);
 		if (!l || l->word != best->word || !is_candidate(c, row, l) || *n > best->count)
 			continue;
-		(*steps)[(*n)++] = (struct step){ c->start[row], time_add(c->start[row], c->duration[row]), 0, best->process, best->thread };
+		(*steps)[(*n)++] = (struct step){ c->start[row], time_add(c->start[row], c->duration[row]), 0,
+						  best->process, best->thread };
 		if (c->start[row] < first_start) {
 			first_start = c->start[row];
 			first = l->number;
@@ -188,9 +192,14 @@ int steps_find(struct export *x, struct step **steps, size_t *n, bool *named)
 {
 	struct model *m = x->m;
 	struct candidates c = {
-		.x = x, .start = MODEL_I64(m, range, start), .duration = MODEL_I64(m, range, duration),
-		.thread = MODEL_U32(m, range, thread), .flags = MODEL_U32(m, range, flags), .name = MODEL_U32(m, range, name),
-		.process = model_row_process(m, ROW_range), .parents = model_range_parents(m),
+		.x = x,
+		.start = MODEL_I64(m, range, start),
+		.duration = MODEL_I64(m, range, duration),
+		.thread = MODEL_U32(m, range, thread),
+		.flags = MODEL_U32(m, range, flags),
+		.name = MODEL_U32(m, range, name),
+		.process = model_row_process(m, ROW_range),
+		.parents = model_range_parents(m),
 	};
 	size_t rows = model_rows(m, ROW_range);
 	struct choice best;

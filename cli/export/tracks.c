@@ -94,7 +94,8 @@ static uint32_t gpu_of(struct export *x, uint32_t process, uint32_t device)
 uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
 {
 	bool new;
-	uint32_t *place = map_put(&x->places, (uint64_t)process << 34 | (uint64_t)thread << 2 | 1, (uint32_t)x->n_tracks, &new);
+	uint32_t *place =
+		map_put(&x->places, (uint64_t)process << 34 | (uint64_t)thread << 2 | 1, (uint32_t)x->n_tracks, &new);
 	const struct thread *t;
 
 	if (!place) {
@@ -102,7 +103,9 @@ uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
 		return 0;
 	}
 	if (new) {
-		struct track track = { .kind = TRACK_THREAD, .process = process, .id = thread, .pid = pid_of_process(x, process) };
+		struct track track = {
+			.kind = TRACK_THREAD, .process = process, .id = thread, .pid = pid_of_process(x, process)
+		};
 
 		t = model_thread(x->m, process, thread);
 		track.tid = free_tid(x, track.pid, t && t->row.tid ? t->row.tid : thread);
@@ -111,10 +114,16 @@ uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
 	return *place - 1;
 }
 
-static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream, uint32_t lane)
+static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,
+			   uint32_t lane)
 {
 	struct track t = {
-		.kind = kind, .process = process, .device = device, .id = stream, .lane = lane, .gpu = gpu_of(x, process, device),
+		.kind = kind,
+		.process = process,
+		.device = device,
+		.id = stream,
+		.lane = lane,
+		.gpu = gpu_of(x, process, device),
 	};
 	uint32_t tid = stream == STREAM_NONE ? CONTEXT_TID : kind == TRACK_WAITS ? stream + WAITS_TID : stream;
 
@@ -125,11 +134,12 @@ static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t proc
 }
 
 /* Kernels of one stream can overlap (programmatic launch, graphs); viewers want slices beside or inside each other. */
-uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream, int64_t start,
-			 int64_t end)
+uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,
+			 int64_t start, int64_t end)
 {
 	bool new;
-	uint32_t slot = number_of(x, &x->places, (uint64_t)process << 34 | (uint64_t)device << 18 | (uint64_t)kind << 2 | 2, &new);
+	uint32_t slot = number_of(x, &x->places,
+				  (uint64_t)process << 34 | (uint64_t)device << 18 | (uint64_t)kind << 2 | 2, &new);
 	uint32_t *place, at;
 
 	place = map_put(&x->places, (uint64_t)slot << 34 | (uint64_t)stream << 2 | 3, (uint32_t)x->n_tracks, &new);

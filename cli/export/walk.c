@@ -109,7 +109,10 @@ static void put_range(struct export *x, const struct ranges *r, size_t row, bool
 {
 	int64_t end = time_add(r->start[row], r->duration[row]);
 	struct host_slice s = {
-		.row = row, .track = track_of_thread(x, r->process[row], r->thread[row]), .start = r->start[row], .external = row + 1,
+		.row = row,
+		.track = track_of_thread(x, r->process[row], r->thread[row]),
+		.start = r->start[row],
+		.external = row + 1,
 	};
 
 	if (x->oom)
@@ -181,9 +184,10 @@ struct gpu_columns {
 	const uint32_t *corr, *device, *context, *stream, *process;
 };
 
-#define GPU_COLUMNS(c, m, rec) (((c)->start = MODEL_I64((m), rec, start)) && ((c)->duration = MODEL_I64((m), rec, duration)) &&   \
-	((c)->corr = MODEL_U32((m), rec, corr)) && ((c)->stream = MODEL_U32((m), rec, stream)) &&                               \
-	((c)->context = MODEL_U32((m), rec, context)) && ((c)->process = model_row_process((m), ROW_##rec)))
+#define GPU_COLUMNS(c, m, rec)                                                                                         \
+	(((c)->start = MODEL_I64((m), rec, start)) && ((c)->duration = MODEL_I64((m), rec, duration)) &&               \
+	 ((c)->corr = MODEL_U32((m), rec, corr)) && ((c)->stream = MODEL_U32((m), rec, stream)) &&                     \
+	 ((c)->context = MODEL_U32((m), rec, context)) && ((c)->process = model_row_process((m), ROW_##rec)))
 
 struct gpu_walk {
 	struct gpu_columns kernels, copies, sets, graphs, waits;
@@ -211,7 +215,8 @@ static void join_call(struct export *x, struct gpu_walk *g, uint32_t process, ui
 	s->launched = true;
 	s->call_track = track_of_thread(x, process, g->calls->thread[call]);
 	s->call_start = g->calls->start[call];
-	/* One call can cause many rows (a graph): each arrow has an id of its own, the first that of the correlation. */
+	/* One call can cause many rows (a graph): each arrow has an id of its own, the first that of the
+	 * correlation. */
 	s->flow = g->used[call] ? x->flow_base + ++x->n_flows : s->corr;
 	g->used[call] = 1;
 }
@@ -221,7 +226,11 @@ static void put_gpu(struct export *x, struct gpu_walk *g, const struct gpu_colum
 	uint32_t process = c->process[row], device = 0;
 	int64_t start = c->start[row], duration = c->duration[row];
 	struct gpu_slice s = {
-		.kind = kind, .row = row, .start = start, .duration = duration, .corr = corr_of(x, process, c->corr[row]),
+		.kind = kind,
+		.row = row,
+		.start = start,
+		.duration = duration,
+		.corr = corr_of(x, process, c->corr[row]),
 	};
 	const struct context_row *context;
 
@@ -235,8 +244,8 @@ static void put_gpu(struct export *x, struct gpu_walk *g, const struct gpu_colum
 		device = c->device[row];
 	else if ((context = model_context(x->m, process, c->context[row])))
 		device = context->device;
-	s.track = track_of_stream(x, kind == ROW_sync ? TRACK_WAITS : TRACK_STREAM, process, device, c->stream[row], start,
-				  time_add(start, duration));
+	s.track = track_of_stream(x, kind == ROW_sync ? TRACK_WAITS : TRACK_STREAM, process, device, c->stream[row],
+				  start, time_add(start, duration));
 	join_call(x, g, process, c->corr[row], &s);
 	if (x->oom)
 		return;
@@ -319,7 +328,8 @@ static int walk_overhead(struct export *x)
 
 /* ---- steps ---- */
 
-/* The thread that a step covering everything is put on: the one that made the first call, else began the first range. */
+/* The thread that a step covering everything is put on: the one that made the first call, else began the first
+ * range. */
 static bool main_thread(struct export *x, const struct calls *c, uint32_t *process, uint32_t *thread)
 {
 	struct ranges r;
@@ -348,7 +358,8 @@ struct extent {
 
 static void widen(struct export *x, unsigned kind, unsigned start_field, unsigned duration_field, struct extent *e)
 {
-	const int64_t *start = model_column(x->m, kind, start_field), *duration = model_column(x->m, kind, duration_field);
+	const int64_t *start = model_column(x->m, kind, start_field),
+		      *duration = model_column(x->m, kind, duration_field);
 	const uint32_t *process = model_row_process(x->m, kind);
 
 	for (size_t i = 0; start && duration && process && i < model_rows(x->m, kind); i++) {
@@ -397,8 +408,11 @@ static int walk_steps(struct export *x, const struct calls *c)
 		return -1;
 	for (size_t i = 0; i < n && !x->oom; i++) {
 		const struct host_slice s = {
-			.row = SIZE_MAX, .track = track_of_thread(x, steps[i].process, steps[i].thread), .start = steps[i].start,
-			.duration = time_sub(steps[i].end, steps[i].start), .external = model_rows(x->m, ROW_range) + 1 + i,
+			.row = SIZE_MAX,
+			.track = track_of_thread(x, steps[i].process, steps[i].thread),
+			.start = steps[i].start,
+			.duration = time_sub(steps[i].end, steps[i].start),
+			.external = model_rows(x->m, ROW_range) + 1 + i,
 		};
 
 		x->format->step(x, &s, steps[i].number);

@@ -17,13 +17,15 @@ static unsigned id_field(unsigned kind)
 	}
 }
 
-static int put_row(struct model *m, struct defs *d, const struct record *r, uint32_t process, uint8_t *row, uint32_t number)
+static int put_row(struct model *m, struct defs *d, const struct record *r, uint32_t process, uint8_t *row,
+		   uint32_t number)
 {
 	uint64_t key;
 
 	for (unsigned f = 0; f < r->n_fields; f++)
 		if (r->fields[f].unit == UNIT_STRING)
-			field_store(&r->fields[f], row, string_id(m, process, (uint32_t)field_load(&r->fields[f], row)));
+			field_store(&r->fields[f], row,
+				    string_id(m, process, (uint32_t)field_load(&r->fields[f], row)));
 	key = key_of(process, (uint32_t)field_load(&r->fields[id_field(r->id)], row));
 	if (r->id == ROW_category) {
 		/* Category numbers are per domain: a pair of process and domain gets a number of its own first. */

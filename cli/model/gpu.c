@@ -215,7 +215,8 @@ struct timed *model_gpu_order(struct model *m, size_t *n)
 	order = column_memory(*n * sizeof *order);
 	for (size_t k = 0; order && k < GPU_KINDS; k++)
 		for (size_t row = 0; row < model_rows(m, gpu_kinds[k]); row++)
-			order[at++] = (struct timed){ .time = start[k][row], .kind = gpu_kinds[k], .row = (uint32_t)row };
+			order[at++] =
+				(struct timed){ .time = start[k][row], .kind = gpu_kinds[k], .row = (uint32_t)row };
 	if (order && timed_sort(order, *n) < 0) {
 		free(order);
 		return NULL;

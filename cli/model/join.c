@@ -231,7 +231,8 @@ uint32_t *model_range_parents(struct model *m)
 	n.parents = malloc(rows * sizeof *n.parents + 1);
 	if (n.parents)
 		memset(n.parents, 0xff, rows * sizeof *n.parents);
-	if (!n.start || !n.duration || !n.thread || !n.level || !n.flags || !n.process || !n.parents || nest_all(&n, rows) < 0) {
+	if (!n.start || !n.duration || !n.thread || !n.level || !n.flags || !n.process || !n.parents ||
+	    nest_all(&n, rows) < 0) {
 		free(n.parents);
 		n.parents = NULL;
 	}

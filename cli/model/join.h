@@ -16,8 +16,8 @@ size_t model_api_of(struct model *m, uint32_t process, uint32_t corr);
 size_t model_range_of(struct model *m, uint32_t process, uint64_t id);
 
 /*
- * For every range row the row of the push/pop range directly around it on its thread; UINT32_MAX: none, or a start/end range.
- * free() it; NULL: out of memory.
+ * For every range row the row of the push/pop range directly around it on its thread; UINT32_MAX: none, or a start/end
+ * range. free() it; NULL: out of memory.
  */
 uint32_t *model_range_parents(struct model *m);
 

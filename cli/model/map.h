@@ -64,7 +64,8 @@ static inline bool map_grow(struct map *m)
 	return true;
 }
 
-/* The value of key, put there if the map has none yet; NULL: no memory.  Valid until the next call.  *new tells which. */
+/* The value of key, put there if the map has none yet; NULL: no memory.  Valid until the next call.  *new tells
+ * which. */
 static inline uint32_t *map_put(struct map *m, uint64_t key, uint32_t value, bool *new)
 {
 	size_t i;

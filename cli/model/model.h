@@ -1,10 +1,11 @@
 /*
  * The trace in memory: the one place that reports and exporters read.  Never prints.
  *
- * Rows of a kind have a number, 0 to model_rows() - 1, over all processes: those of one process stand together, in file order.
- * A column is one field of all rows, decoded when it is first asked for.  A pass (model_scan) decodes chunk by chunk into
- * scratch memory and keeps nothing: for sums over many rows.  In both, times are trace time, and string ids are the model's own,
- * equal for equal texts of all processes.  Rows of damaged chunks are not there; the trace's list of damage names them.
+ * Rows of a kind have a number, 0 to model_rows() - 1, over all processes: those of one process stand together, in file
+ * order. A column is one field of all rows, decoded when it is first asked for.  A pass (model_scan) decodes chunk by
+ * chunk into scratch memory and keeps nothing: for sums over many rows.  In both, times are trace time, and string ids
+ * are the model's own, equal for equal texts of all processes.  Rows of damaged chunks are not there; the trace's list
+ * of damage names them.
  */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
@@ -31,10 +32,12 @@ struct trace *model_trace(const struct model *m);
 int64_t model_start(const struct model *m);
 int64_t model_end(const struct model *m);
 
-/* What of the file is known to be unreadable, in words; NULL: no more.  Chunks are only looked at when their rows are needed. */
+/* What of the file is known to be unreadable, in words; NULL: no more.  Chunks are only looked at when their rows are
+ * needed. */
 const char *model_damage(const struct model *m, size_t i);
 
-/* Rows of a kind.  Exact once a column of the kind was read; before, rows of damaged chunks not yet met are counted too. */
+/* Rows of a kind.  Exact once a column of the kind was read; before, rows of damaged chunks not yet met are counted
+ * too. */
 size_t model_rows(const struct model *m, unsigned kind);
 size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process);
 
@@ -57,13 +60,14 @@ struct batch {
 	const void *column[MODEL_FIELDS];       /* in the order they were asked for */
 };
 
-/* Or'ed to a field of a pass: decoded only where the column before it has a 0, else NULL.  A row without a time has duration 0 too. */
+/* Or'ed to a field of a pass: decoded only where the column before it has a 0, else NULL.  A row without a time has
+ * duration 0 too. */
 #define MODEL_IF_ZERO 0x8000u
 #define MODEL_SKIP    0x7fffu   /* instead of a field: this column stays NULL */
 
 /*
- * Calls fn once for each chunk of the kind, on up to MODEL_WORKERS threads; a thread always gets the same one of states[].
- * fn returns 0, or -1 to end the pass.  0, or -1: fn said so, or out of memory.
+ * Calls fn once for each chunk of the kind, on up to MODEL_WORKERS threads; a thread always gets the same one of
+ * states[]. fn returns 0, or -1 to end the pass.  0, or -1: fn said so, or out of memory.
  */
 int model_scan(struct model *m, unsigned kind, const unsigned *fields, size_t n_fields,
 	       int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS]);
@@ -91,8 +95,8 @@ const struct config_row *model_config(struct model *m, uint32_t process, uint32_
 const struct device_row *model_device(struct model *m, uint32_t process, uint32_t id);
 const struct context_row *model_context(struct model *m, uint32_t process, uint32_t id);
 const struct stream_row *model_stream(struct model *m, uint32_t process, uint32_t id);
-/* String id of an NVTX domain's name: "" for the default one, "?3" for one whose definition is lost.  After a first call it may be
- * used during a pass. */
+/* String id of an NVTX domain's name: "" for the default one, "?3" for one whose definition is lost.  After a first
+ * call it may be used during a pass. */
 uint32_t model_domain(struct model *m, uint32_t process, uint32_t id);
 /* Name of an NVTX category, or NULL. */
 const char *model_category(struct model *m, uint32_t process, uint32_t domain, uint32_t id);

@@ -128,7 +128,8 @@ static size_t api_length(const char *name, bool any)
 
 	while (digits < n && name[n - digits - 1] >= '0' && name[n - digits - 1] <= '9')
 		digits++;
-	if (digits < 4 || (digits > 4 && !any) || n - digits < 3 || name[n - digits - 1] != 'v' || name[n - digits - 2] != '_')
+	if (digits < 4 || (digits > 4 && !any) || n - digits < 3 || name[n - digits - 1] != 'v' ||
+	    name[n - digits - 2] != '_')
 		return n;
 	return n - digits - 2;
 }
@@ -183,8 +184,8 @@ uint32_t model_name(struct model *m, uint32_t id, enum name_style style)
 const char *memcpy_words(unsigned kind)
 {
 	static const char *const words[] = {
-		[1] = "Host-to-Device", "Device-to-Host", "Host-to-Array", "Array-to-Host", "Array-to-Array", "Array-to-Device",
-		"Device-to-Array", "Device-to-Device", "Host-to-Host", "Peer-to-Peer",
+		[1] = "Host-to-Device", "Device-to-Host",  "Host-to-Array",    "Array-to-Host", "Array-to-Array",
+		"Array-to-Device",      "Device-to-Array", "Device-to-Device", "Host-to-Host",  "Peer-to-Peer",
 	};
 
 	return WORD(words, kind);
@@ -218,8 +219,8 @@ const char *sync_words(unsigned type)
 const char *overhead_words(unsigned kind)
 {
 	static const char *const words[] = {
-		[1] = "buffer flush", "instrumentation", "resource", "module loading", "lazy function loading", "command buffer full",
-		"activity buffer request", "UVM init",
+		[1] = "buffer flush",  "instrumentation",         "resource", "module loading", "lazy function loading",
+		"command buffer full", "activity buffer request", "UVM init",
 	};
 
 	return kind == 1 ? "driver compiler" : kind & 0xffff ? NULL : WORD(words, kind >> 16);
@@ -266,7 +267,8 @@ const char *health_next(unsigned reason)
 
 const char *drop_words(unsigned where)
 {
-	static const char *const words[] = { "in the program (arena full)", "in the collector (file limit or no space)", "in CUPTI" };
+	static const char *const words[] = { "in the program (arena full)", "in the collector (file limit or no space)",
+					     "in CUPTI" };
 
 	return WORD(words, where);
 }

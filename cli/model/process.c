@@ -16,7 +16,8 @@ static void put_number(struct reading *in, uint32_t number)
 }
 
 /* Calls fn for every row of a kind; tail is "" where the kind has none.  0, or -1: out of memory. */
-static int each_row(struct reading *in, unsigned kind, void (*fn)(struct reading *, uint32_t number, const void *row, const char *tail))
+static int each_row(struct reading *in, unsigned kind,
+		    void (*fn)(struct reading *, uint32_t number, const void *row, const char *tail))
 {
 	struct trace *t = &in->m->trace;
 	struct buf rows = { 0 }, tails = { 0 };
@@ -282,7 +283,8 @@ const char *model_attribute(const struct model *m, const char *key)
 
 const char *process_name(const struct process *p, char *buf, size_t size)
 {
-	const char *name = process_attribute(p, "name"), *exe = process_attribute(p, "exe"), *slash = exe ? strrchr(exe, '/') : NULL;
+	const char *name = process_attribute(p, "name"), *exe = process_attribute(p, "exe"),
+		   *slash = exe ? strrchr(exe, '/') : NULL;
 
 	if (name && *name)
 		return name;

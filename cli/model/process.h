@@ -69,7 +69,8 @@ const char *process_attribute(const struct process *p, const char *key);
 /* The same of the session. */
 const char *model_attribute(const struct model *m, const char *key);
 
-/* What to call it: its name, else the last part of its exe, else "pid 17", else "process 3".  buf is used for the last two. */
+/* What to call it: its name, else the last part of its exe, else "pid 17", else "process 3".  buf is used for the last
+ * two. */
 const char *process_name(const struct process *p, char *buf, size_t size);
 
 /* Whether its GPU is the simulated one: it says so, or one of its devices is named so. */

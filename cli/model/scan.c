@@ -61,7 +61,9 @@ static int work_run(struct work *work, void *const states[MODEL_WORKERS])
 {
 	struct worker workers[MODEL_WORKERS];
 	pthread_t threads[MODEL_WORKERS];
-	size_t n = work->kind->n_parts > 1 && work->kind->n_rows >= ROWS_FOR_TWO && sysconf(_SC_NPROCESSORS_ONLN) > 1 ? MODEL_WORKERS : 1;
+	size_t n = work->kind->n_parts > 1 && work->kind->n_rows >= ROWS_FOR_TWO && sysconf(_SC_NPROCESSORS_ONLN) > 1
+			   ? MODEL_WORKERS
+			   : 1;
 	size_t started = 1;
 
 	for (size_t i = 0; i < n; i++)
@@ -112,7 +114,8 @@ static int part_into_column(struct work *w, struct part *p, void *state)
 	char *out = w->into + p->first * width;
 
 	(void)state;
-	/* A chunk whose checksum is right and whose column makes no sense: the writer's fault.  The list of damage has it. */
+	/* A chunk whose checksum is right and whose column makes no sense: the writer's fault.  The list of damage has
+	 * it. */
 	if (decode(w, p, w->fields[0], out) < 0)
 		memset(out, 0, p->chunk->head.rows * width);
 	return 0;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGIT 11u               /* 2048 counters fit the first-level cache; six passes would do 64 bits, times need three or four */
+#define DIGIT 11u /* 2048 counters fit the first-level cache; six passes would do 64 bits, times need three or four */
 
 static bool is_sorted(const struct timed *p, size_t n)
 {

@@ -43,7 +43,8 @@ struct spans {
 void spans_add(struct spans *s, int64_t start, int64_t end);
 void spans_release(struct spans *s);
 
-/* Sorts and melts overlapping and touching ones; returns the length of the union, or -1: out of memory (now or before). */
+/* Sorts and melts overlapping and touching ones; returns the length of the union, or -1: out of memory (now or
+ * before). */
 int64_t spans_union(struct spans *s);
 
 #endif

@@ -150,7 +150,7 @@ static int chunk_strings(struct model *m, const struct part *p, struct buf *tail
 		goto out;
 	}
 	for (uint32_t i = 0; i < rows && row[i].bytes <= tails->len - at; at += row[i++].bytes) {
-		uint8_t *end = buf_room(tails, 1);      /* at least one byte behind, so the text can be ended in place */
+		uint8_t *end = buf_room(tails, 1); /* at least one byte behind, so the text can be ended in place */
 		uint8_t *text = tails->data + at, saved;
 		uint32_t id;
 
@@ -160,7 +160,8 @@ static int chunk_strings(struct model *m, const struct part *p, struct buf *tail
 		text[row[i].bytes] = '\0';
 		id = intern(m, (const char *)text);
 		text[row[i].bytes] = saved;
-		if (id == MAP_NONE || (row[i].id && ids_set(&m->strings.ids[p->process], row[i].id, id, m->kinds[ROW_string].n_rows) < 0))
+		if (id == MAP_NONE ||
+		    (row[i].id && ids_set(&m->strings.ids[p->process], row[i].id, id, m->kinds[ROW_string].n_rows) < 0))
 			goto out;
 	}
 	rc = 0;

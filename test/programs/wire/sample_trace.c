@@ -1,6 +1,7 @@
 /*
- * sample_trace OUT one|ranks|steps|empty: a small trace with everything that is awkward to export or to sum up, and on stdout what is in
- * it, for tests that compare.  Written through trace/file.h alone: what gprof-trace makes of it does not depend on what can record here.
+ * sample_trace OUT one|ranks|steps|empty: a small trace with everything that is awkward to export or to sum up, and on
+ * stdout what is in it, for tests that compare.  Written through trace/file.h alone: what gprof-trace makes of it does
+ * not depend on what can record here.
  */
 #include "trace/file.h"
 #include "trace/wire.h"
@@ -38,7 +39,8 @@ static void put(unsigned kind, const void *rows, size_t n, const char *tail)
 	memcpy(copy, rows, n * r->size);
 	for (size_t i = 0; i < n; i++)
 		to_ns(r, copy + i * r->size);
-	if (writer_rows(writer, process, CLOCK_MONO, r, copy, n, (const uint8_t *)tail, tail ? strlen(tail) : 0, &err) == 0)
+	if (writer_rows(writer, process, CLOCK_MONO, r, copy, n, (const uint8_t *)tail, tail ? strlen(tail) : 0,
+			&err) == 0)
 		return;
 	fprintf(stderr, "sample_trace: %s\n", err.text);
 	exit(1);
@@ -67,7 +69,8 @@ static void attribute(const char *text)
 static void describe(uint32_t number, uint32_t pid, uint32_t parent, uint32_t flags)
 {
 	process = 0;
-	ROWS(process, { T0 + number, T0 + 100000 + number, number, pid, pid, 1, parent, flags | PROCESS_CONNECTED | PROCESS_ENDED });
+	ROWS(process, { T0 + number, T0 + 100000 + number, number, pid, pid, 1, parent,
+			flags | PROCESS_CONNECTED | PROCESS_ENDED });
 	process = number;
 }
 
@@ -93,16 +96,32 @@ static void names(void)
 
 static void gpu(void)
 {
-	ROWS(device, { .uuid_high = process, .uuid_low = 1, .memory = 1ull << 34, .id = 0, .name = GPU, .sm_count = 80, .cc_major = 9,
-		       .warp = 32, .max_threads_block = 1024, .max_warps_sm = 64 });
+	ROWS(device, { .uuid_high = process,
+		       .uuid_low = 1,
+		       .memory = 1ull << 34,
+		       .id = 0,
+		       .name = GPU,
+		       .sm_count = 80,
+		       .cc_major = 9,
+		       .warp = 32,
+		       .max_threads_block = 1024,
+		       .max_warps_sm = 64 });
 	ROWS(context, { .id = 1, .device = 0, .null_stream = 7, .api = 1 });
-	ROWS(config, { .id = 1, .grid_x = 100, .grid_y = 2, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1, .registers = 40,
+	ROWS(config, { .id = 1,
+		       .grid_x = 100,
+		       .grid_y = 2,
+		       .grid_z = 1,
+		       .block_x = 256,
+		       .block_y = 1,
+		       .block_z = 1,
+		       .registers = 40,
 		       .static_shared = 1024 });
 }
 
 #define RANGE(n) ((1ull << 40) | (n))
 
-/* Two steps with a phase in each; a range that crosses them; one still open at the end, before a call that never returned. */
+/* Two steps with a phase in each; a range that crosses them; one still open at the end, before a call that never
+ * returned. */
 static void host_rows(void)
 {
 	ROWS(domain, { 1, DOMAIN_MODEL });
@@ -126,7 +145,8 @@ static void host_rows(void)
 	     { T0 + 5500, 100, RANGE(6), 8, 1, WAIT, 2 << 16 | 165, 0, -1, 0, 1 });
 }
 
-/* A graph of three kernels, kernels of one stream that overlap, one without a time, one whose call is not in the trace. */
+/* A graph of three kernels, kernels of one stream that overlap, one without a time, one whose call is not in the
+ * trace. */
 static void gpu_rows(void)
 {
 	ROWS(kernel,
@@ -164,7 +184,8 @@ static void cuda_process(uint32_t number, uint32_t pid, uint32_t parent)
 static void one(void)
 {
 	cuda_process(1, 4242, 0);
-	puts("calls 8\nannotations 6\nsteps 3\nkernels 7\nuntimed 1\ncopies 2\nsets 1\nwaits 2\noverhead 2\nmarks 1\nflows 9\nintervals 1");
+	puts("calls 8\nannotations 6\nsteps 3\nkernels 7\nuntimed 1\ncopies 2\nsets 1\nwaits 2\noverhead 2\nmarks "
+	     "1\nflows 9\nintervals 1");
 }
 
 /* Four processes: a launcher with a range, two ranks with CUDA, and a child of the second rank with a range. */
@@ -213,7 +234,9 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*make)(void);
 	} kinds[] = { { "one", one }, { "ranks", ranks }, { "steps", steps }, { "empty", nothing } };
-	const struct file_header header = { .session = 0x5a3b1e, .start_real = T0, .start_mono = 1, .host = "testhost" };
+	const struct file_header header = {
+		.session = 0x5a3b1e, .start_real = T0, .start_mono = 1, .host = "testhost"
+	};
 	int fd = argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 	size_t i = 0;
 

@@ -8,7 +8,9 @@
 
 void make_begin(struct making *k)
 {
-	const struct file_header h = { .session = 0x1234567890abcdef, .start_real = T0, .start_mono = 1, .host = "testhost" };
+	const struct file_header h = {
+		.session = 0x1234567890abcdef, .start_real = T0, .start_mono = 1, .host = "testhost"
+	};
 
 	strcpy(k->path, "/tmp/gprof-unit-XXXXXX");
 	k->writer = writer_new(mkstemp(k->path), &h, NULL);
@@ -58,7 +60,8 @@ void make_attribute(struct making *k, uint32_t process, const char *text)
 
 void make_health(struct making *k, uint32_t process, uint32_t reason, uint64_t count, const char *detail)
 {
-	put(k, process, ROW_health, &(struct health_row){ T0 + 10, T0 + 20, count, reason, (uint32_t)strlen(detail) }, 1, detail);
+	put(k, process, ROW_health, &(struct health_row){ T0 + 10, T0 + 20, count, reason, (uint32_t)strlen(detail) },
+	    1, detail);
 }
 
 static void first_process(struct making *k)
@@ -124,16 +127,17 @@ static void second_process(struct making *k)
 void make_two_processes(struct making *k)
 {
 	make_begin(k);
-	ROWS(k, 0, process,
-	     { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CONNECTED },
-	     { T0 + 500, T0 + 9500, 2, 200, 200, 100, 1, PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_ENDED });
+	ROWS(k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CONNECTED },
+	     { T0 + 500, T0 + 9500, 2, 200, 200, 100, 1,
+	       PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_ENDED });
 	make_attribute(k, 0, "host=testhost");
 	make_attribute(k, 1, "name=python");
 	make_attribute(k, 1, "rank=0");
 	first_process(k);
 	second_process(k);
-	ROWS(k, 0, process, { T0 + 1, T0 + 10000, 1, 100, 100, 1, 0,
-			      PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_NVTX | PROCESS_ENDED | PROCESS_CLEAN });
+	ROWS(k, 0, process,
+	     { T0 + 1, T0 + 10000, 1, 100, 100, 1, 0,
+	       PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_NVTX | PROCESS_ENDED | PROCESS_CLEAN });
 	make_attribute(k, 1, "name=python3");
 	make_end(k);
 }

@@ -34,8 +34,8 @@ void make_attribute(struct making *k, uint32_t process, const char *text);
 void make_health(struct making *k, uint32_t process, uint32_t reason, uint64_t count, const char *detail);
 
 /*
- * The trace of most tests: two processes with CUDA (pids 100 and 200), ranges, calls, kernels, copies, a set.  Its numbers are
- * written out in the expectations beside it.
+ * The trace of most tests: two processes with CUDA (pids 100 and 200), ranges, calls, kernels, copies, a set.  Its
+ * numbers are written out in the expectations beside it.
  */
 void make_two_processes(struct making *k);
 

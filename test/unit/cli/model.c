@@ -152,7 +152,8 @@ TEST(a_gpu_is_busy_for_the_union_of_its_rows)
 	struct gpu *g;
 
 	CHECK_EQ(model_gpus(m, &g), 2);
-	/* 2000..2300, 2600..2650, 3000..4400 (with 4000..4400 following 3000..4000), 5000..5150, 5200..5450, 6000..6025 */
+	/* 2000..2300, 2600..2650, 3000..4400 (with 4000..4400 following 3000..4000), 5000..5150, 5200..5450,
+	 * 6000..6025 */
 	CHECK_EQ(g[0].process, 1);
 	CHECK_EQ(g[0].rows, 9);
 	CHECK_EQ(g[0].untimed, 1);
@@ -201,13 +202,16 @@ TEST(rows_of_a_damaged_chunk_are_not_there_and_the_others_are)
 		struct kernel_row rows[100] = { { 0 } };
 
 		for (uint32_t j = 0; j < 100; j++)
-			rows[j] = (struct kernel_row){ .start = T0 + 1000 * i + j * j, .duration = 3 + i, .name = 1, .corr = j * 7 };
+			rows[j] = (struct kernel_row){
+				.start = T0 + 1000 * i + j * j, .duration = 3 + i, .name = 1, .corr = j * 7
+			};
 		make_rows(&k, 1, ROW_kernel, rows, 100);
 	}
 	make_end(&k);
 	/* One byte in the middle of the second kernel chunk. */
 	m = model_open(k.path, NULL);
-	uint64_t at = model_trace(m)->chunks[2].offset + sizeof(struct chunk_header) + model_trace(m)->chunks[2].head.stored / 2;
+	uint64_t at = model_trace(m)->chunks[2].offset + sizeof(struct chunk_header) +
+		      model_trace(m)->chunks[2].head.stored / 2;
 
 	model_close(m);
 	fd = open(k.path, O_RDWR);
@@ -278,7 +282,8 @@ TEST(kernel_names_are_cut_to_what_people_call_them)
 {
 	check_base("vecadd", "vecadd", "vecadd");
 	check_base("vecadd(float*, int)", "vecadd", "vecadd");
-	check_base("void at::native::foo<int, std::array<char*, 2ul> >(int, X<float>)", "foo", "at::native::foo<int, std::array<char*, 2ul> >");
+	check_base("void at::native::foo<int, std::array<char*, 2ul> >(int, X<float>)", "foo",
+		   "at::native::foo<int, std::array<char*, 2ul> >");
 	check_base("void ns::(anonymous namespace)::k<(ns::E)3>(ns::T)", "k", "ns::(anonymous namespace)::k<(ns::E)3>");
 	check_base("void f<g<int>()::{lambda(int)#1}>(int)", "f", "f<g<int>()::{lambda(int)#1}>");
 	check_base("S::operator()(int) const", "operator()", "S::operator()");

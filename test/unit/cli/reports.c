@@ -83,19 +83,25 @@ TEST(ranges_are_summed_by_domain_and_message_without_start_end_ranges)
 
 TEST(the_gpu_trace_lists_everything_by_start_and_unknown_cells_are_empty)
 {
-	check_report("cuda_gpu_trace", TABLE_CSV, NULL, 0,
-		"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),"
+	check_report(
+		"cuda_gpu_trace", TABLE_CSV, NULL, 0,
+		"Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes "
+		"(MB),"
 		"Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name\n"
 		",,15,4,2,1,256,1,1,32,0.001,0.000,,,,,Simulated GPU (0),1,,7,\"vecadd(float*, float*, int)\"\n"
 		"2000,100,11,4,2,1,256,1,1,32,0.001,0.000,,,,,Simulated GPU (0),1,,7,\"vecadd(float*, float*, int)\"\n"
 		"2000,300,11,,,,,,,,,,,,,,? (0),1,,7,\"vecadd(float*, float*, int)\"\n"
 		"2100,200,12,4,2,1,256,1,1,32,0.001,0.000,,,,,Simulated GPU (0),1,,7,\"vecadd(float*, float*, int)\"\n"
 		"2300,3000,12,,,,,,,,,,,,,,? (0),1,,7,\"void ns::gemm<float, 4>(float*)\"\n"
-		"2600,50,14,,,,,,,,,,4.194,83886080.000,Pageable,Device,Simulated GPU (0),1,,7,[CUDA memcpy Host-to-Device]\n"
-		"3000,1000,13,4,2,1,256,1,1,32,0.001,0.000,,,,,Simulated GPU (0),1,,7,\"void ns::gemm<float, 4>(float*)\"\n"
+		"2600,50,14,,,,,,,,,,4.194,83886080.000,Pageable,Device,Simulated GPU (0),1,,7,[CUDA memcpy "
+		"Host-to-Device]\n"
+		"3000,1000,13,4,2,1,256,1,1,32,0.001,0.000,,,,,Simulated GPU (0),1,,7,\"void ns::gemm<float, "
+		"4>(float*)\"\n"
 		"4000,400,16,4,2,1,256,1,1,32,0.001,0.000,,,,,Simulated GPU (0),1,,8,\"vecadd(float*, float*, int)\"\n"
-		"5000,150,17,,,,,,,,,,0.001,6666.667,Device,Pinned,Simulated GPU (0),1,,7,[CUDA memcpy Device-to-Host]\n"
-		"5200,250,18,,,,,,,,,,0.002,6000.000,Pageable,Device,Simulated GPU (0),1,,7,[CUDA memcpy Host-to-Device]\n"
+		"5000,150,17,,,,,,,,,,0.001,6666.667,Device,Pinned,Simulated GPU (0),1,,7,[CUDA memcpy "
+		"Device-to-Host]\n"
+		"5200,250,18,,,,,,,,,,0.002,6000.000,Pageable,Device,Simulated GPU (0),1,,7,[CUDA memcpy "
+		"Host-to-Device]\n"
 		"6000,25,19,,,,,,,,,,0.004,163840.000,Device,,Simulated GPU (0),1,,7,[CUDA memset]\n"
 		"9000,50,13,,,,,,,,,,,,,,? (0),1,,7,?17\n");
 }
@@ -125,12 +131,15 @@ TEST(tables_have_commas_between_thousands_and_notes_below)
 TEST(json_is_an_array_of_rows_and_unknown_is_null)
 {
 	check_report("cuda_gpu_trace", TABLE_JSON, "corrid:asc", 1,
-		"[\n"
-		" {\"Start (ns)\": 2000, \"Duration (ns)\": 100, \"CorrId\": 11, \"GrdX\": 4, \"GrdY\": 2, \"GrdZ\": 1, \"BlkX\": 256,"
-		" \"BlkY\": 1, \"BlkZ\": 1, \"Reg/Trd\": 32, \"StcSMem (MB)\": 0.001, \"DymSMem (MB)\": 0.000, \"Bytes (MB)\": null,"
-		" \"Throughput (MB/s)\": null, \"SrcMemKd\": null, \"DstMemKd\": null, \"Device\": \"Simulated GPU (0)\", \"Ctx\": 1,"
-		" \"GreenCtx\": null, \"Strm\": 7, \"Name\": \"vecadd(float*, float*, int)\"}\n"
-		"]\n");
+		     "[\n"
+		     " {\"Start (ns)\": 2000, \"Duration (ns)\": 100, \"CorrId\": 11, \"GrdX\": 4, \"GrdY\": 2, "
+		     "\"GrdZ\": 1, \"BlkX\": 256,"
+		     " \"BlkY\": 1, \"BlkZ\": 1, \"Reg/Trd\": 32, \"StcSMem (MB)\": 0.001, \"DymSMem (MB)\": 0.000, "
+		     "\"Bytes (MB)\": null,"
+		     " \"Throughput (MB/s)\": null, \"SrcMemKd\": null, \"DstMemKd\": null, \"Device\": \"Simulated "
+		     "GPU (0)\", \"Ctx\": 1,"
+		     " \"GreenCtx\": null, \"Strm\": 7, \"Name\": \"vecadd(float*, float*, int)\"}\n"
+		     "]\n");
 }
 
 TEST(an_empty_report_says_why)
@@ -170,7 +179,8 @@ TEST(costs_of_ours_and_of_cupti_are_listed_apart)
 	ROWS(&k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CONNECTED });
 	ROWS(&k, 1, cost, { 1000, 1, COST_connect, 0 }, { 2001, 2, COST_flush, 0 });
 	ROWS(&k, 1, cost, { 5003, 4, COST_flush, 0 });
-	ROWS(&k, 1, overhead, { T0, 70, 1 << 16, 1, 100, 0 }, { T0 + 100, 30, 1 << 16, 1, 100, 0 }, { T0, 9, 1, 1, 100, 0 });
+	ROWS(&k, 1, overhead, { T0, 70, 1 << 16, 1, 100, 0 }, { T0 + 100, 30, 1 << 16, 1, 100, 0 },
+	     { T0, 9, 1, 1, 100, 0 });
 	make_end(&k);
 	m = model_open(k.path, NULL);
 	CHECK(m != NULL);

@@ -1,4 +1,5 @@
-/* Rows whose numbers mean nothing: a writer that went mad, or a file made by hand.  No report and no export may fall over them. */
+/* Rows whose numbers mean nothing: a writer that went mad, or a file made by hand.  No report and no export may fall
+ * over them. */
 #include "cli/analyze/report.h"
 #include "cli/export/export.h"
 #include "cli/page.h"
@@ -55,7 +56,9 @@ static void put_kind(struct making *k, const struct record *r, uint32_t process)
 				tails[bytes++] = (uint8_t)(dice() % 3 ? 'a' + dice() % 26 : dice() % 4 ? '=' : dice());
 		}
 	}
-	CHECK_EQ(writer_rows(k->writer, process, dice() % 2 ? CLOCK_MONO : CLOCK_REAL, r, rows, EACH, tails, bytes, NULL), 0);
+	CHECK_EQ(writer_rows(k->writer, process, dice() % 2 ? CLOCK_MONO : CLOCK_REAL, r, rows, EACH, tails, bytes,
+			     NULL),
+		 0);
 }
 
 static void all_reports(struct model *m)
@@ -75,7 +78,9 @@ static void export_to_memory(struct model *m, bool merged, bool integers)
 	size_t n = 0;
 	FILE *file = open_memstream(&text, &n);
 	struct out out;
-	struct export x = { .format = &export_kineto, .m = m, .out = &out, .title = "x", .merged = merged, .integers = integers };
+	struct export x = {
+		.format = &export_kineto, .m = m, .out = &out, .title = "x", .merged = merged, .integers = integers
+	};
 
 	CHECK_EQ(out_init(&out, file), 0);
 	CHECK_EQ(export_walk(&x), 0);
@@ -108,7 +113,8 @@ TEST(numbers_without_meaning_break_no_report_and_no_export)
 		make_begin(&k);
 		for (size_t i = 0; i < n_records; i++)
 			for (uint32_t process = 0; process < 3; process++)
-				if (round % 3 == 0 || records[i].id != ROW_clock)       /* without clock rows times come as they are */
+				if (round % 3 == 0 ||
+				    records[i].id != ROW_clock) /* without clock rows times come as they are */
 					put_kind(&k, &records[i], process);
 		make_end(&k);
 		m = model_open(k.path, NULL);

@@ -22,7 +22,9 @@ TEST(rows_are_sorted_by_time_and_equal_ones_keep_their_order)
 
 	for (size_t round = 0; round < 10; round++) {
 		for (uint32_t i = 0; i < N; i++)
-			p[i] = (struct timed){ .time = (int64_t)(dice() >> (64 - bits[round % 5])) - (round > 4 ? 1000 : 0), .row = i };
+			p[i] = (struct timed){
+				.time = (int64_t)(dice() >> (64 - bits[round % 5])) - (round > 4 ? 1000 : 0), .row = i
+			};
 		CHECK_EQ(timed_sort(p, round == 3 ? 50 : N), 0);
 		for (size_t i = 1; i < (round == 3 ? 50 : N); i++)
 			CHECK(p[i - 1].time < p[i].time || (p[i - 1].time == p[i].time && p[i - 1].row < p[i].row));

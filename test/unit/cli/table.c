@@ -22,8 +22,10 @@ static char *print(enum table_format format, const char *sort, bool several)
 		if (table_begin(&t, &all, i ? "two" : "one", "Title", columns, 4) < 0)
 			break;
 		table_row(&t, (const struct cell[]){ NUMBER(12345), FIXED(-1234567, 3), TEXT("plain"), TEXT("") });
-		table_row(&t, (const struct cell[]){ NUMBER(7), UNKNOWN, TEXT("com,ma \"quoted\""), TEXT("line\nbreak") });
-		table_row(&t, (const struct cell[]){ UNKNOWN, NUMBER(99), TEXT(table_keep(&t, "%d\t\x1b", 3)), UNKNOWN });
+		table_row(&t,
+			  (const struct cell[]){ NUMBER(7), UNKNOWN, TEXT("com,ma \"quoted\""), TEXT("line\nbreak") });
+		table_row(&t,
+			  (const struct cell[]){ UNKNOWN, NUMBER(99), TEXT(table_keep(&t, "%d\t\x1b", 3)), UNKNOWN });
 		table_note(&t, "a note");
 		CHECK_EQ(table_end(&t), 0);
 	}
@@ -44,7 +46,8 @@ static void check_print(enum table_format format, const char *sort, bool several
 TEST(csv_quotes_what_needs_it_and_leaves_unknown_empty)
 {
 	check_print(TABLE_CSV, NULL, false,
-		    "id,Size (MB),what,more\n12345,-1234.567,plain,\n7,,\"com,ma \"\"quoted\"\"\",\"line\nbreak\"\n,99,3\t\x1b,\n");
+		    "id,Size (MB),what,more\n12345,-1234.567,plain,\n7,,\"com,ma "
+		    "\"\"quoted\"\"\",\"line\nbreak\"\n,99,3\t\x1b,\n");
 }
 
 TEST(json_of_several_tables_is_an_object_of_arrays)
@@ -72,11 +75,14 @@ TEST(text_is_aligned_and_control_characters_do_not_reach_the_terminal)
 TEST(rows_are_sorted_by_any_column_and_unknown_comes_last)
 {
 	check_print(TABLE_CSV, "size", false,
-		    "id,Size (MB),what,more\n,99,3\t\x1b,\n12345,-1234.567,plain,\n7,,\"com,ma \"\"quoted\"\"\",\"line\nbreak\"\n");
+		    "id,Size (MB),what,more\n,99,3\t\x1b,\n12345,-1234.567,plain,\n7,,\"com,ma "
+		    "\"\"quoted\"\"\",\"line\nbreak\"\n");
 	check_print(TABLE_CSV, "id:asc", false,
-		    "id,Size (MB),what,more\n7,,\"com,ma \"\"quoted\"\"\",\"line\nbreak\"\n12345,-1234.567,plain,\n,99,3\t\x1b,\n");
+		    "id,Size (MB),what,more\n7,,\"com,ma "
+		    "\"\"quoted\"\"\",\"line\nbreak\"\n12345,-1234.567,plain,\n,99,3\t\x1b,\n");
 	check_print(TABLE_CSV, "what:desc", false,
-		    "id,Size (MB),what,more\n12345,-1234.567,plain,\n7,,\"com,ma \"\"quoted\"\"\",\"line\nbreak\"\n,99,3\t\x1b,\n");
+		    "id,Size (MB),what,more\n12345,-1234.567,plain,\n7,,\"com,ma "
+		    "\"\"quoted\"\"\",\"line\nbreak\"\n,99,3\t\x1b,\n");
 }
 
 TEST(a_long_table_is_printed_on_the_way_with_the_same_widths)
