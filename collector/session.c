@@ -345,6 +345,22 @@ out:
 	return rc;
 }
 
+/* Before gprof-run is told to end: where it was the first process of a container, its end is ours. */
+static void remove_folder(struct session *s)
+{
+	static const char *const ours[] = { "sock", "roster", "config", "inject" };
+	char path[PATH_MAX];
+
+	if (!s->folder)
+		return;
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+		snprintf(path, sizeof path, "%s/%s", s->folder, ours[i]);
+		unlink(path);
+	}
+	rmdir(s->folder);
+	s->folder = NULL;
+}
+
 int session_finish(struct session *s)
 {
 	struct clock_row now = clocks_read(s->with_tsc);
@@ -363,15 +379,13 @@ int session_finish(struct session *s)
 	rc = output_close(&s->out);
 	if (strcmp(path, s->out.path) != 0)
 		tell_run(s, "moved %s", s->out.path);
+	remove_folder(s);
 	tell_run(s, "closed");
 	return rc;
 }
 
 void session_release(struct session *s)
 {
-	static const char *const ours[] = { "sock", "roster", "config", "inject" };
-	char path[PATH_MAX];
-
 	tree_release(&s->tree);
 	bell_stop(&s->bell);
 	door_close(&s->door);
@@ -379,12 +393,7 @@ void session_release(struct session *s)
 	output_close(&s->out);
 	staging_release(&s->rows);
 	troubles_release(&s->troubles);
-	for (size_t i = 0; s->folder && i < sizeof ours / sizeof *ours; i++) {
-		snprintf(path, sizeof path, "%s/%s", s->folder, ours[i]);
-		unlink(path);
-	}
-	if (s->folder)
-		rmdir(s->folder);
+	remove_folder(s);
 	if (s->control >= 0)
 		close(s->control);
 	close(s->epoll);
