@@ -1,4 +1,4 @@
-# `make` builds, `make demo` shows, `make check` proves, `make bench` measures, `make install PREFIX=DIR` installs.
+# `make` builds, `make demo` shows, `make check` proves, `make bench` measures, `make install PREFIX=DIR` installs, `make dist` packs.
 # V=1 shows the commands.  SAN=address,undefined makes a sanitized build (collector, programs, unit tests).  CC=clang works too.
 # The build folder mirrors the installed tree (bin/, lib/gprof/), so everything also runs from there.
 CFLAGS ?= -O2 -g
@@ -57,7 +57,7 @@ $(UNITS):
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm
 
--include test/sim/sim.mk test/programs/programs.mk test/bench/bench.mk test/fuzz/fuzz.mk scripts/docs.mk
+-include test/sim/sim.mk test/programs/programs.mk test/bench/bench.mk test/fuzz/fuzz.mk scripts/docs.mk scripts/release.mk
 
 setup:
 	$(Q)scripts/setup.sh

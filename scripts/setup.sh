@@ -26,6 +26,7 @@ things() {
 	must|zstd's header and library|has_zstd|libzstd-dev|libzstd-devel
 	test|the second compiler of the checks|has clang|clang|clang
 	test|the sanitized build|has_sanitizers|libasan8 libubsan1|libasan libubsan
+	test|packing the tarball|has xz|xz-utils|xz
 	test|reading symbol tables|has readelf|binutils|binutils
 	test|looking at processes|has ps|procps|procps-ng
 	test|namespaces, setsid, script|has unshare|util-linux bsdutils|util-linux util-linux-script
