@@ -147,3 +147,22 @@ it 'a full disk behind the output is an error in every command' "$SAMPLE"'
 	exits 1 gprof-trace report -r cuda_api_sum -o /dev/full one.gtrace 2>err
 	says "cannot write '\''/dev/full'\''" err
 '
+
+it 'a trace that is still being written is reported on' '
+	need "$GPROF_BUILD/bin/gprof-run"
+	gprof-run -q -o live -- sh -c "until [ -e stop ]; do sleep 0.05; done" >out 2>err &
+	run=$!
+	# Half-full chunks go to the file every second.
+	within 20 sh -c "gprof-trace report -r processes -f csv live.gtrace | grep -q ,sh\$"
+	exits 0 gprof-trace check live.gtrace >state
+	says "still being written" state
+	exits 0 gprof-trace report live.gtrace >page
+	says "not finished" page
+	exits 1 gprof-trace recover live.gtrace 2>refused
+	says "is still being written" refused
+	touch stop
+	wait "$run"
+	exits 0 gprof-trace check live.gtrace >state
+	says "whole" state
+	never_says "being written" state
+'
