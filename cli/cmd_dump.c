@@ -4,6 +4,8 @@
 #include "cli/input.h"
 #include "cli/json_out.h"
 #include "cli/model/model.h"
+#include "cli/model/payload.h"
+#include "cli/model/process.h"
 #include "cli/options.h"
 #include "trace/reader.h"
 
@@ -69,6 +71,38 @@ static void put_field(struct out *o, struct model *m, const struct chunk *c, uns
 		out_u64(o, v);
 }
 
+static void put_payload_field(void *arg, const struct payload_shown *f)
+{
+	struct out *o = arg;
+
+	out_char(o, ' ');
+	json_string(o, f->name);
+	out_char(o, '=');
+	if (f->text)
+		json_string(o, f->value);
+	else
+		out_text(o, f->value);
+}
+
+/* The text behind a row; of a payload the values in it. */
+static void put_tail(struct out *o, struct model *m, const struct chunk *c, const void *row, const char *tail, size_t n)
+{
+	if (c->record->id == ROW_payload && !raw) {
+		char *copy = malloc(n + 1);
+		const struct payload_row *p = row;
+
+		if (n == p->bytes && copy) {
+			memcpy(copy, tail, n);
+			copy[n] = '\0';
+			model_payload_decode(m, model_process_at(m, c->head.process), p, copy, put_payload_field, o);
+		}
+		free(copy);
+		return;
+	}
+	out_lit(o, " text=");
+	json_string_n(o, tail, n);
+}
+
 static void dump_rows(struct out *o, struct model *m, const struct chunk *c, const char *rows, const char *tails, size_t left)
 {
 	const struct record *r = c->record;
@@ -83,8 +117,7 @@ static void dump_rows(struct out *o, struct model *m, const struct chunk *c, con
 			put_field(o, m, c, i, rows);
 		if (r->len_field >= 0) {
 			n = n < left ? n : left;
-			out_lit(o, " text=");
-			json_string_n(o, tails, n);
+			put_tail(o, m, c, rows, tails, n);
 			tails += n;
 			left -= n;
 		}

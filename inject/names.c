@@ -95,6 +95,14 @@ uint32_t names_string_id(struct stream *s, const void *handle)
 	return name ? id_of(s, name) : 0;
 }
 
+const char *names_string_text(const void *handle, size_t *n)
+{
+	const struct name *name = lookup(&strings, handle);
+
+	*n = name ? name->len : 0;
+	return name ? name->text : "";
+}
+
 /* Two libraries may create the same domain (cuBLAS and cuBLASLt do): one handle for both. */
 static uint32_t find_domain(const char *text, size_t n)
 {

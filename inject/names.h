@@ -19,4 +19,7 @@ const void *names_string(struct stream *s, const char *text, size_t n);
 /* String id of a handle; 0 for what is no handle of ours. */
 uint32_t names_string_id(struct stream *s, const void *handle);
 
+/* Its text and length; "" for what is no handle of ours. */
+const char *names_string_text(const void *handle, size_t *n);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "inject/intern.h"
 #include "inject/names.h"
+#include "inject/nvtx_payload.h"
 #include "inject/ranges.h"
 
 #define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
@@ -28,6 +29,23 @@ static inline uint32_t domain_of(struct stream *s, const void *domain)
 	return likely(!domain) ? 0 : names_domain_id(s, domain);
 }
 
+/* An event with payloads of the extension: `reserved` of them, at the address in `payload`. */
+static inline bool is_extended(const struct nvtx_attributes *a)
+{
+	return a && unlikely(a->payload_type == NVTX_PAYLOAD_EXTENDED) && a->size >= sizeof *a && a->reserved > 0 && a->payload;
+}
+
+static const struct nvtx_payload *payloads_of(const struct nvtx_attributes *a)
+{
+	return (const struct nvtx_payload *)(uintptr_t)a->payload;
+}
+
+static struct nvtx_attributes attributes_of(const struct nvtx_payload *data, size_t n)
+{
+	return (struct nvtx_attributes){ .size = sizeof(struct nvtx_attributes), .payload_type = NVTX_PAYLOAD_EXTENDED,
+					 .reserved = (int32_t)n, .payload = (uint64_t)(uintptr_t)data };
+}
+
 static struct range_what what_of(struct stream *s, const void *domain, const struct nvtx_attributes *a)
 {
 	struct range_what w = { .domain = domain_of(s, domain) };
@@ -40,6 +58,8 @@ static struct range_what what_of(struct stream *s, const void *domain, const str
 	if (a->payload_type > 0 && a->payload_type <= NVTX_PAYLOAD_FLOAT) {
 		w.payload_type = (uint32_t)a->payload_type;
 		w.payload = a->payload;
+	} else if (is_extended(a) && !w.name) {
+		w.name = payload_name(s, domain, payloads_of(a), (size_t)a->reserved);
 	}
 	return w;
 }
@@ -56,6 +76,8 @@ static int domain_push_ex(const void *domain, const struct nvtx_attributes *a)
 		return NOT_TRACKED;
 	w = what_of(s, domain, a);
 	depth = ranges_push(s, &w);
+	if (is_extended(a) && depth >= 0)
+		payload_rows(s, domain, PAYLOAD_BEGIN, stream_range(s), clock_now(), payloads_of(a), (size_t)a->reserved);
 	stream_leave(s);
 	return depth;
 }
@@ -118,6 +140,8 @@ static uint64_t domain_start_ex(const void *domain, const struct nvtx_attributes
 		return 0;
 	w = what_of(s, domain, a);
 	handle = ranges_start(s, &w);
+	if (is_extended(a) && handle)
+		payload_rows(s, domain, PAYLOAD_BEGIN, ranges_started(handle), clock_now(), payloads_of(a), (size_t)a->reserved);
 	stream_leave(s);
 	return handle;
 }
@@ -164,13 +188,15 @@ static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
 	struct stream *s = stream_enter();
 	struct range_what w;
 	struct mark_row *row;
+	int64_t now;
 
 	if (!s)
 		return;
 	w = what_of(s, domain, a);
+	now = clock_now();
 	if (capture_on() && (row = stream_reserve(s, ROW_mark, sizeof *row))) {
 		*row = (struct mark_row){
-			.start = clock_now(),
+			.start = now,
 			.payload = w.payload,
 			.range = stream_range(s),
 			.thread = s->thread,
@@ -182,6 +208,8 @@ static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
 		};
 		stream_publish(s, row);
 	}
+	if (is_extended(a))
+		payload_rows(s, domain, PAYLOAD_MARK, 0, now, payloads_of(a), (size_t)a->reserved);
 	stream_leave(s);
 }
 
@@ -311,36 +339,83 @@ static void destroy(const void *domain)
 	(void)domain;           /* its ranges may still be open, and another module may hold the same one */
 }
 
-/* ---- payload extension: ranges count; what is in the payloads is not recorded yet ---- */
+/* ---- payload extension ---- */
 
-static void mark_payload(const void *domain, const void *data, size_t n)
+static uint64_t schema_register(const void *domain, const struct nvtx_schema *schema)
 {
-	(void)data, (void)n;
-	domain_mark_ex(domain, NULL);
+	struct stream *s = schema ? stream_enter() : NULL;
+	uint64_t id;
+
+	if (!s)
+		return 0;
+	id = payload_schema(s, domain, schema);
+	stream_leave(s);
+	return id;
 }
 
-static int push_payload(const void *domain, const void *data, size_t n)
+static uint64_t enum_register(const void *domain, const struct nvtx_enum *e)
 {
-	(void)data, (void)n;
-	return domain_push_ex(domain, NULL);
+	struct stream *s = e ? stream_enter() : NULL;
+	uint64_t id;
+
+	if (!s)
+		return 0;
+	id = payload_enum(s, domain, e);
+	stream_leave(s);
+	return id;
 }
 
-static int pop_payload(const void *domain, const void *data, size_t n)
+static void mark_payload(const void *domain, const struct nvtx_payload *data, size_t n)
 {
-	(void)data, (void)n;
-	return domain_pop(domain);
+	struct nvtx_attributes a = attributes_of(data, n);
+
+	domain_mark_ex(domain, &a);
 }
 
-static uint64_t start_payload(const void *domain, const void *data, size_t n)
+static int push_payload(const void *domain, const struct nvtx_payload *data, size_t n)
 {
-	(void)data, (void)n;
-	return domain_start_ex(domain, NULL);
+	struct nvtx_attributes a = attributes_of(data, n);
+
+	return domain_push_ex(domain, &a);
 }
 
-static void end_payload(const void *domain, uint64_t handle, const void *data, size_t n)
+static int pop_payload(const void *domain, const struct nvtx_payload *data, size_t n)
 {
-	(void)domain, (void)data, (void)n;
-	end(handle);
+	struct stream *s = stream_enter();
+	uint32_t id;
+	uint64_t range;
+	int depth;
+
+	if (!s)
+		return NOT_TRACKED;
+	id = domain_of(s, domain);
+	range = ranges_innermost(s, id);
+	if (range && data)
+		payload_rows(s, domain, PAYLOAD_END, range, clock_now(), data, n);
+	depth = ranges_pop(s, id);
+	stream_leave(s);
+	return depth;
+}
+
+static uint64_t start_payload(const void *domain, const struct nvtx_payload *data, size_t n)
+{
+	struct nvtx_attributes a = attributes_of(data, n);
+
+	return domain_start_ex(domain, &a);
+}
+
+static void end_payload(const void *domain, uint64_t handle, const struct nvtx_payload *data, size_t n)
+{
+	struct stream *s = stream_enter();
+	uint64_t range;
+
+	if (!s)
+		return;
+	range = ranges_started(handle);
+	if (range && data)
+		payload_rows(s, domain, PAYLOAD_END, range, clock_now(), data, n);
+	ranges_end(s, handle);
+	stream_leave(s);
 }
 
 static uint8_t is_enabled(const void *domain)
@@ -375,6 +450,7 @@ static const struct hook core2[] = {
 };
 
 static const struct hook payload[] = {
+	HOOK(PayloadSchemaRegister, schema_register), HOOK(PayloadEnumRegister, enum_register),
 	HOOK(MarkPayload, mark_payload), HOOK(RangePushPayload, push_payload), HOOK(RangePopPayload, pop_payload),
 	HOOK(RangeStartPayload, start_payload), HOOK(RangeEndPayload, end_payload), HOOK(DomainIsEnabled, is_enabled),
 };

@@ -27,15 +27,16 @@ enum nvtx_core2 {
 	NVTX_DomainInitialize,
 };
 
-/* Payload extension: module id and the slots we fill.  A pop with a payload must reach us, or ranges would stay open. */
+/* Payload extension: module id and the slots we fill. */
 #define NVTX_EXT_PAYLOAD 2
 enum nvtx_payload_slot {
-	NVTX_MarkPayload = 2, NVTX_RangePushPayload, NVTX_RangePopPayload, NVTX_RangeStartPayload, NVTX_RangeEndPayload,
+	NVTX_PayloadSchemaRegister, NVTX_PayloadEnumRegister, NVTX_MarkPayload, NVTX_RangePushPayload, NVTX_RangePopPayload, NVTX_RangeStartPayload, NVTX_RangeEndPayload,
 	NVTX_DomainIsEnabled,
 };
 
 enum nvtx_message { NVTX_TEXT = 1, NVTX_WIDE = 2, NVTX_REGISTERED = 3 };
 enum { NVTX_IS_ARGB = 1, NVTX_PAYLOAD_FLOAT = 6 };
+#define NVTX_PAYLOAD_EXTENDED ((int32_t)0xdfbd0009)     /* payload_type: payload is the address of `reserved` struct nvtx_payload */
 
 struct nvtx_attributes {
 	uint16_t version, size;
@@ -50,6 +51,49 @@ struct nvtx_attributes {
 		const wchar_t *wide;
 		const void *registered;
 	} message;
+};
+
+struct nvtx_payload {
+	uint64_t schema;
+	size_t size;                    /* SIZE_MAX: find out */
+	const void *data;
+};
+
+struct nvtx_schema_entry {
+	uint64_t flags, type;
+	const char *name, *description;
+	uint64_t detail, offset;
+	const void *semantics, *reserved;
+};
+
+/* Bits of mask: which members count. */
+enum { NVTX_SCHEMA_NAME = 1, NVTX_SCHEMA_TYPE, NVTX_SCHEMA_FLAGS, NVTX_SCHEMA_ENTRIES, NVTX_SCHEMA_COUNT, NVTX_SCHEMA_SIZE,
+	NVTX_SCHEMA_ALIGN, NVTX_SCHEMA_ID };
+enum { NVTX_ENUM_NAME = 1, NVTX_ENUM_ENTRIES, NVTX_ENUM_COUNT, NVTX_ENUM_SIZE, NVTX_ENUM_ID };
+
+struct nvtx_schema {
+	uint64_t mask;
+	const char *name;
+	uint64_t type, flags;
+	const struct nvtx_schema_entry *entries;
+	size_t n, size, align;
+	uint64_t id;
+	void *extension;
+};
+
+struct nvtx_enum_value {
+	const char *name;
+	uint64_t value;
+	int8_t is_flag;
+};
+
+struct nvtx_enum {
+	uint64_t mask;
+	const char *name;
+	const struct nvtx_enum_value *entries;
+	size_t n, size;
+	uint64_t id;
+	void *extension;
 };
 
 typedef void (*nvtx_function)(void);

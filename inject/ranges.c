@@ -143,6 +143,23 @@ uint64_t ranges_start(struct stream *s, const struct range_what *what)
 	return 0;
 }
 
+uint64_t ranges_innermost(const struct stream *s, uint32_t domain)
+{
+	uint32_t i = s->slot && !s->too_deep ? s->slot->depth : 0;
+
+	while (i > 0 && s->slot->stack[i - 1].domain != domain)
+		i--;
+	return i ? s->slot->stack[i - 1].id : 0;
+}
+
+uint64_t ranges_started(uint64_t handle)
+{
+	uint32_t place = (uint32_t)(handle & 0xffff) - 1;
+	uint64_t id = place < MAX_STARTED ? __atomic_load_n(&guest->arena->started[place].id, __ATOMIC_ACQUIRE) : 0;
+
+	return id > CLAIMED && handle_of(place, id) == handle ? id : 0;
+}
+
 void ranges_end(struct stream *s, uint64_t handle)
 {
 	uint32_t place = (uint32_t)(handle & 0xffff) - 1;

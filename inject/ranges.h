@@ -23,6 +23,10 @@ int ranges_pop(struct stream *s, uint32_t domain);
 uint64_t ranges_start(struct stream *s, const struct range_what *what);
 void ranges_end(struct stream *s, uint64_t handle);
 
+/* Id of the range that a pop in this domain, or an end of this handle, would end; 0: none. */
+uint64_t ranges_innermost(const struct stream *s, uint32_t domain);
+uint64_t ranges_started(uint64_t handle);
+
 /* The thread ends: its open push/pop ranges become incomplete rows. */
 void ranges_abandon(struct stream *s);
 

@@ -1,7 +1,7 @@
 /*
  * Kineto's JSON, as torch.profiler writes it: Perfetto, chrome://tracing, HTA and the TensorBoard plugin read it.
- * Times are microseconds with three decimals from integer ns.  Numbers and repeated texts are copied, never formatted by printf:
- * a kernel takes about 0.1 us this way, and eleven times that the other way.
+ * Times are microseconds with three decimals from integer ns.  Numbers and repeated texts are copied, never formatted
+ * by printf: a kernel takes about 0.1 us this way, and eleven times that the other way.
  */
 #include "cli/export/kineto.h"
 #include "cli/model/graph.h"
@@ -19,7 +19,8 @@ static struct kineto *own(struct export *x)
 
 /* ---- times ---- */
 
-/* With --us both ends are rounded down, so that what lay inside still does; ns / 1000 of a negative number is not needed. */
+/* With --us both ends are rounded down, so that what lay inside still does; ns / 1000 of a negative number is not
+ * needed. */
 static void put_span(struct export *x, int64_t start, int64_t duration)
 {
 	int64_t from = time_sub(start, own(x)->base), to = time_add(from, duration > 0 ? duration : 0);
@@ -105,7 +106,8 @@ static void put_name(struct export *x, enum piece_class class, uint32_t id)
 	if (!piece) {
 		const char *text = model_string(x->m, model_name(x->m, id, styles[class]));
 
-		/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows launches by the name cudaLaunchKernel alone. */
+		/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows launches by the name cudaLaunchKernel
+		 * alone. */
 		if (class == PIECE_CALL && strncmp(text, "__", 2) == 0)
 			text += 2;
 		json_string(piece_begin(x), text);
@@ -136,7 +138,8 @@ static void put_ratio(struct out *o, unsigned __int128 a, uint64_t b)
 
 static void put_config_args(struct out *o, const struct config_row *c, const struct device_row *d)
 {
-	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z, threads = (uint64_t)c->block_x * c->block_y * c->block_z;
+	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z,
+		 threads = (uint64_t)c->block_x * c->block_y * c->block_z;
 
 	out_format(o, ", \"registers per thread\": %u, \"shared memory\": %llu", c->registers,
 		   (unsigned long long)c->static_shared + c->dynamic_shared);
@@ -146,8 +149,8 @@ static void put_config_args(struct out *o, const struct config_row *c, const str
 		out_lit(o, ", \"warps per SM\": ");
 		put_ratio(o, (unsigned __int128)blocks * threads, (uint64_t)d->sm_count * (d->warp ? d->warp : 32));
 	}
-	out_format(o, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", c->grid_x, c->grid_y, c->grid_z, c->block_x, c->block_y,
-		   c->block_z);
+	out_format(o, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", c->grid_x, c->grid_y, c->grid_z, c->block_x,
+		   c->block_y, c->block_z);
 }
 
 /* Grid, block, registers and what follows from them; the same for all kernels of a configuration on a device. */
@@ -228,11 +231,17 @@ static void call(struct export *x, const struct host_slice *s)
 	out_lit(o, "}}");
 }
 
+struct members {
+	struct out *o;
+	size_t n;                       /* so far */
+};
+
 static void put_payload_field(void *arg, const struct payload_shown *f)
 {
-	struct out *o = arg;
+	struct members *members = arg;
+	struct out *o = members->o;
 
-	if (o->data[o->len - 1] != '{')
+	if (members->n++)
 		out_lit(o, ", ");
 	json_string(o, f->name);
 	out_lit(o, ": ");
@@ -246,12 +255,13 @@ static void put_payload_field(void *arg, const struct payload_shown *f)
 static void put_payloads(struct export *x, size_t first, size_t n, bool comma)
 {
 	for (size_t i = 0; i < n; i++) {
+		struct members members = { x->out, 0 };
+
 		out_text(x->out, i || comma ? ", \"payload" : "\"payload");
 		if (i)
 			out_format(x->out, " %zu", i + 1);
-		out_room(x->out, 4);    /* the brace must be in the buffer for the first field to see */
 		out_lit(x->out, "\": {");
-		model_payload_fields(x->m, first + i, put_payload_field, x->out);
+		model_payload_fields(x->m, first + i, put_payload_field, &members);
 		out_char(x->out, '}');
 	}
 }
@@ -261,9 +271,11 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 {
 	struct kineto *k = own(x);
 	struct out *o = x->out;
-	uint32_t process = x->tracks[s->track].process, domain = k->range_domain[s->row], type = k->range_payload_type[s->row];
+	uint32_t process = x->tracks[s->track].process, domain = k->range_domain[s->row],
+		 type = k->range_payload_type[s->row];
 	uint64_t payload = k->range_payload[s->row];
-	const char *category = k->range_category[s->row] ? model_category(x->m, process, domain, k->range_category[s->row]) : NULL;
+	const char *category =
+		k->range_category[s->row] ? model_category(x->m, process, domain, k->range_category[s->row]) : NULL;
 
 	out_lit(o, "\"External id\": ");
 	out_u64(o, s->external);
@@ -287,7 +299,7 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 
 		if (value - value == 0)         /* neither infinite nor no number: JSON has neither */
 			out_format(o, ", \"payload\": %.17g", value);
-	} else if (own(x)->payloads) {
+	} else if (k->payloads) {
 		size_t first, n = model_range_payloads(x->m, process, k->range_id[s->row], &first);
 
 		put_payloads(x, first, n, true);
@@ -311,7 +323,8 @@ static void interval(struct export *x, const struct host_slice *s)
 {
 	for (int end = 0; end < 2; end++) {
 		kineto_next(x);
-		out_format(x->out, "{\"ph\": \"%c\", \"cat\": \"nvtx_start_end\", \"id\": %llu, \"name\": ", end ? 'e' : 'b',
+		out_format(x->out,
+			   "{\"ph\": \"%c\", \"cat\": \"nvtx_start_end\", \"id\": %llu, \"name\": ", end ? 'e' : 'b',
 			   (unsigned long long)s->external);
 		put_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
 		put_track(x, s->track);
@@ -348,7 +361,8 @@ static void mark(struct export *x, const struct host_slice *s)
 static void step(struct export *x, const struct host_slice *s, uint64_t number)
 {
 	kineto_next(x);
-	out_format(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%llu\"", (unsigned long long)number);
+	out_format(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%llu\"",
+		   (unsigned long long)number);
 	put_track(x, s->track);
 	put_span(x, s->start, s->duration);
 	out_format(x->out, ", \"args\": {\"External id\": %llu}}", (unsigned long long)s->external);
@@ -390,7 +404,8 @@ static void put_place(struct export *x, const struct gpu_slice *s, uint32_t cont
 	out_u64(o, s->corr);
 }
 
-/* "captured in" is ours: the range that was open when the node was made.  "External id" stays that of the launch, as Kineto has it. */
+/* "captured in" is ours: the range that was open when the node was made.  "External id" stays that of the launch, as
+ * Kineto has it. */
 static void put_graph(struct export *x, const struct gpu_slice *s, uint32_t graph, uint64_t node)
 {
 	struct out *o = x->out;
@@ -443,8 +458,8 @@ static void copy(struct export *x, const struct gpu_slice *s)
 	put_place(x, s, k->copy_context[s->row]);
 	put_bytes(x->out, k->copy_bytes[s->row], s->duration);
 	if (k->copy_flags[s->row] & MEMCPY_PEER)
-		out_format(x->out, ", \"fromDevice\": %u, \"inDevice\": %u, \"toDevice\": %u", k->copy_src_device[s->row],
-			   x->tracks[s->track].device, k->copy_dst_device[s->row]);
+		out_format(x->out, ", \"fromDevice\": %u, \"inDevice\": %u, \"toDevice\": %u",
+			   k->copy_src_device[s->row], x->tracks[s->track].device, k->copy_dst_device[s->row]);
 	put_graph(x, s, k->copy_graph[s->row], k->copy_node[s->row]);
 }
 
@@ -484,8 +499,10 @@ static void wait_for(struct export *x, const struct gpu_slice *s)
 	put_span(x, s->start, s->duration);
 	out_lit(o, ", \"args\": {");
 	put_external(o, s->external);
-	out_format(o, "\"cuda_sync_kind\": \"%s\", \"device\": %u, \"context\": %u, \"stream\": %d, \"correlation\": %u",
-		   words ? words : "Synchronization", x->tracks[s->track].gpu, k->wait_context[s->row], (int)k->wait_stream[s->row], s->corr);
+	out_format(o,
+		   "\"cuda_sync_kind\": \"%s\", \"device\": %u, \"context\": %u, \"stream\": %d, \"correlation\": %u",
+		   words ? words : "Synchronization", x->tracks[s->track].gpu, k->wait_context[s->row],
+		   (int)k->wait_stream[s->row], s->corr);
 }
 
 static void gpu(struct export *x, const struct gpu_slice *s)
@@ -532,15 +549,16 @@ static bool columns_read(struct kineto *k, struct model *m)
 	return (k->call_name = MODEL_U32(m, api, name)) && (k->call_cbid = MODEL_U32(m, api, cbid)) &&
 	       (k->call_result = MODEL_I32(m, api, result)) && (k->range_name = MODEL_U32(m, range, name)) &&
 	       (k->range_domain = MODEL_U32(m, range, domain)) && (k->range_category = MODEL_U32(m, range, category)) &&
-	       (k->range_payload_type = MODEL_U32(m, range, payload_type)) && (k->range_payload = MODEL_U64(m, range, payload)) &&
-	       (k->range_id = MODEL_U64(m, range, id)) &&
+	       (k->range_payload_type = MODEL_U32(m, range, payload_type)) &&
+	       (k->range_payload = MODEL_U64(m, range, payload)) && (k->range_id = MODEL_U64(m, range, id)) &&
 	       (k->mark_name = MODEL_U32(m, mark, name)) && (k->mark_domain = MODEL_U32(m, mark, domain)) &&
 	       (k->kernel_name = MODEL_U32(m, kernel, name)) && (k->kernel_config = MODEL_U32(m, kernel, config)) &&
 	       (k->kernel_context = MODEL_U32(m, kernel, context)) && (k->kernel_graph = MODEL_U32(m, kernel, graph)) &&
 	       (k->kernel_node = MODEL_U64(m, kernel, graph_node)) && (k->copy_kind = MODEL_U32(m, memcpy, kind)) &&
 	       (k->copy_src = MODEL_U32(m, memcpy, src_kind)) && (k->copy_dst = MODEL_U32(m, memcpy, dst_kind)) &&
 	       (k->copy_context = MODEL_U32(m, memcpy, context)) && (k->copy_flags = MODEL_U32(m, memcpy, flags)) &&
-	       (k->copy_src_device = MODEL_U32(m, memcpy, src_device)) && (k->copy_dst_device = MODEL_U32(m, memcpy, dst_device)) &&
+	       (k->copy_src_device = MODEL_U32(m, memcpy, src_device)) &&
+	       (k->copy_dst_device = MODEL_U32(m, memcpy, dst_device)) &&
 	       (k->copy_graph = MODEL_U32(m, memcpy, graph)) && (k->copy_bytes = MODEL_U64(m, memcpy, bytes)) &&
 	       (k->copy_node = MODEL_U64(m, memcpy, graph_node)) && (k->set_kind = MODEL_U32(m, memset, mem_kind)) &&
 	       (k->set_context = MODEL_U32(m, memset, context)) && (k->set_graph = MODEL_U32(m, memset, graph)) &&

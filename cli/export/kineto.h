@@ -21,12 +21,13 @@ struct kineto {
 	FILE *memory;
 	char *made;
 	size_t made_len;
+	bool payloads;                  /* there are extended payloads */
 	bool any;                       /* an event was written: the next one needs a comma */
 	/* columns */
 	const uint32_t *call_name, *call_cbid;
 	const int32_t *call_result;
 	const uint32_t *range_name, *range_domain, *range_category, *range_payload_type;
-	const uint64_t *range_payload;
+	const uint64_t *range_payload, *range_id;
 	const uint32_t *mark_name, *mark_domain;
 	const uint32_t *kernel_name, *kernel_config, *kernel_context, *kernel_graph;
 	const uint64_t *kernel_node;

@@ -64,6 +64,7 @@ struct model {
 	size_t n_threads;
 	struct map domain_pairs;        /* process << 32 | domain -> number, to find categories */
 	struct join *join;              /* join.c */
+	struct payloads *payloads;      /* payload.c */
 	struct graph_nodes *graph_nodes; /* graph.c */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
@@ -87,6 +88,9 @@ void processes_release(struct model *m);
 /* defs.c, join.c, graph.c */
 void defs_release(struct model *m);
 void join_free(struct join *j);
+
+/* payload.c */
+void payloads_release(struct payloads *p);
 void graph_nodes_free(struct graph_nodes *g);
 
 #endif

@@ -90,6 +90,7 @@ void model_close(struct model *m)
 		free(m->kinds[k].parts);
 	}
 	join_free(m->join);
+	payloads_release(m->payloads);
 	graph_nodes_free(m->graph_nodes);
 	defs_release(m);
 	for (size_t i = 0; i < sizeof m->names / sizeof *m->names; i++)

@@ -1,5 +1,6 @@
 /* Our declaration of NVTX against NVIDIA's headers, where they are present. */
 #include "inject/nvtx_abi.h"
+#include "trace/payload.h"
 
 #include "test/unit/test.h"
 
@@ -37,6 +38,67 @@ SAME(NVTX_DomainRangePop, NVTX_CBID_CORE2_DomainRangePop);
 SAME(NVTX_DomainCreateW, NVTX_CBID_CORE2_DomainCreateW);
 SAME(NVTX_DomainInitialize, NVTX_CBID_CORE2_Initialize);
 SAME(NVTX_EXT_PAYLOAD, NVTX_EXT_PAYLOAD_MODULEID);
+SAME(NVTX_PAYLOAD_EXTENDED, NVTX_PAYLOAD_TYPE_EXT);
+AT(reserved, reserved0);
+SAME(NVTX_PayloadSchemaRegister, NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
+SAME(NVTX_PayloadEnumRegister, NVTX3EXT_CBID_nvtxPayloadEnumRegister);
+#define BIT(ours, theirs) SAME(1 << NVTX_##ours, NVTX_PAYLOAD_##theirs)
+BIT(SCHEMA_NAME, SCHEMA_ATTR_FIELD_NAME);
+BIT(SCHEMA_TYPE, SCHEMA_ATTR_FIELD_TYPE);
+BIT(SCHEMA_FLAGS, SCHEMA_ATTR_FIELD_FLAGS);
+BIT(SCHEMA_ENTRIES, SCHEMA_ATTR_FIELD_ENTRIES);
+BIT(SCHEMA_COUNT, SCHEMA_ATTR_FIELD_NUM_ENTRIES);
+BIT(SCHEMA_SIZE, SCHEMA_ATTR_FIELD_STATIC_SIZE);
+BIT(SCHEMA_ALIGN, SCHEMA_ATTR_FIELD_ALIGNMENT);
+BIT(SCHEMA_ID, SCHEMA_ATTR_FIELD_SCHEMA_ID);
+BIT(ENUM_NAME, ENUM_ATTR_FIELD_NAME);
+BIT(ENUM_ENTRIES, ENUM_ATTR_FIELD_ENTRIES);
+BIT(ENUM_COUNT, ENUM_ATTR_FIELD_NUM_ENTRIES);
+BIT(ENUM_SIZE, ENUM_ATTR_FIELD_SIZE);
+BIT(ENUM_ID, ENUM_ATTR_FIELD_SCHEMA_ID);
+#define MEMBER(ours, a, theirs, b) SAME(offsetof(struct ours, a), offsetof(theirs, b))
+MEMBER(nvtx_payload, schema, nvtxPayloadData_t, schemaId);
+MEMBER(nvtx_payload, size, nvtxPayloadData_t, size);
+MEMBER(nvtx_payload, data, nvtxPayloadData_t, payload);
+SAME(sizeof(struct nvtx_payload), sizeof(nvtxPayloadData_t));
+MEMBER(nvtx_schema_entry, type, nvtxPayloadSchemaEntry_t, type);
+MEMBER(nvtx_schema_entry, name, nvtxPayloadSchemaEntry_t, name);
+MEMBER(nvtx_schema_entry, description, nvtxPayloadSchemaEntry_t, description);
+MEMBER(nvtx_schema_entry, detail, nvtxPayloadSchemaEntry_t, arrayOrUnionDetail);
+MEMBER(nvtx_schema_entry, offset, nvtxPayloadSchemaEntry_t, offset);
+SAME(sizeof(struct nvtx_schema_entry), sizeof(nvtxPayloadSchemaEntry_t));
+MEMBER(nvtx_schema, name, nvtxPayloadSchemaAttr_t, name);
+MEMBER(nvtx_schema, type, nvtxPayloadSchemaAttr_t, type);
+MEMBER(nvtx_schema, flags, nvtxPayloadSchemaAttr_t, flags);
+MEMBER(nvtx_schema, entries, nvtxPayloadSchemaAttr_t, entries);
+MEMBER(nvtx_schema, n, nvtxPayloadSchemaAttr_t, numEntries);
+MEMBER(nvtx_schema, size, nvtxPayloadSchemaAttr_t, payloadStaticSize);
+MEMBER(nvtx_schema, align, nvtxPayloadSchemaAttr_t, packAlign);
+MEMBER(nvtx_schema, id, nvtxPayloadSchemaAttr_t, schemaId);
+MEMBER(nvtx_enum, name, nvtxPayloadEnumAttr_t, name);
+MEMBER(nvtx_enum, entries, nvtxPayloadEnumAttr_t, entries);
+MEMBER(nvtx_enum, n, nvtxPayloadEnumAttr_t, numEntries);
+MEMBER(nvtx_enum, size, nvtxPayloadEnumAttr_t, sizeOfEnum);
+MEMBER(nvtx_enum, id, nvtxPayloadEnumAttr_t, schemaId);
+MEMBER(nvtx_enum_value, value, nvtxPayloadEnum_t, value);
+MEMBER(nvtx_enum_value, is_flag, nvtxPayloadEnum_t, isFlag);
+SAME(sizeof(struct nvtx_enum_value), sizeof(nvtxPayloadEnum_t));
+SAME(PAYLOAD_CHAR32, NVTX_PAYLOAD_ENTRY_TYPE_CHAR32);
+SAME(PAYLOAD_LONGDOUBLE, NVTX_PAYLOAD_ENTRY_TYPE_LONGDOUBLE);
+SAME(PAYLOAD_UINT128, NVTX_PAYLOAD_ENTRY_TYPE_UINT128);
+SAME(PAYLOAD_FLOAT128, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT128);
+SAME(PAYLOAD_TF32, NVTX_PAYLOAD_ENTRY_TYPE_TF32);
+SAME(PAYLOAD_UTF32, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32);
+SAME(PAYLOAD_REGISTERED, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE);
+SAME(PAYLOAD_SELECTOR, NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR);
+SAME(PAYLOAD_RAW, NVTX_TYPE_PAYLOAD_SCHEMA_RAW);
+SAME(PAYLOAD_STATIC_ID, NVTX_PAYLOAD_SCHEMA_ID_STATIC_START);
+SAME(PAYLOAD_POINTER, NVTX_PAYLOAD_ENTRY_FLAG_POINTER);
+SAME(PAYLOAD_FIXED, NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE);
+SAME(PAYLOAD_ZERO, NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED);
+SAME(PAYLOAD_LENGTH, NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX);
+SAME(PAYLOAD_HIDE, NVTX_PAYLOAD_ENTRY_FLAG_HIDE);
+SAME(PAYLOAD_MESSAGE, NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE);
 SAME(NVTX_MarkPayload, NVTX3EXT_CBID_nvtxMarkPayload);
 SAME(NVTX_RangePushPayload, NVTX3EXT_CBID_nvtxRangePushPayload);
 SAME(NVTX_RangePopPayload, NVTX3EXT_CBID_nvtxRangePopPayload);
