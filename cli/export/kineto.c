@@ -7,6 +7,7 @@
 #include "cli/model/graph.h"
 #include "cli/model/join.h"
 #include "cli/model/names.h"
+#include "cli/model/occupancy.h"
 #include "cli/model/payload.h"
 #include "cli/model/sort.h"
 
@@ -136,6 +137,19 @@ static void put_ratio(struct out *o, unsigned __int128 a, uint64_t b)
 	out_fixed(o, (int64_t)((a * 1000000 + b / 2) / b), 6);
 }
 
+/* As Kineto estimates it: the blocks that there are, at most those that fit, by the threads that fit.  In whole percent. */
+static void put_occupancy(struct out *o, const struct config_row *c, const struct device_row *d, uint64_t blocks, uint64_t threads)
+{
+	uint64_t room = (uint64_t)d->max_warps_sm * d->warp * d->sm_count, resident;
+	struct occupancy full;
+
+	if (!occupancy_of(c, d, &full))
+		return;
+	resident = blocks < (uint64_t)full.blocks * d->sm_count ? blocks : (uint64_t)full.blocks * d->sm_count;
+	out_lit(o, ", \"est. achieved occupancy %\": ");
+	out_u64(o, (resident * threads * 100 + room / 2) / room);
+}
+
 static void put_config_args(struct out *o, const struct config_row *c, const struct device_row *d)
 {
 	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z,
@@ -148,6 +162,7 @@ static void put_config_args(struct out *o, const struct config_row *c, const str
 		put_ratio(o, blocks, d->sm_count);
 		out_lit(o, ", \"warps per SM\": ");
 		put_ratio(o, (unsigned __int128)blocks * threads, (uint64_t)d->sm_count * (d->warp ? d->warp : 32));
+		put_occupancy(o, c, d, blocks, threads);
 	}
 	out_format(o, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", c->grid_x, c->grid_y, c->grid_z, c->block_x,
 		   c->block_y, c->block_z);

@@ -1,0 +1,148 @@
+/* cuda_gpu_kern_occupancy: how full a multiprocessor can be with each launch configuration of each kernel, and why not fuller. */
+#include "cli/model/occupancy.h"
+
+#include "cli/analyze/sums.h"
+#include "cli/analyze/whole_graphs.h"
+#include "cli/analyze/why.h"
+#include "trace/buf.h"
+
+#include <pthread.h>
+
+static const struct heading columns[] = {
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Occupancy (%)", 0 },
+	{ "Limited By", COLUMN_TEXT }, { "Blocks/SM", 0 }, { "Waves", 0 }, { "GridXYZ", COLUMN_TEXT }, { "BlockXYZ", COLUMN_TEXT },
+	{ "Reg/Trd", 0 }, { "SMem/Blk (B)", 0 }, { "Device", COLUMN_ID }, { "Name", COLUMN_TEXT },
+};
+
+/* Where a launch ran and how: a number, so that it fits a key beside the kernel's name. */
+struct place {
+	uint32_t process, device, config;
+};
+
+static struct {
+	pthread_mutex_t lock;           /* a pass is on two threads */
+	struct map index;
+	struct buf list;                /* struct place */
+} places = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint32_t place_of(uint32_t process, uint32_t device, uint32_t config)
+{
+	const struct place p = { process, device, config };
+	uint32_t *at, place = MAP_NONE;
+	bool new;
+
+	pthread_mutex_lock(&places.lock);
+	at = map_put(&places.index, (uint64_t)process << 40 | (uint64_t)(device & 0xff) << 32 | config, (uint32_t)places.index.n, &new);
+	if (at && new)
+		buf_put(&places.list, &p, sizeof p);
+	if (at && !places.list.oom)
+		place = *at - 1;
+	pthread_mutex_unlock(&places.lock);
+	return place;
+}
+
+static bool by_place_and_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
+{
+	uint32_t place = place_of(b->process, ((const uint32_t *)b->column[3])[row], ((const uint32_t *)b->column[4])[row]);
+
+	s->groups.oom |= place == MAP_NONE;
+	*key = (uint64_t)place << 32 | ((const uint32_t *)b->column[2])[row];
+	return place != MAP_NONE;
+}
+
+static uint64_t as_printed(void *m, uint64_t key)
+{
+	return (key & ~0xffffffffull) | model_name(m, (uint32_t)key, NAME_DEMANGLED);
+}
+
+static const char *limits_text(struct table *t, const struct occupancy *o)
+{
+	static const char *const words[] = { "warps", "blocks", "registers", "shared memory" };
+	char text[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 4; i++)
+		if (o->limits & 1u << i)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "", words[i]);
+	return table_keep(t, "%s", text);
+}
+
+/* Blocks of the grid by how many the whole GPU holds at a time: below 1 part of it had nothing to do. */
+static struct cell waves_of(const struct config_row *c, const struct device_row *d, const struct occupancy *o)
+{
+	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z, room = (uint64_t)o->blocks * d->sm_count;
+
+	return room ? FIXED((int64_t)(((unsigned __int128)blocks * 100 + room / 2) / room), 2) : UNKNOWN;
+}
+
+/* False: nothing is known about how full it was. */
+static bool put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
+{
+	const struct place *p = (const struct place *)places.list.data + (g->key >> 32);
+	const struct config_row *c = model_config(s->m, p->process, p->config);
+	const struct device_row *d = model_device(s->m, p->process, p->device);
+	struct occupancy o = { 0 };
+	bool known = c && d && occupancy_of(c, d, &o);
+
+	table_row(t, (const struct cell[]){
+		g->n ? FIXED(share(g->sum, all), 1) : UNKNOWN, g->n ? NUMBER(g->sum) : UNKNOWN, NUMBER(g->rows),
+		g->n ? FIXED(series_mean(g, 10, 1), 1) : UNKNOWN,
+		known ? FIXED(share(o.warps, o.most_warps), 1) : UNKNOWN, known ? TEXT(limits_text(t, &o)) : UNKNOWN,
+		known ? NUMBER(o.blocks) : UNKNOWN, known ? waves_of(c, d, &o) : UNKNOWN,
+		c ? TEXT(table_keep(t, "%u %u %u", c->grid_x, c->grid_y, c->grid_z)) : UNKNOWN,
+		c ? TEXT(table_keep(t, "%u %u %u", c->block_x, c->block_y, c->block_z)) : UNKNOWN,
+		c ? NUMBER(c->registers) : UNKNOWN, c ? NUMBER((uint64_t)c->static_shared + c->dynamic_shared) : UNKNOWN,
+		NUMBER(p->device), TEXT(model_string(s->m, (uint32_t)g->key)) });
+	return known;
+}
+
+static void print(struct sums *s, struct table *t)
+{
+	unsigned __int128 all = 0;
+	uint64_t unknown = 0;
+
+	groups_sort(&s->groups);
+	for (size_t i = 0; i < s->groups.n; i++)
+		all += s->groups.list[i].sum;
+	for (size_t i = 0; i < s->groups.n; i++)
+		unknown += put(s, t, &s->groups.list[i], all) ? 0 : s->groups.list[i].rows;
+	if (unknown)
+		table_note(t, "not known: %llu; the trace lacks their launch configuration or the properties of their device",
+			   (unsigned long long)unknown);
+	if (s->groups.n > unknown)
+		table_note(t, "occupancy is what a multiprocessor can hold at most; how many of its warps were there is not recorded");
+	if (s->untimed)
+		table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+			   (unsigned long long)s->untimed);
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	static const unsigned fields[] = {
+		COL_kernel_duration, COL_kernel_start | MODEL_IF_ZERO, COL_kernel_name, COL_kernel_device, COL_kernel_config,
+	};
+	struct sums s = { .m = m };
+	int rc = sums_pass(&s, ROW_kernel, fields, 5, by_place_and_name);
+
+	(void)variant;
+	if (rc == 0)
+		rc = groups_rekey(&s.groups, as_printed, m);
+	if (rc == 0) {
+		print(&s, t);
+		rc = whole_graphs_note(m, t);
+	}
+	if (rc == 0 && !s.groups.n && !model_rows(m, ROW_graph))
+		why_no_gpu(m, t, "kernels");
+	sums_release(&s);
+	map_release(&places.index);
+	buf_free(&places.list);
+	return rc;
+}
+
+const struct report report_cuda_gpu_kern_occupancy = {
+	.name = "cuda_gpu_kern_occupancy",
+	.title = "CUDA GPU Kernel Occupancy",
+	.help = "how full each kernel's launches let a multiprocessor be, and what limits it",
+	COLUMNS(columns),
+	.run = run,
+};

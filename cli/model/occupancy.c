@@ -1,0 +1,58 @@
+/*
+ * The rules: CUDA C++ programming guide, "Compute Capabilities" (allocation units, what the system keeps of a block's shared memory),
+ * and the occupancy section of the best practices guide.  test/e2e/occupancy-is-as-nvidia-computes-it.sh compares with NVIDIA's own.
+ */
+#include "cli/model/occupancy.h"
+
+#define REGISTER_UNIT 256u      /* registers are handed to a warp in such pieces, from 3.0 to 12.x */
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+	return (n + unit - 1) / unit * unit;
+}
+
+/* Warps live in one of so many parts of a multiprocessor, and each part has its share of the registers. */
+static uint32_t parts_of(const struct device_row *d)
+{
+	return d->cc_major == 6 && d->cc_minor == 0 ? 2 : 4;
+}
+
+static uint64_t by_registers(const struct config_row *c, const struct device_row *d, uint64_t warps)
+{
+	uint64_t of_warp = round_up((uint64_t)c->registers * d->warp, REGISTER_UNIT);
+
+	return of_warp ? d->max_registers_sm / parts_of(d) / of_warp * parts_of(d) / warps : UINT32_MAX;
+}
+
+static uint64_t by_shared(const struct config_row *c, const struct device_row *d)
+{
+	uint64_t unit = d->cc_major >= 8 ? 128 : 256, kept = d->cc_major >= 8 ? 1024 : 0;
+	uint64_t of_block = round_up((uint64_t)c->static_shared + c->dynamic_shared + kept, unit);
+	uint64_t there = c->shared_executed >= of_block && c->shared_executed <= d->max_shared_sm ? c->shared_executed : d->max_shared_sm;
+
+	return of_block ? there / of_block : UINT32_MAX;
+}
+
+bool occupancy_of(const struct config_row *c, const struct device_row *d, struct occupancy *o)
+{
+	uint64_t threads = (uint64_t)c->block_x * c->block_y * c->block_z, warps, limit[4], least;
+
+	*o = (struct occupancy){ 0 };
+	if (!threads || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || !d->warp || !d->max_warps_sm || !d->max_blocks_sm ||
+	    !d->max_registers_sm || !d->max_shared_sm)
+		return false;
+	warps = (threads + d->warp - 1) / d->warp;
+	limit[0] = d->max_warps_sm / warps;
+	limit[1] = d->max_blocks_sm;
+	limit[2] = by_registers(c, d, warps);
+	limit[3] = by_shared(c, d);
+	least = limit[0];
+	for (int i = 1; i < 4; i++)
+		least = limit[i] < least ? limit[i] : least;
+	for (int i = 0; i < 4; i++)
+		o->limits |= limit[i] == least ? 1u << i : 0;
+	o->blocks = (uint32_t)least;
+	o->warps = (uint32_t)(least * warps);
+	o->most_warps = d->max_warps_sm;
+	return true;
+}
