@@ -4,10 +4,10 @@
  * by printf: a kernel takes about 0.1 us this way, and eleven times that the other way.
  */
 #include "cli/export/kineto.h"
+#include "cli/export/kineto_pieces.h"
 #include "cli/model/graph.h"
 #include "cli/model/join.h"
 #include "cli/model/names.h"
-#include "cli/model/occupancy.h"
 #include "cli/model/payload.h"
 #include "cli/model/sort.h"
 
@@ -16,196 +16,6 @@
 static struct kineto *own(struct export *x)
 {
 	return x->own;
-}
-
-/* ---- times ---- */
-
-/* With --us both ends are rounded down, so that what lay inside still does; ns / 1000 of a negative number is not
- * needed. */
-static void put_span(struct export *x, int64_t start, int64_t duration)
-{
-	int64_t from = time_sub(start, own(x)->base), to = time_add(from, duration > 0 ? duration : 0);
-
-	if (from < 0)
-		from = 0;
-	if (to < from)
-		to = from;
-	if (x->integers) {
-		out_i64(x->out, from / 1000);
-		out_lit(x->out, ", \"dur\": ");
-		out_i64(x->out, to / 1000 - from / 1000);
-	} else {
-		out_fixed(x->out, from, 3);
-		out_lit(x->out, ", \"dur\": ");
-		out_fixed(x->out, to - from, 3);
-	}
-}
-
-void kineto_time(struct export *x, int64_t ns)
-{
-	ns = time_sub(ns, own(x)->base);
-	if (ns < 0)
-		ns = 0;
-	if (x->integers)
-		out_i64(x->out, ns / 1000);
-	else
-		out_fixed(x->out, ns, 3);
-}
-
-/* ---- pieces ---- */
-
-/* The piece of a key, or NULL: it must be made first. */
-static const struct piece *piece_get(struct export *x, enum piece_class class, uint64_t key)
-{
-	uint32_t at = map_get(&own(x)->index[class], key);
-
-	return at == MAP_NONE ? NULL : &own(x)->pieces[at];
-}
-
-/* A piece is written by the same functions as the file, into memory. */
-static struct out *piece_begin(struct export *x)
-{
-	return &own(x)->making;
-}
-
-static const struct piece *piece_end(struct export *x, enum piece_class class, uint64_t key)
-{
-	static const struct piece none = { "\"?\"", 3 };
-	struct kineto *k = own(x);
-	struct piece made = { .len = 0 };
-
-	if (k->n_pieces == k->cap_pieces) {
-		size_t cap = k->cap_pieces ? k->cap_pieces * 2 : 256;
-		struct piece *pieces = realloc(k->pieces, cap * sizeof *pieces);
-
-		if (pieces) {
-			k->pieces = pieces;
-			k->cap_pieces = cap;
-		}
-	}
-	if (out_flush(&k->making) == 0 && fflush(k->memory) == 0 && k->n_pieces < k->cap_pieces)
-		made = (struct piece){ malloc(k->made_len + 1), k->made_len };
-	if (!made.text || !map_set(&k->index[class], key, (uint32_t)k->n_pieces)) {
-		free(made.text);
-		x->oom = true;
-		return &none;
-	}
-	memcpy(made.text, k->made, made.len);
-	rewind(k->memory);              /* the next one is written over it */
-	k->pieces[k->n_pieces] = made;
-	return &k->pieces[k->n_pieces++];
-}
-
-/* A text as a JSON string; the name of a kernel or call as printed. */
-static void put_name(struct export *x, enum piece_class class, uint32_t id)
-{
-	static const enum name_style styles[] = {
-		[PIECE_KERNEL] = NAME_DEMANGLED, [PIECE_CALL] = NAME_API_PLAIN, [PIECE_TEXT] = NAME_AS_IS,
-	};
-	const struct piece *piece = piece_get(x, class, id);
-
-	if (!piece) {
-		const char *text = model_string(x->m, model_name(x->m, id, styles[class]));
-
-		/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows launches by the name cudaLaunchKernel
-		 * alone. */
-		if (class == PIECE_CALL && strncmp(text, "__", 2) == 0)
-			text += 2;
-		json_string(piece_begin(x), text);
-		piece = piece_end(x, class, id);
-	}
-	out_bytes(x->out, piece->text, piece->len);
-}
-
-/* "pid": 0, "tid": 7, "ts":  */
-static void put_track(struct export *x, uint32_t track)
-{
-	const struct piece *piece = piece_get(x, PIECE_TRACK, track);
-
-	if (!piece) {
-		const struct track *t = &x->tracks[track];
-
-		out_format(piece_begin(x), ", \"pid\": %d, \"tid\": %u, \"ts\": ", (int)t->pid, t->tid);
-		piece = piece_end(x, PIECE_TRACK, track);
-	}
-	out_bytes(x->out, piece->text, piece->len);
-}
-
-/* A quotient with six decimals, as Kineto prints floats to about that. */
-static void put_ratio(struct out *o, unsigned __int128 a, uint64_t b)
-{
-	out_fixed(o, (int64_t)((a * 1000000 + b / 2) / b), 6);
-}
-
-/* As Kineto estimates it: the blocks that there are, at most those that fit, by the threads that fit.  In whole percent. */
-static void put_occupancy(struct out *o, const struct config_row *c, const struct device_row *d, uint64_t blocks, uint64_t threads)
-{
-	uint64_t room = (uint64_t)d->max_warps_sm * d->warp * d->sm_count, resident;
-	struct occupancy full;
-
-	if (!occupancy_of(c, d, &full))
-		return;
-	resident = blocks < (uint64_t)full.blocks * d->sm_count ? blocks : (uint64_t)full.blocks * d->sm_count;
-	out_lit(o, ", \"est. achieved occupancy %\": ");
-	out_u64(o, (resident * threads * 100 + room / 2) / room);
-}
-
-static void put_config_args(struct out *o, const struct config_row *c, const struct device_row *d)
-{
-	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z,
-		 threads = (uint64_t)c->block_x * c->block_y * c->block_z;
-
-	out_format(o, ", \"registers per thread\": %u, \"shared memory\": %llu", c->registers,
-		   (unsigned long long)c->static_shared + c->dynamic_shared);
-	if (d && d->sm_count) {
-		out_lit(o, ", \"blocks per SM\": ");
-		put_ratio(o, blocks, d->sm_count);
-		out_lit(o, ", \"warps per SM\": ");
-		put_ratio(o, (unsigned __int128)blocks * threads, (uint64_t)d->sm_count * (d->warp ? d->warp : 32));
-		put_occupancy(o, c, d, blocks, threads);
-	}
-	out_format(o, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", c->grid_x, c->grid_y, c->grid_z, c->block_x,
-		   c->block_y, c->block_z);
-}
-
-/* Grid, block, registers and what follows from them; the same for all kernels of a configuration on a device. */
-static void put_config(struct export *x, const struct track *t, uint32_t config)
-{
-	uint64_t key = ((uint64_t)t->process * 64 + t->device) << 32 | config;
-	const struct piece *piece = piece_get(x, PIECE_CONFIG, key);
-	const struct config_row *c;
-	const struct device_row *d;
-	struct out *o;
-
-	if (!piece) {
-		c = model_config(x->m, t->process, config);
-		d = model_device(x->m, t->process, t->device);
-		o = piece_begin(x);
-		if (c)
-			put_config_args(o, c, d);
-		piece = piece_end(x, PIECE_CONFIG, key);
-	}
-	out_bytes(x->out, piece->text, piece->len);
-}
-
-/* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
-static void put_copy_name(struct export *x, unsigned kind, unsigned from, unsigned to)
-{
-	uint64_t key = (uint64_t)kind << 40 | (uint64_t)(from & 0xfffff) << 20 | (to & 0xfffff);
-	const struct piece *piece = piece_get(x, PIECE_COPY, key);
-	const char *how = memcpy_short(kind), *source = memory_words(from), *target = memory_words(to);
-	struct out *o;
-
-	if (!piece) {
-		o = piece_begin(x);
-		if (kind)
-			out_format(o, "\"Memcpy %s (%s -> %s)\"", how ? how : "Unknown", source ? source : "Unknown",
-				   target ? target : "Unknown");
-		else
-			out_format(o, "\"Memset (%s)\"", target ? target : "Unknown");
-		piece = piece_end(x, PIECE_COPY, key);
-	}
-	out_bytes(x->out, piece->text, piece->len);
 }
 
 /* ---- host rows ---- */
@@ -230,9 +40,9 @@ static void call(struct export *x, const struct host_slice *s)
 		out_lit(o, "{\"ph\": \"X\", \"cat\": \"cuda_driver\", \"name\": ");
 	else
 		out_lit(o, "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": ");
-	put_name(x, PIECE_CALL, k->call_name[s->row]);
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_name(x, PIECE_CALL, k->call_name[s->row]);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	out_lit(o, ", \"args\": {");
 	put_external(o, s->external);
 	out_lit(o, "\"cbid\": ");
@@ -296,7 +106,7 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 	out_u64(o, s->external);
 	if (domain) {
 		out_lit(o, ", \"domain\": ");
-		put_name(x, PIECE_TEXT, model_domain(x->m, process, domain));
+		kineto_name(x, PIECE_TEXT, model_domain(x->m, process, domain));
 	}
 	if (category) {
 		out_lit(o, ", \"category\": ");
@@ -325,9 +135,9 @@ static void range(struct export *x, const struct host_slice *s)
 {
 	kineto_next(x);
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": ");
-	put_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	out_lit(x->out, ", \"args\": {");
 	put_range_args(x, s);
 	out_lit(x->out, "}}");
@@ -341,8 +151,8 @@ static void interval(struct export *x, const struct host_slice *s)
 		out_format(x->out,
 			   "{\"ph\": \"%c\", \"cat\": \"nvtx_start_end\", \"id\": %llu, \"name\": ", end ? 'e' : 'b',
 			   (unsigned long long)s->external);
-		put_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
-		put_track(x, s->track);
+		kineto_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
+		kineto_track(x, s->track);
 		kineto_time(x, time_add(s->start, end ? s->duration : 0));
 		if (!end) {
 			out_lit(x->out, ", \"args\": {");
@@ -357,8 +167,8 @@ static void mark(struct export *x, const struct host_slice *s)
 {
 	kineto_next(x);
 	out_lit(x->out, "{\"ph\": \"i\", \"s\": \"t\", \"cat\": \"nvtx_mark\", \"name\": ");
-	put_name(x, PIECE_TEXT, own(x)->mark_name[s->row]);
-	put_track(x, s->track);
+	kineto_name(x, PIECE_TEXT, own(x)->mark_name[s->row]);
+	kineto_track(x, s->track);
 	kineto_time(x, s->start);
 	if (own(x)->payloads) {
 		const struct track *t = &x->tracks[s->track];
@@ -378,8 +188,8 @@ static void step(struct export *x, const struct host_slice *s, uint64_t number)
 	kineto_next(x);
 	out_format(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%llu\"",
 		   (unsigned long long)number);
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	out_format(x->out, ", \"args\": {\"External id\": %llu}}", (unsigned long long)s->external);
 }
 
@@ -392,11 +202,11 @@ static void flow(struct export *x, const struct gpu_slice *s)
 	kineto_next(x);
 	out_lit(o, "{\"ph\": \"s\", \"id\": ");
 	out_u64(o, s->flow);
-	put_track(x, s->call_track);
+	kineto_track(x, s->call_track);
 	kineto_time(x, s->call_start);
 	out_lit(o, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"},\n{\"ph\": \"f\", \"bp\": \"e\", \"id\": ");
 	out_u64(o, s->flow);
-	put_track(x, s->track);
+	kineto_track(x, s->track);
 	kineto_time(x, s->start);
 	out_lit(o, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"}");
 }
@@ -435,7 +245,7 @@ static void put_graph(struct export *x, const struct gpu_slice *s, uint32_t grap
 	range = made == NO_ROW ? NO_ROW : model_range_of(x->m, process, own(x)->node_range[made]);
 	if (range != NO_ROW) {
 		out_lit(o, ", \"captured in\": ");
-		put_name(x, PIECE_TEXT, own(x)->range_name[range]);
+		kineto_name(x, PIECE_TEXT, own(x)->range_name[range]);
 	}
 }
 
@@ -445,7 +255,7 @@ static void put_bytes(struct out *o, uint64_t bytes, int64_t duration)
 	out_u64(o, bytes);
 	if (duration > 0) {
 		out_lit(o, ", \"memory bandwidth (GB/s)\": ");
-		put_ratio(o, bytes, (uint64_t)duration);
+		kineto_ratio(o, bytes, (uint64_t)duration);
 	}
 }
 
@@ -454,11 +264,11 @@ static void kernel(struct export *x, const struct gpu_slice *s)
 	struct kineto *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": ");
-	put_name(x, PIECE_KERNEL, k->kernel_name[s->row]);
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_name(x, PIECE_KERNEL, k->kernel_name[s->row]);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	put_place(x, s, k->kernel_context[s->row]);
-	put_config(x, &x->tracks[s->track], k->kernel_config[s->row]);
+	kineto_config(x, &x->tracks[s->track], k->kernel_config[s->row]);
 	put_graph(x, s, k->kernel_graph[s->row], k->kernel_node[s->row]);
 }
 
@@ -467,9 +277,9 @@ static void copy(struct export *x, const struct gpu_slice *s)
 	struct kineto *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": ");
-	put_copy_name(x, k->copy_kind[s->row], k->copy_src[s->row], k->copy_dst[s->row]);
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_copy_name(x, k->copy_kind[s->row], k->copy_src[s->row], k->copy_dst[s->row]);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	put_place(x, s, k->copy_context[s->row]);
 	put_bytes(x->out, k->copy_bytes[s->row], s->duration);
 	if (k->copy_flags[s->row] & MEMCPY_PEER)
@@ -483,9 +293,9 @@ static void set(struct export *x, const struct gpu_slice *s)
 	struct kineto *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"gpu_memset\", \"name\": ");
-	put_copy_name(x, 0, 0, k->set_kind[s->row]);
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_copy_name(x, 0, 0, k->set_kind[s->row]);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	put_place(x, s, k->set_context[s->row]);
 	put_bytes(x->out, k->set_bytes[s->row], s->duration);
 	put_graph(x, s, k->set_graph[s->row], k->set_node[s->row]);
@@ -497,8 +307,8 @@ static void whole_graph(struct export *x, const struct gpu_slice *s)
 	struct kineto *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"CUDA graph\"");
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	put_place(x, s, k->graph_context[s->row]);
 	out_format(x->out, ", \"graph id\": %u", k->graph_id[s->row]);
 }
@@ -510,8 +320,8 @@ static void wait_for(struct export *x, const struct gpu_slice *s)
 	struct out *o = x->out;
 
 	out_format(o, "{\"ph\": \"X\", \"cat\": \"cuda_sync\", \"name\": \"%s\"", words ? words : "Synchronization");
-	put_track(x, s->track);
-	put_span(x, s->start, s->duration);
+	kineto_track(x, s->track);
+	kineto_span(x, s->start, s->duration);
 	out_lit(o, ", \"args\": {");
 	put_external(o, s->external);
 	out_format(o,
@@ -551,8 +361,8 @@ static void overhead(struct export *x, size_t row, uint32_t track, int64_t start
 	kineto_next(x);
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"overhead\", \"name\": ");
 	json_string(x->out, words ? words : "unrecognized");
-	put_track(x, track);
-	put_span(x, start, duration);
+	kineto_track(x, track);
+	kineto_span(x, start, duration);
 	out_lit(x->out, ", \"args\": {}}");
 }
 
@@ -618,11 +428,7 @@ static void release(struct export *x)
 	if (k->memory)
 		fclose(k->memory);
 	free(k->made);
-	for (size_t i = 0; i < k->n_pieces; i++)
-		free(k->pieces[i].text);
-	for (size_t i = 0; i < PIECE_CLASSES; i++)
-		map_release(&k->index[i]);
-	free(k->pieces);
+	kineto_pieces_release(k);
 	free(k);
 }
 

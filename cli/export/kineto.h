@@ -31,7 +31,8 @@ struct kineto {
 	const uint32_t *mark_name, *mark_domain;
 	const uint32_t *kernel_name, *kernel_config, *kernel_context, *kernel_graph;
 	const uint64_t *kernel_node;
-	const uint32_t *copy_kind, *copy_src, *copy_dst, *copy_context, *copy_flags, *copy_src_device, *copy_dst_device, *copy_graph;
+	const uint32_t *copy_kind, *copy_src, *copy_dst, *copy_context, *copy_flags, *copy_src_device, *copy_dst_device,
+		*copy_graph;
 	const uint64_t *copy_bytes, *copy_node;
 	const uint32_t *set_kind, *set_context, *set_graph;
 	const uint64_t *set_bytes, *set_node;

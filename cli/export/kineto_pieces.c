@@ -1,0 +1,213 @@
+/* Parts of a Kineto file that come again and again: times, names, tracks, launch configurations. */
+#include "cli/export/kineto_pieces.h"
+#include "cli/export/kineto.h"
+#include "cli/model/names.h"
+#include "cli/model/occupancy.h"
+#include "cli/model/sort.h"
+
+#include <stdlib.h>
+
+static struct kineto *own(struct export *x)
+{
+	return x->own;
+}
+
+/* ---- times ---- */
+
+/* With --us both ends are rounded down, so that what lay inside still does; ns / 1000 of a negative number is not
+ * needed. */
+void kineto_span(struct export *x, int64_t start, int64_t duration)
+{
+	int64_t from = time_sub(start, own(x)->base), to = time_add(from, duration > 0 ? duration : 0);
+
+	if (from < 0)
+		from = 0;
+	if (to < from)
+		to = from;
+	if (x->integers) {
+		out_i64(x->out, from / 1000);
+		out_lit(x->out, ", \"dur\": ");
+		out_i64(x->out, to / 1000 - from / 1000);
+	} else {
+		out_fixed(x->out, from, 3);
+		out_lit(x->out, ", \"dur\": ");
+		out_fixed(x->out, to - from, 3);
+	}
+}
+
+void kineto_time(struct export *x, int64_t ns)
+{
+	ns = time_sub(ns, own(x)->base);
+	if (ns < 0)
+		ns = 0;
+	if (x->integers)
+		out_i64(x->out, ns / 1000);
+	else
+		out_fixed(x->out, ns, 3);
+}
+
+/* ---- pieces ---- */
+
+/* The piece of a key, or NULL: it must be made first. */
+static const struct piece *piece_get(struct export *x, enum piece_class class, uint64_t key)
+{
+	uint32_t at = map_get(&own(x)->index[class], key);
+
+	return at == MAP_NONE ? NULL : &own(x)->pieces[at];
+}
+
+/* A piece is written by the same functions as the file, into memory. */
+static struct out *piece_begin(struct export *x)
+{
+	return &own(x)->making;
+}
+
+static const struct piece *piece_end(struct export *x, enum piece_class class, uint64_t key)
+{
+	static const struct piece none = { "\"?\"", 3 };
+	struct kineto *k = own(x);
+	struct piece made = { .len = 0 };
+
+	if (k->n_pieces == k->cap_pieces) {
+		size_t cap = k->cap_pieces ? k->cap_pieces * 2 : 256;
+		struct piece *pieces = realloc(k->pieces, cap * sizeof *pieces);
+
+		if (pieces) {
+			k->pieces = pieces;
+			k->cap_pieces = cap;
+		}
+	}
+	if (out_flush(&k->making) == 0 && fflush(k->memory) == 0 && k->n_pieces < k->cap_pieces)
+		made = (struct piece){ malloc(k->made_len + 1), k->made_len };
+	if (!made.text || !map_set(&k->index[class], key, (uint32_t)k->n_pieces)) {
+		free(made.text);
+		x->oom = true;
+		return &none;
+	}
+	memcpy(made.text, k->made, made.len);
+	rewind(k->memory);              /* the next one is written over it */
+	k->pieces[k->n_pieces] = made;
+	return &k->pieces[k->n_pieces++];
+}
+
+/* A text as a JSON string; the name of a kernel or call as printed. */
+void kineto_name(struct export *x, enum piece_class class, uint32_t id)
+{
+	static const enum name_style styles[] = {
+		[PIECE_KERNEL] = NAME_DEMANGLED, [PIECE_CALL] = NAME_API_PLAIN, [PIECE_TEXT] = NAME_AS_IS,
+	};
+	const struct piece *piece = piece_get(x, class, id);
+
+	if (!piece) {
+		const char *text = model_string(x->m, model_name(x->m, id, styles[class]));
+
+		/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows launches by the name cudaLaunchKernel
+		 * alone. */
+		if (class == PIECE_CALL && strncmp(text, "__", 2) == 0)
+			text += 2;
+		json_string(piece_begin(x), text);
+		piece = piece_end(x, class, id);
+	}
+	out_bytes(x->out, piece->text, piece->len);
+}
+
+/* "pid": 0, "tid": 7, "ts":  */
+void kineto_track(struct export *x, uint32_t track)
+{
+	const struct piece *piece = piece_get(x, PIECE_TRACK, track);
+
+	if (!piece) {
+		const struct track *t = &x->tracks[track];
+
+		out_format(piece_begin(x), ", \"pid\": %d, \"tid\": %u, \"ts\": ", (int)t->pid, t->tid);
+		piece = piece_end(x, PIECE_TRACK, track);
+	}
+	out_bytes(x->out, piece->text, piece->len);
+}
+
+/* A quotient with six decimals, as Kineto prints floats to about that. */
+void kineto_ratio(struct out *o, unsigned __int128 a, uint64_t b)
+{
+	out_fixed(o, (int64_t)((a * 1000000 + b / 2) / b), 6);
+}
+
+/* As Kineto estimates it: the blocks that there are, at most those that fit, by the threads that fit, in percent. */
+static void put_occupancy(struct out *o, const struct config_row *c, const struct device_row *d, uint64_t blocks,
+			  uint64_t threads)
+{
+	uint64_t room = (uint64_t)d->max_warps_sm * d->warp * d->sm_count, resident;
+	struct occupancy full;
+
+	if (!occupancy_of(c, d, &full))
+		return;
+	resident = blocks < (uint64_t)full.blocks * d->sm_count ? blocks : (uint64_t)full.blocks * d->sm_count;
+	out_lit(o, ", \"est. achieved occupancy %\": ");
+	out_u64(o, (resident * threads * 100 + room / 2) / room);
+}
+
+static void put_config_args(struct out *o, const struct config_row *c, const struct device_row *d)
+{
+	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z,
+		 threads = (uint64_t)c->block_x * c->block_y * c->block_z;
+
+	out_format(o, ", \"registers per thread\": %u, \"shared memory\": %llu", c->registers,
+		   (unsigned long long)c->static_shared + c->dynamic_shared);
+	if (d && d->sm_count) {
+		out_lit(o, ", \"blocks per SM\": ");
+		kineto_ratio(o, blocks, d->sm_count);
+		out_lit(o, ", \"warps per SM\": ");
+		kineto_ratio(o, (unsigned __int128)blocks * threads, (uint64_t)d->sm_count * (d->warp ? d->warp : 32));
+		put_occupancy(o, c, d, blocks, threads);
+	}
+	out_format(o, ", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u]", c->grid_x, c->grid_y, c->grid_z, c->block_x,
+		   c->block_y, c->block_z);
+}
+
+/* Grid, block, registers and what follows from them; the same for all kernels of a configuration on a device. */
+void kineto_config(struct export *x, const struct track *t, uint32_t config)
+{
+	uint64_t key = ((uint64_t)t->process * 64 + t->device) << 32 | config;
+	const struct piece *piece = piece_get(x, PIECE_CONFIG, key);
+	const struct config_row *c;
+	const struct device_row *d;
+	struct out *o;
+
+	if (!piece) {
+		c = model_config(x->m, t->process, config);
+		d = model_device(x->m, t->process, t->device);
+		o = piece_begin(x);
+		if (c)
+			put_config_args(o, c, d);
+		piece = piece_end(x, PIECE_CONFIG, key);
+	}
+	out_bytes(x->out, piece->text, piece->len);
+}
+
+/* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
+void kineto_copy_name(struct export *x, unsigned kind, unsigned from, unsigned to)
+{
+	uint64_t key = (uint64_t)kind << 40 | (uint64_t)(from & 0xfffff) << 20 | (to & 0xfffff);
+	const struct piece *piece = piece_get(x, PIECE_COPY, key);
+	const char *how = memcpy_short(kind), *source = memory_words(from), *target = memory_words(to);
+	struct out *o;
+
+	if (!piece) {
+		o = piece_begin(x);
+		if (kind)
+			out_format(o, "\"Memcpy %s (%s -> %s)\"", how ? how : "Unknown", source ? source : "Unknown",
+				   target ? target : "Unknown");
+		else
+			out_format(o, "\"Memset (%s)\"", target ? target : "Unknown");
+		piece = piece_end(x, PIECE_COPY, key);
+	}
+	out_bytes(x->out, piece->text, piece->len);
+}
+
+void kineto_pieces_release(struct kineto *k)
+{
+	for (size_t i = 0; i < k->n_pieces; i++)
+		free(k->pieces[i].text);
+	for (size_t i = 0; i < PIECE_CLASSES; i++)
+		map_release(&k->index[i]);
+	free(k->pieces);
+}
