@@ -4,20 +4,21 @@
 
 #include "inject/intern.h"
 #include "inject/names.h"
+#include "inject/nvtx_hooks.h"
 #include "inject/nvtx_payload.h"
 #include "inject/ranges.h"
 
 #define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
 
-static uint32_t message_of(struct stream *s, const struct nvtx_attributes *a)
+uint32_t nvtx_message(struct stream *s, int32_t type, union nvtx_text message)
 {
-	switch (a->message_type) {
+	switch (type) {
 	case NVTX_TEXT:
-		return intern_text(s, a->message.text);
+		return intern_text(s, message.text);
 	case NVTX_WIDE:
-		return intern_wide(s, a->message.wide);
+		return intern_wide(s, message.wide);
 	case NVTX_REGISTERED:
-		return names_string_id(s, a->message.registered);
+		return names_string_id(s, message.registered);
 	default:
 		return 0;
 	}
@@ -52,7 +53,7 @@ static struct range_what what_of(struct stream *s, const void *domain, const str
 
 	if (!a || a->size < sizeof *a)
 		return w;
-	w.name = message_of(s, a);
+	w.name = nvtx_message(s, a->message_type, a->message);
 	w.category = a->category;
 	w.color = a->color_type == NVTX_IS_ARGB ? a->color : 0;
 	if (a->payload_type > 0 && a->payload_type <= NVTX_PAYLOAD_FLOAT) {
@@ -426,45 +427,44 @@ static uint8_t is_enabled(const void *domain)
 
 /* ---- tables ---- */
 
-struct hook {
-	uint32_t id;
-	nvtx_function fn;
+static const struct nvtx_hook core[] = {
+	NVTX_HOOK(CORE, MarkEx, mark_ex), NVTX_HOOK(CORE, MarkA, mark_a), NVTX_HOOK(CORE, MarkW, mark_w),
+	NVTX_HOOK(CORE, RangeStartEx, start_ex), NVTX_HOOK(CORE, RangeStartA, start_a), NVTX_HOOK(CORE, RangeStartW, start_w), NVTX_HOOK(CORE, RangeEnd, end),
+	NVTX_HOOK(CORE, RangePushEx, push_ex), NVTX_HOOK(CORE, RangePushA, push_a), NVTX_HOOK(CORE, RangePushW, push_w), NVTX_HOOK(CORE, RangePop, pop),
+	NVTX_HOOK(CORE, NameCategoryA, category_a), NVTX_HOOK(CORE, NameCategoryW, category_w),
+	NVTX_HOOK(CORE, NameOsThreadA, thread_a), NVTX_HOOK(CORE, NameOsThreadW, thread_w),
 };
 
-#define HOOK(id, fn) { NVTX_##id, (nvtx_function)(fn) }
-
-static const struct hook core[] = {
-	HOOK(MarkEx, mark_ex), HOOK(MarkA, mark_a), HOOK(MarkW, mark_w),
-	HOOK(RangeStartEx, start_ex), HOOK(RangeStartA, start_a), HOOK(RangeStartW, start_w), HOOK(RangeEnd, end),
-	HOOK(RangePushEx, push_ex), HOOK(RangePushA, push_a), HOOK(RangePushW, push_w), HOOK(RangePop, pop),
-	HOOK(NameCategoryA, category_a), HOOK(NameCategoryW, category_w),
-	HOOK(NameOsThreadA, thread_a), HOOK(NameOsThreadW, thread_w),
+static const struct nvtx_hook core2[] = {
+	NVTX_HOOK(CORE2, DomainMarkEx, domain_mark_ex), NVTX_HOOK(CORE2, DomainRangeStartEx, domain_start_ex), NVTX_HOOK(CORE2, DomainRangeEnd, domain_end),
+	NVTX_HOOK(CORE2, DomainRangePushEx, domain_push_ex), NVTX_HOOK(CORE2, DomainRangePop, domain_pop),
+	NVTX_HOOK(CORE2, DomainNameCategoryA, domain_category_a), NVTX_HOOK(CORE2, DomainNameCategoryW, domain_category_w),
+	NVTX_HOOK(CORE2, DomainRegisterStringA, register_a), NVTX_HOOK(CORE2, DomainRegisterStringW, register_w),
+	NVTX_HOOK(CORE2, DomainCreateA, create_a), NVTX_HOOK(CORE2, DomainCreateW, create_w), NVTX_HOOK(CORE2, DomainDestroy, destroy),
 };
 
-static const struct hook core2[] = {
-	HOOK(DomainMarkEx, domain_mark_ex), HOOK(DomainRangeStartEx, domain_start_ex), HOOK(DomainRangeEnd, domain_end),
-	HOOK(DomainRangePushEx, domain_push_ex), HOOK(DomainRangePop, domain_pop),
-	HOOK(DomainNameCategoryA, domain_category_a), HOOK(DomainNameCategoryW, domain_category_w),
-	HOOK(DomainRegisterStringA, register_a), HOOK(DomainRegisterStringW, register_w),
-	HOOK(DomainCreateA, create_a), HOOK(DomainCreateW, create_w), HOOK(DomainDestroy, destroy),
+#define SLOT(id, fn) { 0, NVTX_##id, (nvtx_function)(fn) }
+static const struct nvtx_hook payload[] = {
+	SLOT(PayloadSchemaRegister, schema_register), SLOT(PayloadEnumRegister, enum_register),
+	SLOT(MarkPayload, mark_payload), SLOT(RangePushPayload, push_payload), SLOT(RangePopPayload, pop_payload),
+	SLOT(RangeStartPayload, start_payload), SLOT(RangeEndPayload, end_payload), SLOT(DomainIsEnabled, is_enabled),
 };
 
-static const struct hook payload[] = {
-	HOOK(PayloadSchemaRegister, schema_register), HOOK(PayloadEnumRegister, enum_register),
-	HOOK(MarkPayload, mark_payload), HOOK(RangePushPayload, push_payload), HOOK(RangePopPayload, pop_payload),
-	HOOK(RangeStartPayload, start_payload), HOOK(RangeEndPayload, end_payload), HOOK(DomainIsEnabled, is_enabled),
-};
-
-static void fill(const struct nvtx_callbacks *callbacks, uint32_t module, const struct hook *hooks, size_t n)
+static void fill(const struct nvtx_callbacks *callbacks, const struct nvtx_hook *hooks, size_t n)
 {
 	nvtx_function **table = NULL;
+	uint32_t module = 0;
 	unsigned size = 0;
 
-	if (!callbacks->module_table(module, &table, &size) || !table)
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (hooks[i].id < size && table[hooks[i].id])
+	for (size_t i = 0; i < n; i++) {
+		if (hooks[i].module != module) {
+			module = hooks[i].module;
+			if (!callbacks->module_table(module, &table, &size))
+				table = NULL;
+		}
+		if (table && hooks[i].id < size && table[hooks[i].id])
 			*table[hooks[i].id] = hooks[i].fn;
+	}
 }
 
 int nvtx_install(const void *(*get_export_table)(uint32_t id))
@@ -475,8 +475,9 @@ int nvtx_install(const void *(*get_export_table)(uint32_t id))
 	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || !session_connect() || !guest->config.trace_nvtx)
 		return 0;
 	session_flag(PROCESS_NVTX);
-	fill(callbacks, NVTX_MODULE_CORE, core, sizeof core / sizeof *core);
-	fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
+	fill(callbacks, core, sizeof core / sizeof *core);
+	fill(callbacks, core2, sizeof core2 / sizeof *core2);
+	fill(callbacks, nvtx_resource_hooks, n_nvtx_resource_hooks);
 	return 1;
 }
 

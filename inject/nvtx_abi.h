@@ -12,7 +12,9 @@
 #define NVTX_EXPORT_CALLBACKS 1         /* export table ids */
 
 /* Callback modules and the functions in them: positions in the table that the target gives. */
-enum nvtx_module { NVTX_MODULE_CORE = 1, NVTX_MODULE_CORE2 = 5 };
+enum nvtx_module {
+	NVTX_MODULE_CORE = 1, NVTX_MODULE_CUDA, NVTX_MODULE_OPENCL, NVTX_MODULE_CUDART, NVTX_MODULE_CORE2, NVTX_MODULE_SYNC, NVTX_MODULES
+};
 
 enum nvtx_core {
 	NVTX_MarkEx = 1, NVTX_MarkA, NVTX_MarkW, NVTX_RangeStartEx, NVTX_RangeStartA, NVTX_RangeStartW, NVTX_RangeEnd,
@@ -27,6 +29,16 @@ enum nvtx_core2 {
 	NVTX_DomainInitialize,
 };
 
+enum nvtx_cuda {
+	NVTX_NameCuDeviceA = 1, NVTX_NameCuDeviceW, NVTX_NameCuContextA, NVTX_NameCuContextW, NVTX_NameCuStreamA, NVTX_NameCuStreamW,
+	NVTX_NameCuEventA, NVTX_NameCuEventW,
+};
+
+enum nvtx_cudart {
+	NVTX_NameCudaDeviceA = 1, NVTX_NameCudaDeviceW, NVTX_NameCudaStreamA, NVTX_NameCudaStreamW, NVTX_NameCudaEventA,
+	NVTX_NameCudaEventW,
+};
+
 /* Payload extension: module id and the slots we fill. */
 #define NVTX_EXT_PAYLOAD 2
 enum nvtx_payload_slot {
@@ -38,6 +50,12 @@ enum nvtx_message { NVTX_TEXT = 1, NVTX_WIDE = 2, NVTX_REGISTERED = 3 };
 enum { NVTX_IS_ARGB = 1, NVTX_PAYLOAD_FLOAT = 6 };
 #define NVTX_PAYLOAD_EXTENDED ((int32_t)0xdfbd0009)     /* payload_type: payload is the address of `reserved` struct nvtx_payload */
 
+union nvtx_text {
+	const char *text;
+	const wchar_t *wide;
+	const void *registered;
+};
+
 struct nvtx_attributes {
 	uint16_t version, size;
 	uint32_t category;
@@ -46,11 +64,15 @@ struct nvtx_attributes {
 	int32_t  payload_type, reserved;
 	uint64_t payload;
 	int32_t  message_type;
-	union {
-		const char *text;
-		const wchar_t *wide;
-		const void *registered;
-	} message;
+	union nvtx_text message;
+};
+
+struct nvtx_resource {
+	uint16_t version, size;
+	int32_t  type;
+	uint64_t identifier;
+	int32_t  message_type;
+	union nvtx_text message;
 };
 
 struct nvtx_payload {

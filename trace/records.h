@@ -82,5 +82,7 @@ const char *unit_name(unsigned unit);
 #define MEMCPY_ASYNC     1u     /* memcpy.flags */
 #define MEMCPY_PEER      2u
 #define STREAM_NONE      0xffffffffu
+#define RESOURCE_KNOWN   1u     /* resource.flags */
+#define RESOURCE_GONE    2u
 
 #endif

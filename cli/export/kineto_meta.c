@@ -1,6 +1,7 @@
 /* What stands around the slices of a Kineto file: devices, versions, rank, names of tracks. */
 #include "cli/export/kineto.h"
 #include "cli/model/process.h"
+#include "cli/model/resources.h"
 
 #include <stdlib.h>
 
@@ -158,10 +159,13 @@ static void put_host(struct export *x, uint32_t process)
 static void put_gpu(struct export *x, const struct track *t)
 {
 	const struct device_row *d = model_device(x->m, t->process, t->device);
-	char labels[32];
+	const char *product = d ? model_string(x->m, d->name) : "GPU";
+	const char *given = model_resource_name(x->m, t->process, RESOURCE_DEVICE, t->device);
+	char labels[32], name[512];
 
 	snprintf(labels, sizeof labels, "GPU %u", t->gpu);
-	put_process(x, t->pid, d ? model_string(x->m, d->name) : "GPU", labels, SORT_GPU + t->gpu);
+	snprintf(name, sizeof name, "%s%s%s%s", product, given ? " (" : "", given ? given : "", given ? ")" : "");
+	put_process(x, t->pid, name, labels, SORT_GPU + t->gpu);
 }
 
 static void put_thread_name(struct export *x, const struct track *t)
@@ -187,25 +191,34 @@ static void put_thread_name(struct export *x, const struct track *t)
 	out_lit(x->out, "}}");
 }
 
+/* "stream 7 (the program's name for it) (waits)" */
+static const char *stream_name(struct export *x, const struct track *t, char *text, size_t size)
+{
+	const char *given = model_resource_name(x->m, t->process, RESOURCE_STREAM, t->id);
+
+	if (t->kind == TRACK_OVERHEAD)
+		return "CUPTI";
+	if (t->id == STREAM_NONE)
+		return "context (waits)";
+	snprintf(text, size, "stream %u%s%.200s%s%s", t->id, given ? " (" : "", given ? given : "", given ? ")" : "",
+		 t->kind == TRACK_WAITS ? " (waits)" : "");
+	return text;
+}
+
 static void put_stream_name(struct export *x, const struct track *t)
 {
-	row_begin(x, "thread_name", t->pid, t->tid);
-	out_lit(x->out, "\"name\": \"");
-	if (t->kind == TRACK_OVERHEAD)
-		out_lit(x->out, "CUPTI");
-	else if (t->id == STREAM_NONE)
-		out_lit(x->out, "context (waits)");
-	else
-		out_format(x->out, "stream %u%s", t->id, t->kind == TRACK_WAITS ? " (waits)" : "");
-	if (t->lane)
-		out_format(x->out, " (overlap %u)", t->lane);
-	if (x->merged) {
-		uint32_t n;
-		const struct process *p = model_processes(x->m, &n) + t->process;
+	char text[256], lane[32] = "", of[32] = "", name[384];
+	uint32_t n;
 
-		out_format(x->out, " of pid %u", p->pid);
-	}
-	out_lit(x->out, "\"}}");
+	if (t->lane)
+		snprintf(lane, sizeof lane, " (overlap %u)", t->lane);
+	if (x->merged)
+		snprintf(of, sizeof of, " of pid %u", model_processes(x->m, &n)[t->process].pid);
+	snprintf(name, sizeof name, "%s%s%s", stream_name(x, t, text, sizeof text), lane, of);
+	row_begin(x, "thread_name", t->pid, t->tid);
+	out_lit(x->out, "\"name\": ");
+	json_string(x->out, name);
+	out_lit(x->out, "}}");
 }
 
 static void put_track_names(struct export *x, size_t i, struct map *named)

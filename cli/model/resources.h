@@ -1,0 +1,20 @@
+/* Names that programs gave to their devices, contexts, streams and other handles. */
+#ifndef MODEL_RESOURCES_H
+#define MODEL_RESOURCES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct model;
+
+enum resource_class { RESOURCE_DEVICE, RESOURCE_CONTEXT, RESOURCE_STREAM, RESOURCE_OTHER };
+
+enum resource_class resource_class(uint32_t type);
+
+/* "CUDA stream", "thread", or NULL for a type that is not known. */
+const char *resource_words(uint32_t type);
+
+/* The last name that a process gave to its device (ordinal), context or stream (CUPTI's id); NULL: none. */
+const char *model_resource_name(struct model *m, uint32_t process, enum resource_class what, uint32_t object);
+
+#endif
