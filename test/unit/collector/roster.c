@@ -32,6 +32,21 @@ TEST(a_roster_line_without_a_name_is_one)
 	CHECK_STR(l.name, "");
 }
 
+TEST(every_way_into_a_process_is_understood)
+{
+	static const char hows[] = "cdfFx";
+	char line[] = "R1 ? 1 1 1 x";
+	struct roster_line l;
+
+	for (const char *how = hows; *how; how++) {
+		line[3] = *how;
+		CHECK(parse(&l, line));
+		CHECK_EQ(l.how, *how);
+	}
+	line[3] = '\0';
+	CHECK(!roster_parse(&l, line, sizeof line - 1));
+}
+
 TEST(other_lines_are_none)
 {
 	static const char *const lines[] = {
