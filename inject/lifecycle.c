@@ -106,8 +106,17 @@ EXPORT int execv(const char *path, char *const argv[])
 /* The search through PATH is libc's; looked up at load, since dlsym may not be called in a vfork child. */
 static int (*real_execvpe)(const char *, char *const[], char *const[]);
 
+__attribute__((constructor(101))) static void find_real(void)
+{
+	void *fn = dlsym(RTLD_NEXT, "execvpe");
+
+	*(void **)&real_execvpe = fn;
+}
+
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
+	if (!real_execvpe)      /* a library that replaces the program before our turn to be loaded */
+		find_real();
 	if (!real_execvpe) {
 		errno = ENOSYS;
 		return -1;
@@ -119,11 +128,4 @@ EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 EXPORT int execvp(const char *file, char *const argv[])
 {
 	return execvpe(file, argv, environ);
-}
-
-__attribute__((constructor(101))) static void find_real(void)
-{
-	void *fn = dlsym(RTLD_NEXT, "execvpe");
-
-	*(void **)&real_execvpe = fn;
 }
