@@ -61,8 +61,11 @@ void env_release(struct env *e);
 /* What the user asked for: -n and -e. */
 int env_of_request(struct env *e, const struct request *r, char *const *ours);
 
-/* The doors through which our object comes in.  inject NULL: it is missing; preload false: the loader must not see it. */
-int env_open_doors(struct env *e, const char *session, const char *inject, bool preload);
+/*
+ * The doors through which our object comes in.  inject NULL: it is missing; preload false: the loader must not see it; nvtx false: NVTX
+ * is not recorded, and costs the program nothing.
+ */
+int env_open_doors(struct env *e, const char *session, const char *inject, bool preload, bool nvtx);
 
 /* ---- run_checks.c: what the command is ---- */
 

@@ -186,7 +186,16 @@ static int set_injection(struct env *e, const char *name, const char *next, cons
 	return env_set(e, name, inject);
 }
 
-int env_open_doors(struct env *e, const char *session, const char *inject, bool preload)
+/* A foreign one stays; ours is of an outer session. */
+static void unset_injection(struct env *e, const char *name)
+{
+	const char *old = env_get(e, name);
+
+	if (old && is_ours(old, strlen(old)))
+		env_unset(e, name);
+}
+
+int env_open_doors(struct env *e, const char *session, const char *inject, bool preload, bool nvtx)
 {
 	if (env_set(e, WIRE_ENV, session) < 0)
 		return -1;
@@ -196,5 +205,8 @@ int env_open_doors(struct env *e, const char *session, const char *inject, bool 
 		return -1;
 	if (set_injection(e, "CUDA_INJECTION64_PATH", "GPROF_NEXT_CUDA_INJECTION", inject) < 0)
 		return -1;
-	return set_injection(e, "NVTX_INJECTION64_PATH", "GPROF_NEXT_NVTX_INJECTION", inject);
+	if (nvtx)
+		return set_injection(e, "NVTX_INJECTION64_PATH", "GPROF_NEXT_NVTX_INJECTION", inject);
+	unset_injection(e, "NVTX_INJECTION64_PATH");
+	return 0;
 }

@@ -43,7 +43,8 @@ static int open_doors(struct run *x)
 	if (env_copy(&x->ours, x->plain.vars) < 0)
 		return -1;
 	there = there && loadable_path(&x->session, inject, sizeof inject) == 0;
-	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, x->target.preload);
+	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, x->target.preload,
+			      x->request.config.trace_nvtx);
 }
 
 /* The program, its environment: what has to be right before anything is started. */

@@ -471,8 +471,11 @@ int nvtx_install(const void *(*get_export_table)(uint32_t id))
 {
 	const struct nvtx_callbacks *callbacks = get_export_table(NVTX_EXPORT_CALLBACKS);
 
-	/* Connecting now is the first use of NVTX, a few calls before the first row: the session says whether NVTX is wanted. */
-	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || !session_connect() || !guest->config.trace_nvtx)
+	/*
+	 * No connecting here: all threads wait for this one in NVTX, and a child forked meanwhile would wait for ever.  Where NVTX is not
+	 * wanted, gprof-run does not open this door; an older one may have.
+	 */
+	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || (guest->arena && !guest->config.trace_nvtx))
 		return 0;
 	session_flag(PROCESS_NVTX);
 	fill(callbacks, core, sizeof core / sizeof *core);
