@@ -1,14 +1,15 @@
 #include "inject/intern.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
+#include "inject/lock.h"
 #include "inject/memory.h"
 
-/* Most things kept apart in a process: 2^20 names of 100 bytes are 100 MB of the program's memory, which is enough to ask. */
+/* Most things kept apart in a process, and most bytes of them: it is the program's memory. */
 #define MAX_ENTRIES (1u << 20)
+#define MAX_BYTES   (128u << 20)
 #define FIRST_SIZE  4096u       /* places; doubled when half full */
 
 struct entry {
@@ -29,6 +30,7 @@ struct intern {
 	struct table *table;
 	uint32_t lock;
 	uint32_t used;
+	uint64_t bytes;
 	uint32_t next_string, next_config;
 	/* By address of the text: most names are literals, and comparing costs a third of hashing and looking up. */
 	struct entry *recent[RECENT];
@@ -90,11 +92,12 @@ static struct entry *find(const struct table *t, uint64_t hash, uint32_t kind, c
 
 static void place(struct table *t, struct entry *e)
 {
-	uint32_t i = (uint32_t)e->hash & t->mask;
+	struct entry *none = NULL;
 
-	while (t->places[i])
-		i = (i + 1) & t->mask;
-	__atomic_store_n(&t->places[i], e, __ATOMIC_RELEASE);
+	/* Taken by compare and swap: the lock may be held by two (lock.h). */
+	for (uint32_t i = (uint32_t)e->hash & t->mask;; i = (i + 1) & t->mask, none = NULL)
+		if (__atomic_compare_exchange_n(&t->places[i], &none, e, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return;
 }
 
 static struct table *table_new(uint32_t size)
@@ -136,20 +139,6 @@ static struct intern *intern_self(void)
 	return none;
 }
 
-/* The holder runs a few microseconds and cannot be interrupted by a hook of its own thread (stream_enter). */
-static void lock(struct intern *in)
-{
-	while (__atomic_exchange_n(&in->lock, 1, __ATOMIC_ACQUIRE))
-		for (unsigned spins = 1; __atomic_load_n(&in->lock, __ATOMIC_RELAXED); spins++)
-			if (spins % 256 == 0)
-				sched_yield();
-}
-
-static void unlock(struct intern *in)
-{
-	__atomic_store_n(&in->lock, 0, __ATOMIC_RELEASE);
-}
-
 static bool describe_string(struct stream *s, uint32_t id, const void *bytes, size_t n)
 {
 	struct string_row *row = stream_reserve(s, ROW_string, stream_tail(sizeof *row, n));
@@ -179,11 +168,12 @@ static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, 
 {
 	struct entry *e = find(in->table, hash, kind, bytes, n);
 	uint32_t *next = kind == ROW_string ? &in->next_string : &in->next_config;
+	uint32_t id;
 	bool ok;
 
 	if (e)
 		return e;
-	if (in->used >= MAX_ENTRIES) {
+	if (in->used >= MAX_ENTRIES || in->bytes + n > MAX_BYTES) {
 		health_count(HEALTH_strings_full);
 		return NULL;
 	}
@@ -195,13 +185,15 @@ static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, 
 	e->hash = hash;
 	e->kind = kind;
 	e->len = (uint32_t)n;
-	e->id = *next + 1;
+	e->id = id = __atomic_add_fetch(next, 1, __ATOMIC_RELAXED);
 	memcpy(e->bytes, bytes, n);
 	ok = kind == ROW_string ? describe_string(s, e->id, bytes, n) : describe_config(s, e->id, bytes);
-	if (!ok)
+	if (!ok) {      /* ids stay small: the reader has a table of them */
+		__atomic_compare_exchange_n(next, &id, id - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		return NULL;
-	*next = e->id;
-	in->used++;
+	}
+	__atomic_fetch_add(&in->used, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&in->bytes, n, __ATOMIC_RELAXED);
 	place(in->table, e);
 	return e;
 }
@@ -213,9 +205,9 @@ static struct entry *intern(struct stream *s, struct intern *in, uint32_t kind, 
 
 	if (likely(e != NULL))
 		return e;
-	lock(in);
+	lock_take(&in->lock);
 	e = insert(s, in, hash, kind, bytes, n);
-	unlock(in);
+	lock_give(&in->lock);
 	return e;
 }
 

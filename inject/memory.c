@@ -1,5 +1,6 @@
 #include "inject/memory.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 
@@ -11,10 +12,13 @@ static struct region {
 	char bytes[REGION - sizeof(size_t)];
 } *current;
 
+/* Keeps errno: a hook may run out of memory, and the program must not see it. */
 static void *map(size_t size)
 {
+	int saved = errno;
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	errno = saved;
 	return p == MAP_FAILED ? NULL : p;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inject/intern.h"
+#include "inject/lock.h"
 #include "inject/memory.h"
 
 #define GROUP  1024u
@@ -46,8 +47,10 @@ static uint32_t add(struct names *all, const char *text, size_t n)
 	struct name *name = at(all, i);
 	char *copy = name ? memory_take(n + 1) : NULL;
 
-	if (!copy)
+	if (!copy) {
+		health_count(HEALTH_strings_full);
 		return 0;
+	}
 	memcpy(copy, text, n);
 	name->len = (uint32_t)n;
 	__atomic_store_n(&name->text, copy, __ATOMIC_RELEASE);
@@ -123,12 +126,11 @@ const void *names_domain(struct stream *s, const char *text, size_t n)
 
 	if (n > INTERN_MAX)
 		n = INTERN_MAX;
-	while (__atomic_exchange_n(&domain_lock, 1, __ATOMIC_ACQUIRE))
-		;
+	lock_take(&domain_lock);
 	i = find_domain(text, n);
 	if (!i)
 		i = add(&domains, text, n);
-	__atomic_store_n(&domain_lock, 0, __ATOMIC_RELEASE);
+	lock_give(&domain_lock);
 	names_domain_id(s, (const void *)(uintptr_t)i);
 	return (const void *)(uintptr_t)i;
 }

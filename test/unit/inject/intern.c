@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inject/lock.h"
 #include "inject/names.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
@@ -170,4 +171,17 @@ TEST(handles_of_names_survive_a_new_process_and_foreign_ones_are_harmless)
 	CHECK_EQ(fake_count(ROW_domain), 1);
 	CHECK_STR(fake_string(((const struct domain_row *)fake_row(ROW_domain, 0))->name), "train");
 	stream_leave(s);
+}
+
+TEST(a_lock_whose_holder_is_gone_is_waited_for_but_not_for_ever)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+	uint32_t lock = 1;
+
+	lock_take(&lock);
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= LOCK_WAIT_NS);
+	lock_give(&lock);
+	begin = clock_ns(CLOCK_MONOTONIC);
+	lock_take(&lock);
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < LOCK_WAIT_NS);
 }

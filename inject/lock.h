@@ -1,0 +1,40 @@
+/*
+ * A lock that can be waited for, but not for ever.  Its holder may be gone: it left our code by a longjmp out of a signal handler, was
+ * cancelled asynchronously, or is a thread that a fork did not copy; or it does not run, below a real-time thread that waits for it.
+ * So what a lock guards here must stay right when two go in at once; only work is then done twice.
+ */
+#ifndef INJECT_LOCK_H
+#define INJECT_LOCK_H
+
+#include <sched.h>
+#include <stdint.h>
+
+#include "trace/clock.h"
+
+/* A thousand times longer than anybody holds one. */
+#define LOCK_WAIT_NS 20000000ll
+
+static inline void lock_take(uint32_t *lock)
+{
+	int64_t begin = 0;
+
+	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < 256 && __atomic_load_n(lock, __ATOMIC_RELAXED); i++)
+			;
+		sched_yield();
+
+		int64_t now = clock_ns(CLOCK_MONOTONIC);
+
+		if (!begin)
+			begin = now;
+		if (now - begin > LOCK_WAIT_NS)
+			return;
+	}
+}
+
+static inline void lock_give(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+#endif
