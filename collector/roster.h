@@ -9,7 +9,7 @@
 #include "trace/wire.h"
 
 struct roster_line {
-	char how;                       /* 'c', 'd', 'f', 'F' as in wire.h; 'x': it could not connect, name says why */
+	char how;                       /* 'c', 'd', 'f', 'F' as in wire.h; 'x': it could not connect, the name is an errno */
 	uint32_t pid, ppid;
 	int64_t start;
 	char name[ROSTER_LINE_MAX];

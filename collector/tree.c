@@ -170,7 +170,7 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 	bool twice = p && p->injected && p->start == l->start;
 
 	if (l->how == 'x') {
-		gave_up(t, p, l->name);
+		gave_up(t, p, strerror(atoi(l->name)));
 		return;
 	}
 	if (p && p->injected && !twice && p->host_pid == p->pid) {

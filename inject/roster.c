@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inject/calm.h"
 #include "inject/session.h"
 
 /* snprintf is not async-signal-safe, and this runs in a forked child of a threaded program. */
@@ -25,6 +26,7 @@ static char *put_number(char *p, uint64_t v)
 void roster_line(const char *folder, char how, int64_t start, const char *name)
 {
 	char path[128], line[ROSTER_LINE_MAX], *p = line;
+	struct calm calm;
 	int saved = errno;
 	int fd;
 
@@ -41,12 +43,23 @@ void roster_line(const char *folder, char how, int64_t start, const char *name)
 		*p++ = *name > ' ' && *name < 0x7f ? *name : '_';
 	*p++ = '\n';
 
-	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	calm_begin(&calm);
+	/* For reading too: should the collector die before the write, there is no SIGPIPE. */
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd >= 0) {
 		if (write(fd, line, (size_t)(p - line)) < 0) {
 			/* The pipe is full: this process will be missing from the list, and nothing else. */
 		}
 		close(fd);
 	}
+	calm_end(&calm);
 	errno = saved;
+}
+
+void roster_failed(const char *folder, int64_t start, int error)
+{
+	char digits[24], *end = put_number(digits, (uint64_t)error);
+
+	end[-1] = '\0';
+	roster_line(folder, 'x', start, digits);
 }

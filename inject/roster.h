@@ -7,4 +7,7 @@
 /* Open, one write, close: about a microsecond (wire.h has the format).  Async-signal-safe; keeps errno; may fail silently. */
 void roster_line(const char *folder, char how, int64_t start, const char *name);
 
+/* The line of a process that could not connect; error: why. */
+void roster_failed(const char *folder, int64_t start, int error);
+
 #endif

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inject/calm.h"
+#include "inject/health.h"
 #include "inject/module.h"
 #include "inject/roster.h"
 
@@ -21,7 +23,11 @@ static struct guest boot;
 struct guest *guest = &boot;
 
 static char folder[sizeof ((struct sockaddr_un *)0)->sun_path];
-static uint32_t flags_at_fork;          /* PROCESS_ bits of a forked child */
+static uint32_t kept_flags;             /* PROCESS_ bits that a forked child has, too */
+static bool wiped;                      /* the kernel clears the page in a child */
+
+/* Of the handshake; a child that another thread forks meanwhile closes its copies.  0: none. */
+static int open_fds[3];
 
 bool session_wanted(void)
 {
@@ -33,8 +39,26 @@ int session_real_pid(void)
 	return (int)syscall(SYS_getpid);
 }
 
+/* A moment on both clocks: which of them is ours is known when we are connected. */
+struct moment {
+	int64_t tsc, mono;
+};
+
+static struct moment starting;          /* how long it took to load the object, or to begin in a forked child */
+
+static struct moment moment_now(void)
+{
+	return (struct moment){ .tsc = (int64_t)tsc_now(), .mono = clock_ns(CLOCK_MONOTONIC) };
+}
+
+static struct moment moment_since(struct moment m)
+{
+	return (struct moment){ .tsc = (int64_t)tsc_now() - m.tsc, .mono = clock_ns(CLOCK_MONOTONIC) - m.mono };
+}
+
 static void init(void)
 {
+	struct moment begin = moment_now();
 	const char *dir = getauxval(AT_SECURE) ? NULL : getenv(WIRE_ENV);
 	const char *list = getenv("LD_PRELOAD");
 	void *page;
@@ -44,7 +68,7 @@ static void init(void)
 	strcpy(folder, dir);
 	page = mmap(NULL, sizeof *guest, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page != MAP_FAILED) {
-		madvise(page, sizeof *guest, MADV_WIPEONFORK);
+		wiped = madvise(page, sizeof *guest, MADV_WIPEONFORK) == 0;
 		guest = page;
 	}
 	guest->start = clock_ns(CLOCK_REALTIME);
@@ -52,6 +76,7 @@ static void init(void)
 	if (preloaded)
 		guest->flags |= PROCESS_PRELOADED;
 	roster_line(folder, preloaded ? 'c' : 'd', guest->start, program_invocation_short_name);
+	starting = moment_since(begin);
 }
 
 /* ms from now until the deadline, at least 1. */
@@ -72,18 +97,13 @@ static int dial(int64_t deadline)
 
 	if (fd < 0)
 		return -1;
+	open_fds[0] = fd + 1;
 	strcpy(to.sun_path, folder);
 	strcat(to.sun_path, "/sock");
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv);        /* bounds connect() too */
-	while (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
-		if (errno != EINTR || clock_ns(CLOCK_MONOTONIC) > deadline) {
-			int e = errno;
-
-			close(fd);
-			errno = e;
+	while (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
+		if (errno != EINTR || clock_ns(CLOCK_MONOTONIC) > deadline)
 			return -1;
-		}
-	}
 	return fd;
 }
 
@@ -95,7 +115,7 @@ static int say_hello(int fd)
 		.pid = (uint32_t)session_real_pid(),
 		.ppid = (uint32_t)getppid(),
 		.start = guest->start,
-		.flags = guest->flags | flags_at_fork,
+		.flags = guest->flags | kept_flags,
 	};
 	ssize_t n;
 
@@ -126,8 +146,11 @@ static int hear_welcome(int fd, int64_t deadline, struct wire_welcome *w, int fd
 
 	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
 		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
+		open_fds[1] = fds[0] + 1;
+		open_fds[2] = fds[1] + 1;
+	}
 	if (n < 0)
 		return -1;
 	errno = EPROTO;
@@ -156,6 +179,9 @@ static int map_arena(const struct wire_welcome *w, const int fds[2])
 		errno = EPROTO;
 		return -1;
 	}
+	/* A core file of the program would have all of it, and writing one would touch every page. */
+	madvise(a, w->arena_size, MADV_DONTDUMP);
+	madvise(bell, 4096, MADV_DONTDUMP);
 	guest->arena = a;
 	guest->bell = bell;
 	guest->process = w->process;
@@ -163,59 +189,79 @@ static int map_arena(const struct wire_welcome *w, const int fds[2])
 	return 0;
 }
 
+/* Also in a child that was forked meanwhile.  Forgotten first: the number may be the program's the next moment. */
+static void close_fds(void)
+{
+	int saved = errno;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = open_fds[i] - 1;
+
+		open_fds[i] = 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	errno = saved;
+}
+
 static int handshake(int64_t deadline)
 {
 	struct wire_welcome w = { 0 };
-	int fds[2] = { -1, -1 };
+	int fds[2];
 	int fd = dial(deadline);
 	int rc = -1;
 
 	if (fd >= 0 && say_hello(fd) == 0 && hear_welcome(fd, deadline, &w, fds) == 0)
 		rc = map_arena(&w, fds);
-
-	int e = errno;
-
-	for (int i = 0; i < 2; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	if (fd >= 0)
-		close(fd);
-	errno = e;
+	close_fds();
 	return rc;
 }
 
-/* Another thread is connecting.  Bounded: past the deadline this row is not recorded, the next may be. */
+/*
+ * Another thread is connecting.  Past its deadline this row is not recorded, and later ones do not wait again: that thread may never get
+ * on.
+ */
 static bool wait_for_other(void)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + WIRE_HANDSHAKE_MS * 1000000ll;
+	int64_t its_end = __atomic_load_n(&guest->deadline, __ATOMIC_RELAXED);
+	uint32_t state;
 
-	for (int i = 0; i < WIRE_HANDSHAKE_MS * 10; i++) {
-		uint32_t state = __atomic_load_n(&guest->state, __ATOMIC_ACQUIRE);
-
-		if (state != SESSION_CONNECTING)
-			return state == SESSION_UP;
+	if (its_end && its_end < end)
+		end = its_end;
+	while ((state = __atomic_load_n(&guest->state, __ATOMIC_ACQUIRE)) == SESSION_CONNECTING && clock_ns(CLOCK_MONOTONIC) < end)
 		nanosleep(&nap, NULL);
-	}
-	return false;
+	return state == SESSION_UP;
+}
+
+static void count_costs(const struct moment *begin)
+{
+	bool tsc = guest->clock == CLOCK_TSC;
+
+	health_cost(COST_connect, tsc ? begin->tsc : begin->mono);
+	health_cost(COST_start, clock_now() - (tsc ? starting.tsc : starting.mono));
 }
 
 static bool connect_first(void)
 {
-	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+	struct moment begin = moment_now();
 
+	__atomic_store_n(&guest->deadline, begin.mono + WIRE_HANDSHAKE_MS * 1000000ll, __ATOMIC_RELAXED);
 	if (!guest->start)      /* a child that no fork handler saw */
 		guest->start = clock_ns(CLOCK_REALTIME);
-	if (handshake(begin + WIRE_HANDSHAKE_MS * 1000000ll) < 0) {
-		roster_line(folder, 'x', guest->start, strerror(errno));
+	if (handshake(guest->deadline) < 0) {
+		roster_failed(folder, guest->start, errno);
 		__atomic_store_n(&guest->state, SESSION_OFF, __ATOMIC_RELEASE);
 		return false;
 	}
 
 	struct arena *a = guest->arena;
 
-	__atomic_fetch_or(&a->flags, guest->flags | flags_at_fork | PROCESS_CONNECTED, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&a->flags, guest->flags | kept_flags | PROCESS_CONNECTED, __ATOMIC_RELAXED);
+	count_costs(&begin);
 	__atomic_store_n(&a->life, LIFE_RUNNING, __ATOMIC_RELEASE);
-	__atomic_store_n(&guest->epoch, (uint32_t)session_real_pid(), __ATOMIC_RELEASE);
+	__atomic_store_n(&guest->epoch, guest->process, __ATOMIC_RELEASE);
 	__atomic_store_n(&guest->state, SESSION_UP, __ATOMIC_RELEASE);
 	/* Once more: a flag set by another thread meanwhile went to guest->flags alone. */
 	__atomic_fetch_or(&a->flags, guest->flags, __ATOMIC_RELAXED);
@@ -226,17 +272,20 @@ bool session_connect(void)
 {
 	uint32_t state = __atomic_load_n(&guest->state, __ATOMIC_ACQUIRE);
 	int saved = errno;
+	struct calm calm;
 	bool up;
 
 	if (state == SESSION_UP)
 		return true;
 	if (state == SESSION_OFF || !session_wanted())
 		return false;
+	calm_begin(&calm);
 	state = SESSION_NEW;
 	if (__atomic_compare_exchange_n(&guest->state, &state, SESSION_CONNECTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		up = connect_first();
 	else
 		up = wait_for_other();
+	calm_end(&calm);
 	errno = saved;
 	return up;
 }
@@ -244,6 +293,8 @@ bool session_connect(void)
 void session_flag(uint32_t bits)
 {
 	__atomic_fetch_or(&guest->flags, bits, __ATOMIC_RELAXED);
+	/* A child finds NVTX's tables filled: nobody will ask it again. */
+	__atomic_fetch_or(&kept_flags, bits & PROCESS_NVTX, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&guest->state, __ATOMIC_ACQUIRE) == SESSION_UP)
 		__atomic_fetch_or(&guest->arena->flags, bits, __ATOMIC_RELAXED);
 }
@@ -262,17 +313,21 @@ void session_ring(void)
 /* The page is zeroes already where the kernel could do it; the parent's mapping is of no use here. */
 static void forked(void)
 {
-	if (guest == &boot || guest->epoch)
+	struct moment begin = moment_now();
+
+	if (!wiped)     /* whatever its state: another thread may have been connecting */
 		memset(guest, 0, sizeof *guest);
+	close_fds();
 	guest->start = clock_ns(CLOCK_REALTIME);
-	flags_at_fork |= PROCESS_FORKED;
+	kept_flags |= PROCESS_FORKED;
 	if (session_wanted())
-		roster_line(folder, flags_at_fork & PROCESS_FORKED_CUDA ? 'F' : 'f', guest->start, program_invocation_short_name);
+		roster_line(folder, kept_flags & PROCESS_FORKED_CUDA ? 'F' : 'f', guest->start, program_invocation_short_name);
+	starting = moment_since(begin);
 }
 
 void session_forked_after_cuda(void)
 {
-	flags_at_fork |= PROCESS_FORKED_CUDA;
+	kept_flags |= PROCESS_FORKED_CUDA;
 }
 
 const struct module session_module = { .init = init, .forked = forked };

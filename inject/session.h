@@ -20,7 +20,7 @@ struct intern;
 enum session_state { SESSION_NEW, SESSION_CONNECTING, SESSION_UP, SESSION_OFF };
 
 struct guest {
-	uint32_t epoch;                 /* 0: not connected, else the process id; a thread's stream is valid for one epoch */
+	uint32_t epoch;                 /* 0: not connected, else `process`; a thread's stream is valid for one epoch */
 	uint32_t state;                 /* enum session_state */
 	struct arena *arena;            /* NULL until connected */
 	struct bell *bell;
@@ -30,6 +30,7 @@ struct guest {
 	uint32_t flags;                 /* PROCESS_ bits known before the arena was there */
 	uint32_t reserved;
 	int64_t start;                  /* REALTIME ns when the object started in this process */
+	int64_t deadline;               /* MONOTONIC ns: for the thread that connects, and for those that wait for it.  0: nobody has begun */
 	struct config config;           /* defaults until connected */
 };
 

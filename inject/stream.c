@@ -151,14 +151,15 @@ void stream_name_thread(struct stream *s, uint32_t tid, const char *name, size_t
 
 bool stream_attach(struct stream *s)
 {
-	uint32_t tid = (uint32_t)syscall(SYS_gettid);
 	char name[17] = "";
 	int saved = errno;
 	struct arena *a;
+	uint32_t tid;
 
 	if (!session_connect())
 		return false;
 	a = guest->arena;
+	tid = (uint32_t)syscall(SYS_gettid);
 	s->thread = __atomic_add_fetch(&a->next_thread, 1, __ATOMIC_RELAXED);
 	s->sequence = 0;
 	s->too_deep = 0;

@@ -19,7 +19,7 @@
 /*
  * Roster line: "R1 <how> <pid> <ppid> <start, REALTIME ns> <name>\n", at most ROSTER_LINE_MAX bytes, which is below PIPE_BUF, so
  * lines never mix.  how: 'c' constructor (a new program image, preloaded), 'd' the same, but loaded later by the driver's or NVTX's
- * door, 'f' forked child, 'F' forked child of a CUDA-initialised parent, 'x' could not connect and records nothing: the name is then the reason.
+ * door, 'f' forked child, 'F' forked child of a CUDA-initialised parent, 'x' could not connect and records nothing: the name is then an errno.
  */
 #define ROSTER_LINE_MAX 64
 

@@ -1,0 +1,72 @@
+#!/bin/sh
+# Threads that are cancelled, forked away from or jumped out of in the middle of a hook: nobody waits for them.
+. "$(dirname "$0")/lib.sh"
+
+rough=$GPROF_BUILD/test/programs/rough
+export rough
+
+recorded='
+	need "$rough" "NVTX programs are not built"
+	gprof-run -q -o run -- "$rough" '
+
+it 'lets children run that are forked in the middle of the first use of NVTX' "$recorded"'fork >said || fail "$(cat said)"
+	is 80 "$(gprof-trace dump run.gtrace | grep -c "^range ")" "ranges"
+'
+
+it 'lets children run that are forked while other threads make names' "$recorded"'name >said || fail "$(cat said)"
+	is 200 "$(gprof-trace dump run.gtrace | grep -c "^range .*\"child\"")" "ranges of children"
+'
+
+it 'is no cancellation point' "$recorded"'cancel >said || fail "$(cat said)"
+	is 2 "$(gprof-trace dump run.gtrace | grep -c "^range ")" "ranges"
+'
+
+it 'goes on naming when a thread has left a hook by siglongjmp' "$recorded"'jump >said || fail "$(cat said)"
+	gprof-trace dump run.gtrace >rows
+	is "$(sed "s/ ranges//" said)" "$(grep -cE "^range .*\"(init|other [0-9]*)\"" rows)" "ranges of the other thread"
+'
+
+it 'adds nothing to a core file of the program' '
+	need python3
+	need "$GPROF_BUILD/test/programs/libnvtx_shim.so" "the NVTX shim is not built"
+	cat >maps.py <<-PY
+		import ctypes
+		nvtx = ctypes.CDLL("$GPROF_BUILD/test/programs/libnvtx_shim.so")
+		nvtx.nvtx_mark(b"x")
+		name = ""
+		for line in open("/proc/self/smaps"):
+		    if "-" in line.split()[0]: name = line
+		    if line.startswith("VmFlags:") and "memfd:gprof" in name:
+		        print("left out" if " dd" in line else "in it: " + name)
+	PY
+	gprof-run -q -o run -- python3 maps.py >said
+	is 2 "$(grep -c "left out" said)" "mappings that are left out of $(cat said)"
+'
+
+it 'lets a library replace the program before our turn to be loaded' '
+	command -v cc >/dev/null || skip "no compiler"
+	cat >early.c <<-C
+		#include <stdlib.h>
+		#include <unistd.h>
+		__attribute__((constructor)) static void early(void)
+		{
+			if (setenv("AGAIN", "1", 0) == 0 && !getenv("DONE")) {
+				setenv("DONE", "1", 1);
+				execvp("echo", (char *[]){ "echo", "replaced", NULL });
+				_exit(9);
+			}
+		}
+	C
+	echo "int main(void) { return 3; }" >main.c
+	cc -D_GNU_SOURCE -shared -fPIC -o libearly.so early.c
+	cc -o main main.c -Wl,--no-as-needed -L. -learly -Wl,-rpath,"$PWD"
+	gprof-run -q -o run -- ./main >said
+	is replaced "$(cat said)" "the program said"
+'
+
+it 'counts the time that it takes from the program to start and to connect' '
+	need "$rough" "NVTX programs are not built"
+	gprof-run -q -o run -- "$rough" cancel
+	gprof-trace dump run.gtrace | grep "^cost " >costs
+	is 2 "$(wc -l <costs)" "places in $(cat costs)"
+'

@@ -1,0 +1,219 @@
+/*
+ * Programs that are rough with their threads: each does what a tool inside it must survive, prints how many ranges it ended, and
+ * exits 1 when it or one of its children hangs.  rough fork|name|cancel|jump
+ */
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HANG_S 5
+
+static long *ranges;            /* shared with the children */
+static volatile int stop, ready;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void range(const char *name)
+{
+	nvtxRangePushA(name);
+	nvtxRangePop();
+	__atomic_fetch_add(ranges, 1, __ATOMIC_RELAXED);
+}
+
+static int hangs(pid_t child)
+{
+	double end = now() + HANG_S;
+	int status;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		if (now() > end) {
+			kill(child, SIGKILL);
+			waitpid(child, &status, 0);
+			return 1;
+		}
+		usleep(200);
+	}
+	return 0;
+}
+
+static void *first_use(void *arg)
+{
+	ready = 1;
+	range("first");
+	return arg;
+}
+
+/* Children are forked while another thread uses NVTX for the first time in the process. */
+static int fork_in_first_use(void)
+{
+	int hung = 0;
+
+	for (int i = 0; i < 40; i++) {
+		pid_t middle = fork();
+
+		if (middle == 0) {
+			pthread_t t;
+			pid_t child;
+
+			pthread_create(&t, NULL, first_use, NULL);
+			while (!ready)
+				;
+			usleep((useconds_t)(100 + i * 20));
+			child = fork();
+			if (child == 0) {
+				range("child");
+				_exit(0);
+			}
+			int h = hangs(child);
+
+			pthread_join(t, NULL);
+			_exit(h);
+		}
+		int status;
+
+		waitpid(middle, &status, 0);
+		hung += status != 0;
+	}
+	return hung;
+}
+
+static void *name_things(void *arg)
+{
+	char name[32];
+
+	for (long i = 0; !stop; i++) {
+		snprintf(name, sizeof name, "domain %ld", i % 2000);
+		nvtxDomainCreateA(name);
+		snprintf(name, sizeof name, "%ld", i % 50000);
+		range(name);
+	}
+	return arg;
+}
+
+/* Children are forked while other threads make domains and names, and do the same. */
+static int fork_in_naming(void)
+{
+	pthread_t threads[2];
+	int hung = 0;
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, name_things, NULL);
+	for (int i = 0; i < 200; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			nvtxDomainCreateA("child's");
+			range("child");
+			_exit(0);
+		}
+		hung += hangs(child);
+	}
+	stop = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return hung;
+}
+
+static void *cancelled(void *arg)
+{
+	while (!ready)
+		;
+	range("cancelled");
+	stop = 1;
+	return arg;
+}
+
+/* A thread's first range, while its cancellation is pending: the program sees no cancellation point in it. */
+static int cancel(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, cancelled, NULL);
+	pthread_cancel(t);
+	ready = 1;
+	pthread_join(t, NULL);
+	range("after it");
+	return !stop;
+}
+
+static sigjmp_buf back;
+
+static void jump_back(int signo)
+{
+	(void)signo;
+	siglongjmp(back, 1);
+}
+
+static void *jumper(void *arg)
+{
+	char name[32];
+	static volatile long i;
+
+	sigsetjmp(back, 1);
+	ready = 1;
+	while (!stop) {
+		snprintf(name, sizeof name, "new %ld", i++);
+		nvtxRangePushA(name);
+		nvtxRangePop();
+	}
+	return arg;
+}
+
+/* A thread leaves our code by siglongjmp() again and again while it makes names; another one makes names, too. */
+static int jump(void)
+{
+	pthread_t t;
+	char name[32];
+	double end;
+
+	range("init");
+	signal(SIGUSR1, jump_back);
+	pthread_create(&t, NULL, jumper, NULL);
+	while (!ready)
+		;
+	end = now() + 1.5;
+	for (long i = 0; now() < end; i++) {
+		snprintf(name, sizeof name, "other %ld", i);
+		range(name);
+		if (i % 50 == 0)
+			pthread_kill(t, SIGUSR1);
+	}
+	stop = 1;
+	pthread_join(t, NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int hung = 2;
+
+	ranges = mmap(NULL, sizeof *ranges, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	alarm(40);
+	if (strcmp(what, "fork") == 0)
+		hung = fork_in_first_use();
+	else if (strcmp(what, "name") == 0)
+		hung = fork_in_naming();
+	else if (strcmp(what, "cancel") == 0)
+		hung = cancel();
+	else if (strcmp(what, "jump") == 0)
+		hung = jump();
+	printf("%ld ranges\n", *ranges);
+	if (hung)
+		printf("hung: %d\n", hung);
+	return hung != 0;
+}
