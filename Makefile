@@ -30,7 +30,7 @@ $(B)/bin/gprof-trace: $(B)/obj/cli/trace_main.o $(CLI) $(TRACE)
 $(B)/lib/gprof/gprof-collector: $(COLLECT) $(TRACE)
 $(PROGRAMS):
 	@mkdir -p $(@D); echo "  LINK  $@"
-	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl
 
 # Never sanitized: it lives in other people's programs.  --no-undefined: it needs glibc's own libraries alone.
 $(OBJECT): $(INJECT)

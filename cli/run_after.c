@@ -69,10 +69,11 @@ static void run_tool(const struct launch *l, char *const *argv)
 		;
 }
 
-static void export_all(const struct launch *l, const struct session *s, char *list)
+/* -f means the export too: it has the trace's name. */
+static void export_all(const struct launch *l, const struct session *s, char *list, bool overwrite)
 {
 	for (char *format; (format = strsep(&list, ","));) {
-		char *argv[] = { "gprof-trace", "export", "--format", format, (char *)s->trace, NULL };
+		char *argv[] = { "gprof-trace", "export", "--format", format, (char *)s->trace, overwrite ? "-f" : NULL, NULL };
 
 		run_tool(l, argv);
 	}
@@ -110,5 +111,5 @@ void after(const struct launch *l, const struct session *s, const struct request
 	if (r->stats)
 		run_tool(l, report);
 	if (r->exports)
-		export_all(l, s, r->exports);
+		export_all(l, s, r->exports, r->config.overwrite);
 }

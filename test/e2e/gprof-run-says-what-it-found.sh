@@ -28,6 +28,9 @@ it 'prints the tables with --stats and writes the export with --export' '
 	test ! -s out
 	says cuda_gpu_kern_sum err
 	test -s run.json
+	: >run.json
+	gprof-run -q --export kineto -f -o run -- true 2>err
+	test -s run.json || fail "-f did not replace the export: $(cat err)"
 '
 
 it 'prints it although the program was killed' '
