@@ -48,8 +48,13 @@ enum cupti_kind {
 	KIND_MEMCPY2 = 22,
 	KIND_STREAM = 37,
 	KIND_SYNC = 38,
+	KIND_MEMORY = 49,
+	KIND_MEMORY_POOL = 50,
 	KIND_GRAPH = 51,
 };
+
+/* CUpti_ActivityMemoryPoolType */
+enum cupti_pool_type { POOL_LOCAL = 1, POOL_IMPORTED = 2 };
 
 /* CUpti_ActivityObjectKind, of overhead records */
 enum cupti_object { OBJECT_PROCESS = 1, OBJECT_THREAD = 2, OBJECT_DEVICE = 3, OBJECT_CONTEXT = 4, OBJECT_STREAM = 5 };

@@ -10,7 +10,7 @@
 #include "inject/cupti_raw.h"
 #include "inject/cupti_rows.h"
 
-/* What we ask for. */
+/* What we always ask for. */
 static const struct {
 	int kind;
 	const char *name;
@@ -40,16 +40,26 @@ static bool enable_whole_graphs(void)
 	return result == RESULT_OK;
 }
 
+static bool enable(int kind, const char *name)
+{
+	int result = tracer.fn.ActivityEnable(kind);
+
+	if (result != RESULT_OK)
+		health_note(HEALTH_cupti_kind, "%s: CUPTI error %d", name, result);
+	return result == RESULT_OK;
+}
+
 void cupti_activity_enable(void)
 {
 	for (size_t i = 0; i < N_KINDS; i++) {
-		int result = tracer.fn.ActivityEnable(kinds[i].kind);
-
-		if (result == RESULT_OK)
+		if (enable(kinds[i].kind, kinds[i].name))
 			continue;
-		health_note(HEALTH_cupti_kind, "%s: CUPTI error %d", kinds[i].name, result);
 		tracer.no_contexts |= kinds[i].kind == KIND_CONTEXT;
 		tracer.no_streams |= kinds[i].kind == KIND_STREAM;
+	}
+	if (guest->config.memory_usage) {
+		enable(KIND_MEMORY, "MEMORY2");
+		enable(KIND_MEMORY_POOL, "MEMORY_POOL");
 	}
 	if (!enable_whole_graphs())
 		cupti_graph_enable();

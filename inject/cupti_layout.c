@@ -57,6 +57,20 @@ static const struct graph_layout graphs[] = {
 	{     17,  48,   0 },                   /* 11.7 */
 };
 
+static const struct memory_layout memories[] = {
+	/*  since size used */
+	{     24, 128, 112 },                   /* 12.6 */
+	{     17, 120, 112 },                   /* 11.6 */
+	{     15, 112,   0 },                   /* 11.2 */
+};
+
+static const struct memory_layout pools[] = {
+	/*  since size used */
+	{ 130000,  80,  64 },                   /* 13.0 */
+	{     17,  72,  64 },                   /* 11.6 */
+	{     15,  64,   0 },                   /* 11.2 */
+};
+
 /* Of these we read what was there before 11.0.  A device record of 184 bytes or more hands its name over to us. */
 static const struct plain_layout devices[]  = { { 13, 144, 184 } };
 static const struct plain_layout contexts[] = { { 13, 16, 0 } };
@@ -80,6 +94,8 @@ int cupti_layouts_choose(struct cupti_layouts *l, uint32_t version)
 	CHOOSE(l->sync, syncs)
 	CHOOSE(l->overhead, overheads)
 	CHOOSE(l->graph, graphs)
+	CHOOSE(l->memory, memories)
+	CHOOSE(l->pool, pools)
 	CHOOSE(l->device, devices)
 	CHOOSE(l->context, contexts)
 	CHOOSE(l->stream, streams)
@@ -102,6 +118,10 @@ uint32_t cupti_layouts_size(const struct cupti_layouts *l, uint32_t kind)
 		return l->sync.size;
 	case KIND_OVERHEAD:
 		return l->overhead.size;
+	case KIND_MEMORY:
+		return l->memory.size;
+	case KIND_MEMORY_POOL:
+		return l->pool.size;
 	case KIND_GRAPH:
 		return l->graph.size;
 	case KIND_DEVICE:

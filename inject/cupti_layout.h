@@ -35,6 +35,13 @@ enum {
 
 	CONTEXT_ID = 4, CONTEXT_DEVICE = 8, CONTEXT_API = 12, CONTEXT_NULL_STREAM = 14,
 
+	MEMORY_OPERATION = 4, MEMORY_KIND = 8, MEMORY_CORR = 12, MEMORY_ADDRESS = 16, MEMORY_BYTES = 24,
+	MEMORY_TIME = 32, MEMORY_DEVICE = 52, MEMORY_CONTEXT = 56, MEMORY_STREAM = 60, MEMORY_NAME = 64,
+	MEMORY_IS_ASYNC = 72, MEMORY_POOL_TYPE = 80, MEMORY_POOL = 88, MEMORY_POOL_SIZE = 104,
+
+	POOL_OPERATION = 4, POOL_TYPE = 8, POOL_CORR = 12, POOL_DEVICE = 20, POOL_KEEP = 24, POOL_ADDRESS = 32,
+	POOL_SIZE = 40, POOL_THRESHOLD = 48, POOL_TIME = 56,
+
 	GRAPH_CORR = 4, GRAPH_START = 8, GRAPH_END = 16, GRAPH_DEVICE = 24, GRAPH_ID = 28, GRAPH_CONTEXT = 32, GRAPH_STREAM = 36,
 
 	STREAM_CONTEXT = 4, STREAM_ID = 8, STREAM_PRIORITY = 12, STREAM_FLAGS = 16,
@@ -50,6 +57,7 @@ struct memset_layout   { uint32_t since; uint16_t size, node, graph; };
 struct sync_layout     { uint32_t since; uint16_t size, result; };
 struct overhead_layout { uint32_t since; uint16_t size, corr, data; };
 struct graph_layout    { uint32_t since; uint16_t size, end_device; };
+struct memory_layout   { uint32_t since; uint16_t size, used; };
 struct plain_layout    { uint32_t since; uint16_t size, owned_name; };
 
 struct cupti_layouts {
@@ -59,6 +67,7 @@ struct cupti_layouts {
 	struct sync_layout sync;
 	struct overhead_layout overhead;
 	struct graph_layout graph;
+	struct memory_layout memory, pool;
 	struct plain_layout device, context, stream;
 };
 

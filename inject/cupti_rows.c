@@ -256,6 +256,77 @@ static void graph(struct cupti_pass *p, const uint8_t *r)
 	p->gpu = true;
 }
 
+/* Things that happen at one time; one without a time is not kept in order, but kept. */
+static bool time_of(struct cupti_pass *p, const uint8_t *r, unsigned offset, int64_t *when)
+{
+	*when = (int64_t)at64(r, offset);
+	if (unlikely(!wanted(p, *when)))
+		return false;
+	if (unlikely(*when <= 0)) {
+		p->zero_times++;
+		*when = 0;
+	}
+	return true;
+}
+
+static void memory(struct cupti_pass *p, const uint8_t *r)
+{
+	const struct memory_layout *l = &tracer.layout.memory;
+	uint32_t type = at32(r, MEMORY_POOL_TYPE), name;
+	struct memory_row *row;
+	int64_t when;
+
+	if (!time_of(p, r, MEMORY_TIME, &when))
+		return;
+	name = intern_text(p->s, (const char *)(uintptr_t)at64(r, MEMORY_NAME));
+	row = stream_reserve(p->s, ROW_memory, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct memory_row){
+		.start = when,
+		.address = at64(r, MEMORY_ADDRESS),
+		.bytes = at64(r, MEMORY_BYTES),
+		.pool = type ? at64(r, MEMORY_POOL) : 0,
+		.pool_size = type == POOL_LOCAL ? at64(r, MEMORY_POOL_SIZE) : 0,
+		.pool_used = type == POOL_LOCAL ? maybe64(r, l->used) : 0,
+		.corr = at32(r, MEMORY_CORR),
+		.device = at32(r, MEMORY_DEVICE),
+		.context = at32(r, MEMORY_CONTEXT),
+		.stream = at32(r, MEMORY_STREAM),
+		.operation = at32(r, MEMORY_OPERATION),
+		.mem_kind = at32(r, MEMORY_KIND),
+		.name = name,
+		.flags = (at32(r, MEMORY_IS_ASYNC) ? MEMORY_ASYNC : 0) | (type == POOL_IMPORTED ? MEMORY_IMPORTED : 0),
+	};
+	stream_publish(p->s, row);
+}
+
+static void memory_pool(struct cupti_pass *p, const uint8_t *r)
+{
+	const struct memory_layout *l = &tracer.layout.pool;
+	struct mempool_row *row;
+	int64_t when;
+
+	if (!time_of(p, r, POOL_TIME, &when))
+		return;
+	row = stream_reserve(p->s, ROW_mempool, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct mempool_row){
+		.start = when,
+		.address = at64(r, POOL_ADDRESS),
+		.size = at64(r, POOL_SIZE),
+		.used = maybe64(r, l->used),
+		.threshold = at64(r, POOL_THRESHOLD),
+		.keep = at64(r, POOL_KEEP),
+		.corr = at32(r, POOL_CORR),
+		.device = at32(r, POOL_DEVICE),
+		.operation = at32(r, POOL_OPERATION),
+		.type = at32(r, POOL_TYPE),
+	};
+	stream_publish(p->s, row);
+}
+
 /* ---- definitions: always kept ---- */
 
 static void device(struct cupti_pass *p, const uint8_t *r, size_t size)
@@ -338,6 +409,10 @@ unsigned cupti_row_kind(uint32_t kind)
 		return ROW_sync;
 	case KIND_OVERHEAD:
 		return ROW_overhead;
+	case KIND_MEMORY:
+		return ROW_memory;
+	case KIND_MEMORY_POOL:
+		return ROW_mempool;
 	case KIND_GRAPH:
 		return ROW_graph;
 	case KIND_DEVICE:
@@ -381,6 +456,12 @@ void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)
 		break;
 	case KIND_OVERHEAD:
 		overhead(p, r);
+		break;
+	case KIND_MEMORY:
+		memory(p, r);
+		break;
+	case KIND_MEMORY_POOL:
+		memory_pool(p, r);
 		break;
 	case KIND_GRAPH:
 		graph(p, r);

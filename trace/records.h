@@ -81,6 +81,8 @@ const char *unit_name(unsigned unit);
 #define RANGE_INCOMPLETE 2u
 #define MEMCPY_ASYNC     1u     /* memcpy.flags */
 #define MEMCPY_PEER      2u
+#define MEMORY_ASYNC     1u     /* memory.flags */
+#define MEMORY_IMPORTED  2u
 #define STREAM_NONE      0xffffffffu
 #define RESOURCE_KNOWN   1u     /* resource.flags */
 #define RESOURCE_GONE    2u

@@ -10,6 +10,31 @@
 enum { HTOD = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, DTOH = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
        DTOD = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, PTOP = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP };
 
+#define POOL_BYTES (32u << 20)          /* a pool grows by so much */
+
+static uint64_t pool_size(const struct device *dev)
+{
+	return (dev->pool_used + POOL_BYTES - 1) / POOL_BYTES * POOL_BYTES;
+}
+
+/* The default pool of a device is made by the first asynchronous allocation; it only ever grows here. */
+static void pool_use(struct op *op, struct device *dev, bool take)
+{
+	struct op made = { .type = OP_POOL, .value = 1, .name = "created", .pool = 0x900000000ull + (uint64_t)dev->ordinal,
+			   .device = (uint32_t)dev->ordinal, .src_kind = MEM_DEVICE };
+
+	op->pool = made.pool;
+	if (!dev->pool_made) {
+		dev->pool_made = true;
+		made.address = made.pool;
+		made.start = made.end = sim_now();
+		op_tell(&made);
+	}
+	dev->pool_used += take ? op->bytes : -op->bytes;
+	op->pool_used = dev->pool_used;
+	op->pool_size = pool_size(dev);
+}
+
 /* Tells about the allocation, as MEMORY2 records do. */
 static void memory_tell(uint32_t what, const void *p, size_t size, int kind, struct stream *s)
 {
@@ -19,6 +44,8 @@ static void memory_tell(uint32_t what, const void *p, size_t size, int kind, str
 			 .device = (uint32_t)ctx->dev->ordinal,
 			 .stream = s ? s->id : 0, .name = what == 1 ? "allocation" : "release" };
 
+	if (s)
+		pool_use(&op, ctx->dev, what == 1);
 	op.start = op.end = sim_now();
 	op_tell(&op);
 }

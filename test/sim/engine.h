@@ -39,6 +39,8 @@ struct device {
 	uint64_t slot[SIM_KERNEL_SLOTS];        /* when each becomes free */
 	uint64_t engine[2];             /* copy engines: towards the device, from it */
 	uint64_t used;                  /* bytes allocated */
+	uint64_t pool_used;             /* of them through the default memory pool */
+	bool pool_made;
 	struct context *primary;
 	int primary_refs;
 };
@@ -79,7 +81,7 @@ struct event {
 	struct node *capture_node;
 };
 
-enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH };
+enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH, OP_POOL };
 
 /* One thing that the device (or the driver) did: what a record and a line of the truth file are made of. */
 struct op {
@@ -93,6 +95,7 @@ struct op {
 	uint32_t grid[3], block[3];
 	uint32_t registers, static_shared, dynamic_shared;
 	uint64_t bytes, address;
+	uint64_t pool, pool_size, pool_used;    /* memory: of a pool, if pool is not 0 */
 	uint8_t copy_kind, src_kind, dst_kind, async;   /* numbers of CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind */
 	uint32_t peer_device, peer_context;     /* of the other end, copy_kind PtoP */
 	uint32_t value;                 /* memset: the value; sync: CUpti_ActivitySynchronizationType; overhead: its kind */

@@ -25,6 +25,7 @@ static const struct { uint32_t kind, from, size; } sizes[] = {
 	{ CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32 },
 	{ CUPTI_ACTIVITY_KIND_STREAM, 0, 24 },
 	{ CUPTI_ACTIVITY_KIND_DEVICE, 0, 176 }, { CUPTI_ACTIVITY_KIND_DEVICE, 19, 184 },
+	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 0, 72 }, { CUPTI_ACTIVITY_KIND_MEMORY_POOL, 130000, 80 },
 	{ CUPTI_ACTIVITY_KIND_MEMORY2, 0, 120 }, { CUPTI_ACTIVITY_KIND_MEMORY2, 24, 128 },
 	{ CUPTI_ACTIVITY_KIND_RUNTIME, 0, 40 }, { CUPTI_ACTIVITY_KIND_DRIVER, 0, 40 },
 	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 0, 24 },
@@ -167,6 +168,27 @@ static size_t from_memory(const struct op *op, void *out)
 		.deviceId = op->device, .contextId = op->context, .streamId = op->stream, .isAsync = op->async,
 	};
 
+	if (op->pool) {
+		r.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+		r.memoryPoolConfig.address = op->pool;
+		r.memoryPoolConfig.pool.size = op->pool_size;
+		r.memoryPoolConfig.utilizedSize = op->pool_used;
+	}
+
+	memcpy(out, &r, sizeof(r));
+	return sizeof(r);
+}
+
+static size_t from_pool(const struct op *op, void *out)
+{
+	CUpti_ActivityMemoryPool3 r = {
+		.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL,
+		.memoryPoolOperationType = (CUpti_ActivityMemoryPoolOperationType)op->value,
+		.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL, .correlationId = op->corr,
+		.processId = (uint32_t)getpid(), .deviceId = op->device, .address = op->pool, .size = op->pool_size,
+		.timestamp = op->start, .utilizedSize = op->pool_used,
+	};
+
 	memcpy(out, &r, sizeof(r));
 	return sizeof(r);
 }
@@ -217,6 +239,9 @@ size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 		break;
 	case OP_GRAPH:
 		have = from_graph(&shown, out);
+		break;
+	case OP_POOL:
+		have = from_pool(&shown, out);
 		break;
 	default:
 		have = from_memory(&shown, out);

@@ -111,7 +111,7 @@ static const char *fate_name(enum op_fate fate)
 
 void truth_op(const struct op *op, enum op_fate fate)
 {
-	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph" };
+	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph", "pool" };
 	char name[LINE_MAX_BYTES / 2], more[256] = "";
 
 	if (!truth_wanted())
@@ -120,7 +120,12 @@ void truth_op(const struct op *op, enum op_fate fate)
 	if (op->type == OP_KERNEL)
 		snprintf(more, sizeof(more), ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", op->grid[0], op->grid[1],
 			 op->grid[2], op->block[0], op->block[1], op->block[2]);
-	else if (op->type == OP_MEMCPY || op->type == OP_MEMSET || op->type == OP_MEMORY)
+	else if (op->type == OP_MEMORY || op->type == OP_POOL)
+		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u,\"operation\":%u,\"kind\":%u,\"address\":%llu,"
+			 "\"pool\":%llu,\"size\":%llu,\"used\":%llu", (unsigned long long)op->bytes, op->async, op->value, op->src_kind,
+			 (unsigned long long)op->address, (unsigned long long)op->pool, (unsigned long long)op->pool_size,
+			 (unsigned long long)op->pool_used);
+	else if (op->type == OP_MEMCPY || op->type == OP_MEMSET)
 		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u", (unsigned long long)op->bytes, op->async);
 	else
 		snprintf(more, sizeof(more), ",\"kind\":%u,\"result\":%u", op->value, op->result);

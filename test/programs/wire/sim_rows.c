@@ -86,6 +86,8 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	const struct api_row *a = row;
 	const struct graph_node_row *gn = row;
 	const struct graph_row *w = row;
+	const struct memory_row *y = row;
+	const struct mempool_row *l = row;
 	struct config_row none = { 0 };
 	const struct config_row *g;
 
@@ -113,6 +115,15 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 		break;
 	case ROW_overhead:
 		printf("%u overhead %" PRId64 " %" PRId64 " %u\n", pid, o->start, o->start + o->duration, o->kind);
+		break;
+	case ROW_memory:
+		printf("%u memory %u %" PRId64 " %u %u %u %" PRIu64 " %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pid,
+		       y->corr, y->start, y->device, y->context, y->stream, y->bytes, y->flags & MEMORY_ASYNC, y->operation,
+		       y->mem_kind, y->address, y->pool, y->pool_size, y->pool_used);
+		break;
+	case ROW_mempool:
+		printf("%u pool %u %" PRId64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pid, l->corr, l->start, l->device,
+		       l->operation, l->address, l->size, l->used);
 		break;
 	case ROW_graph:
 		printf("%u graph %u %" PRId64 " %" PRId64 " %u %u %u %u\n", pid, w->corr, w->start, w->start + w->duration, w->device,
@@ -223,6 +234,16 @@ static void tell_truth(const char *line)
 		       corr, start, end, (unsigned)num(line, "device"), (unsigned)num(line, "context"), (unsigned)num(line, "stream"),
 		       num(line, "bytes"), (unsigned)num(line, "async"), (unsigned)num(line, "graph"), num(line, "node"),
 		       is(line, "type", "\"memcpy\"") ? " " : "", is(line, "type", "\"memcpy\"") ? length : 0, name);
+	if (is(line, "type", "\"memory\""))
+		printf("%u memory %u %" PRIu64 " %u %u %u %" PRIu64 " %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pid,
+		       corr, start, (unsigned)num(line, "device"), (unsigned)num(line, "context"), (unsigned)num(line, "stream"),
+		       num(line, "bytes"), (unsigned)num(line, "async"), (unsigned)num(line, "operation"),
+		       (unsigned)num(line, "kind"), num(line, "address"), num(line, "pool"), num(line, "size"),
+		       num(line, "used"));
+	if (is(line, "type", "\"pool\""))
+		printf("%u pool %u %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pid, corr, start,
+		       (unsigned)num(line, "device"), (unsigned)num(line, "operation"), num(line, "pool"), num(line, "size"),
+		       num(line, "used"));
 	if (is(line, "type", "\"graph\""))
 		printf("%u graph %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", pid, corr, start, end, (unsigned)num(line, "device"),
 		       (unsigned)num(line, "context"), (unsigned)num(line, "stream"), (unsigned)num(line, "graph"));

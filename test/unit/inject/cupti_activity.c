@@ -528,3 +528,101 @@ TEST(whole_graphs_of_every_cupti_version_become_rows)
 		CHECK(guest->arena->flags & PROCESS_KERNELS);
 	}
 }
+
+TEST(memory_and_pools_of_every_cupti_version_become_rows)
+{
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 24 ? 128 : v->version >= 17 ? 120 : v->version >= 15 ? 112 : 0;
+		uint32_t pool_size = v->version >= 130000 ? 80 : v->version >= 17 ? 72 : 64;
+		const struct memory_row *row;
+		const struct mempool_row *pool;
+		uint8_t *r;
+
+		cupti_fake(v->version);
+		r = cupti_fake_record(49, size ? size : 112);
+		put32(r, 4, 1);
+		put32(r, 8, 3);
+		put32(r, 12, 777);
+		put64(r, 16, 0x7f0000000000);
+		put64(r, 24, 1 << 20);
+		put64(r, 32, 5000);
+		put32(r, 52, 1);
+		put32(r, 56, 2);
+		put32(r, 60, 3);
+		put64(r, 64, (uintptr_t)"table");
+		put32(r, 72, 1);
+		put32(r, 80, 1);
+		put64(r, 88, 0x9000);
+		put64(r, 104, 32 << 20);
+		if (size >= 120)
+			put64(r, 112, 4 << 20);
+		r = cupti_fake_record(50, pool_size);
+		put32(r, 4, 3);
+		put32(r, 8, 2);
+		put32(r, 12, 778);
+		put32(r, 20, 1);
+		put64(r, 24, 17);
+		put64(r, 32, 0x9000);
+		put64(r, 40, 64);
+		put64(r, 48, 128);
+		put64(r, 56, 6000);
+		if (pool_size >= 72)
+			put64(r, 64, 32);
+		cupti_fake_deliver();
+		row = fake_row(ROW_memory, 0);
+		pool = fake_row(ROW_mempool, 0);
+		if (!size) {
+			CHECK(!row && !pool && health(HEALTH_record_unknown) == 2);
+			continue;
+		}
+		if (!CHECK(row && pool))
+			continue;
+		CHECK_EQ(row->start, 5000);
+		CHECK_EQ(row->address, 0x7f0000000000);
+		CHECK_EQ(row->bytes, 1 << 20);
+		CHECK_EQ(row->pool, 0x9000);
+		CHECK_EQ(row->pool_size, 32 << 20);
+		CHECK_EQ(row->pool_used, size >= 120 ? 4 << 20 : 0);
+		CHECK_EQ(row->corr, 777);
+		CHECK_EQ(row->device, 1);
+		CHECK_EQ(row->context, 2);
+		CHECK_EQ(row->stream, 3);
+		CHECK_EQ(row->operation, 1);
+		CHECK_EQ(row->mem_kind, 3);
+		CHECK_EQ(row->flags, MEMORY_ASYNC);
+		CHECK_STR(fake_string(row->name), "table");
+		CHECK_EQ(pool->start, 6000);
+		CHECK_EQ(pool->operation, 3);
+		CHECK_EQ(pool->type, 2);
+		CHECK_EQ(pool->corr, 778);
+		CHECK_EQ(pool->device, 1);
+		CHECK_EQ(pool->keep, 17);
+		CHECK_EQ(pool->address, 0x9000);
+		CHECK_EQ(pool->size, 64);
+		CHECK_EQ(pool->threshold, 128);
+		CHECK_EQ(pool->used, pool_size >= 72 ? 32 : 0);
+	}
+}
+
+/* A pool of another process has an id where ours have a size. */
+TEST(memory_of_an_imported_pool_has_no_size_of_it)
+{
+	const struct memory_row *row;
+	uint8_t *r;
+
+	cupti_fake(130001);
+	r = cupti_fake_record(49, 128);
+	put64(r, 32, 5000);
+	put32(r, 80, 2);
+	put64(r, 88, 0x9000);
+	put64(r, 104, 4242);
+	put64(r, 112, 99);
+	cupti_fake_deliver();
+	row = fake_row(ROW_memory, 0);
+	if (!CHECK(row != NULL))
+		return;
+	CHECK_EQ(row->pool, 0x9000);
+	CHECK_EQ(row->pool_size, 0);
+	CHECK_EQ(row->pool_used, 0);
+	CHECK_EQ(row->flags, MEMORY_IMPORTED);
+}

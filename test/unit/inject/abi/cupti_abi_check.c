@@ -41,6 +41,8 @@ SAME(KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME(KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME(KIND_STREAM, CUPTI_ACTIVITY_KIND_STREAM);
 SAME(KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+SAME(KIND_MEMORY, CUPTI_ACTIVITY_KIND_MEMORY2);
+SAME(KIND_MEMORY_POOL, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
 SAME(KIND_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 SAME(OBJECT_PROCESS, CUPTI_ACTIVITY_OBJECT_PROCESS);
 SAME(OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
@@ -236,6 +238,56 @@ SIZE(CUpti_ActivityStream, 24);
 	FIELD(GRAPH_ID, type, graphId);                                                                           \
 	FIELD(GRAPH_CONTEXT, type, contextId);                                                                    \
 	FIELD(GRAPH_STREAM, type, streamId)
+
+#define MEMORY_FIELDS(type)                                                                                       \
+	FIELD(MEMORY_OPERATION, type, memoryOperationType);                                                       \
+	FIELD(MEMORY_KIND, type, memoryKind);                                                                     \
+	FIELD(MEMORY_CORR, type, correlationId);                                                                  \
+	FIELD(MEMORY_ADDRESS, type, address);                                                                     \
+	FIELD(MEMORY_BYTES, type, bytes);                                                                         \
+	FIELD(MEMORY_TIME, type, timestamp);                                                                      \
+	FIELD(MEMORY_DEVICE, type, deviceId);                                                                     \
+	FIELD(MEMORY_CONTEXT, type, contextId);                                                                   \
+	FIELD(MEMORY_STREAM, type, streamId);                                                                     \
+	FIELD(MEMORY_NAME, type, name);                                                                           \
+	FIELD(MEMORY_IS_ASYNC, type, isAsync);                                                                    \
+	FIELD(MEMORY_POOL_TYPE, type, memoryPoolConfig.memoryPoolType);                                           \
+	FIELD(MEMORY_POOL, type, memoryPoolConfig.address);                                                       \
+	FIELD(MEMORY_POOL_SIZE, type, memoryPoolConfig.pool.size)
+
+#define POOL_FIELDS(type)                                                                                         \
+	FIELD(POOL_OPERATION, type, memoryPoolOperationType);                                                     \
+	FIELD(POOL_TYPE, type, memoryPoolType);                                                                   \
+	FIELD(POOL_CORR, type, correlationId);                                                                    \
+	FIELD(POOL_DEVICE, type, deviceId);                                                                       \
+	FIELD(POOL_KEEP, type, minBytesToKeep);                                                                   \
+	FIELD(POOL_ADDRESS, type, address);                                                                       \
+	FIELD(POOL_SIZE, type, size);                                                                             \
+	FIELD(POOL_THRESHOLD, type, releaseThreshold);                                                            \
+	FIELD(POOL_TIME, type, timestamp)
+
+MEMORY_FIELDS(CUpti_ActivityMemory2);
+SIZE(CUpti_ActivityMemory2, 112);
+MEMORY_FIELDS(CUpti_ActivityMemory3);
+FIELD(112, CUpti_ActivityMemory3, memoryPoolConfig.utilizedSize);
+SIZE(CUpti_ActivityMemory3, 120);
+POOL_FIELDS(CUpti_ActivityMemoryPool);
+SIZE(CUpti_ActivityMemoryPool, 64);
+POOL_FIELDS(CUpti_ActivityMemoryPool2);
+FIELD(64, CUpti_ActivityMemoryPool2, utilizedSize);
+SIZE(CUpti_ActivityMemoryPool2, 72);
+SAME(POOL_LOCAL, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL);
+SAME(POOL_IMPORTED, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED);
+#if CUPTI_API_VERSION >= 26
+MEMORY_FIELDS(CUpti_ActivityMemory4);
+FIELD(112, CUpti_ActivityMemory4, memoryPoolConfig.utilizedSize);
+SIZE(CUpti_ActivityMemory4, 128);
+#endif
+#if CUPTI_API_VERSION >= 130000
+POOL_FIELDS(CUpti_ActivityMemoryPool3);
+FIELD(64, CUpti_ActivityMemoryPool3, utilizedSize);
+SIZE(CUpti_ActivityMemoryPool3, 80);
+#endif
 
 GRAPH_FIELDS(CUpti_ActivityGraphTrace);
 SIZE(CUpti_ActivityGraphTrace, 48);
