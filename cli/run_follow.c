@@ -6,9 +6,11 @@
 #include "cli/run.h"
 #include "trace/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -229,6 +231,35 @@ static void follow_collector(struct follow *f)
 	}
 }
 
+static void kill_the_rest(pid_t collector)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+
+	while (proc && (e = readdir(proc)) != NULL) {
+		pid_t pid = atoi(e->d_name);
+
+		if (pid > 1 && pid != collector)
+			kill(pid, SIGKILL);
+	}
+	if (proc)
+		closedir(proc);
+}
+
+/*
+ * When the first process of a container ends, the kernel kills all others, the collector as well.  So what the program left running
+ * ends a moment sooner than it would, and the collector can still finish the file and remove its folder.
+ */
+static void end_container(struct follow *f)
+{
+	int64_t end = now_ms() + DRAIN_MS;
+
+	while (f->s->control >= 0 && !f->s->finished && !f->impatient && now_ms() < end) {
+		kill_the_rest(f->s->collector);
+		step(f, end);
+	}
+}
+
 void follow(struct launch *l, struct session *s, const struct request *r)
 {
 	struct follow f = { .l = l, .s = s, .r = r };
@@ -238,4 +269,6 @@ void follow(struct launch *l, struct session *s, const struct request *r)
 	witness_stop(&f.witness);
 	session_ended(s, l->program);
 	follow_collector(&f);
+	if (getpid() == 1)
+		end_container(&f);
 }

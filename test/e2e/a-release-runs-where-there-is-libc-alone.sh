@@ -90,6 +90,7 @@ jail=$unpacked'
 	copy "$libc" "$(readelf -lW /bin/sh | sed -n "s/.*interpreter: \(.*\)\]/\1/p")" "$(readlink -f /bin/sh)"
 	[ -e root/bin/sh ] || { mkdir -p root/bin && cp -L /bin/sh root/bin/sh; }
 	for lib in libdl.so.2 libpthread.so.0 libm.so.6 librt.so.1; do copy "$(dirname "$libc")/$lib"; done
+	cp -L "$(command -v sleep)" root/bin/sleep
 	mkdir -p root/opt root/scratch root/proc root/dev "root/a place"
 	mv gprof "root/a place/gprof"
 	for program in nvtx_kinds driver_api ends; do
@@ -105,12 +106,12 @@ jail=$unpacked'
 	case $MOUNTS in *null*) mount --bind /dev/null root/dev/null ;; esac
 	mount -o remount,ro,bind root
 	! touch root/file 2>/dev/null
-	exec env -i PATH="/a place/gprof/bin:/bin" TMPDIR=/scratch "$(command -v chroot)" root /bin/sh -euc "$1"
+	exec env -i PATH="/a place/gprof/bin:/bin" TMPDIR=/scratch "$(command -v chroot)" ${AS:+--userspec="$AS"} root /bin/sh -euc "$1"
 	END
 	if [ "$(id -u)" -eq 0 ]; then
-		space="unshare -m -p -f"
+		space="unshare -m -p -f --kill-child"
 	else
-		space="unshare -r -m -p -f"
+		space="unshare -r -m -p -f --kill-child"
 	fi
 	$space true 2>why || skip "namespaces may not be made here: $(cat why)"
 	MOUNTS="proc null"
@@ -142,6 +143,36 @@ it 'writes the trace to TMPDIR and says so where it may not be written' "$jail"'
 	in_jail "cd /opt; gprof-run -- /bin/sh -c \"echo hello\"; cd /scratch; gprof-trace check *.gtrace" >said 2>err
 	says hello said
 	says /scratch/ err
+'
+
+it 'is the first process of a container: the trace is whole, and nothing is left behind' "$jail"'
+	exits 3 in_jail "exec gprof-run -o /scratch/run -- /bin/sh -c \"echo \\\$PPID; exit 3\"" >said 2>err
+	is 1 "$(cat said)" "process id of gprof-run"
+	"$T" check root/scratch/run.gtrace
+	is run.gtrace "$(ls -A root/scratch)" "what is left in TMPDIR"
+'
+
+it 'as the first process of a container finishes the trace of what the program left running, too' "$jail"'
+	exits 3 in_jail "exec gprof-run -o /scratch/run -- /bin/sh -c \"for i in 1 2 3; do sleep 100 & done; exit 3\"" >said 2>err
+	"$T" check root/scratch/run.gtrace
+	is run.gtrace "$(ls -A root/scratch)" "what is left in TMPDIR"
+'
+
+it 'passes the signal that stops a container on to the program' "$jail"'
+	exits 9 in_jail "exec gprof-run -q -o /scratch/run -- /bin/sh -c \"trap \\\"exit 9\\\" TERM; (kill -TERM 1); while :; do sleep 1; done\"" >said 2>err
+	"$T" check root/scratch/run.gtrace
+'
+
+it 'runs as a user without a name, whom nothing belongs to' "$jail"'
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	chmod 1777 root/scratch
+	chmod 755 . ..
+	AS=54321:54321
+	export AS
+	need "$PWD/root/opt/nvtx_kinds" "NVTX programs are not built"
+	in_jail "gprof-run -o /scratch/run -- /opt/nvtx_kinds" >said 2>err
+	is 54321 "$(stat -c %u root/scratch/run.gtrace)" "owner of the trace"
+	says "NVTX ranges" err
 '
 
 for mounts in proc null none; do
