@@ -78,14 +78,16 @@ static double half(uint16_t bits)
 /* The floating value of a type; false: it is none that we can print. */
 static bool real(const uint8_t *at, uint64_t type, double *v)
 {
-	union { uint32_t bits; float f; } narrow = { .bits = (uint32_t)load(at, 4) };
-	union { uint64_t bits; double d; } wide = { .bits = load(at, 8) };
+	union { uint32_t bits; float f; } narrow;
+	union { uint64_t bits; double d; } wide;
 	long double longest;
 
 	switch (type) {
 	case PAYLOAD_FLOAT: case PAYLOAD_FLOAT32: case PAYLOAD_TF32:
+		narrow.bits = (uint32_t)load(at, 4);
 		return *v = (double)narrow.f, true;
 	case PAYLOAD_DOUBLE: case PAYLOAD_FLOAT64:
+		wide.bits = load(at, 8);
 		return *v = wide.d, true;
 	case PAYLOAD_FLOAT16:
 		return *v = half((uint16_t)load(at, 2)), true;
