@@ -2,6 +2,7 @@
  * CUDA through CUPTI.  cupti.c starts and stops it, and passes callbacks on:
  *	cupti_api.c       API calls -> rows, in the program's threads
  *	cupti_resource.c  contexts and streams come and go; CUPTI reports errors
+ *	cupti_event.c     events recorded, and times between them, out of calls' parameters
  *	cupti_graph.c     nodes of graphs -> rows
  *	cupti_buffers.c   empty buffers for CUPTI
  *	cupti_activity.c  full ones -> rows, mostly in CUPTI's threads

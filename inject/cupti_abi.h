@@ -75,6 +75,16 @@ struct cupti_call_data {
 	uint32_t corr;
 };
 
+/* What the parameters of calls begin with: (cu|cuda)EventRecord*_params, (cu|cuda)EventElapsedTime*_params */
+struct cupti_record_params {
+	void *event, *stream;
+};
+
+struct cupti_elapsed_params {
+	const float *ms;
+	void *start, *end;
+};
+
 /* CUpti_ResourceData */
 struct cupti_resource_data {
 	void *context, *stream, *descriptor;

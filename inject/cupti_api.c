@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "inject/cupti.h"
+#include "inject/cupti_event.h"
 #include "inject/cupti_flush.h"
 #include "inject/intern.h"
 
@@ -10,7 +11,7 @@
 
 enum call_class {
 	CLASS_NONE, CLASS_LAUNCH, CLASS_GRAPH, CLASS_BUILD, CLASS_SYNC, CLASS_EVENT, CLASS_COPY, CLASS_SET, CLASS_ALLOC, CLASS_HOST,
-	CLASS_PROFILER, CLASS_TEARDOWN, CLASS_LOAD,
+	CLASS_PROFILER, CLASS_TEARDOWN, CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED,
 };
 
 /* Indexed by domain (1 driver, 2 runtime), then callback id. */
@@ -86,10 +87,12 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 
 static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
+	uint8_t class = cbid < MAX_CBID ? classes[domain][cbid] : CLASS_NONE;
 	struct stream *s = &stream_self;
 	int64_t start, end;
 	struct api_row *row;
 	uint32_t name;
+	int result;
 
 	if (!s->scratch)
 		return;
@@ -100,6 +103,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	s->scratch = 0;
 	start = (int64_t)*d->data;
 	end = clock_now();
+	result = d->result ? *(const int *)d->result : 0;
 	s = stream_enter();
 	if (!s)
 		return;
@@ -114,11 +118,15 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 			.thread = s->thread,
 			.name = name,
 			.cbid = (uint32_t)domain << 16 | cbid,
-			.result = d->result ? *(const int *)d->result : 0,
+			.result = result,
 			.step = -1,
 		};
 		stream_publish(s, row);
 	}
+	if (unlikely(class == CLASS_RECORD) && result == RESULT_OK)
+		cupti_event_recorded(s, domain, cbid, d, start);
+	if (unlikely(class == CLASS_ELAPSED) && result == RESULT_OK)
+		cupti_event_elapsed(s, d, start);
 	stream_leave(s);
 }
 

@@ -285,6 +285,8 @@ const char *kind_words(unsigned kind)
 	case ROW_sync:     return "synchronisations";
 	case ROW_overhead: return "overhead records";
 	case ROW_graph:    return "graph launches";
+	case ROW_event_record: return "records of CUDA events";
+	case ROW_event_elapsed: return "times between CUDA events";
 	case ROW_memory:   return "allocations and releases";
 	case ROW_mempool: return "memory pool records";
 	default:           return record_by_kind(kind) ? record_by_kind(kind)->name : "rows of an unknown kind";

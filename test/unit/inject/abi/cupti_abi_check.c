@@ -66,6 +66,19 @@ MEMBER(cupti_graph_data, node, CUpti_GraphData, node);
 MEMBER(cupti_graph_data, original_node, CUpti_GraphData, originalNode);
 MEMBER(cupti_graph_data, node_type, CUpti_GraphData, nodeType);
 
+MEMBER(cupti_record_params, event, cudaEventRecord_v3020_params, event);
+MEMBER(cupti_record_params, stream, cudaEventRecord_v3020_params, stream);
+MEMBER(cupti_record_params, stream, cudaEventRecordWithFlags_v11010_params, stream);
+MEMBER(cupti_record_params, stream, cuEventRecord_params, hStream);
+MEMBER(cupti_record_params, stream, cuEventRecordWithFlags_params, hStream);
+MEMBER(cupti_elapsed_params, ms, cuEventElapsedTime_params, pMilliseconds);
+MEMBER(cupti_elapsed_params, end, cuEventElapsedTime_params, hEnd);
+MEMBER(cupti_elapsed_params, start, cuEventElapsedTime_params, hStart);
+#if CUPTI_API_VERSION >= 130000
+MEMBER(cupti_elapsed_params, ms, cudaEventElapsedTime_v12080_params, ms);
+MEMBER(cupti_elapsed_params, end, cudaEventElapsedTime_v12080_params, end);
+#endif
+
 /* Every call of the list has the number and the name that CUPTI gives it. */
 #define CUPTI_CALL(domain, cbid, class, name) _Static_assert(CUPTI_##domain##_TRACE_CBID_##name == (cbid), #cbid " is not " #name);
 #if CUPTI_API_VERSION >= 130000         /* older headers lack the newest names */

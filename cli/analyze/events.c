@@ -1,0 +1,139 @@
+/* cuda_events: the time between two CUDA events, as the program was told and as our rows have it. */
+#include "cli/analyze/report.h"
+#include "cli/model/join.h"
+#include "cli/model/map.h"
+#include "cli/model/model.h"
+#include "cli/model/process.h"
+#include "cli/model/queues.h"
+#include "cli/model/sort.h"
+
+#include <stdlib.h>
+
+static const struct heading columns[] = {
+	{ "Start (ns)", 0 },      { "Elapsed (ns)", 0 },  { "From Rows (ns)", 0 }, { "Difference (ns)", 0 }, { "First At (ns)", 0 },
+	{ "Second At (ns)", 0 },  { "Strm", COLUMN_ID },  { "Pid", COLUMN_ID },    { "Tid", COLUMN_ID },
+};
+
+struct events {
+	struct model *m;
+	struct queues *queues;
+	const int64_t *record_start, *elapsed_start, *elapsed;
+	const uint64_t *event, *first, *second;
+	const uint32_t *corr, *context, *stream, *thread, *record_process, *elapsed_process;
+	struct map *last;               /* by process: handle -> row of its last record so far */
+	uint64_t unknown;
+};
+
+static bool columns_read(struct events *e)
+{
+	struct model *m = e->m;
+
+	return (e->record_start = MODEL_I64(m, event_record, start)) && (e->event = MODEL_U64(m, event_record, event)) &&
+	       (e->corr = MODEL_U32(m, event_record, corr)) && (e->context = MODEL_U32(m, event_record, context)) &&
+	       (e->stream = MODEL_U32(m, event_record, stream)) && (e->elapsed_start = MODEL_I64(m, event_elapsed, start)) &&
+	       (e->record_process = model_row_process(m, ROW_event_record)) && (e->first = MODEL_U64(m, event_elapsed, first)) &&
+	       (e->second = MODEL_U64(m, event_elapsed, second)) && (e->elapsed = MODEL_I64(m, event_elapsed, elapsed)) &&
+	       (e->thread = MODEL_U32(m, event_elapsed, thread)) &&
+	       (e->elapsed_process = model_row_process(m, ROW_event_elapsed)) && MODEL_I64(m, api, start) && MODEL_I64(m, api, duration);
+}
+
+/*
+ * When the GPU came by: at the end of what its stream had to do before, or, if it had nothing, at the end of the call.  0: not known.
+ */
+static int64_t happened(struct events *e, uint32_t record)
+{
+	uint32_t process = e->record_process[record];
+	size_t call = model_api_of(e->m, process, e->corr[record]);
+	int64_t done, returned = e->record_start[record];
+
+	if (e->stream[record] == STREAM_NONE)
+		return 0;
+	if (call != NO_ROW)
+		returned = time_add(MODEL_I64(e->m, api, start)[call], MODEL_I64(e->m, api, duration)[call]);
+	done = queues_done(e->queues, process, e->context[record], e->stream[record], e->record_start[record]);
+	return done > returned ? done : returned;
+}
+
+static void put(struct events *e, struct table *t, uint32_t row)
+{
+	uint32_t n, process = e->elapsed_process[row];
+	uint32_t a = map_get(&e->last[process], e->first[row]), b = map_get(&e->last[process], e->second[row]);
+	const struct thread *thread = model_thread(e->m, process, e->thread[row]);
+	int64_t begin = model_start(e->m), first = a == MAP_NONE ? 0 : happened(e, a), second = b == MAP_NONE ? 0 : happened(e, b);
+	bool known = first && second;
+	int64_t ours = known ? time_sub(second, first) : 0;
+
+	e->unknown += !known;
+	table_row(t, (const struct cell[]){
+		NUMBER(e->elapsed_start[row] - begin), NUMBER(e->elapsed[row]), known ? NUMBER(ours) : UNKNOWN,
+		known ? NUMBER(time_sub(e->elapsed[row], ours)) : UNKNOWN, first ? NUMBER(first - begin) : UNKNOWN,
+		second ? NUMBER(second - begin) : UNKNOWN, b == MAP_NONE || e->stream[b] == STREAM_NONE ? UNKNOWN : NUMBER(e->stream[b]),
+		NUMBER(model_processes(e->m, &n)[process].pid), thread ? NUMBER(thread->row.tid) : UNKNOWN });
+}
+
+/* Records and questions in order of time: a question is about the records before it. */
+static int follow(struct events *e, struct table *t)
+{
+	size_t recorded = model_rows(e->m, ROW_event_record), n = recorded + model_rows(e->m, ROW_event_elapsed);
+	struct timed *order = malloc(n * sizeof *order + 1);
+	int rc = order ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		order[i] = i < recorded ?
+			(struct timed){ .time = e->record_start[i], .kind = ROW_event_record, .row = (uint32_t)i } :
+			(struct timed){ .time = e->elapsed_start[i - recorded], .kind = ROW_event_elapsed, .row = (uint32_t)(i - recorded) };
+	if (rc == 0)
+		rc = timed_sort(order, n);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		uint32_t row = order[i].row;
+
+		if (order[i].kind == ROW_event_elapsed)
+			put(e, t, row);
+		else if (!map_set(&e->last[e->record_process[row]], e->event[row], row))
+			rc = -1;
+	}
+	free(order);
+	return rc;
+}
+
+static void notes(struct events *e, struct table *t)
+{
+	if (!model_rows(e->m, ROW_event_elapsed))
+		table_note(t, model_rows(e->m, ROW_event_record) ? "the program recorded events, but never asked for the time between two" :
+								   "the program recorded no CUDA events");
+	else
+		table_note(t, "from rows: from the end of the work before the first event to that before the second; with nothing to wait for, "
+			   "the end of the call that recorded it");
+	if (e->unknown)
+		table_note(t, "not known from rows: %llu; an event was recorded before recording began, or its stream is not known",
+			   (unsigned long long)e->unknown);
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	struct events e = { .m = m };
+	uint32_t n;
+	int rc = -1;
+
+	(void)variant;
+	model_processes(m, &n);
+	e.queues = queues_make(m);
+	e.last = calloc(n + 1, sizeof *e.last);
+	if (e.queues && e.last && columns_read(&e))
+		rc = follow(&e, t);
+	if (rc == 0)
+		notes(&e, t);
+	for (uint32_t i = 0; e.last && i < n; i++)
+		map_release(&e.last[i]);
+	free(e.last);
+	queues_free(e.queues);
+	return rc;
+}
+
+const struct report report_cuda_events = {
+	.name = "cuda_events",
+	.title = "CUDA Events",
+	.help = "times between CUDA events, as the program was told and from our rows",
+	COLUMNS(columns),
+	.run = run,
+};

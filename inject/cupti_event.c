@@ -1,0 +1,55 @@
+#include "inject/cupti_event.h"
+
+#include "inject/cupti.h"
+
+/* Of these calls the default stream is the thread's own. */
+static bool default_is_own(int domain, uint32_t cbid)
+{
+	return domain == DOMAIN_RUNTIME ? cbid == 242 || cbid == 371 : cbid == 441 || cbid == 588;
+}
+
+void cupti_event_recorded(struct stream *s, int domain, uint32_t cbid, const struct cupti_call_data *d, int64_t start)
+{
+	const struct cupti_record_params *p = d->params;
+	uint32_t stream = STREAM_NONE;
+	struct event_record_row *row;
+
+	if (!p)
+		return;
+	if (!tracer.fn.GetStreamIdEx ||
+	    tracer.fn.GetStreamIdEx(d->context, p->stream, default_is_own(domain, cbid), &stream) != RESULT_OK)
+		stream = STREAM_NONE;
+	row = stream_reserve(s, ROW_event_record, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct event_record_row){
+		.start = start,
+		.event = (uint64_t)(uintptr_t)p->event,
+		.corr = d->corr,
+		.thread = s->thread,
+		.context = d->context_id,
+		.stream = stream,
+	};
+	stream_publish(s, row);
+}
+
+void cupti_event_elapsed(struct stream *s, const struct cupti_call_data *d, int64_t start)
+{
+	const struct cupti_elapsed_params *p = d->params;
+	struct event_elapsed_row *row;
+
+	if (!p || !p->ms)
+		return;
+	row = stream_reserve(s, ROW_event_elapsed, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct event_elapsed_row){
+		.start = start,
+		.first = (uint64_t)(uintptr_t)p->start,
+		.second = (uint64_t)(uintptr_t)p->end,
+		.elapsed = (int64_t)((double)*p->ms * 1e6 + (*p->ms < 0 ? -0.5 : 0.5)),
+		.corr = d->corr,
+		.thread = s->thread,
+	};
+	stream_publish(s, row);
+}
