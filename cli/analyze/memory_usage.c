@@ -6,7 +6,6 @@
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
-#include "trace/buf.h"
 
 #include <stdlib.h>
 
@@ -33,7 +32,8 @@ struct memory {
 	const uint64_t *address, *bytes, *pool;
 	const uint32_t *device, *operation, *kind, *process;
 	struct map index;               /* process, device, kind, pooled -> position in list */
-	struct buf list;                /* struct usage */
+	struct usage *list;
+	size_t cap;
 	struct map *live;               /* by process: address -> row of its allocation */
 	uint64_t unknown;               /* releases of what was never seen allocated */
 };
@@ -54,12 +54,21 @@ static struct usage *usage_of(struct memory *y, size_t row)
 		.process = y->process[row], .device = y->device[row], .kind = y->kind[row], .pooled = y->pool[row] != 0,
 	};
 	uint64_t key = (uint64_t)none.process << 32 | (uint64_t)(none.device & 0xffff) << 16 | (none.kind & 0x7fff) << 1 | none.pooled;
+	uint32_t *at;
 	bool new;
-	uint32_t *at = map_put(&y->index, key, (uint32_t)y->index.n, &new);
 
+	if (y->index.n == y->cap) {
+		struct usage *list = realloc(y->list, (y->cap * 2 + 16) * sizeof *list);
+
+		if (!list)
+			return NULL;
+		y->list = list;
+		y->cap = y->cap * 2 + 16;
+	}
+	at = map_put(&y->index, key, (uint32_t)y->index.n, &new);
 	if (at && new)
-		buf_put(&y->list, &none, sizeof none);
-	return at && !y->list.oom ? (struct usage *)y->list.data + (*at - 1) : NULL;
+		y->list[*at - 1] = none;
+	return at ? &y->list[*at - 1] : NULL;
 }
 
 static int allocated(struct memory *y, size_t row)
@@ -137,8 +146,8 @@ static struct cell megabytes(uint64_t bytes)
 
 static void print(struct memory *y, struct table *t)
 {
-	struct usage *u = (struct usage *)y->list.data;
-	size_t n = y->list.len / sizeof *u;
+	struct usage *u = y->list;
+	size_t n = y->index.n;
 	uint32_t n_processes;
 	const struct process *p = model_processes(y->m, &n_processes);
 	int64_t begin = model_start(y->m);
@@ -181,13 +190,13 @@ static int run(struct model *m, struct table *t, const char *variant)
 		rc = follow(&y);
 	if (rc == 0)
 		print(&y, t);
-	if (rc == 0 && !y.list.len)
+	if (rc == 0 && !y.index.n)
 		why_none(m, t);
 	for (uint32_t i = 0; y.live && i < n_processes; i++)
 		map_release(&y.live[i]);
 	free(y.live);
 	map_release(&y.index);
-	buf_free(&y.list);
+	free(y.list);
 	return rc;
 }
 

@@ -4,9 +4,9 @@
 #include "cli/analyze/sums.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
-#include "trace/buf.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 static const struct heading columns[] = {
 	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Occupancy (%)", 0 },
@@ -22,21 +22,30 @@ struct place {
 static struct {
 	pthread_mutex_t lock;           /* a pass is on two threads */
 	struct map index;
-	struct buf list;                /* struct place */
+	struct place *list;
+	size_t cap;
 } places = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static uint32_t place_of(uint32_t process, uint32_t device, uint32_t config)
 {
-	const struct place p = { process, device, config };
+	uint64_t key = (uint64_t)process << 40 | (uint64_t)(device & 0xff) << 32 | config;
 	uint32_t *at, place = MAP_NONE;
-	bool new;
+	bool new = false;
 
 	pthread_mutex_lock(&places.lock);
-	at = map_put(&places.index, (uint64_t)process << 40 | (uint64_t)(device & 0xff) << 32 | config, (uint32_t)places.index.n, &new);
-	if (at && new)
-		buf_put(&places.list, &p, sizeof p);
-	if (at && !places.list.oom)
+	if (places.index.n == places.cap) {
+		struct place *list = realloc(places.list, (places.cap * 2 + 64) * sizeof *list);
+
+		if (list) {
+			places.list = list;
+			places.cap = places.cap * 2 + 64;
+		}
+	}
+	at = places.index.n < places.cap ? map_put(&places.index, key, (uint32_t)places.index.n, &new) : NULL;
+	if (at)
 		place = *at - 1;
+	if (new)
+		places.list[place] = (struct place){ process, device, config };
 	pthread_mutex_unlock(&places.lock);
 	return place;
 }
@@ -78,7 +87,7 @@ static struct cell waves_of(const struct config_row *c, const struct device_row 
 /* False: nothing is known about how full it was. */
 static bool put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
 {
-	const struct place *p = (const struct place *)places.list.data + (g->key >> 32);
+	const struct place *p = &places.list[g->key >> 32];
 	const struct config_row *c = model_config(s->m, p->process, p->config);
 	const struct device_row *d = model_device(s->m, p->process, p->device);
 	struct occupancy o = { 0 };
@@ -135,7 +144,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 		why_no_gpu(m, t, "kernels");
 	sums_release(&s);
 	map_release(&places.index);
-	buf_free(&places.list);
+	free(places.list);
+	places.list = NULL;
+	places.cap = 0;
 	return rc;
 }
 
