@@ -329,6 +329,18 @@ static void memory_pool(struct cupti_pass *p, const uint8_t *r)
 
 /* ---- definitions: always kept ---- */
 
+static void device_instance(struct device_row *row, const uint8_t *r)
+{
+	row->flags = DEVICE_KNOWN | (r[DEVICE_IS_VISIBLE] ? DEVICE_VISIBLE : 0);
+	if (!r[DEVICE_IS_MIG])
+		return;
+	row->flags |= DEVICE_MIG;
+	row->mig_high = __builtin_bswap64(at64(r, DEVICE_MIG_UUID));
+	row->mig_low = __builtin_bswap64(at64(r, DEVICE_MIG_UUID + 8));
+	row->gpu_instance = at32(r, DEVICE_GPU_INSTANCE);
+	row->compute_instance = at32(r, DEVICE_COMPUTE_INSTANCE);
+}
+
 static void device(struct cupti_pass *p, const uint8_t *r, size_t size)
 {
 	const char *name = (const char *)(uintptr_t)at64(r, DEVICE_NAME);
@@ -355,7 +367,10 @@ static void device(struct cupti_pass *p, const uint8_t *r, size_t size)
 			.max_shared_sm = at32(r, DEVICE_MAX_SHARED_SM),
 			.max_registers_sm = at32(r, DEVICE_MAX_REGISTERS),
 			.max_shared_block = at32(r, DEVICE_MAX_SHARED_BLOCK),
+			.max_registers_block = at32(r, DEVICE_MAX_REGISTERS_BLOCK),
 		};
+		if (size >= DEVICE_WITH_MIG)
+			device_instance(row, r);
 		stream_publish(p->s, row);
 	}
 	if (size >= tracer.layout.device.owned_name)

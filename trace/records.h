@@ -77,6 +77,9 @@ void field_store(const struct field *f, void *row, uint64_t value);
 /* "ns", "bytes", ...: the unit's name for people; "" for plain numbers. */
 const char *unit_name(unsigned unit);
 
+#define DEVICE_MIG       1u     /* device.flags */
+#define DEVICE_VISIBLE   2u
+#define DEVICE_KNOWN     4u
 #define RANGE_STARTEND   1u     /* range.flags */
 #define RANGE_INCOMPLETE 2u
 #define MEMCPY_ASYNC     1u     /* memcpy.flags */

@@ -211,6 +211,15 @@ static void flow(struct export *x, const struct gpu_slice *s)
 	out_lit(o, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"}");
 }
 
+/* Ours; the usual priority needs no word. */
+static void put_priority(struct export *x, const struct track *t)
+{
+	const struct stream_row *row = model_stream(x->m, t->process, t->id);
+
+	if (row && row->priority)
+		out_format(x->out, ", \"stream priority\": %d", row->priority);
+}
+
 static void put_place(struct export *x, const struct gpu_slice *s, uint32_t context)
 {
 	const struct track *t = &x->tracks[s->track];
@@ -227,6 +236,7 @@ static void put_place(struct export *x, const struct gpu_slice *s, uint32_t cont
 	out_u64(o, x->merged ? t->tid : t->id);
 	out_lit(o, ", \"correlation\": ");
 	out_u64(o, s->corr);
+	put_priority(x, t);
 }
 
 /* "captured in" is ours: the range that was open when the node was made.  "External id" stays that of the launch, as

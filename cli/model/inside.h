@@ -9,7 +9,7 @@
 #include "trace/buf.h"
 #include "trace/reader.h"
 
-#define MAX_COLUMNS 24          /* fields of the widest record and a few */
+#define MAX_COLUMNS 32          /* fields of the widest record and a few */
 
 /* One chunk of a kind. */
 struct part {

@@ -27,3 +27,11 @@ it 'events that nobody asks about are recorded, and the report says that nobody 
 	gprof-trace report -r cuda_events t.gtrace >report
 	says "recorded no CUDA events" report
 '
+
+it 'work of a stream that is more urgent than others says so in the export' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	exits 0 traced event_pairs 4
+	gprof-trace export -o k.json t.gtrace
+	is "16 8" "$(grep "\"cat\": \"kernel\"" k.json | grep -c "\"stream priority\": -1") $(grep "\"cat\": \"kernel\"" k.json | grep -vc "stream priority")" \
+		"kernels of the urgent stream, others"
+'

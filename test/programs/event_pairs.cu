@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	cudaStream_t alone, blocking;
 	cudaEvent_t a, b;
 
-	CHECK(cudaStreamCreateWithFlags(&alone, cudaStreamNonBlocking));
+	CHECK(cudaStreamCreateWithPriority(&alone, cudaStreamNonBlocking, -1));
 	CHECK(cudaStreamCreate(&blocking));
 	CHECK(cudaEventCreate(&a));
 	CHECK(cudaEventCreate(&b));

@@ -161,6 +161,13 @@ static void put_device(const struct device *dev)
 	};
 
 	memcpy(&r.uuid, dev->uuid, sizeof(r.uuid));
+	if (getenv("SIM_MIG")) {
+		r.isMigEnabled = 1;
+		r.gpuInstanceId = 7 + (uint32_t)dev->ordinal;
+		r.computeInstanceId = 1;
+		memcpy(&r.migUuid, dev->uuid, sizeof(r.migUuid));
+		r.migUuid.bytes[0] ^= 0x7f;
+	}
 	buffer_put_later(&r, record_size(r.kind));
 }
 

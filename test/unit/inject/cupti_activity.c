@@ -626,3 +626,34 @@ TEST(memory_of_an_imported_pool_has_no_size_of_it)
 	CHECK_EQ(row->pool_used, 0);
 	CHECK_EQ(row->flags, MEMORY_IMPORTED);
 }
+
+TEST(a_device_says_whether_it_is_a_mig_instance_where_the_version_can)
+{
+	for (uint32_t size = 144; size <= 184; size += size < 176 ? 32 : 8) {
+		const struct device_row *d;
+		uint8_t *r;
+
+		cupti_fake(size < 176 ? 15 : 18);
+		r = cupti_fake_record(8, size);
+		put32(r, 68, 32768);
+		put64(r, 136, (uintptr_t)(size >= 184 ? strdup("GPU") : "GPU"));
+		if (size >= 176) {
+			r[144] = 1;
+			r[145] = 1;
+			put32(r, 152, 7);
+			put32(r, 156, 2);
+			put64(r, 160, 0x0807060504030201);
+			put64(r, 168, 0x100f0e0d0c0b0a09);
+		}
+		cupti_fake_deliver();
+		d = fake_row(ROW_device, 0);
+		if (!CHECK(d != NULL))
+			continue;
+		CHECK_EQ(d->max_registers_block, 32768);
+		CHECK_EQ(d->flags, size >= 176 ? DEVICE_MIG | DEVICE_VISIBLE | DEVICE_KNOWN : 0);
+		CHECK_EQ(d->gpu_instance, size >= 176 ? 7 : 0);
+		CHECK_EQ(d->compute_instance, size >= 176 ? 2 : 0);
+		CHECK_EQ(d->mig_high, size >= 176 ? 0x0102030405060708 : 0);
+		CHECK_EQ(d->mig_low, size >= 176 ? 0x090a0b0c0d0e0f10 : 0);
+	}
+}

@@ -178,6 +178,7 @@ _Static_assert(sizeof(struct cupti_subscriber_params) == CUpti_SubscriberParams_
 	FIELD(DEVICE_MAX_BLOCKS, type, maxBlocksPerMultiprocessor);                                               \
 	FIELD(DEVICE_MAX_SHARED_SM, type, maxSharedMemoryPerMultiprocessor);                                      \
 	FIELD(DEVICE_MAX_REGISTERS, type, maxRegistersPerMultiprocessor);                                         \
+	FIELD(DEVICE_MAX_REGISTERS_BLOCK, type, maxRegistersPerBlock);                                            \
 	FIELD(DEVICE_MAX_SHARED_BLOCK, type, maxSharedMemoryPerBlock);                                            \
 	FIELD(DEVICE_MAX_THREADS, type, maxThreadsPerBlock);                                                      \
 	FIELD(DEVICE_CC_MAJOR, type, computeCapabilityMajor);                                                     \
@@ -231,7 +232,12 @@ SIZE(CUpti_ActivityOverhead, 40);
 DEVICE_FIELDS(CUpti_ActivityDevice2);
 DEVICE_FIELDS(CUpti_ActivityDevice4);
 SIZE(CUpti_ActivityDevice2, 144);
-SIZE(CUpti_ActivityDevice4, 176);
+FIELD(DEVICE_IS_VISIBLE, CUpti_ActivityDevice4, isCudaVisible);
+FIELD(DEVICE_IS_MIG, CUpti_ActivityDevice4, isMigEnabled);
+FIELD(DEVICE_GPU_INSTANCE, CUpti_ActivityDevice4, gpuInstanceId);
+FIELD(DEVICE_COMPUTE_INSTANCE, CUpti_ActivityDevice4, computeInstanceId);
+FIELD(DEVICE_MIG_UUID, CUpti_ActivityDevice4, migUuid);
+SIZE(CUpti_ActivityDevice4, DEVICE_WITH_MIG);
 FIELD(CONTEXT_ID, CUpti_ActivityContext, contextId);
 FIELD(CONTEXT_DEVICE, CUpti_ActivityContext, deviceId);
 FIELD(CONTEXT_API, CUpti_ActivityContext, computeApiKind);
