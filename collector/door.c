@@ -73,16 +73,19 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 	send_welcome(fd, &w, t->config, -1, -1);
 }
 
-static void welcome(struct tree *t, int fd, struct process *p, const struct bell_watch *bell)
+static void welcome(struct tree *t, int fd, struct process *p, uint32_t most_mib, const struct bell_watch *bell)
 {
 	struct wire_welcome w = {
 		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock,
 		.config_size = sizeof *t->config,
 	};
+	uint64_t size = t->config->arena_size;
 	int arena;
 
+	if (most_mib && (uint64_t)most_mib << 20 < size)
+		size = (uint64_t)most_mib << 20;
 	tree_forget_arena(t, p);
-	if (guest_new(p, t->out, t->folder, t->config->arena_size, &t->capture, &arena) < 0) {
+	if (guest_new(p, t->out, t->folder, size, &t->capture, &arena) < 0) {
 		refuse(t, fd, p, HEALTH_refused, fail_text());
 		return;
 	}
@@ -125,10 +128,10 @@ static bool serve(struct tree *t, int fd, const struct bell_watch *bell)
 		refuse(t, fd, NULL, HEALTH_refused, "it carries another version of libgprof_inject.so");
 	} else {
 		p = tree_hello(t, &h, (uint32_t)who.pid);
-		if (p)
-			welcome(t, fd, p, bell);
-		else
+		if (!p)
 			refuse(t, fd, NULL, HEALTH_processes_full, "there are too many");
+		else if (!p->end)       /* else it was killed while it waited for us */
+			welcome(t, fd, p, h.most_mib, bell);
 	}
 	return true;
 }

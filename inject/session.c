@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -107,6 +108,16 @@ static int dial(int64_t deadline)
 	return fd;
 }
 
+/* Where the program's address space is limited, most of it stays the program's. */
+static uint32_t most_mib(void)
+{
+	struct rlimit space;
+
+	if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur == RLIM_INFINITY || space.rlim_cur >> 24 > UINT32_MAX)
+		return 0;
+	return (uint32_t)(space.rlim_cur >> 24) + 1;    /* a sixteenth */
+}
+
 static int say_hello(int fd)
 {
 	struct wire_hello h = {
@@ -116,6 +127,7 @@ static int say_hello(int fd)
 		.ppid = (uint32_t)getppid(),
 		.start = guest->start,
 		.flags = guest->flags | kept_flags,
+		.most_mib = most_mib(),
 	};
 	ssize_t n;
 

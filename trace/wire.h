@@ -30,7 +30,7 @@ struct wire_hello {
 	uint32_t pid, ppid;             /* as the guest sees them */
 	int64_t start;                  /* REALTIME ns when our object started in it */
 	uint32_t flags;                 /* PROCESS_ bits known so far */
-	uint32_t reserved;
+	uint32_t most_mib;              /* its arena may have no more than that; 0: no limit */
 	char name[16];                  /* program_invocation_short_name, cut */
 };
 

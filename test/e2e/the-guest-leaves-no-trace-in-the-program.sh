@@ -48,3 +48,19 @@ it 'keeps a forked child apart from its parent' '
 	is 3 "$(grep -c "^range .*\"child\"" rows)" "ranges of the children"
 	is 3 "$(grep "^range .*\"child\"" rows | sed "s/.* process=\([0-9]*\).*/\1/" | sort -u | wc -l)" "processes with a child range"
 '
+
+it 'takes little of an address space that is limited' '
+	need python3
+	need "$GPROF_BUILD/test/programs/libnvtx_shim.so" "the NVTX shim is not built"
+	cat >limited.py <<-PY
+		import ctypes, mmap
+		nvtx = ctypes.CDLL("$GPROF_BUILD/test/programs/libnvtx_shim.so")
+		size = lambda: int(open("/proc/self/statm").read().split()[0]) * mmap.PAGESIZE
+		before = size()
+		nvtx.nvtx_push(b"limited"); nvtx.nvtx_pop()
+		print("it takes", (size() - before) >> 20, "MiB")
+	PY
+	gprof-run -q -o run -- sh -c "ulimit -v 600000; exec python3 limited.py" >said
+	[ "$(sed "s/[^0-9]//g" said)" -le 40 ] || fail "$(cat said)"
+	is 1 "$(gprof-trace dump run.gtrace | grep -c "^range .*\"limited\"")" "ranges"
+'
