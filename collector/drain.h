@@ -5,8 +5,8 @@
 #include "collector/process.h"
 
 enum drain_what {
-	DRAIN_FULL,                     /* blocks that were handed over */
-	DRAIN_ALL,                      /* what is published in the others, too */
+	DRAIN_FULL,                     /* blocks that were handed over; one may be left for the next time */
+	DRAIN_ALL,                      /* all of them, and what is published in the others */
 };
 
 /* Takes the rows of p's arena (p is a guest) and gives handed-over blocks back. */

@@ -1,5 +1,6 @@
 #include "collector/proc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -20,6 +21,13 @@ ssize_t proc_read(uint32_t pid, const char *name, char *out, size_t size)
 	if (fd < 0)
 		return -1;
 	n = read(fd, out, size);
+	if (n < 0) {
+		int e = errno;
+
+		close(fd);
+		errno = e;
+		return -1;
+	}
 	close(fd);
 	return n;
 }

@@ -109,9 +109,9 @@ static void give_order(struct session *s)
 		s->tree.capture.on_time = clock_ns(CLOCK_REALTIME);
 	if (order == CAPTURE_OVER && !s->tree.capture.over_time)
 		s->tree.capture.over_time = clock_ns(CLOCK_REALTIME);
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
-		if (s->tree.all[i]->guest)
-			arena_tell(&s->tree.all[i]->guest->view, &s->tree.capture);
+	for (size_t i = 0; i < s->tree.n_live; i++)
+		if (s->tree.live[i]->guest)
+			arena_tell(&s->tree.live[i]->guest->view, &s->tree.capture);
 }
 
 /* ---- what happens ---- */
@@ -367,9 +367,9 @@ int session_finish(struct session *s)
 	char path[PATH_MAX];
 	int rc;
 
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
-		if (!s->tree.all[i]->end)
-			sweep_last(s, s->tree.all[i]);
+	for (size_t i = 0; i < s->tree.n_live; i++)
+		if (!s->tree.live[i]->end)
+			sweep_last(s, s->tree.live[i]);
 	tree_name_strays(&s->tree);
 	staging_put(&s->rows, record_by_kind(ROW_clock), &now, NULL, 0);
 	describe_end(&s->rows);

@@ -84,8 +84,8 @@ static void read_name(struct process *p)
 
 void tree_describe(struct tree *t)
 {
-	for (size_t i = t->first_live; i < t->n; i++) {
-		struct process *p = t->all[i];
+	for (size_t i = 0; i < t->n_live; i++) {
+		struct process *p = t->live[i];
 
 		if (p->end || p->described)
 			continue;
@@ -128,8 +128,8 @@ static bool is_found_again(struct tree *t, uint32_t host_pid)
 
 static bool is_known(const struct tree *t, uint32_t host_pid)
 {
-	for (size_t i = t->first_live; i < t->n; i++)
-		if (!t->all[i]->end && t->all[i]->host_pid == host_pid)
+	for (size_t i = 0; i < t->n_live; i++)
+		if (!t->live[i]->end && t->live[i]->host_pid == host_pid)
 			return true;
 	return false;
 }

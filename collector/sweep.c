@@ -31,9 +31,9 @@ void sweep_full(struct session *s)
 {
 	int64_t looked = clocks_now(CLOCK_MONO);
 
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++) {
-		if (s->tree.all[i]->guest)
-			drain(s->tree.all[i], DRAIN_FULL);
+	for (size_t i = 0; i < s->tree.n_live; i++) {
+		if (s->tree.live[i]->guest)
+			drain(s->tree.live[i], DRAIN_FULL);
 		mind_the_door(s, &looked);
 	}
 }
@@ -53,10 +53,11 @@ void sweep_tick(struct session *s)
 
 	staging_put(&s->rows, record_by_kind(ROW_clock), &now, NULL, 0);
 	tree_reap(&s->tree, false);
+	tree_tidy(&s->tree);
 	tree_describe(&s->tree);
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++)
-		if (s->tree.all[i]->guest)
-			look_at_young(s->tree.all[i]);
+	for (size_t i = 0; i < s->tree.n_live; i++)
+		if (s->tree.live[i]->guest)
+			look_at_young(s->tree.live[i]);
 }
 
 static void sweep_process(struct session *s, struct process *p)
@@ -78,9 +79,9 @@ void sweep_second(struct session *s)
 	int64_t looked = clocks_now(CLOCK_MONO);
 
 	output_check_room(&s->out);
-	for (size_t i = s->tree.first_live; i < s->tree.n; i++) {
-		if (!s->tree.all[i]->end)
-			sweep_process(s, s->tree.all[i]);
+	for (size_t i = 0; i < s->tree.n_live; i++) {
+		if (!s->tree.live[i]->end)
+			sweep_process(s, s->tree.live[i]);
 		mind_the_door(s, &looked);
 	}
 	account_session(&s->troubles, &s->rows);

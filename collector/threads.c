@@ -1,12 +1,13 @@
 #include "collector/threads.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collector/proc.h"
 
-/* A name costs 10 us to read.  Threads beyond these keep the name that they had at their first row. */
+/* A name costs 10 us to read.  Threads beyond these at once keep the name that they had at their first row. */
 #define MAX_THREADS 256
 
 static struct thread_note *find(struct guest *g, uint32_t id)
@@ -47,7 +48,8 @@ void threads_note(struct guest *g, const struct thread_row *row, const char *nam
 	memcpy(t->comm, name, n);
 }
 
-static void refresh(struct process *p, struct thread_note *t)
+/* False: there is no such thread any more. */
+static bool refresh(struct process *p, struct thread_note *t)
 {
 	struct thread_row row = { .start = t->start, .id = t->id, .tid = t->tid, .flags = t->flags };
 	char file[48], comm[32];
@@ -55,14 +57,17 @@ static void refresh(struct process *p, struct thread_note *t)
 
 	snprintf(file, sizeof file, "task/%u/comm", t->tid);
 	n = proc_read(p->host_pid, file, comm, sizeof comm);
+	if (n < 0)
+		return errno != ENOENT && errno != ESRCH;
 	if (n <= 1 || n > (ssize_t)sizeof t->comm)
-		return;
+		return true;
 	comm[--n] = '\0';       /* a line end */
 	if (strcmp(comm, t->comm) == 0)
-		return;
+		return true;
 	strcpy(t->comm, comm);
 	row.bytes = (uint32_t)n;
 	staging_put(&p->guest->staging, record_by_kind(ROW_thread), &row, comm, (size_t)n);
+	return true;
 }
 
 void threads_refresh(struct process *p)
@@ -71,7 +76,11 @@ void threads_refresh(struct process *p)
 
 	if (p->host_pid != p->pid)
 		return;         /* another pid namespace: its thread ids are not ours */
-	for (size_t i = 0; i < g->n_threads; i++)
-		if (!g->threads[i].own_name)
-			refresh(p, &g->threads[i]);
+	for (size_t i = 0; i < g->n_threads;) {
+		/* One that is gone leaves its place to another, and its kernel id with it. */
+		if (!g->threads[i].own_name && !refresh(p, &g->threads[i]))
+			g->threads[i] = g->threads[--g->n_threads];
+		else
+			i++;
+	}
 }

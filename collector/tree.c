@@ -75,25 +75,36 @@ static void unwatch(struct tree *t, struct process *p)
 	alive_release(&p->alive);
 }
 
+/* Room for one more in a list; max: places that it may have.  False: there is none. */
+static bool make_room(struct process ***list, size_t n, size_t *cap, size_t max)
+{
+	size_t larger = *cap ? *cap * 2 : 64;
+	struct process **fresh;
+
+	if (n < *cap)
+		return true;
+	fresh = larger <= max ? realloc(*list, larger * sizeof *fresh) : NULL;
+	if (!fresh)
+		return false;
+	*list = fresh;
+	*cap = larger;
+	return true;
+}
+
 static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
 {
 	struct process *p;
 
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct process **all = cap <= MAX_PROCESSES ? realloc(t->all, cap * sizeof *all) : NULL;
-
-		if (!all) {
-			troubles_add(t->troubles, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
-			return NULL;
-		}
-		t->all = all;
-		t->cap = cap;
+	if (!make_room(&t->all, t->n, &t->cap, MAX_PROCESSES) ||
+	    !make_room(&t->live, t->n_live, &t->live_cap, MAX_PROCESSES)) {
+		troubles_add(t->troubles, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
+		return NULL;
 	}
 	p = process_new(t->clock);
 	if (!p)
 		return NULL;
 	t->all[t->n++] = p;
+	t->live[t->n_live++] = p;
 	p->number = (uint32_t)t->n;
 	p->pid = pid;
 	p->ppid = ppid;
@@ -139,15 +150,14 @@ static void take_over(struct tree *t, struct process *before, uint32_t ppid, cha
 
 static void refused(struct tree *t, struct process *p, const char *why)
 {
-	if (!p)
-		return;
 	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
 }
 
 /* It did not wait for our answer, or could not use it. */
 static void gave_up(struct tree *t, struct process *p, const char *why)
 {
-	refused(t, p, why);
+	if (p && !troubles_find(&p->troubles, HEALTH_refused))  /* it may say so because we refused it */
+		refused(t, p, why);
 	if (!p || !p->guest || p->guest->view.a->life != LIFE_NEW)
 		return;
 	guest_free(p);
@@ -267,9 +277,11 @@ struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t 
 
 	memcpy(name, h->name, sizeof h->name);
 	if (!p) {
-		struct process *before = tree_find(t, h->pid);
+		struct process *before = newest(t, h->pid);
 
-		if (before && before->host_pid == host_pid)
+		if (before && before->end && before->injected && before->start == h->start)
+			return before;
+		if (before && !before->end && before->host_pid == host_pid)
 			take_over(t, before, h->ppid, 'c');
 		p = add(t, h->pid, h->ppid, h->start, name);
 	}
@@ -317,14 +329,22 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 	guest_free(p);
 	unwatch(t, p);
 	tree_put_row(t, p);
-	while (t->first_live < t->n && t->all[t->first_live]->end)
-		t->first_live++;
+}
+
+void tree_tidy(struct tree *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_live; i++)
+		if (!t->live[i]->end)
+			t->live[n++] = t->live[i];
+	t->n_live = n;
 }
 
 void tree_reap(struct tree *t, bool all)
 {
-	for (size_t i = t->first_live; i < t->n; i++) {
-		struct process *p = t->all[i];
+	for (size_t i = 0; i < t->n_live; i++) {
+		struct process *p = t->live[i];
 
 		if (!p->end && p->alive.pid && (all || alive_needs_polling(&p->alive)) && !alive_is(&p->alive))
 			tree_end(t, p, 0);
@@ -342,6 +362,7 @@ void tree_release(struct tree *t)
 		free(p);
 	}
 	free(t->all);
-	t->all = NULL;
-	t->n = t->cap = 0;
+	free(t->live);
+	t->all = t->live = NULL;
+	t->n = t->cap = t->n_live = t->live_cap = 0;
 }

@@ -6,12 +6,13 @@
 #include "collector/roster.h"
 #include "trace/config.h"
 
-#define TREE_BUCKETS 1024u
+#define TREE_BUCKETS 16384u
 
 struct tree {
 	struct process **all;           /* all[i] has number i + 1 */
 	size_t n, cap;
-	size_t first_live;              /* all before it are over */
+	struct process **live;          /* those that are not over, and some that are since the last tree_tidy() */
+	size_t n_live, live_cap;
 	size_t n_watched;               /* alive, and known to be: they keep the session open */
 	struct process *buckets[TREE_BUCKETS];  /* by pid */
 	/* borrowed from the session */
@@ -37,7 +38,7 @@ static inline uint64_t tree_tag(uint32_t number)
 void tree_roster(struct tree *t, const struct roster_line *l);
 void tree_main(struct tree *t, uint32_t pid);
 
-/* The process behind a hello from host_pid (0: not known).  NULL: there are too many. */
+/* The process behind a hello from host_pid (0: not known), which may be over already.  NULL: there are too many. */
 struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid);
 
 /* Takes what is in the arena of one who says hello a second time; it gets a new one. */
@@ -51,6 +52,12 @@ void tree_end(struct tree *t, struct process *p, unsigned flags);
 
 /* Ends the processes that are gone but whose pidfd has not been heard yet, or who have none. */
 void tree_reap(struct tree *t, bool all);
+
+/*
+ * Takes those that are over out of `live`, so that a long run of short processes costs us no more than the ones that are there.  Between
+ * walks of the list only; everything else leaves it in its order, and adds at its end.
+ */
+void tree_tidy(struct tree *t);
 
 /* A process that was found rather than heard of.  NULL: it is gone already, or out of memory. */
 struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name);

@@ -1,0 +1,109 @@
+#include "collector/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test/unit/test.h"
+#include "trace/health.h"
+
+struct fixture {
+	struct config config;
+	struct output out;
+	struct staging rows;
+	struct troubles troubles;
+	struct tree tree;
+};
+
+static void set_up(struct fixture *f)
+{
+	*f = (struct fixture){ .out = OUTPUT_INIT };
+	config_init(&f->config);
+	staging_init(&f->rows, &f->out, 0, CLOCK_MONO);
+	f->tree = (struct tree){ .folder = "/nowhere", .config = &f->config, .out = &f->out, .rows = &f->rows,
+				 .troubles = &f->troubles, .clock = CLOCK_MONO,
+				 .epoll = epoll_create1(EPOLL_CLOEXEC) };
+}
+
+static void tear_down(struct fixture *f)
+{
+	tree_release(&f->tree);
+	close(f->tree.epoll);
+	staging_release(&f->rows);
+	troubles_release(&f->troubles);
+}
+
+/* A process that was, and is no more. */
+static uint32_t gone(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return (uint32_t)pid;
+}
+
+static void line(struct fixture *f, char how, uint32_t pid, int64_t start, const char *name)
+{
+	struct roster_line l = { .how = how, .pid = pid, .ppid = 1, .start = start };
+
+	strcpy(l.name, name);
+	tree_roster(&f->tree, &l);
+}
+
+TEST(the_hello_of_a_process_that_is_over_makes_no_second_one)
+{
+	struct wire_hello h = { .pid = gone(), .start = 5 };
+	struct process *p;
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'c', h.pid, h.start, "brief");
+	p = tree_hello(&f.tree, &h, h.pid);
+	CHECK(p && p->end);
+	CHECK_EQ(f.tree.n, 1);
+	h.start++;              /* another one with its pid */
+	p = tree_hello(&f.tree, &h, h.pid);
+	CHECK(p && p->number == 2);
+	tear_down(&f);
+}
+
+TEST(processes_that_are_over_are_not_walked_over)
+{
+	uint32_t pid = gone();
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'c', (uint32_t)getpid(), 1, "first");
+	for (int i = 0; i < 1000; i++)
+		line(&f, 'f', pid, 2 + i, "brief");
+	line(&f, 'c', (uint32_t)getppid(), 1, "last");
+	tree_tidy(&f.tree);
+	CHECK_EQ(f.tree.n, 1002);
+	CHECK_EQ(f.tree.n_live, 2);
+	CHECK_STR(f.tree.live[0]->name, "first");
+	CHECK_STR(f.tree.live[1]->name, "last");
+	CHECK_EQ(f.tree.n_watched, 2);
+	tear_down(&f);
+}
+
+TEST(a_process_that_could_not_connect_says_why)
+{
+	struct trouble *t;
+	struct fixture f;
+	char error[16];
+
+	set_up(&f);
+	line(&f, 'c', (uint32_t)getpid(), 1, "me");
+	snprintf(error, sizeof error, "%d", EMFILE);
+	line(&f, 'x', (uint32_t)getpid(), 1, error);
+	t = troubles_find(&f.tree.all[0]->troubles, HEALTH_refused);
+	CHECK(t && strstr(t->detail, strerror(EMFILE)));
+	line(&f, 'x', (uint32_t)getpid(), 1, error);
+	CHECK_EQ(t->count, 1);
+	tear_down(&f);
+}
