@@ -9,16 +9,22 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "inject/session.h"
 #include "trace/clock.h"
+
+/* 0: free, else the epoch of the process that holds it.  A hook has entered a stream before, so there is one. */
 
 /* Held for microseconds; a holder that has to wait for a CPU comes back within this even on a busy machine. */
 #define LOCK_WAIT_NS 200000000ll
 
 static inline void lock_take(uint32_t *lock)
 {
+	uint32_t self = guest->epoch, holder = 0;
 	int64_t begin = 0;
 
-	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_compare_exchange_n(lock, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		if (holder != self)     /* a thread of the process that forked this one */
+			continue;
 		for (int i = 0; i < 256 && __atomic_load_n(lock, __ATOMIC_RELAXED); i++)
 			;
 		sched_yield();
@@ -29,6 +35,7 @@ static inline void lock_take(uint32_t *lock)
 			begin = now;
 		if (now - begin > LOCK_WAIT_NS)
 			return;
+		holder = 0;
 	}
 }
 

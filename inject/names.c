@@ -5,7 +5,6 @@
 #include "inject/intern.h"
 #include "inject/lock.h"
 #include "inject/memory.h"
-#include "inject/module.h"
 
 #define GROUP  1024u
 #define GROUPS 1024u
@@ -155,11 +154,3 @@ uint32_t names_domain_id(struct stream *s, const void *handle)
 	}
 	return (uint32_t)(uintptr_t)handle;
 }
-
-/* Another thread of the parent may have held it. */
-static void forked(void)
-{
-	lock_give(&domain_lock);
-}
-
-const struct module names_module = { .forked = forked };

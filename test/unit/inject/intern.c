@@ -176,12 +176,27 @@ TEST(handles_of_names_survive_a_new_process_and_foreign_ones_are_harmless)
 TEST(a_lock_whose_holder_is_gone_is_waited_for_but_not_for_ever)
 {
 	int64_t begin = clock_ns(CLOCK_MONOTONIC);
-	uint32_t lock = 1;
+	uint32_t lock;
 
+	fake_session(4, 4);
+	lock = guest->epoch;
 	lock_take(&lock);
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= LOCK_WAIT_NS);
 	lock_give(&lock);
 	begin = clock_ns(CLOCK_MONOTONIC);
 	lock_take(&lock);
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < LOCK_WAIT_NS);
+}
+
+TEST(a_lock_that_was_held_while_the_process_was_forked_is_free)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+	uint32_t lock;
+
+	fake_session(4, 4);
+	lock = guest->epoch;
+	fake_session(4, 4);     /* as a forked child finds it */
+	lock_take(&lock);
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < LOCK_WAIT_NS);
+	CHECK_EQ(lock, guest->epoch);
 }
