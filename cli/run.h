@@ -65,6 +65,10 @@ int env_of_request(struct env *e, const struct request *r, char *const *ours);
  * The doors through which our object comes in.  inject NULL: it is missing; preload false: the loader must not see it; nvtx false: NVTX
  * is not recorded, and costs the program nothing.
  */
+/* Bit of the CUDA library that a word of -t means; 0: none. */
+uint64_t libraries_of_word(const char *word);
+/* Their variables, unless the user has set them. */
+int env_switch_libraries_on(struct env *e, uint64_t bits);
 int env_open_doors(struct env *e, const char *session, const char *inject, bool preload, bool nvtx);
 
 /* ---- run_checks.c: what the command is ---- */

@@ -43,8 +43,10 @@ static int open_doors(struct run *x)
 	if (env_copy(&x->ours, x->plain.vars) < 0)
 		return -1;
 	there = there && loadable_path(&x->session, inject, sizeof inject) == 0;
+	if (there && env_switch_libraries_on(&x->ours, x->request.config.trace_libraries) < 0)
+		return -1;
 	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, x->target.preload,
-			      x->request.config.trace_nvtx);
+			      x->request.config.trace_nvtx || x->request.config.trace_libraries);
 }
 
 /* The program, its environment: what has to be right before anything is started. */

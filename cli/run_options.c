@@ -64,7 +64,7 @@ static int opt_absent(const struct opt *o, const char *value)
 
 /* ---- -t ---- */
 
-enum kind { KIND_CUDA, KIND_NVTX, KIND_NONE, KIND_LATER, KIND_LATER_CUDA };
+enum kind { KIND_CUDA, KIND_NVTX, KIND_LIBRARY, KIND_NONE, KIND_LATER, KIND_LATER_CUDA };
 
 /* nsys: the CUDA libraries and OpenACC switch CUDA on. */
 static const struct kind_word {
@@ -75,9 +75,9 @@ static const struct kind_word {
 	{ "osrt", KIND_LATER }, { "torch", KIND_LATER }, { "nccl", KIND_LATER }, { "mpi", KIND_LATER }, { "ucx", KIND_LATER },
 	{ "python-gil", KIND_LATER }, { "openmp", KIND_LATER }, { "oshmem", KIND_LATER }, { "gds", KIND_LATER },
 	{ "s3", KIND_LATER }, { "s3-verbose", KIND_LATER }, { "nvvideo", KIND_LATER },
-	{ "cublas", KIND_LATER_CUDA }, { "cublas-verbose", KIND_LATER_CUDA }, { "cudnn", KIND_LATER_CUDA },
-	{ "cusparse", KIND_LATER_CUDA }, { "cusparse-verbose", KIND_LATER_CUDA }, { "cusolver", KIND_LATER_CUDA },
-	{ "cusolver-verbose", KIND_LATER_CUDA }, { "cudla", KIND_LATER_CUDA }, { "cudla-verbose", KIND_LATER_CUDA },
+	{ "cublas", KIND_LIBRARY }, { "cublas-verbose", KIND_LIBRARY }, { "cudnn", KIND_LIBRARY },
+	{ "cusparse", KIND_LIBRARY }, { "cusparse-verbose", KIND_LIBRARY }, { "cusolver", KIND_LIBRARY },
+	{ "cusolver-verbose", KIND_LIBRARY }, { "cudla", KIND_LATER_CUDA }, { "cudla-verbose", KIND_LATER_CUDA },
 	{ "openacc", KIND_LATER_CUDA },
 	{ "opengl", KIND_LATER }, { "opengl-annotations", KIND_LATER }, { "vulkan", KIND_LATER }, { "vulkan-annotations", KIND_LATER },
 	{ "openxr", KIND_LATER }, { "openxr-annotations", KIND_LATER }, { "dx11", KIND_LATER }, { "dx11-annotations", KIND_LATER },
@@ -104,7 +104,8 @@ static int trace_word(const char *word, char *absent, size_t size)
 		k++;
 	if (k == kinds + N_KINDS)
 		return unknown_kind(word);
-	r.config.trace_cuda |= k->kind == KIND_CUDA || k->kind == KIND_LATER_CUDA;
+	r.config.trace_cuda |= k->kind == KIND_CUDA || k->kind == KIND_LIBRARY || k->kind == KIND_LATER_CUDA;
+	r.config.trace_libraries |= k->kind == KIND_LIBRARY ? libraries_of_word(word) : 0;
 	r.config.trace_nvtx |= k->kind == KIND_NVTX;
 	if (k->kind == KIND_LATER || k->kind == KIND_LATER_CUDA) {
 		size_t n = strlen(absent);
@@ -122,7 +123,7 @@ static int opt_trace(const struct opt *o, const char *value)
 
 	if (!list)
 		return fail("out of memory");
-	r.config.trace_cuda = r.config.trace_nvtx = 0;
+	r.config.trace_cuda = r.config.trace_nvtx = r.config.trace_libraries = 0;
 	while (rc == 0 && (word = strsep(&rest, ",")))
 		if (*word)
 			rc = trace_word(word, absent, sizeof absent);

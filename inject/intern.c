@@ -7,9 +7,7 @@
 #include "inject/lock.h"
 #include "inject/memory.h"
 
-/* Most things kept apart in a process, and most bytes of them: it is the program's memory. */
-#define MAX_ENTRIES (1u << 20)
-#define MAX_BYTES   (128u << 20)
+#define MAX_ENTRIES (1u << 24)  /* whatever the limit in bytes */
 #define FIRST_SIZE  4096u       /* places; doubled when half full */
 
 struct entry {
@@ -30,7 +28,7 @@ struct intern {
 	struct table *table;
 	uint32_t lock;
 	uint32_t used;
-	uint64_t bytes;
+	uint64_t bytes;                 /* of entries and tables, against setting string_limit */
 	uint32_t next_string, next_config;
 	/* By address of the text: most names are literals, and comparing costs a third of hashing and looking up. */
 	struct entry *recent[RECENT];
@@ -117,6 +115,7 @@ static bool grow(struct intern *in)
 
 	if (!t)
 		return false;
+	__atomic_fetch_add(&in->bytes, (t->mask + 1ull) * sizeof t->places[0], __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i <= old->mask; i++)
 		if (old->places[i])
 			place(t, old->places[i]);
@@ -173,10 +172,6 @@ static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, 
 
 	if (e)
 		return e;
-	if (in->used >= MAX_ENTRIES || in->bytes + n > MAX_BYTES) {
-		health_count(HEALTH_strings_full);
-		return NULL;
-	}
 	if (in->used >= in->table->mask / 2 && !grow(in))
 		return NULL;
 	e = memory_take(sizeof *e + n + 1);     /* zero-terminated, for strcmp() */
@@ -193,18 +188,50 @@ static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, 
 		return NULL;
 	}
 	__atomic_fetch_add(&in->used, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&in->bytes, n, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&in->bytes, sizeof *e + n + 1, __ATOMIC_RELAXED);
 	place(in->table, e);
 	return e;
+}
+
+uint64_t intern_limit(void)
+{
+	return guest->config.string_limit;
+}
+
+uint32_t intern_shared(char name[INTERN_SHARED_SIZE], const char *text, size_t n)
+{
+	uint32_t which = (uint32_t)(hash_of(text, n, ROW_string) >> 20) % INTERN_SHARED;
+
+	snprintf(name, INTERN_SHARED_SIZE, "(one of many strings, #%u)", which);
+	return which;
+}
+
+static bool is_full(const struct intern *in)
+{
+	return __atomic_load_n(&in->bytes, __ATOMIC_RELAXED) >= intern_limit() ||
+	       __atomic_load_n(&in->used, __ATOMIC_RELAXED) >= MAX_ENTRIES;
 }
 
 static struct entry *intern(struct stream *s, struct intern *in, uint32_t kind, const void *bytes, size_t n)
 {
 	uint64_t hash = hash_of(bytes, n, kind);
 	struct entry *e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
+	char name[INTERN_SHARED_SIZE];
 
 	if (likely(e != NULL))
 		return e;
+	if (unlikely(is_full(in))) {
+		health_count(HEALTH_strings_full);
+		if (kind != ROW_string)
+			return NULL;
+		intern_shared(name, bytes, n);
+		bytes = name;
+		n = strlen(name);
+		hash = hash_of(bytes, n, kind);
+		e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
+		if (e)
+			return e;
+	}
 	lock_take(&in->lock);
 	e = insert(s, in, hash, kind, bytes, n);
 	lock_give(&in->lock);

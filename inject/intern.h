@@ -7,6 +7,16 @@
 /* Longest string kept; the rest is cut. */
 #define INTERN_MAX 32000
 
+/* Strings beyond setting string_limit stand under so many shared names: "(one of many strings, #123)". */
+#define INTERN_SHARED      4096u
+#define INTERN_SHARED_SIZE 48u
+
+/* Bytes that strings may take. */
+uint64_t intern_limit(void);
+
+/* The shared name of a string, into name; its number. */
+uint32_t intern_shared(char name[INTERN_SHARED_SIZE], const char *text, size_t n);
+
 /* Id of a string of n bytes; 0 when it cannot be described (arena or table full, counted). */
 uint32_t intern_bytes(struct stream *s, const char *text, size_t n);
 

@@ -5,14 +5,18 @@
 #include "inject/intern.h"
 #include "inject/lock.h"
 #include "inject/memory.h"
+#include "trace/libraries.h"
 
 #define GROUP  1024u
 #define GROUPS 1024u
+#define BUCKETS 4096u           /* of domains by name */
 
 struct name {
 	uint32_t epoch, id;             /* string id in the process of that epoch */
 	uint32_t described;             /* domains: epoch in which its row was written */
 	uint32_t len;
+	uint32_t next;                  /* domains: handle of the next of the same bucket */
+	uint32_t library;               /* domains: enum library_id */
 	const char *text;
 };
 
@@ -23,7 +27,11 @@ struct names {
 
 /* Kept across a fork on purpose: the child's code still holds the handles. */
 static struct names domains, strings;
-static uint32_t domain_lock;
+static uint32_t domain_lock, string_lock;
+static uint32_t buckets[BUCKETS];       /* handle of the newest domain of each */
+static uint32_t libraries_seen;
+static uint64_t string_bytes;           /* kept for registered strings */
+static uint32_t shared[INTERN_SHARED];  /* handles of the names that strings beyond the limit share */
 
 static struct name *at(struct names *all, uint32_t i)
 {
@@ -82,10 +90,31 @@ static uint32_t id_of(struct stream *s, struct name *name)
 	return __atomic_load_n(&name->id, __ATOMIC_RELAXED);
 }
 
+/* Handle of the name that a string beyond the limit is registered under. */
+static uint32_t shared_string(const char *text, size_t n)
+{
+	char name[INTERN_SHARED_SIZE];
+	uint32_t which = intern_shared(name, text, n);
+
+	lock_take(&string_lock);
+	if (!shared[which])
+		shared[which] = add(&strings, name, strlen(name));
+	lock_give(&string_lock);
+	health_count(HEALTH_strings_full);
+	return shared[which];
+}
+
 const void *names_string(struct stream *s, const char *text, size_t n)
 {
-	uint32_t i = add(&strings, text, n < INTERN_MAX ? n : INTERN_MAX);
+	uint64_t used = __atomic_fetch_add(&string_bytes, n + sizeof(struct name), __ATOMIC_RELAXED);
+	uint32_t i, known = __atomic_load_n(&strings.used, __ATOMIC_RELAXED);
 
+	if (n > INTERN_MAX)
+		n = INTERN_MAX;
+	if (used < intern_limit() && known < GROUP * GROUPS - INTERN_SHARED)    /* room is left for the shared names */
+		i = add(&strings, text, n);
+	else
+		i = shared_string(text, n);
 	if (i)
 		id_of(s, at(&strings, i - 1));
 	return (const void *)(uintptr_t)i;
@@ -106,18 +135,48 @@ const char *names_string_text(const void *handle, size_t *n)
 	return name ? name->text : "";
 }
 
-/* Two libraries may create the same domain (cuBLAS and cuBLASLt do): one handle for both. */
-static uint32_t find_domain(const char *text, size_t n)
+static uint32_t *bucket_of(const char *text, size_t n)
 {
-	uint32_t used = __atomic_load_n(&domains.used, __ATOMIC_RELAXED);
+	uint32_t hash = 2166136261u;
 
-	for (uint32_t i = 0; i < used; i++) {
-		struct name *name = lookup(&domains, (const void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 16777619u;
+	return &buckets[(hash ^ hash >> 16) % BUCKETS];
+}
 
-		if (name && name->len == n && memcmp(name->text, text, n) == 0)
-			return i + 1;
+/* Two libraries may create the same domain (cuBLAS and cuBLASLt do): one handle for both.  Under the lock. */
+static uint32_t find_or_add_domain(const char *text, size_t n)
+{
+	uint32_t *bucket = bucket_of(text, n), i = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+	struct name *name;
+
+	for (; i; i = name->next) {
+		name = at(&domains, i - 1);
+		if (name->len == n && memcmp(name->text, text, n) == 0)
+			return i;
 	}
-	return 0;
+	i = add(&domains, text, n);
+	if (!i)
+		return 0;
+	name = at(&domains, i - 1);
+	name->library = library_of_domain(text, n);
+	if (name->library < N_LIBRARIES)
+		__atomic_fetch_or(&libraries_seen, 1u << name->library, __ATOMIC_RELAXED);
+	name->next = *bucket;
+	__atomic_store_n(bucket, i, __ATOMIC_RELEASE);
+	return i;
+}
+
+bool names_domain_of_library(const void *handle)
+{
+	const struct name *name = handle ? lookup(&domains, handle) : NULL;
+
+	return name && name->library < N_LIBRARIES;
+}
+
+uint32_t names_libraries_seen(void)
+{
+	return __atomic_load_n(&libraries_seen, __ATOMIC_RELAXED);
 }
 
 const void *names_domain(struct stream *s, const char *text, size_t n)
@@ -127,9 +186,7 @@ const void *names_domain(struct stream *s, const char *text, size_t n)
 	if (n > INTERN_MAX)
 		n = INTERN_MAX;
 	lock_take(&domain_lock);
-	i = find_domain(text, n);
-	if (!i)
-		i = add(&domains, text, n);
+	i = find_or_add_domain(text, n);
 	lock_give(&domain_lock);
 	names_domain_id(s, (const void *)(uintptr_t)i);
 	return (const void *)(uintptr_t)i;

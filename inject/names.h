@@ -16,6 +16,12 @@ uint32_t names_domain_id(struct stream *s, const void *handle);
 /* Handle of a string; NULL when there is no room. */
 const void *names_string(struct stream *s, const char *text, size_t n);
 
+/* Is it the domain of a CUDA library (trace/libraries.def)? */
+bool names_domain_of_library(const void *handle);
+
+/* Bits of the libraries whose domains were created. */
+uint32_t names_libraries_seen(void);
+
 /* String id of a handle; 0 for what is no handle of ours. */
 uint32_t names_string_id(struct stream *s, const void *handle);
 

@@ -24,6 +24,18 @@ uint32_t nvtx_message(struct stream *s, int32_t type, union nvtx_text message)
 	}
 }
 
+/* For what is recorded of a domain: everything, or with -t cublas alone the domains of such libraries.  Leave it with stream_leave(). */
+static inline struct stream *enter(const void *domain)
+{
+	struct stream *s = stream_enter();
+
+	if (s && unlikely(!guest->config.trace_nvtx) && !names_domain_of_library(domain)) {
+		stream_leave(s);
+		return NULL;
+	}
+	return s;
+}
+
 /* The default domain, which most calls are in, without a call. */
 static inline uint32_t domain_of(struct stream *s, const void *domain)
 {
@@ -69,7 +81,7 @@ static struct range_what what_of(struct stream *s, const void *domain, const str
 
 static int domain_push_ex(const void *domain, const struct nvtx_attributes *a)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(domain);
 	struct range_what w;
 	int depth;
 
@@ -90,7 +102,7 @@ static int push_ex(const struct nvtx_attributes *a)
 
 static int push_a(const char *text)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(NULL);
 	int depth;
 
 	if (!s)
@@ -102,7 +114,7 @@ static int push_a(const char *text)
 
 static int push_w(const wchar_t *text)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(NULL);
 	int depth;
 
 	if (!s)
@@ -114,7 +126,7 @@ static int push_w(const wchar_t *text)
 
 static int domain_pop(const void *domain)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(domain);
 	int depth;
 
 	if (!s)
@@ -133,7 +145,7 @@ static int pop(void)
 
 static uint64_t domain_start_ex(const void *domain, const struct nvtx_attributes *a)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(domain);
 	struct range_what w;
 	uint64_t handle;
 
@@ -186,7 +198,7 @@ static void domain_end(const void *domain, uint64_t handle)
 
 static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(domain);
 	struct range_what w;
 	struct mark_row *row;
 	int64_t now;
@@ -382,7 +394,7 @@ static int push_payload(const void *domain, const struct nvtx_payload *data, siz
 
 static int pop_payload(const void *domain, const struct nvtx_payload *data, size_t n)
 {
-	struct stream *s = stream_enter();
+	struct stream *s = enter(domain);
 	uint32_t id;
 	uint64_t range;
 	int depth;
@@ -475,7 +487,7 @@ int nvtx_install(const void *(*get_export_table)(uint32_t id))
 	 * No connecting here: all threads wait for this one in NVTX, and a child forked meanwhile would wait for ever.  Where NVTX is not
 	 * wanted, gprof-run does not open this door; an older one may have.
 	 */
-	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || (guest->arena && !guest->config.trace_nvtx))
+	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || (guest->arena && !guest->config.trace_nvtx && !guest->config.trace_libraries))
 		return 0;
 	session_flag(PROCESS_NVTX);
 	fill(callbacks, core, sizeof core / sizeof *core);

@@ -1,74 +1,181 @@
-/* nvtx_pushpop_sum: time in NVTX push/pop ranges, by domain and message. */
+/*
+ * Time in NVTX ranges, by domain and message: nvtx_pushpop_sum, nvtx_startend_sum, both in nvtx_sum; and lib_api_sum, the ranges that
+ * CUDA libraries put around their own calls.  Those are not the program's, so the nvtx_ reports leave them out unless ":all" is said.
+ */
 #include "cli/analyze/sums.h"
+#include "cli/model/libraries.h"
 #include "cli/model/process.h"
+
+#define STARTEND_KEY (1ull << 62)       /* in keys of nvtx_sum; ids of strings stay below 2^30 */
 
 static const struct heading columns[] = {
 	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 },   { "Avg (ns)", 0 },        { "Med (ns)", 0 },
 	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Range", COLUMN_TEXT },
 };
 
+static const struct heading both_columns[] = {
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 },   { "Avg (ns)", 0 },           { "Med (ns)", 0 },
+	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Style", COLUMN_TEXT }, { "Range", COLUMN_TEXT },
+};
+
+static const struct heading call_columns[] = {
+	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Num Calls", 0 },   { "Avg (ns)", 0 },       { "Med (ns)", 0 },
+	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
+};
+
+enum whose { OF_PROGRAM, OF_LIBRARIES, OF_ALL };
+
+struct range_filter {
+	bool pushpop, startend;
+	enum whose whose;
+	size_t n_libraries;
+	uint32_t library[LIBRARY_DOMAINS];      /* string ids of their domains */
+};
+
+static bool of_library(const struct range_filter *f, uint32_t domain)
+{
+	for (size_t i = 0; i < f->n_libraries; i++)
+		if (f->library[i] == domain)
+			return true;
+	return false;
+}
+
 static bool by_domain_and_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
 {
 	const uint32_t *name = b->column[2], *domain = b->column[3], *flags = b->column[4];
+	const struct range_filter *f = s->filter;
+	bool startend = flags[row] & RANGE_STARTEND;
+	uint32_t id;
 
-	if (flags[row] & RANGE_STARTEND)
+	if (!(startend ? f->startend : f->pushpop))
 		return false;
+	id = model_domain(s->m, b->process, domain[row]);
+	if (f->whose != OF_ALL && of_library(f, id) != (f->whose == OF_LIBRARIES)) {
+		s->others++;
+		return false;
+	}
 	if (flags[row] & RANGE_INCOMPLETE)
 		s->open++;
-	*key = (uint64_t)model_domain(s->m, b->process, domain[row]) << 32 | name[row];
+	*key = (uint64_t)id << 32 | name[row] | (startend && f->pushpop ? STARTEND_KEY : 0);
 	return true;
+}
+
+static int sum(struct sums *s, struct range_filter *f)
+{
+	static const unsigned fields[] = {
+		COL_range_duration, COL_range_start | MODEL_IF_ZERO, COL_range_name, COL_range_domain, COL_range_flags,
+	};
+	int rc;
+
+	f->n_libraries = model_library_domains(s->m, f->library);
+	model_domain(s->m, 0, 1);       /* so that the pass finds the definitions read */
+	s->filter = f;
+	rc = sums_pass(s, ROW_range, fields, 5, by_domain_and_name);
+	s->filter = NULL;
+	return rc;
+}
+
+int ranges_sum(struct sums *s)
+{
+	return sum(s, &(struct range_filter){ .pushpop = true });
 }
 
 /* nsys writes domain:message, and nothing before the colon for the default domain. */
 static const char *name(struct sums *s, struct table *t, uint64_t key)
 {
-	return table_keep(t, "%s:%s", model_string(s->m, (uint32_t)(key >> 32)), model_string(s->m, (uint32_t)key));
+	return table_keep(t, "%s:%s", model_string(s->m, (uint32_t)((key & ~STARTEND_KEY) >> 32)), model_string(s->m, (uint32_t)key));
 }
 
-static void why_none(struct model *m, struct table *t)
+static const char *style(struct sums *s, uint64_t key)
+{
+	(void)s;
+	return key & STARTEND_KEY ? "StartEnd" : "PushPop";
+}
+
+static const char *why_none(struct model *m, const struct range_filter *f)
 {
 	const char *recorded = model_attribute(m, "setting.trace_nvtx");
 
+	if (f->whose == OF_LIBRARIES)
+		return "no calls of CUDA libraries: -t cublas,cudnn,cusparse,cusolver asks for them (see report -r health for those that "
+		       "stayed silent)";
 	if (recorded && strcmp(recorded, "0") == 0)
-		table_note(t, "NVTX was not recorded: -t left it out");
-	else if (model_rows(m, ROW_range))
-		table_note(t, "there are start/end ranges, but no push/pop ranges");
-	else
-		table_note(t,
-			   "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)");
+		return "NVTX was not recorded: -t left it out";
+	if (!model_rows(m, ROW_range))
+		return "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)";
+	return f->startend ? "there are push/pop ranges, but no start/end ranges" : "there are start/end ranges, but no push/pop ranges";
 }
 
-int ranges_sum(struct sums *s)
-{
-	static const unsigned fields[] = {
-		COL_range_duration, COL_range_start | MODEL_IF_ZERO, COL_range_name, COL_range_domain, COL_range_flags,
-	};
-
-	model_domain(s->m, 0, 1);       /* so that the pass finds the definitions read */
-	return sums_pass(s, ROW_range, fields, 5, by_domain_and_name);
-}
-
-static int run(struct model *m, struct table *t, const char *variant)
+static int print(struct model *m, struct table *t, struct range_filter *f)
 {
 	struct sums s = { .m = m };
-	int rc = ranges_sum(&s);
+	int rc = sum(&s, f);
 
-	(void)variant;
 	if (rc == 0)
-		rc = sums_print_times(&s, t, name);
+		rc = sums_print_styles(&s, t, f->pushpop && f->startend && f->whose != OF_LIBRARIES ? style : NULL, name);
 	if (rc == 0 && s.open)
-		table_note(t, "still open when their process ended: %llu; they count to the last time known",
-			   (unsigned long long)s.open);
-	if (rc == 0 && !s.groups.n)
-		why_none(m, t);
+		table_note(t, "still open when their process ended: %llu; they count to the last time known", (unsigned long long)s.open);
+	if (rc == 0 && s.others && f->whose == OF_PROGRAM)
+		table_note(t, "ranges of CUDA libraries, which lib_api_sum has (%s:all shows them here too): %llu", t->name,
+			   (unsigned long long)s.others);
+	else if (rc == 0 && !s.groups.n)
+		table_note(t, "%s", why_none(m, f));
 	sums_release(&s);
 	return rc;
+}
+
+static int run_pushpop(struct model *m, struct table *t, const char *variant)
+{
+	return print(m, t, &(struct range_filter){ .pushpop = true, .whose = variant ? OF_ALL : OF_PROGRAM });
+}
+
+static int run_startend(struct model *m, struct table *t, const char *variant)
+{
+	return print(m, t, &(struct range_filter){ .startend = true, .whose = variant ? OF_ALL : OF_PROGRAM });
+}
+
+static int run_both(struct model *m, struct table *t, const char *variant)
+{
+	return print(m, t, &(struct range_filter){ .pushpop = true, .startend = true, .whose = variant ? OF_ALL : OF_PROGRAM });
+}
+
+static int run_calls(struct model *m, struct table *t, const char *variant)
+{
+	(void)variant;
+	return print(m, t, &(struct range_filter){ .pushpop = true, .whose = OF_LIBRARIES });
 }
 
 const struct report report_nvtx_pushpop_sum = {
 	.name = "nvtx_pushpop_sum",
 	.title = "NVTX Push/Pop Range Summary",
 	.help = "host time in NVTX push/pop ranges, by message",
+	.variants = "all",
 	COLUMNS(columns),
-	.run = run,
+	.run = run_pushpop,
+};
+
+const struct report report_nvtx_startend_sum = {
+	.name = "nvtx_startend_sum",
+	.title = "NVTX Start/End Range Summary",
+	.help = "time from start to end of NVTX process ranges, by message",
+	.variants = "all",
+	COLUMNS(columns),
+	.run = run_startend,
+};
+
+const struct report report_nvtx_sum = {
+	.name = "nvtx_sum",
+	.title = "NVTX Range Summary",
+	.help = "time in NVTX ranges of both styles, by message",
+	.variants = "all",
+	COLUMNS(both_columns),
+	.run = run_both,
+};
+
+const struct report report_lib_api_sum = {
+	.name = "lib_api_sum",
+	.title = "CUDA Library Call Summary",
+	.help = "host time in calls of cuBLAS, cuDNN, cuSPARSE and cuSOLVER, by function",
+	COLUMNS(call_columns),
+	.run = run_calls,
 };

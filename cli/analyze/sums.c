@@ -39,8 +39,8 @@ static int add_batch(const struct batch *b, void *state)
 int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fields,
 	      bool (*key)(struct sums *s, const struct batch *b, size_t row, uint64_t *key))
 {
-	struct pass passes[MODEL_WORKERS] = { { .part = { .m = s->m }, .key = key },
-					      { .part = { .m = s->m }, .key = key } };
+	struct pass passes[MODEL_WORKERS] = { { .part = { .m = s->m, .filter = s->filter }, .key = key },
+					      { .part = { .m = s->m, .filter = s->filter }, .key = key } };
 	void *const states[MODEL_WORKERS] = { &passes[0], &passes[1] };
 	int rc = model_scan(s->m, kind, fields, n_fields, add_batch, states);
 
@@ -48,6 +48,7 @@ int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fi
 		groups_merge(&s->groups, &passes[w].part.groups);
 		s->untimed += passes[w].part.untimed;
 		s->open += passes[w].part.open;
+		s->others += passes[w].part.others;
 	}
 	return rc < 0 || s->groups.oom ? -1 : 0;
 }
@@ -57,8 +58,30 @@ void sums_release(struct sums *s)
 	groups_release(&s->groups);
 }
 
-int sums_print_times(struct sums *s, struct table *t,
-		     const char *(*name)(struct sums *s, struct table *t, uint64_t key))
+/* Cells of a row, the unknown ones where a series has no value. */
+static void put_times(struct table *t, struct series *g, unsigned __int128 all, int64_t median, const char *group,
+		      const char *called)
+{
+	struct cell cells[10] = { UNKNOWN, UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+	size_t n = 8;
+
+	if (g->n) {
+		cells[0] = FIXED(share(g->sum, all), 1);
+		cells[1] = NUMBER(g->sum);
+		cells[3] = FIXED(series_mean(g, 10, 1), 1);
+		cells[4] = FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1);
+		cells[5] = NUMBER(g->min);
+		cells[6] = NUMBER(g->max);
+		cells[7] = FIXED(series_deviation(g, 10, 1), 1);
+	}
+	if (group)
+		cells[n++] = TEXT(group);
+	cells[n] = TEXT(called);
+	table_row(t, cells);
+}
+
+int sums_print_styles(struct sums *s, struct table *t, const char *(*style)(struct sums *s, uint64_t key),
+		      const char *(*name)(struct sums *s, struct table *t, uint64_t key))
 {
 	unsigned __int128 all = 0;
 
@@ -71,23 +94,19 @@ int sums_print_times(struct sums *s, struct table *t,
 
 		if (median < 0)
 			return -1;
-		if (g->n)
-			table_row(t, (const struct cell[]){ FIXED(share(g->sum, all), 1), NUMBER(g->sum),
-							    NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
-							    FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1),
-							    NUMBER(g->min), NUMBER(g->max),
-							    FIXED(series_deviation(g, 10, 1), 1),
-							    TEXT(name(s, t, g->key)) });
-		else
-			table_row(t, (const struct cell[]){
-				UNKNOWN, UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN,
-				TEXT(name(s, t, g->key)) });
+		put_times(t, g, all, median, style ? style(s, g->key) : NULL, name(s, t, g->key));
 	}
 	if (s->untimed)
 		table_note(t,
 			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
 			   (unsigned long long)s->untimed);
 	return 0;
+}
+
+int sums_print_times(struct sums *s, struct table *t,
+		     const char *(*name)(struct sums *s, struct table *t, uint64_t key))
+{
+	return sums_print_styles(s, t, NULL, name);
 }
 
 /* Bytes as nsys prints them: MB of 10^6 with three decimals. */

@@ -13,6 +13,8 @@ struct sums {
 	struct groups groups;
 	uint64_t untimed;               /* rows to which CUPTI gave no time */
 	uint64_t open;                  /* rows that had not ended when their process did */
+	uint64_t others;                /* rows that key() counted as somebody else's */
+	const void *filter;             /* for key() */
 };
 
 /*
@@ -32,6 +34,9 @@ int ranges_sum(struct sums *s);
 /* Names what a series is called; the text lives until the table ends. */
 int sums_print_times(struct sums *s, struct table *t,
 		     const char *(*name)(struct sums *s, struct table *t, uint64_t key));
+/* The same with a column more, before the name, if style is not NULL. */
+int sums_print_styles(struct sums *s, struct table *t, const char *(*style)(struct sums *s, uint64_t key),
+		      const char *(*name)(struct sums *s, struct table *t, uint64_t key));
 int sums_print_sizes(struct sums *s, struct table *t,
 		     const char *(*name)(struct sums *s, struct table *t, uint64_t key));
 

@@ -18,6 +18,7 @@ struct track {
 	enum track_kind kind;
 	uint32_t process;               /* position in model_processes() */
 	uint32_t device, id;            /* of a stream: device ordinal and stream id; of a thread: its ordinal */
+	bool libraries;                 /* of a thread: its calls of CUDA libraries, apart from its own ranges */
 	uint32_t lane;                  /* 0, or the n-th track for what overlaps on the stream */
 	uint32_t pid, tid;              /* as written: unique in the file */
 	uint32_t gpu;                   /* of a stream: the device's number as written, its pid */
@@ -99,8 +100,9 @@ bool export_has_cuda(struct model *m, uint32_t process);
 
 /* ---- tracks.c ---- */
 
-/* Position of a thread's track. */
+/* Position of a thread's track, or of the one beside it that has its calls of CUDA libraries. */
 uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread);
+uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread);
 /* Position of a track on which a slice of a stream (or of waits for it) that starts at `start` fits; its end is moved
  * on. */
 uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,

@@ -134,7 +134,10 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 static void range(struct export *x, const struct host_slice *s)
 {
 	kineto_next(x);
-	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": ");
+	if (x->tracks[s->track].libraries)
+		out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"cuda_library\", \"name\": ");
+	else
+		out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": ");
 	kineto_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
 	kineto_track(x, s->track);
 	kineto_span(x, s->start, s->duration);

@@ -173,20 +173,21 @@ static void put_thread_name(struct export *x, const struct track *t)
 	const struct thread *thread = model_thread(x->m, t->process, t->id);
 	uint32_t n;
 	const struct process *p = model_processes(x->m, &n) + t->process;
-	const char *name = thread ? thread->name : "";
+	const char *name = thread ? thread->name : "", *of = t->libraries ? ", CUDA libraries" : "";
+	uint32_t tid = t->libraries && thread ? thread->row.tid : t->tid;
 
 	row_begin(x, "thread_name", t->pid, t->tid);
 	out_lit(x->out, "\"name\": ");
 	if (*name) {
 		char *text = NULL;
 
-		if (asprintf(&text, "thread %u (%s)", t->tid, name) >= 0)
+		if (asprintf(&text, "thread %u (%s)%s", tid, name, of) >= 0)
 			json_string(x->out, text);
 		else
 			x->oom = true;
 		free(text);
 	} else {
-		out_format(x->out, "\"thread %u%s\"", t->tid, thread && thread->row.tid == p->pid ? " (main)" : "");
+		out_format(x->out, "\"thread %u%s%s\"", tid, thread && thread->row.tid == p->pid ? " (main)" : "", of);
 	}
 	out_lit(x->out, "}}");
 }

@@ -6,6 +6,7 @@
 
 #define WAITS_TID   1000000u    /* as Kineto numbers the waits for a stream */
 #define LANE_TID    2000000u
+#define LIBRARY_TID 10000000u   /* above what a kernel gives out as thread ids (4194304) */
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
 #define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
 #define MOST_GPUS   64u         /* host pids below are moved */
@@ -91,11 +92,11 @@ static uint32_t gpu_of(struct export *x, uint32_t process, uint32_t device)
 	return gpu;
 }
 
-uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
+static uint32_t host_track(struct export *x, uint32_t process, uint32_t thread, bool libraries)
 {
 	bool new;
-	uint32_t *place =
-		map_put(&x->places, (uint64_t)process << 34 | (uint64_t)thread << 2 | 1, (uint32_t)x->n_tracks, &new);
+	uint32_t *place = map_put(&x->places, (uint64_t)process << 34 | (uint64_t)thread << 2 | !libraries,
+				  (uint32_t)x->n_tracks, &new);
 	const struct thread *t;
 
 	if (!place) {
@@ -104,14 +105,26 @@ uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
 	}
 	if (new) {
 		struct track track = {
-			.kind = TRACK_THREAD, .process = process, .id = thread, .pid = pid_of_process(x, process)
+			.kind = TRACK_THREAD, .process = process, .id = thread, .libraries = libraries,
+			.pid = pid_of_process(x, process)
 		};
 
 		t = model_thread(x->m, process, thread);
-		track.tid = free_tid(x, track.pid, t && t->row.tid ? t->row.tid : thread);
+		track.tid = free_tid(x, track.pid,
+				     (t && t->row.tid ? t->row.tid : thread) + (libraries ? LIBRARY_TID : 0));
 		add_track(x, &track);
 	}
 	return *place - 1;
+}
+
+uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
+{
+	return host_track(x, process, thread, false);
+}
+
+uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread)
+{
+	return host_track(x, process, thread, true);
 }
 
 static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,

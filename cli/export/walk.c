@@ -2,6 +2,7 @@
 #include "cli/export/export.h"
 #include "cli/model/gpu.h"
 #include "cli/model/join.h"
+#include "cli/model/libraries.h"
 #include "cli/model/process.h"
 
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static int walk_calls(struct export *x, const struct calls *c)
 
 struct ranges {
 	const int64_t *start, *duration;
-	const uint32_t *thread, *flags, *process;
+	const uint32_t *thread, *flags, *domain, *process;
 };
 
 static bool ranges_read(struct export *x, struct ranges *r)
@@ -102,6 +103,7 @@ static bool ranges_read(struct export *x, struct ranges *r)
 
 	return (r->start = MODEL_I64(m, range, start)) && (r->duration = MODEL_I64(m, range, duration)) &&
 	       (r->thread = MODEL_U32(m, range, thread)) && (r->flags = MODEL_U32(m, range, flags)) &&
+	       (r->domain = MODEL_U32(m, range, domain)) &&
 	       (r->process = model_row_process(m, ROW_range));
 }
 
@@ -110,10 +112,13 @@ static void put_range(struct export *x, const struct ranges *r, size_t row, bool
 	int64_t end = time_add(r->start[row], r->duration[row]);
 	struct host_slice s = {
 		.row = row,
-		.track = track_of_thread(x, r->process[row], r->thread[row]),
 		.start = r->start[row],
 		.external = row + 1,
 	};
+
+	s.track = model_domain_of_library(x->m, r->process[row], r->domain[row])
+		? track_of_libraries(x, r->process[row], r->thread[row])
+		: track_of_thread(x, r->process[row], r->thread[row]);
 
 	if (x->oom)
 		return;

@@ -31,6 +31,17 @@ it 'records marks, start/end ranges across threads, names of threads and categor
 	grep -q "payload=18446744073709551615 .*payload_type=1 " payloads || fail "the u64 payload is another: $(cat payloads)"
 '
 
+it 'sums start/end ranges, alone and beside push/pop ranges' '
+	need "$GPROF_BUILD/test/programs/nvtx_kinds" "NVTX programs are not built"
+	gprof-run -q -o run -- "$GPROF_BUILD/test/programs/nvtx_kinds" >said
+	sed -n "s/^startend \(.*\)/:\1,1/p" said >expected
+	gprof-trace report -r nvtx_startend_sum --format csv run.gtrace | tail -n +2 | awk -F, "{ print \$9 \",\" \$3 }" >actual
+	same expected actual
+	sed -n "s/^startend \(.*\)/StartEnd,:\1,1/p; s/^range /PushPop,/p" said | sort >expected
+	gprof-trace report -r nvtx_sum --format csv run.gtrace | tail -n +2 | awk -F, "{ print \$9 \",\" \$10 \",\" \$3 }" | sort >actual
+	same expected actual
+'
+
 it 'salvages the ranges that were open when the program was killed, by each signal' '
 	need "$GPROF_BUILD/test/programs/nvtx_killed" "NVTX programs are not built"
 	for signo in 9 11 6 15; do

@@ -9,6 +9,13 @@ $(HOST_PROGRAMS): $(B)/test/programs/%: test/programs/host/%.c
 	@mkdir -p $(@D); echo "  CC    $<"
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -isystem $(NVTX_INCLUDE) -o $@ $< -ldl -lpthread
 
+# A library with NVTX of its own, as CUDA's libraries are: its file name is what tells them.
+STANDIN := $(B)/test/programs/libcublas_standin.so
+host-programs: $(if $(wildcard $(NVTX_INCLUDE)/nvtx3/nvToolsExt.h),$(STANDIN))
+$(STANDIN): test/programs/lib/cublas_standin.c
+	@mkdir -p $(@D); echo "  CC    $<"
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -fPIC -shared -isystem $(NVTX_INCLUDE) -o $@ $< -ldl
+
 .PHONY: host-programs
 
 -include test/programs/wire.mk

@@ -1,0 +1,57 @@
+#include "test/unit/cli/make_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/unit/test.h"
+#include "trace/reader.h"
+
+static void library_trace(struct making *k)
+{
+	make_begin(k);
+	ROWS(k, 0, process, { T0 + 1, T0 + 9000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_NVTX | PROCESS_ENDED });
+	make_string(k, 1, 1, "step");
+	make_string(k, 1, 2, "cuBLAS");
+	make_string(k, 1, 3, "cublasSgemm_v2");
+	make_string(k, 1, 4, "request");
+	make_thread(k, 1, 1, 100, "main");
+	ROWS(k, 1, domain, { 1, 2 });
+	ROWS(k, 1, range,
+	     { T0 + 1100, 200, 1ull << 40 | 2, 0, 1, 1, 1, 0, 3, 0, 0, 1, 0, -1 },
+	     { T0 + 1400, 100, 1ull << 40 | 3, 0, 1, 1, 1, 0, 3, 0, 0, 1, 0, -1 },
+	     { T0 + 1000, 1000, 1ull << 40 | 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, -1 },
+	     { T0 + 1000, 500, 1ull << 40 | 4, 0, 1, 2, 0, 0, 4, 0, 0, 0, RANGE_STARTEND, -1 });
+	make_end(k);
+}
+
+static void check(const char *report, const char *want)
+{
+	struct trace_error err;
+	struct making k;
+	struct model *m;
+	char *text;
+
+	library_trace(&k);
+	m = model_open(k.path, &err);
+	CHECK(m != NULL);
+	text = report_text(m, report, TABLE_CSV, NULL, 0);
+	CHECK_STR(strchr(text, '\n') + 1, want);
+	free(text);
+	model_close(m);
+	unmake(&k);
+}
+
+TEST(start_end_ranges_have_a_table_of_their_own_and_one_with_the_others)
+{
+	check("nvtx_startend_sum", "100.0,500,1,500.0,500.0,500,500,0.0,:request\n");
+	check("nvtx_sum", "66.7,1000,1,1000.0,1000.0,1000,1000,0.0,PushPop,:step\n"
+			  "33.3,500,1,500.0,500.0,500,500,0.0,StartEnd,:request\n");
+}
+
+TEST(calls_of_cuda_libraries_are_not_the_programs_ranges_unless_all_is_said)
+{
+	check("nvtx_pushpop_sum", "100.0,1000,1,1000.0,1000.0,1000,1000,0.0,:step\n");
+	check("lib_api_sum", "100.0,300,2,150.0,150.0,100,200,70.7,cuBLAS:cublasSgemm_v2\n");
+	check("nvtx_pushpop_sum:all", "76.9,1000,1,1000.0,1000.0,1000,1000,0.0,:step\n"
+				      "23.1,300,2,150.0,150.0,100,200,70.7,cuBLAS:cublasSgemm_v2\n");
+}
