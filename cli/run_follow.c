@@ -17,6 +17,8 @@
 
 /* With --wait=primary: how long the collector may take to write what ended processes left. */
 #define DRAIN_MS 10000
+/* What the GPU did up to the end of the recorded time is fetched from CUPTI before the program is killed. */
+#define KILL_GRACE_MS 200
 /* With --wait=all: after that long somebody may ask what we are waiting for. */
 #define EXPLAIN_MS 3000
 
@@ -198,7 +200,7 @@ static void follow_program(struct follow *f)
 	int64_t end = -1;
 
 	if (c->duration_ms && f->r->kill_signal)
-		end = now_ms() + (int64_t)(c->delay_ms + c->duration_ms);
+		end = now_ms() + (int64_t)(c->delay_ms + c->duration_ms) + KILL_GRACE_MS;
 	reap(f);
 	while (!f->l->ended) {
 		step(f, end);

@@ -26,6 +26,9 @@ static struct {
 	uint32_t hung;                  /* somebody waited in vain */
 } flusher;
 
+#define AFTER_END 10000000      /* ns between looks whether the collector has said so, when the recorded time is due to end */
+#define GIVE_UP   1000000000ll  /* ns after which it is gone */
+
 /* Whose thread it is: one of an older generation ends. */
 static uint32_t generation;
 
@@ -60,6 +63,25 @@ static void flush(uint32_t forced)
 	health_cost(COST_flush, begin);
 }
 
+/*
+ * How long to sleep: a period, or up to the end of the recorded time, after which the program may be killed.  What has ended by then is
+ * delivered; a forced flush would lose what still runs.
+ */
+static int64_t nap(int64_t period)
+{
+	const struct arena *a = guest->arena;
+	int64_t on = a ? __atomic_load_n(&a->on_time, __ATOMIC_ACQUIRE) : 0, left;
+
+	if (!guest->config.duration_ms || !on || __atomic_load_n(&a->order, __ATOMIC_ACQUIRE) == CAPTURE_OVER)
+		return period;
+	left = on + (int64_t)guest->config.duration_ms * 1000000 - clock_ns(CLOCK_REALTIME);
+	if (left < -GIVE_UP)
+		return period;
+	if (left < AFTER_END)
+		left = AFTER_END;
+	return left < period ? left : period;
+}
+
 static void *flusher_main(void *arg)
 {
 	int64_t period = (int64_t)guest->config.flush_ms * 1000000;
@@ -74,7 +96,7 @@ static void *flusher_main(void *arg)
 		uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 
 		if (asked == seen) {
-			futex_wait(&flusher.asked, seen, period);
+			futex_wait(&flusher.asked, seen, nap(period));
 			asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		}
 		if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) != mine)

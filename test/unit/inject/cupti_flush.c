@@ -80,6 +80,25 @@ TEST(a_flush_that_hangs_lets_the_program_go_after_two_seconds)
 	end_flusher();
 }
 
+TEST(when_the_recorded_time_ends_what_cupti_has_is_fetched)
+{
+	int64_t begin;
+
+	start();
+	guest->config.duration_ms = 50;
+	__atomic_store_n(&guest->arena->on_time, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
+	CHECK(cupti_flush_wait(0));                     /* it looks at the clock anew */
+	__atomic_store_n(&cupti_fake_state.flushes, 0, __ATOMIC_RELAXED);
+	tracer.called = 1;
+	begin = clock_ns(CLOCK_MONOTONIC);
+	while (!__atomic_load_n(&cupti_fake_state.flushes, __ATOMIC_ACQUIRE) &&
+	       CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 10000000000))
+		usleep(1000);
+	CHECK_EQ(cupti_fake_state.forced, 0);           /* it would lose what still runs */
+	__atomic_store_n(&guest->arena->order, CAPTURE_OVER, __ATOMIC_RELEASE);
+	CHECK(cupti_flush_wait(0));
+}
+
 TEST(without_a_flush_thread_nobody_waits)
 {
 	cupti_fake(130001);
