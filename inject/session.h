@@ -19,6 +19,8 @@ struct intern;
 
 enum session_state { SESSION_NEW, SESSION_CONNECTING, SESSION_UP, SESSION_OFF };
 
+#define PARKED 16
+
 struct guest {
 	uint32_t epoch;                 /* 0: not connected, else `process`; a thread's stream is valid for one epoch */
 	uint32_t state;                 /* enum session_state */
@@ -31,6 +33,7 @@ struct guest {
 	uint32_t reserved;
 	int64_t start;                  /* REALTIME ns when the object started in this process */
 	int64_t deadline;               /* MONOTONIC ns: for the thread that connects, and for those that wait for it.  0: nobody has begun */
+	uint32_t parked[PARKED];        /* stream.c: blocks of threads that have ended; index + 1, 0: none */
 	struct config config;           /* defaults until connected */
 };
 

@@ -47,13 +47,38 @@ static bool may_take(const struct arena *a, unsigned kind)
 	return taken < (kind == ROW_api || kind == ROW_mark ? all - all / 8 : all);
 }
 
+/* Threads that come and go share a few blocks: one each would be gone faster than the collector gives them back. */
+static bool park(const struct block *b)
+{
+	if (b == &no_block || b->used > b->cap / 2)
+		return false;
+	for (int i = 0; i < PARKED; i++) {
+		uint32_t none = 0;
+
+		if (__atomic_compare_exchange_n(&guest->parked[i], &none, b->index + 1, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static struct block *take_parked(struct arena *a)
+{
+	for (int i = 0; i < PARKED; i++) {
+		uint32_t n = __atomic_load_n(&guest->parked[i], __ATOMIC_RELAXED);
+
+		if (n && (n = __atomic_exchange_n(&guest->parked[i], 0, __ATOMIC_ACQUIRE)))
+			return arena_block(a, n - 1);
+	}
+	return NULL;
+}
+
 static struct block *take_block(struct stream *s, unsigned kind, bool large)
 {
 	struct arena *a = guest->arena;
 	uint32_t all = a->n_small + a->n_large;
-	struct block *b = NULL;
+	struct block *b = large ? NULL : take_parked(a);
 
-	if (!may_take(a, kind))
+	if (!b && !may_take(a, kind))
 		return NULL;
 	if (large)
 		b = take_from(a, a->n_small, all);
@@ -81,7 +106,7 @@ struct block *stream_next_block(struct stream *s, unsigned kind, size_t size)
 	struct block *old = s->block;
 	struct block *b = take_block(s, kind, old != &no_block);
 
-	if (b && size <= b->cap) {
+	if (b && b->used + size <= b->cap) {
 		hand_over(old);
 		s->block = b;
 		return b;
@@ -186,7 +211,8 @@ static void thread_ends(void *arg)
 		return;
 	s->busy = 1;
 	ranges_abandon(s);
-	hand_over(s->block);
+	if (!park(s->block))
+		hand_over(s->block);
 	give_slot(guest->arena, s->slot);
 	s->epoch = 0;
 	s->busy = 0;

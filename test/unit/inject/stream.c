@@ -110,6 +110,16 @@ static void *one_row(void *arg)
 	return arg;
 }
 
+static void *half_a_block(void *arg)
+{
+	struct stream *s = stream_enter();
+
+	while (s->block->used <= s->block->cap / 2)
+		write_row(s, ROW_mark);
+	stream_leave(s);
+	return arg;
+}
+
 TEST(threads_that_end_give_their_block_and_their_place_back)
 {
 	pthread_t t;
@@ -117,15 +127,29 @@ TEST(threads_that_end_give_their_block_and_their_place_back)
 	stream_module.init();
 	fake_session(4, 4);
 	for (int i = 0; i < 3; i++) {
-		pthread_create(&t, NULL, one_row, NULL);
+		pthread_create(&t, NULL, half_a_block, NULL);
 		pthread_join(t, NULL);
 	}
-	CHECK_EQ(fake_count(ROW_mark), 3);
-	CHECK_EQ(fake_count(ROW_thread), 3);
 	for (uint32_t i = 0; i < MAX_SLOTS; i++)
 		CHECK_EQ(guest->arena->slots[i].owner, 0);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK_EQ(guest->arena->block_state[i], BLOCK_FULL);
+}
+
+TEST(short_threads_share_a_block)
+{
+	pthread_t t;
+
+	stream_module.init();
+	fake_session(1, 1);
+	for (int i = 0; i < 50; i++) {
+		pthread_create(&t, NULL, one_row, NULL);
+		pthread_join(t, NULL);
+	}
+	CHECK_EQ(fake_count(ROW_mark), 50);
+	CHECK_EQ(fake_count(ROW_thread), 50);
+	CHECK_EQ(guest->arena->n_taken, 1);
+	CHECK_EQ(guest->bell->rings, 0);
 }
 
 TEST(more_threads_than_places_still_record)
