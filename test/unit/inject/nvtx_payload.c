@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "inject/names.h"
 #include "test/unit/inject/fake.h"
@@ -57,10 +59,20 @@ TEST(ids_are_those_of_a_domain_and_a_later_registration_counts)
 	stream_leave(s);
 }
 
+/* Some containers forbid it, some emulators have not heard of it; then the pointer is all there is. */
+static bool kernel_reads(void)
+{
+	char from = 'x', to;
+	struct iovec a = { &to, 1 }, b = { &from, 1 };
+
+	return process_vm_readv(getpid(), &a, 1, &b, 1, 0) == 1;
+}
+
 TEST(payloads_are_copied_up_to_the_limit_and_texts_behind_them)
 {
 	const struct nvtx_schema_entry e[] = { { .type = PAYLOAD_CSTRING, .name = "p" }, { .type = PAYLOAD_CSTRING, .name = "bad" } };
 	const void *data[2] = { "behind a pointer", (void *)8 };
+	const char *text = kernel_reads() ? data[0] : "";
 	char *large = calloc(1, 1000);
 	const struct payload_row *row;
 	struct stream *s;
@@ -75,8 +87,8 @@ TEST(payloads_are_copied_up_to_the_limit_and_texts_behind_them)
 	row = fake_row(ROW_payload, 0);
 	CHECK_EQ(row->range, 7);
 	CHECK_EQ(row->kept, 16);
-	CHECK_EQ(row->bytes, 16 + sizeof "behind a pointer" + 1);
-	CHECK_STR((const char *)(row + 1) + 16, "behind a pointer");
+	CHECK_EQ(row->bytes, 16 + strlen(text) + 1 + 1);
+	CHECK_STR((const char *)(row + 1) + 16, text);
 	row = fake_row(ROW_payload, 1);
 	CHECK_EQ(row->size, 1000);
 	CHECK_EQ(row->bytes, PAYLOAD_MAX);
