@@ -6,7 +6,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <sys/file.h>
 
 #include "cli/input.h"
 
@@ -18,16 +17,6 @@ static const struct opt opts[] = {
 	{ 0, "max-errors", "N", opt_u64, &max_errors, "list N damaged places of a file (default 10)", NULL, 0 },
 	{ 0 },
 };
-
-/* The collector holds a lock on the file while it writes. */
-static bool being_written(const struct trace *t)
-{
-	if (flock(t->fd, LOCK_SH | LOCK_NB) == 0) {
-		flock(t->fd, LOCK_UN);
-		return false;
-	}
-	return true;
-}
 
 static void print_damage(const struct trace *t)
 {
@@ -53,7 +42,9 @@ static void print_state(const struct trace *t, const char *path, bool live, size
 	       damaged ? "damaged" : t->finished ? "whole" : live ? "whole, still being written" : "not finished",
 	       whole, rows);
 	if (damaged)
-		printf(", %zu %s cannot (%llu rows at least)", damaged, damaged == 1 ? "place" : "places", lost);
+		printf(", %zu %s cannot", damaged, damaged == 1 ? "place" : "places");
+	if (lost)
+		printf(" (%llu rows at least)", lost);
 	printf("\n");
 	print_damage(t);
 	if (!live && !t->finished)
@@ -75,7 +66,7 @@ static int check_one(const char *path)
 		return EXIT_FAILED;
 	}
 	damaged = trace_check(&t);
-	live = !t.finished && being_written(&t);
+	live = !t.finished && input_being_written(&t);
 	if (!quiet)
 		print_state(&t, path, live, damaged);
 	rc = damaged || (!t.finished && !live) ? EXIT_FAILED : EXIT_OK;
@@ -85,7 +76,7 @@ static int check_one(const char *path)
 
 static int run(int argc, char **argv)
 {
-	char found[NAME_MAX + 1];
+	char found[PATH_MAX];
 	const char *path;
 	int rc = EXIT_OK;
 
@@ -94,7 +85,7 @@ static int run(int argc, char **argv)
 		return path ? check_one(path) : EXIT_FAILED;
 	}
 	for (int i = 0; i < argc; i++)
-		if (check_one(argv[i]) != EXIT_OK)
+		if (check_one(input_named(argv[i], found, sizeof found)) != EXIT_OK)
 			rc = EXIT_FAILED;
 	return rc;
 }
@@ -103,7 +94,7 @@ const struct cmd cmd_check = {
 	.name = "check",
 	.args = "[TRACE...]",
 	.help = "Say whether traces are whole, and where the damage is",
-	.more = "Exit code 0: every row can be read, and the file is finished or still being written.",
+	.more = "Exit code 0: every row can be read, and the file is finished or still being\nwritten.",
 	.opts = opts,
 	.run = run,
 };

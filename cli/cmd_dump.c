@@ -161,7 +161,7 @@ static int dump(struct model *m)
 
 static int run(int argc, char **argv)
 {
-	char found[NAME_MAX + 1];
+	char found[PATH_MAX];
 	const char *path;
 	struct model *m;
 	int rc;
@@ -185,7 +185,7 @@ const struct cmd cmd_dump = {
 	.name = "dump",
 	.args = "[TRACE]",
 	.help = "Print every row as text: kind, then field=value",
-	.more = "Times are ns since 1970, corrected for steps of the clock.  docs/trace-format.md explains kinds and fields.",
+	.more = "Times are ns since 1970, corrected for steps of the clock.\ndocs/trace-format.md explains kinds and fields.",
 	.opts = opts,
 	.run = run,
 };

@@ -270,6 +270,10 @@ static void say_written(const struct file *f, const struct export *x)
 
 	printf("%s  (%llu events, %llu.%llu MB)\n", f->path, (unsigned long long)x->events,
 	       (unsigned long long)(size / 1000000), (unsigned long long)(size / 100000 % 10));
+	if (!x->events) {
+		note("nothing to show is in '%s': no CUDA calls, kernels, ranges or marks", f->path);
+		hint("gprof-trace report -r processes,health says why");
+	}
 	if (size > LARGE_MB * 1000000ull) {
 		note("'%s' is larger than the %u MB that a browser opens well; Perfetto's trace_processor reads it",
 		     f->path, LARGE_MB);
@@ -291,10 +295,10 @@ static int write_file(struct plan *plan, const struct file *f, const struct expo
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file)
-		return fail_errno("cannot write '%s'", part);
+		return fail_errno("cannot write '%s'", f->path);
 	rc = write_stream(plan, f, e, file, &x);
 	if (fclose(file) != 0 && rc == 0)
-		rc = fail_errno("cannot write '%s'", part);
+		rc = fail_errno("cannot write '%s'", f->path);
 	if (rc == 0 && rename(part, f->path) < 0)
 		rc = fail_errno("cannot rename '%s' to '%s'", part, f->path);
 	if (rc < 0) {
@@ -329,7 +333,7 @@ static int export_all(struct plan *plan, const struct exporter *e)
 
 static int run(int argc, char **argv)
 {
-	char found[NAME_MAX + 1];
+	char found[PATH_MAX];
 	const char *path = input_path(argc, argv, found, sizeof found);
 	struct plan plan = { .m = NULL };
 	int rc = -1;
@@ -352,10 +356,10 @@ static int run(int argc, char **argv)
 const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
-	.help = "Write the trace in another format: JSON for Perfetto, chrome://tracing, HTA",
-	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json, or NAME.PID.json.  "
-		"For a compressed\n"
-		"file: gprof-trace export -o - TRACE | gzip >NAME.json.gz",
+	.help = "Write the trace as JSON for Perfetto, chrome://tracing and HTA",
+	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json,\n"
+		"or NAME.PID.json.  For a compressed file:\n"
+		"gprof-trace export -o - TRACE | gzip >NAME.json.gz",
 	.opts = opts,
 	.run = run,
 };

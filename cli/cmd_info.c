@@ -183,7 +183,7 @@ static int info(struct model *m)
 
 static int run(int argc, char **argv)
 {
-	char found[NAME_MAX + 1];
+	char found[PATH_MAX];
 	const char *path = input_path(argc, argv, found, sizeof found);
 	struct model *m;
 	int rc;
@@ -202,7 +202,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_info = {
 	.name = "info",
 	.args = "[TRACE]",
-	.help = "Say what a trace is: when, where, what command, what rows, which processes",
+	.help = "Say what a trace is: when, where, which command, rows and processes",
 	.opts = opts,
 	.run = run,
 };

@@ -1,8 +1,10 @@
 /* gprof-trace recover: makes a damaged or unfinished trace a finished one again. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
+#include "cli/input.h"
 #include "trace/reader.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 static int recover_one(const char *path)
@@ -20,12 +22,13 @@ static int recover_one(const char *path)
 
 static int run(int argc, char **argv)
 {
+	char found[PATH_MAX];
 	int rc = EXIT_OK;
 
 	if (!argc)
 		return fail("recover changes a file, so name it: gprof-trace recover TRACE"), EXIT_USAGE;
 	for (int i = 0; i < argc; i++)
-		if (recover_one(argv[i]) != EXIT_OK)
+		if (recover_one(input_named(argv[i], found, sizeof found)) != EXIT_OK)
 			rc = EXIT_FAILED;
 	return rc;
 }
@@ -34,7 +37,7 @@ const struct cmd cmd_recover = {
 	.name = "recover",
 	.args = "TRACE...",
 	.help = "Rewrite header and index of a damaged or unfinished trace, in place",
-	.more = "Damaged parts stay in the file; they are only left out of the index.  'gprof-trace check' says what "
-		"they were.",
+	.more = "Damaged parts stay in the file; they are only left out of the index.\n"
+		"'gprof-trace check' says what they were.",
 	.run = run,
 };

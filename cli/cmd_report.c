@@ -166,12 +166,18 @@ static int run_reports(const char *path, char *list)
 
 static int run(int argc, char **argv)
 {
-	char found[NAME_MAX + 1];
+	char found[PATH_MAX];
 	const char *path;
 	int rc;
 
 	if (argc == 1 && strcmp(argv[0], "list") == 0)
 		return list_reports();
+	if (!names && (*format != 't' || output || sort_key || limit)) {
+		fail("%s is for reports, and -r names none", *format != 't' ? "--format" : output ? "--output" :
+		     sort_key ? "--sort" : "--limit");
+		hint("for example: gprof-trace report -r cuda_gpu_kern_sum; 'report list' names them all");
+		return EXIT_USAGE;
+	}
 	path = input_path(argc, argv, found, sizeof found);
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;

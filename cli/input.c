@@ -3,10 +3,12 @@
 #include "cli/fail.h"
 #include "cli/model/model.h"
 #include "trace/error.h"
+#include "trace/reader.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #define SUFFIX ".gtrace"
@@ -54,13 +56,23 @@ static const char *newest(char *buf, size_t size)
 	return buf;
 }
 
+const char *input_named(const char *name, char *buf, size_t size)
+{
+	struct stat st;
+
+	if (stat(name, &st) < 0 && (size_t)snprintf(buf, size, "%s" SUFFIX, name) < size && stat(buf, &st) == 0 &&
+	    S_ISREG(st.st_mode))
+		return buf;
+	return name;
+}
+
 const char *input_path(int argc, char **argv, char *buf, size_t size)
 {
 	if (argc > 1) {
 		fail("one trace at a time, not '%s' and '%s'", argv[0], argv[1]);
 		return NULL;
 	}
-	return argc ? argv[0] : newest(buf, size);
+	return argc ? input_named(argv[0], buf, size) : newest(buf, size);
 }
 
 struct model *input_open(const char *path)
@@ -71,6 +83,16 @@ struct model *input_open(const char *path)
 	if (!m)
 		fail("%s", err.text);
 	return m;
+}
+
+/* The collector holds a lock on the file while it writes. */
+bool input_being_written(const struct trace *t)
+{
+	if (flock(t->fd, LOCK_SH | LOCK_NB) == 0) {
+		flock(t->fd, LOCK_UN);
+		return false;
+	}
+	return true;
 }
 
 size_t input_say_damage(const struct model *m)

@@ -12,9 +12,11 @@
 #include "trace/reader.h"
 
 #include <limits.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH       100         /* of the whole page */
+#define WIDTH       100         /* of the whole page, where the terminal is not narrower */
+#define NARROWEST   60
 #define LABEL       12          /* of the words on the left */
 #define TOP         5           /* kernels or ranges */
 #define MOST_GPUS   4
@@ -24,6 +26,7 @@ struct page {
 	struct model *m;
 	const char *path;               /* as a user here would type it */
 	struct out *out;
+	size_t width;
 	const struct process *processes;
 	uint32_t n_processes;
 };
@@ -99,14 +102,14 @@ static void put(struct page *p, const char *label, const char *text)
 		char *word = strndup(text, n);
 
 		width = word ? text_width(word) : 0;
-		if (at > LABEL && at + 1 + width > WIDTH) {
+		if (at > LABEL && at + 1 + width > p->width) {
 			out_format(p->out, "\n%*s", LABEL, "");
 			at = LABEL;
 		} else if (at > LABEL) {
 			out_char(p->out, ' ');
 			at++;
 		}
-		out_visible(p->out, word ? word : "?", WIDTH - LABEL);
+		out_visible(p->out, word ? word : "?", p->width - LABEL);
 		free(word);
 		at += width;
 		text += n + (text[n] == ' ');
@@ -145,6 +148,21 @@ static void put_title(struct page *p, unsigned flags)
 	if (model_end(p->m) > model_start(p->m))
 		out_format(p->out, " in %s", short_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
 	out_format(p->out, "%s)%s\n", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
+}
+
+/* What "not finished" in the title means. */
+static void put_unfinished(struct page *p, unsigned flags)
+{
+	const struct trace *t = model_trace(p->m);
+
+	if (t->finished)
+		return;
+	if (!input_being_written(t))
+		put(p, "cut off", "what can be read is shown; 'gprof-trace recover' makes it a finished file");
+	else if (flags & PAGE_ASKED)
+		put(p, "running", "it is still being written");
+	else
+		put(p, "running", "processes that go on are recorded too, into this trace; --wait=all waits for them");
 }
 
 static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const char *one, const char *many)
@@ -268,7 +286,7 @@ static void put_top(struct page *p, struct sums *s, const char *what, const char
 			out_format(p->out, "  %10s %6s %11s %9s  ", "-", "-", commas(number, g->rows), "-");
 		if (domain)
 			out_visible(p->out, model_string(p->m, domain), 20), out_char(p->out, ':');
-		put_middle(p->out, model_string(p->m, (uint32_t)g->key), WIDTH - 43);
+		put_middle(p->out, model_string(p->m, (uint32_t)g->key), p->width - 43);
 		out_char(p->out, '\n');
 	}
 	if (s->groups.n > TOP)
@@ -410,17 +428,21 @@ static void put_why(struct page *p)
 
 static void put_next(struct page *p)
 {
+	static const char json[] = "makes JSON for https://ui.perfetto.dev";
 	char *words[] = { (char *)p->path }, path[512];
 	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range);
 
 	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
 		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "processes,health", path);
-	out_format(p->out, "%*sgprof-trace report list    names all reports; report --help how to sort and cut them\n",
-		   LABEL, "");
-	if (kernels || ranges || model_rows(p->m, ROW_api))
-		out_format(p->out, "%*sgprof-trace export %s    writes JSON for https://ui.perfetto.dev\n", LABEL, "",
-			   path);
+	out_format(p->out, "%*sgprof-trace report list    lists reports; report --help says more\n", LABEL, "");
+	if (!kernels && !ranges && !model_rows(p->m, ROW_api))
+		return;
+	out_format(p->out, "%*sgprof-trace export %s", LABEL, "", path);
+	if (LABEL + text_width(path) + sizeof "gprof-trace export " + sizeof json <= p->width)
+		out_format(p->out, "    %s\n", json);
+	else
+		out_format(p->out, "\n%*s%s\n", LABEL + 4, "", json);
 }
 
 static int print(struct page *p, unsigned flags)
@@ -429,6 +451,7 @@ static int print(struct page *p, unsigned flags)
 	int rc = 0;
 
 	put_title(p, flags);
+	put_unfinished(p, flags);
 	if (command && *command)
 		put(p, "command", command);
 	put_holds(p);
@@ -457,6 +480,16 @@ static const char *from_here(const char *path)
 	return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
+/* Of the terminal that it is for, within reason. */
+static size_t page_width(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_col || size.ws_col > WIDTH)
+		return WIDTH;
+	return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+}
+
 int page_print(const char *trace_path, FILE *file, unsigned flags)
 {
 	struct out out;
@@ -467,6 +500,7 @@ int page_print(const char *trace_path, FILE *file, unsigned flags)
 		return -1;
 	p.processes = model_processes(p.m, &p.n_processes);
 	p.path = from_here(trace_path);
+	p.width = page_width(flags & PAGE_ASKED ? STDOUT_FILENO : STDERR_FILENO);
 	rc = out_init(&out, file);
 	if (rc == 0) {
 		rc = print(&p, flags);

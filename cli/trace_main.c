@@ -46,7 +46,7 @@ static void print_help(FILE *out)
 	for (const struct cmd *const *c = cmds; *c; c++)
 		fprintf(out, "  %-9s %s\n", (*c)->name, (*c)->help);
 	fprintf(out, "\nWithout TRACE the newest *.gtrace of the current folder is read.\n"
-		"gprof-trace COMMAND --help lists the options; gprof-trace help --man prints the manual.\n");
+		"gprof-trace COMMAND --help lists the options; gprof-trace help --man has it all.\n");
 }
 
 static const struct cmd *find(const char *name)

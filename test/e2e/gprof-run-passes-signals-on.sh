@@ -118,7 +118,8 @@ it '--duration ends the recording, not the program, unless --kill says so' '
 
 it 'waits for the whole tree only with --wait=all, and ^C ends the waiting' '
 	mkfifo door
-	exits 2 gprof-run -q -o run -- sh -c "(read x <door; echo late >late) >/dev/null 2>&1 & exit 2" 2>err
+	exits 2 gprof-run -o run -- sh -c "(read x <door; echo late >late) >/dev/null 2>&1 & exit 2" 2>err
+	says "processes that go on are recorded too, into this trace; --wait=all waits for them" err
 	echo go >door
 	within 20 test -s late
 	rm late

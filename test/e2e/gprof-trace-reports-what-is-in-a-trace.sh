@@ -84,6 +84,48 @@ it 'without a file the newest trace here is read, and named' "$SAMPLE"'
 	says "there is no *.gtrace in the current folder" err
 '
 
+it 'a trace is found by the name that gprof-run -o was given' "$SAMPLE"'
+	sample one
+	mkdir two
+	gprof-trace report -r cuda_api_sum -f csv one.gtrace >want 2>err
+	for command in "report -r cuda_api_sum -f csv" info check dump recover "export -o -"; do
+		# shellcheck disable=SC2086
+		exits 0 gprof-trace $command one >got 2>err
+	done
+	gprof-trace report -r cuda_api_sum -f csv one >got 2>err
+	same want got
+	mv one.gtrace two.gtrace
+	exits 1 gprof-trace report two 2>err
+	says "'"'two'"'" err
+	exits 1 gprof-trace report one 2>err
+	says "cannot open '"'one'"'" err
+'
+
+it 'the page is as wide as the terminal that shows it' "$SAMPLE"'
+	need script "needs script (util-linux)"
+	sample one
+	TERM=dumb script -qec "stty cols 70; gprof-trace report one.gtrace" /dev/null </dev/null | tr -d "\r" >page
+	says "1 process, 8 API calls" page
+	is "" "$(LC_ALL=C.UTF-8 awk "length > 70 && !/gprof-trace/" page)" "lines too long"
+'
+
+it 'what is asked of reports needs the name of one' "$SAMPLE"'
+	sample one
+	for option in "-f csv" "-o file" "--sort Name" "--limit 3"; do
+		# shellcheck disable=SC2086
+		exits 2 gprof-trace report $option one.gtrace >out 2>err
+		says "is for reports, and -r names none" err
+	done
+'
+
+it 'an export with nothing in it says so' "$SAMPLE"'
+	sample empty
+	gprof-trace export empty.gtrace >out 2>err
+	says "nothing to show is in '"'empty.json'"'" err
+	exits 1 gprof-trace export -o no/such/file.json empty.gtrace 2>err
+	says "cannot write '"'no/such/file.json'"'" err
+'
+
 it 'the list names every report, and a wrong name gets the nearest' "$SAMPLE"'
 	sample one
 	for name in cuda_gpu_kern_sum cuda_api_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum nvtx_pushpop_sum cuda_gpu_trace health overhead \
@@ -132,7 +174,9 @@ it 'the manual, the completion and each --help are printed from the same tables'
 		says "$command" man
 		exits 0 gprof-trace "$command" --help >out
 		says "usage: gprof-trace $command" out
+		cat out >>all
 	done
+	is "" "$(awk "length > 80" help all)" "lines too long"
 	exits 2 gprof-trace >out 2>err
 '
 
@@ -158,6 +202,7 @@ it 'a trace that is still being written is reported on' '
 	says "still being written" state
 	exits 0 gprof-trace report live.gtrace >page
 	says "not finished" page
+	says "running   it is still being written" page
 	exits 1 gprof-trace recover live.gtrace 2>refused
 	says "is still being written" refused
 	touch stop

@@ -87,7 +87,7 @@ it 'a file that is there is kept unless -f says otherwise, and half a file is ne
 	judge one.json >/dev/null
 	mkdir closed
 	exits 1 gprof-trace export -o nowhere/x.json one.gtrace 2>err
-	says "cannot write '\''nowhere/x.json.part'\'': No such file or directory" err
+	says "cannot write '\''nowhere/x.json'\'': No such file or directory" err
 	is "one.gtrace one.has one.json" "$(echo one.*)" "what is left"
 '
 
