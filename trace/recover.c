@@ -91,6 +91,9 @@ static uint64_t end_of_chunks(struct trace *t)
 
 		end = part_end(last->offset, &last->head);
 	}
+	/* A torn index holds no rows: left there, the file would be called damaged for good. */
+	if (end < t->size && part_at(t, end, false, &head) == PART_CUT && head.kind == ROW_INDEX)
+		return end;
 	at = part_find(t, end, t->size, false, &head);
 	if (at < t->size && head.kind == ROW_INDEX)
 		return at;

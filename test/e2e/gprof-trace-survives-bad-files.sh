@@ -85,3 +85,18 @@ it 'a file cut off is read up to its last whole chunk, and recover finishes it' 
 	exits 2 gprof-trace recover 2>err
 	says "name it" err
 '
+
+it 'a file cut off inside its index is whole again after recover' "$SAMPLE"'
+	sample one
+	head -c $(($(stat -c %s one.gtrace) - 100)) one.gtrace >cut.gtrace
+	exits 1 gprof-trace check cut.gtrace >out
+	says "the index, cut off" out
+	never_says "0 rows at least" out
+	gprof-trace report cut.gtrace >out 2>err
+	says "cut off" out
+	gprof-trace recover cut.gtrace
+	exits 0 gprof-trace check cut.gtrace
+	gprof-trace dump one.gtrace >want
+	gprof-trace dump cut.gtrace >got
+	same want got
+'
