@@ -114,6 +114,9 @@ int path_search(const char *command, const char *path_list, char *out, size_t si
 /* The libcupti that the program's Python would load, found without starting Python; "" when there is none. */
 void cupti_hint(const struct target *t, const struct request *r, const struct env *e, char *out, size_t size);
 
+/* The newest libcupti.so.N of a folder. */
+bool cupti_in_folder(const char *folder, char *out, size_t size);
+
 /* ---- run_output.c ---- */
 
 /* Absolute path of the trace from -o and the program's pid; makes missing folders. */

@@ -255,6 +255,14 @@ static unsigned best_match(const char *folder, const char *rest, unsigned wanted
 	return best;
 }
 
+bool cupti_in_folder(const char *folder, char *out, size_t size)
+{
+	char plain[PATH_MAX];
+
+	escape(plain, sizeof plain, folder);
+	return best_match(plain, "/libcupti.so.*", 0, out, size);
+}
+
 /* CUDA's major version that the installed PyTorch was built with, from its version.py: cuda: Optional[str] = '12.8'.  0: not known. */
 static unsigned torch_cuda(const struct places *p)
 {

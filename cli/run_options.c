@@ -225,9 +225,17 @@ static int opt_path(const struct opt *o, const char *value)
 	return 0;
 }
 
-/* A path, or a bare name for the loader to look up. */
+/* A path, a folder that has one, or a bare name for the loader to look up. */
 static int opt_library(const struct opt *o, const char *value)
 {
+	char found[PATH_MAX];
+	struct stat st;
+
+	if (stat(value, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (cupti_in_folder(value, found, sizeof found))
+			return opt_path(o, found);
+		fail("--%s: there is no libcupti.so.N in the folder '%s'", o->name, value);
+	}
 	if (strchr(value, '/') || access(value, F_OK) == 0) {
 		if (access(value, R_OK) < 0)
 			fail_errno("--%s: cannot read '%s'", o->name, value);   /* the rest is recorded all the same */

@@ -123,7 +123,10 @@ static bool expand(struct text *t, const char *pattern, pid_t program)
 		default: rest = NULL; break;
 		}
 		if (!rest) {
-			note("-o: '%.2s' is no placeholder; they are %%h %%p %%r %%q{VAR} %%%%", p);
+			if (p[1] == 'q' && p[2] == '{' && !strchr(p, '}'))
+				note("-o: '%s' lacks its '}': %%q{VAR}", p);
+			else
+				note("-o: '%.2s' is no placeholder; they are %%h %%p %%r %%q{VAR} %%%%", p);
 			put(t, p, 1);
 			rest = p + 1;
 			placeholder = false;
@@ -222,8 +225,10 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 	cut_suffix(&t, base_name(out));
 	if (!placeholder && world_size() > 1 && rank >= 0)
 		put_text(&t, ".rank"), put_number(&t, rank);
-	if (t.full) {
-		fail("the output name is longer than %zu bytes; the trace goes to '%s'", size, spare_folder());
+	/* Room for the ".2" of a name that is taken. */
+	if (t.full || strlen(base_name(out)) > NAME_MAX - sizeof ".99" SUFFIX) {
+		fail("the output name is longer than %zu bytes; the trace goes to '%s'",
+		     t.full ? size : NAME_MAX - sizeof ".99" SUFFIX, spare_folder());
 		t = (struct text){ .at = out, .end = out + size - strlen(SUFFIX) };
 		put_text(&t, spare_folder());
 		put(&t, "/", 1);

@@ -88,7 +88,7 @@ int session_make(struct session *s)
 	if (try_folder(s, getenv("XDG_RUNTIME_DIR")) || try_folder(s, getenv("TMPDIR")) || try_folder(s, "/tmp"))
 		return 0;
 	fail_errno("cannot make a session folder in XDG_RUNTIME_DIR, TMPDIR or /tmp");
-	hint("the program runs without being recorded");
+	hint("the program runs without being recorded; TMPDIR=FOLDER names one that can be written");
 	return -1;
 }
 

@@ -59,6 +59,18 @@ it 'a --cupti-lib that cannot be opened is said, and another is found' '
 	as_the_gpu_says
 '
 
+it 'a folder given as --cupti-lib is searched' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	mkdir place none
+	ln -s "$GPROF_BUILD/sim/libcupti.so.13" place/
+	OPTIONS="--cupti-lib $PWD/place"
+	exits 0 traced driver_api 10
+	is "" "$(health cupti_error)" "errors"
+	as_the_gpu_says
+	gprof-run -q --cupti-lib=none -o none -- true 2>err
+	says "there is no libcupti.so.N in the folder" err
+'
+
 it 'a --cupti-lib that lacks functions is named with the first that is missing' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	need cc

@@ -11,6 +11,8 @@ it 'expands placeholders' '
 	test -s xy.gtrace
 	gprof-run -q -o "z%n" -- true 2>err
 	says "is no placeholder" err
+	gprof-run -q -o "z%q{JOB" -- true 2>err
+	says "lacks its" err
 	test -s z%n.gtrace
 '
 
@@ -61,6 +63,9 @@ it 'goes elsewhere, and says so at the start, where the folder cannot be written
 it 'survives a name that is far too long, and a folder that is gone' '
 	exits 3 gprof-run -q -o "$(printf "%2000s" x | tr " " a)" -- sh -c "exit 3" 2>err
 	says "longer than" err
+	exits 3 gprof-run -q -o "$(printf "%250s" x | tr " " a)" -- sh -c "exit 3" 2>err
+	says "longer than" err
+	ls "$TMPDIR"/gprof-sh-*.gtrace
 	mkdir gone
 	(cd gone && rmdir ../gone && exits 4 gprof-run -q -- sh -c "exit 4") 2>err
 '
