@@ -64,14 +64,14 @@ static int opt_absent(const struct opt *o, const char *value)
 
 /* ---- -t ---- */
 
-enum kind { KIND_CUDA, KIND_NVTX, KIND_LIBRARY, KIND_NONE, KIND_LATER, KIND_LATER_CUDA };
+enum kind { KIND_CUDA, KIND_NVTX, KIND_LIBRARY, KIND_NONE, KIND_LATER, KIND_LATER_CUDA, KIND_JIT };
 
 /* nsys: the CUDA libraries and OpenACC switch CUDA on. */
 static const struct kind_word {
 	const char *word;
 	enum kind kind;
 } kinds[] = {
-	{ "cuda", KIND_CUDA }, { "cuda-sw", KIND_CUDA }, { "nvtx", KIND_NVTX }, { "none", KIND_NONE },
+	{ "cuda", KIND_CUDA }, { "cuda-sw", KIND_CUDA }, { "cuda-jit", KIND_JIT }, { "nvtx", KIND_NVTX }, { "none", KIND_NONE },
 	{ "osrt", KIND_LATER }, { "torch", KIND_LATER }, { "nccl", KIND_LATER }, { "mpi", KIND_LATER }, { "ucx", KIND_LATER },
 	{ "python-gil", KIND_LATER }, { "openmp", KIND_LATER }, { "oshmem", KIND_LATER }, { "gds", KIND_LATER },
 	{ "s3", KIND_LATER }, { "s3-verbose", KIND_LATER }, { "nvvideo", KIND_LATER },
@@ -104,7 +104,8 @@ static int trace_word(const char *word, char *absent, size_t size)
 		k++;
 	if (k == kinds + N_KINDS)
 		return unknown_kind(word);
-	r.config.trace_cuda |= k->kind == KIND_CUDA || k->kind == KIND_LIBRARY || k->kind == KIND_LATER_CUDA;
+	r.config.trace_jit |= k->kind == KIND_JIT;
+	r.config.trace_cuda |= k->kind == KIND_JIT || k->kind == KIND_CUDA || k->kind == KIND_LIBRARY || k->kind == KIND_LATER_CUDA;
 	r.config.trace_libraries |= k->kind == KIND_LIBRARY ? libraries_of_word(word) : 0;
 	r.config.trace_nvtx |= k->kind == KIND_NVTX;
 	if (k->kind == KIND_LATER || k->kind == KIND_LATER_CUDA) {
@@ -123,7 +124,7 @@ static int opt_trace(const struct opt *o, const char *value)
 
 	if (!list)
 		return fail("out of memory");
-	r.config.trace_cuda = r.config.trace_nvtx = r.config.trace_libraries = 0;
+	r.config.trace_jit = r.config.trace_cuda = r.config.trace_nvtx = r.config.trace_libraries = 0;
 	while (rc == 0 && (word = strsep(&rest, ",")))
 		if (*word)
 			rc = trace_word(word, absent, sizeof absent);

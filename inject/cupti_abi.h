@@ -29,6 +29,7 @@ enum cupti_resource {
 	RESOURCE_CONTEXT_CREATED = 1,
 	RESOURCE_STREAM_CREATED = 3,
 	RESOURCE_CU_INIT_FINISHED = 5,
+	RESOURCE_MODULE_LOADED = 6,
 	RESOURCE_GRAPH_NODE_CREATED = 13,
 	RESOURCE_GRAPH_NODE_CLONED = 20,
 };
@@ -51,6 +52,7 @@ enum cupti_kind {
 	KIND_MEMORY = 49,
 	KIND_MEMORY_POOL = 50,
 	KIND_GRAPH = 51,
+	KIND_JIT = 52,
 };
 
 /* CUpti_ActivityMemoryPoolType */
@@ -88,6 +90,13 @@ struct cupti_elapsed_params {
 /* CUpti_ResourceData */
 struct cupti_resource_data {
 	void *context, *stream, *descriptor;
+};
+
+/* CUpti_ModuleResourceData, likewise of those about modules */
+struct cupti_module_data {
+	uint32_t id;
+	size_t size;
+	const char *cubin;
 };
 
 /* CUpti_GraphData: what the descriptor of a resource callback about graphs points to */

@@ -61,6 +61,8 @@ void cupti_activity_enable(void)
 		enable(KIND_MEMORY, "MEMORY2");
 		enable(KIND_MEMORY_POOL, "MEMORY_POOL");
 	}
+	if (guest->config.trace_jit)
+		enable(KIND_JIT, "JIT");
 	if (!enable_whole_graphs())
 		cupti_graph_enable();
 	/* Queries that answered "not ready" are no waits, and loops over them flood the trace. */

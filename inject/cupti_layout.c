@@ -71,6 +71,11 @@ static const struct memory_layout pools[] = {
 	{     15,  64,   0 },                   /* 11.2 */
 };
 
+static const struct jit_layout jits[] = {
+	{     22,  72,  68 },                   /* 12.4 */
+	{     18,  64,   0 },                   /* 11.8 */
+};
+
 /* Of these we read what was there before 11.0.  A device record of 184 bytes or more hands its name over to us. */
 static const struct plain_layout devices[]  = { { 13, 144, 184 } };
 static const struct plain_layout contexts[] = { { 13, 16, 0 } };
@@ -96,6 +101,7 @@ int cupti_layouts_choose(struct cupti_layouts *l, uint32_t version)
 	CHOOSE(l->graph, graphs)
 	CHOOSE(l->memory, memories)
 	CHOOSE(l->pool, pools)
+	CHOOSE(l->jit, jits)
 	CHOOSE(l->device, devices)
 	CHOOSE(l->context, contexts)
 	CHOOSE(l->stream, streams)
@@ -118,6 +124,8 @@ uint32_t cupti_layouts_size(const struct cupti_layouts *l, uint32_t kind)
 		return l->sync.size;
 	case KIND_OVERHEAD:
 		return l->overhead.size;
+	case KIND_JIT:
+		return l->jit.size;
 	case KIND_MEMORY:
 		return l->memory.size;
 	case KIND_MEMORY_POOL:

@@ -46,6 +46,9 @@ enum {
 	POOL_OPERATION = 4, POOL_TYPE = 8, POOL_CORR = 12, POOL_DEVICE = 20, POOL_KEEP = 24, POOL_ADDRESS = 32,
 	POOL_SIZE = 40, POOL_THRESHOLD = 48, POOL_TIME = 56,
 
+	JIT_ENTRY = 4, JIT_OPERATION = 8, JIT_DEVICE = 12, JIT_START = 16, JIT_END = 24, JIT_CORR = 32, JIT_JOB = 40,
+	JIT_CACHE_SIZE = 48, JIT_CACHE_PATH = 56,
+
 	GRAPH_CORR = 4, GRAPH_START = 8, GRAPH_END = 16, GRAPH_DEVICE = 24, GRAPH_ID = 28, GRAPH_CONTEXT = 32, GRAPH_STREAM = 36,
 
 	STREAM_CONTEXT = 4, STREAM_ID = 8, STREAM_PRIORITY = 12, STREAM_FLAGS = 16,
@@ -62,6 +65,7 @@ struct sync_layout     { uint32_t since; uint16_t size, result; };
 struct overhead_layout { uint32_t since; uint16_t size, corr, data; };
 struct graph_layout    { uint32_t since; uint16_t size, end_device; };
 struct memory_layout   { uint32_t since; uint16_t size, used; };
+struct jit_layout      { uint32_t since; uint16_t size, tid; };
 struct plain_layout    { uint32_t since; uint16_t size, owned_name; };
 
 struct cupti_layouts {
@@ -72,6 +76,7 @@ struct cupti_layouts {
 	struct overhead_layout overhead;
 	struct graph_layout graph;
 	struct memory_layout memory, pool;
+	struct jit_layout jit;
 	struct plain_layout device, context, stream;
 };
 

@@ -21,6 +21,8 @@ void cupti_resource_enable(void)
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
 		tracer.fn.EnableCallback(1, tracer.subscriber, wanted[i].domain, wanted[i].cbid);
+	if (guest->config.trace_jit)
+		tracer.fn.EnableCallback(1, tracer.subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
 }
 
 /* Only where CUPTI refused the activity kinds that say it better. */
@@ -65,6 +67,36 @@ static void stream_created(const struct cupti_resource_data *d)
 	stream_leave(s);
 }
 
+/* The code itself is not looked at: it may be hundreds of MB. */
+static void module_loaded(const struct cupti_resource_data *d)
+{
+	const struct cupti_module_data *module = d->descriptor;
+	uint32_t context = 0, corr = (uint32_t)(stream_self.scratch >> 32);
+	struct module_row *row;
+	struct stream *s;
+
+	if (!module || !capture_on())
+		return;
+	if (!tracer.fn.GetContextId || tracer.fn.GetContextId(d->context, &context) != RESULT_OK)
+		context = 0;
+	s = stream_enter();
+	if (!s)
+		return;
+	row = stream_reserve(s, ROW_module, sizeof *row);
+	if (row) {
+		*row = (struct module_row){
+			.start = clock_now(),
+			.bytes = module->size,
+			.id = module->id,
+			.context = context,
+			.corr = corr,
+			.thread = s->thread,
+		};
+		stream_publish(s, row);
+	}
+	stream_leave(s);
+}
+
 void cupti_resource_event(uint32_t cbid, const struct cupti_resource_data *d)
 {
 	switch (cbid) {
@@ -80,6 +112,9 @@ void cupti_resource_event(uint32_t cbid, const struct cupti_resource_data *d)
 		break;
 	case RESOURCE_STREAM_CREATED:
 		stream_created(d);
+		break;
+	case RESOURCE_MODULE_LOADED:
+		module_loaded(d);
 		break;
 	case RESOURCE_GRAPH_NODE_CREATED:
 	case RESOURCE_GRAPH_NODE_CLONED:

@@ -327,6 +327,34 @@ static void memory_pool(struct cupti_pass *p, const uint8_t *r)
 	stream_publish(p->s, row);
 }
 
+static void jit(struct cupti_pass *p, const uint8_t *r)
+{
+	const struct jit_layout *l = &tracer.layout.jit;
+	struct jit_row *row;
+	struct span span;
+	uint32_t path;
+
+	if (!span_of(p, r, JIT_START, JIT_END, &span))
+		return;
+	path = intern_text(p->s, (const char *)(uintptr_t)at64(r, JIT_CACHE_PATH));
+	row = stream_reserve(p->s, ROW_jit, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct jit_row){
+		.start = span.start,
+		.duration = span.duration,
+		.job = at64(r, JIT_JOB),
+		.bytes = at64(r, JIT_CACHE_SIZE),
+		.corr = at32(r, JIT_CORR),
+		.device = at32(r, JIT_DEVICE),
+		.entry = at32(r, JIT_ENTRY),
+		.operation = at32(r, JIT_OPERATION),
+		.path = path,
+		.tid = maybe32(r, l->tid),
+	};
+	stream_publish(p->s, row);
+}
+
 /* ---- definitions: always kept ---- */
 
 static void device_instance(struct device_row *row, const uint8_t *r)
@@ -424,6 +452,8 @@ unsigned cupti_row_kind(uint32_t kind)
 		return ROW_sync;
 	case KIND_OVERHEAD:
 		return ROW_overhead;
+	case KIND_JIT:
+		return ROW_jit;
 	case KIND_MEMORY:
 		return ROW_memory;
 	case KIND_MEMORY_POOL:
@@ -471,6 +501,9 @@ void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)
 		break;
 	case KIND_OVERHEAD:
 		overhead(p, r);
+		break;
+	case KIND_JIT:
+		jit(p, r);
 		break;
 	case KIND_MEMORY:
 		memory(p, r);

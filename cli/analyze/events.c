@@ -65,9 +65,9 @@ static void put(struct events *e, struct table *t, uint32_t row)
 
 	e->unknown += !known;
 	table_row(t, (const struct cell[]){
-		NUMBER(e->elapsed_start[row] - begin), NUMBER(e->elapsed[row]), known ? NUMBER(ours) : UNKNOWN,
-		known ? NUMBER(time_sub(e->elapsed[row], ours)) : UNKNOWN, first ? NUMBER(first - begin) : UNKNOWN,
-		second ? NUMBER(second - begin) : UNKNOWN, b == MAP_NONE || e->stream[b] == STREAM_NONE ? UNKNOWN : NUMBER(e->stream[b]),
+		NUMBER(time_sub(e->elapsed_start[row], begin)), NUMBER(e->elapsed[row]), known ? NUMBER(ours) : UNKNOWN,
+		known ? NUMBER(time_sub(e->elapsed[row], ours)) : UNKNOWN, first ? NUMBER(time_sub(first, begin)) : UNKNOWN,
+		second ? NUMBER(time_sub(second, begin)) : UNKNOWN, b == MAP_NONE || e->stream[b] == STREAM_NONE ? UNKNOWN : NUMBER(e->stream[b]),
 		NUMBER(model_processes(e->m, &n)[process].pid), thread ? NUMBER(thread->row.tid) : UNKNOWN });
 }
 

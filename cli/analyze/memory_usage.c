@@ -161,7 +161,7 @@ static void print(struct memory *y, struct table *t)
 			NUMBER(p[u[i].process].pid), NUMBER(u[i].device),
 			TEXT(table_keep(t, "%s%s", kind ? kind : "Unknown", u[i].pooled ? " (pool)" : "")),
 			NUMBER(u[i].allocations), NUMBER(u[i].releases), megabytes(u[i].total), megabytes(u[i].largest),
-			megabytes(u[i].peak), u[i].peak_at ? NUMBER(u[i].peak_at - begin) : UNKNOWN, megabytes(u[i].now) });
+			megabytes(u[i].peak), u[i].peak_at ? NUMBER(time_sub(u[i].peak_at, begin)) : UNKNOWN, megabytes(u[i].now) });
 	}
 	if (y->unknown)
 		table_note(t, "released without having been seen allocated: %llu; they are in no figure", (unsigned long long)y->unknown);

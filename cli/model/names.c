@@ -287,6 +287,8 @@ const char *kind_words(unsigned kind)
 	case ROW_graph:    return "graph launches";
 	case ROW_event_record: return "records of CUDA events";
 	case ROW_event_elapsed: return "times between CUDA events";
+	case ROW_jit:      return "compilations";
+	case ROW_module:   return "loads of modules";
 	case ROW_memory:   return "allocations and releases";
 	case ROW_mempool: return "memory pool records";
 	default:           return record_by_kind(kind) ? record_by_kind(kind)->name : "rows of an unknown kind";

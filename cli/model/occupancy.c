@@ -4,6 +4,7 @@
  */
 #include "cli/model/occupancy.h"
 
+#define MOST_THREADS  1024u     /* of a block, on every GPU so far */
 #define REGISTER_UNIT 256u      /* registers are handed to a warp in such pieces, from 3.0 to 12.x */
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
@@ -38,7 +39,7 @@ bool occupancy_of(const struct config_row *c, const struct device_row *d, struct
 	uint64_t threads = (uint64_t)c->block_x * c->block_y * c->block_z, warps, limit[4], least;
 
 	*o = (struct occupancy){ 0 };
-	if (!threads || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || !d->warp || !d->max_warps_sm || !d->max_blocks_sm ||
+	if (!threads || threads > MOST_THREADS || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || !d->warp || !d->max_warps_sm || !d->max_blocks_sm ||
 	    !d->max_registers_sm || !d->max_shared_sm)
 		return false;
 	warps = (threads + d->warp - 1) / d->warp;

@@ -60,6 +60,8 @@ static uint32_t op_kind(const struct op *op)
 		return CUPTI_ACTIVITY_KIND_OVERHEAD;
 	case OP_GRAPH:
 		return CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+	case OP_JIT:
+		return CUPTI_ACTIVITY_KIND_JIT;
 	case OP_POOL:
 		return CUPTI_ACTIVITY_KIND_MEMORY_POOL;
 	default:

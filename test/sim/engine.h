@@ -81,7 +81,7 @@ struct event {
 	struct node *capture_node;
 };
 
-enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH, OP_POOL };
+enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH, OP_POOL, OP_JIT };
 
 /* One thing that the device (or the driver) did: what a record and a line of the truth file are made of. */
 struct op {

@@ -92,6 +92,23 @@ static bool next_entry(const char **p, char *name, size_t size, bool *takes_ns)
 	return n > 0;
 }
 
+/* PTX is compiled: looked for in the cache, not found, made, stored. */
+static void jit(const struct module *m)
+{
+	static const uint32_t steps[] = { 3, 2 };
+	struct context *ctx = context_current();
+
+	for (size_t i = 0; ctx && i < sizeof(steps) / sizeof(*steps); i++) {
+		struct op op = { .type = OP_JIT, .name = "/sim/ComputeCache", .value = steps[i], .node = m->id,
+				 .device = (uint32_t)ctx->dev->ordinal, .context = ctx->id, .bytes = steps[i] == 2 ? m->size : 0 };
+
+		op.start = sim_now();
+		wait_until(op.start + 100000);
+		op.end = sim_now();
+		op_tell(&op);
+	}
+}
+
 struct module *module_from_image(const void *image)
 {
 	const char *text = image;
@@ -107,6 +124,7 @@ struct module *module_from_image(const void *image)
 	m = module_new(image, strlen(text));
 	while (next_entry(&text, name, sizeof(name), &takes_ns))
 		module_function(m, name)->takes_ns |= takes_ns;
+	jit(m);
 	return m;
 }
 

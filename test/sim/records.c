@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Size from each CUPTI version on, oldest first; 18 is toolkit 11.8. */
@@ -25,6 +26,7 @@ static const struct { uint32_t kind, from, size; } sizes[] = {
 	{ CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32 },
 	{ CUPTI_ACTIVITY_KIND_STREAM, 0, 24 },
 	{ CUPTI_ACTIVITY_KIND_DEVICE, 0, 176 }, { CUPTI_ACTIVITY_KIND_DEVICE, 19, 184 },
+	{ CUPTI_ACTIVITY_KIND_JIT, 18, 64 }, { CUPTI_ACTIVITY_KIND_JIT, 22, 72 },
 	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 0, 72 }, { CUPTI_ACTIVITY_KIND_MEMORY_POOL, 130000, 80 },
 	{ CUPTI_ACTIVITY_KIND_MEMORY2, 0, 120 }, { CUPTI_ACTIVITY_KIND_MEMORY2, 24, 128 },
 	{ CUPTI_ACTIVITY_KIND_RUNTIME, 0, 40 }, { CUPTI_ACTIVITY_KIND_DRIVER, 0, 40 },
@@ -193,6 +195,19 @@ static size_t from_pool(const struct op *op, void *out)
 	return sizeof(r);
 }
 
+static size_t from_jit(const struct op *op, void *out)
+{
+	CUpti_ActivityJit2 r = {
+		.kind = CUPTI_ACTIVITY_KIND_JIT, .jitEntryType = CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN,
+		.jitOperationType = (CUpti_ActivityJitOperationType)op->value, .deviceId = op->device, .start = op->start,
+		.end = op->end, .correlationId = op->corr, .jitOperationCorrelationId = op->node, .cacheSize = op->bytes,
+		.cachePath = op->name, .processId = (uint32_t)getpid(), .threadId = (uint32_t)syscall(SYS_gettid),
+	};
+
+	memcpy(out, &r, sizeof(r));
+	return sizeof(r);
+}
+
 /* SIM_CLOCK_JITTER_NS=N: device times come up to N off, as CUPTI's interpolation between two clocks makes them. */
 static void skew(struct op *op)
 {
@@ -239,6 +254,9 @@ size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 		break;
 	case OP_GRAPH:
 		have = from_graph(&shown, out);
+		break;
+	case OP_JIT:
+		have = from_jit(&shown, out);
 		break;
 	case OP_POOL:
 		have = from_pool(&shown, out);

@@ -111,7 +111,7 @@ static const char *fate_name(enum op_fate fate)
 
 void truth_op(const struct op *op, enum op_fate fate)
 {
-	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph", "pool" };
+	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph", "pool", "jit" };
 	char name[LINE_MAX_BYTES / 2], more[256] = "";
 
 	if (!truth_wanted())
@@ -125,6 +125,9 @@ void truth_op(const struct op *op, enum op_fate fate)
 			 "\"pool\":%llu,\"size\":%llu,\"used\":%llu", (unsigned long long)op->bytes, op->async, op->value, op->src_kind,
 			 (unsigned long long)op->address, (unsigned long long)op->pool, (unsigned long long)op->pool_size,
 			 (unsigned long long)op->pool_used);
+	else if (op->type == OP_JIT)
+		snprintf(more, sizeof(more), ",\"operation\":%u,\"job\":%llu,\"bytes\":%llu", op->value,
+			 (unsigned long long)op->node, (unsigned long long)op->bytes);
 	else if (op->type == OP_MEMCPY || op->type == OP_MEMSET)
 		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u", (unsigned long long)op->bytes, op->async);
 	else

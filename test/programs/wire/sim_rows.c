@@ -88,6 +88,7 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	const struct graph_row *w = row;
 	const struct memory_row *y = row;
 	const struct mempool_row *l = row;
+	const struct jit_row *j = row;
 	struct config_row none = { 0 };
 	const struct config_row *g;
 
@@ -124,6 +125,10 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	case ROW_mempool:
 		printf("%u pool %u %" PRId64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pid, l->corr, l->start, l->device,
 		       l->operation, l->address, l->size, l->used);
+		break;
+	case ROW_jit:
+		printf("%u jit %u %" PRId64 " %" PRId64 " %u %u %" PRIu64 " %" PRIu64 " %s\n", pid, j->corr, j->start,
+		       j->start + j->duration, j->device, j->operation, j->job, j->bytes, string(p, j->path));
 		break;
 	case ROW_graph:
 		printf("%u graph %u %" PRId64 " %" PRId64 " %u %u %u %u\n", pid, w->corr, w->start, w->start + w->duration, w->device,
@@ -244,6 +249,10 @@ static void tell_truth(const char *line)
 		printf("%u pool %u %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", pid, corr, start,
 		       (unsigned)num(line, "device"), (unsigned)num(line, "operation"), num(line, "pool"), num(line, "size"),
 		       num(line, "used"));
+	if (is(line, "type", "\"jit\""))
+		printf("%u jit %u %" PRIu64 " %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %.*s\n", pid, corr, start, end,
+		       (unsigned)num(line, "device"), (unsigned)num(line, "operation"), num(line, "job"), num(line, "bytes"), length,
+		       name);
 	if (is(line, "type", "\"graph\""))
 		printf("%u graph %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", pid, corr, start, end, (unsigned)num(line, "device"),
 		       (unsigned)num(line, "context"), (unsigned)num(line, "stream"), (unsigned)num(line, "graph"));

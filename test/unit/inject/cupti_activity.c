@@ -657,3 +657,44 @@ TEST(a_device_says_whether_it_is_a_mig_instance_where_the_version_can)
 		CHECK_EQ(d->mig_low, size >= 176 ? 0x090a0b0c0d0e0f10 : 0);
 	}
 }
+
+TEST(compilations_of_every_cupti_version_become_rows)
+{
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 22 ? 72 : v->version >= 18 ? 64 : 0;
+		const struct jit_row *row;
+		uint8_t *r;
+
+		cupti_fake(v->version);
+		r = cupti_fake_record(52, size ? size : 64);
+		put32(r, 4, 1);
+		put32(r, 8, 3);
+		put32(r, 12, 2);
+		put64(r, 16, 5000);
+		put64(r, 24, 9000);
+		put32(r, 32, 777);
+		put64(r, 40, 42);
+		put64(r, 48, 1 << 20);
+		put64(r, 56, (uintptr_t)"/cache");
+		if (size == 72)
+			put32(r, 68, 4242);
+		cupti_fake_deliver();
+		row = fake_row(ROW_jit, 0);
+		if (!size) {
+			CHECK(!row && health(HEALTH_record_unknown) == 1);
+			continue;
+		}
+		if (!CHECK(row != NULL))
+			continue;
+		CHECK_EQ(row->start, 5000);
+		CHECK_EQ(row->duration, 4000);
+		CHECK_EQ(row->job, 42);
+		CHECK_EQ(row->bytes, 1 << 20);
+		CHECK_EQ(row->corr, 777);
+		CHECK_EQ(row->device, 2);
+		CHECK_EQ(row->entry, 1);
+		CHECK_EQ(row->operation, 3);
+		CHECK_EQ(row->tid, size == 72 ? 4242 : 0);
+		CHECK_STR(fake_string(row->path), "/cache");
+	}
+}

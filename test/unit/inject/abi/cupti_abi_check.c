@@ -308,6 +308,29 @@ FIELD(64, CUpti_ActivityMemoryPool3, utilizedSize);
 SIZE(CUpti_ActivityMemoryPool3, 80);
 #endif
 
+#define JIT_FIELDS(type)                                                                                          \
+	FIELD(JIT_ENTRY, type, jitEntryType);                                                                     \
+	FIELD(JIT_OPERATION, type, jitOperationType);                                                             \
+	FIELD(JIT_DEVICE, type, deviceId);                                                                        \
+	FIELD(JIT_START, type, start);                                                                            \
+	FIELD(JIT_END, type, end);                                                                                \
+	FIELD(JIT_CORR, type, correlationId);                                                                     \
+	FIELD(JIT_JOB, type, jitOperationCorrelationId);                                                          \
+	FIELD(JIT_CACHE_SIZE, type, cacheSize);                                                                   \
+	FIELD(JIT_CACHE_PATH, type, cachePath)
+
+JIT_FIELDS(CUpti_ActivityJit);
+SIZE(CUpti_ActivityJit, 64);
+#if CUPTI_API_VERSION >= 22
+JIT_FIELDS(CUpti_ActivityJit2);
+FIELD(68, CUpti_ActivityJit2, threadId);
+SIZE(CUpti_ActivityJit2, 72);
+#endif
+MEMBER(cupti_module_data, id, CUpti_ModuleResourceData, moduleId);
+MEMBER(cupti_module_data, size, CUpti_ModuleResourceData, cubinSize);
+SAME(KIND_JIT, CUPTI_ACTIVITY_KIND_JIT);
+SAME(RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+
 GRAPH_FIELDS(CUpti_ActivityGraphTrace);
 SIZE(CUpti_ActivityGraphTrace, 48);
 #if CUPTI_API_VERSION >= 22
