@@ -7,9 +7,8 @@
 
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
-	"cupti_busy",     "cupti_missing",     "cupti_symbol", "no_driver",    "cupti_fatal",
-	"cupti_error",    "cupti_kind",        "context_lost", "buffers_full", "flush_timeout",
-	"late_injection", "forked_after_cuda", "file_limit",   "disk_full",    "write_failed",
+	"cupti_busy",  "cupti_missing", "cupti_symbol", "no_driver",    "cupti_fatal",   "cupti_error",       "cupti_kind",
+	"context_lost", "buffers_full", "flush_timeout", "forked_after_cuda", "file_limit", "disk_full",    "write_failed",
 };
 
 struct seen {
