@@ -21,7 +21,8 @@ static uint64_t limit;
 
 static const struct opt opts[] = {
 	{ 'r', "report", "NAME[,NAME]", opt_list, &names,
-	  "reports to print; 'report list' names them all, 'stats' is nsys's default set", NULL, 0 },
+	  "reports to print; 'report list' names them all, 'stats' is nsys's default set",
+	  "stats $(gprof-trace report list | sed \"s/ .*//\")", 0 },
 	{ 'f', "format", "FORMAT", opt_choice, &format, "table (default), csv or json", "table csv json", 0 },
 	{ 'o', "output", "FILE", opt_text, &output, "write to FILE; - is standard output (default)", NULL, 0 },
 	{ 's', "sort", "COLUMN", opt_text, &sort_key,

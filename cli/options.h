@@ -20,7 +20,7 @@ struct opt {
 	int (*parse)(const struct opt *o, const char *value);   /* 0, or OPTIONS_FAILED having spoken, or OPTIONS_DONE */
 	void *where;            /* what parse fills */
 	const char *help;
-	const char *values;     /* words that can stand as value, separated by spaces (for opt_choice and completion); or NULL */
+	const char *values;     /* words that can stand as value, separated by spaces (for opt_choice and completion, where bash expands them); or NULL */
 	unsigned flags;         /* OPT_ */
 };
 

@@ -9,7 +9,8 @@ static const char start[] =
 	"	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	"	COMPREPLY=()\n"
 	"	[[ $cur == = ]] && cur=\n"
-	"	[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n";
+	"	[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	"	local list=${cur%\"${cur##*,}\"}\n";
 
 /* Our own options up to the first word; from there on it is the completion of another program. */
 static const char find_command[] =
@@ -54,7 +55,7 @@ static void option_words(FILE *out, const struct cmd *cmd, bool valued)
 	}
 }
 
-/* Lines of `case`: an option, and the words that it takes; without such words a file's name. */
+/* Lines of `case`: an option, and the words that it takes, in a list the last one; without such words a file's name. */
 static void value_words(FILE *out, const struct cmd *cmd, const char *prefix)
 {
 	for (const struct opt *o = cmd->opts; o && o->name; o++) {
@@ -63,7 +64,7 @@ static void value_words(FILE *out, const struct cmd *cmd, const char *prefix)
 		fprintf(out, "	%s--%s", prefix, o->name);
 		if (o->letter)
 			fprintf(out, "|%s-%c", prefix, o->letter);
-		fprintf(out, o->values ? ") COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return;;\n"
+		fprintf(out, o->values ? ") COMPREPLY=($(compgen -P \"$list\" -W '%s' -- \"${cur##*,}\")); return;;\n"
 				       : ") COMPREPLY=($(compgen -f -- \"$cur\")); return;;\n", o->values);
 	}
 }
@@ -91,7 +92,8 @@ static void complete_commands(FILE *out, const struct cmd *const *cmds)
 		snprintf(prefix, sizeof prefix, "%s:", (*c)->name);
 		value_words(out, *c, prefix);
 	}
-	fputs("	esac\n	if [[ $cur != -* ]]; then\n		COMPREPLY=($(compgen -f -- \"$cur\"))\n		return\n	fi\n"
+	fputs("	esac\n	if [[ $cur != -* ]]; then\n		COMPREPLY=($(compgen -f -X '!*.gtrace' -- \"$cur\") "
+	      "$(compgen -d -- \"$cur\"))\n		return\n	fi\n"
 	      "	case ${COMP_WORDS[1]} in\n", out);
 	for (const struct cmd *const *c = cmds; *c; c++) {
 		fprintf(out, "	%s) COMPREPLY=($(compgen -W '--help ", (*c)->name);

@@ -123,9 +123,10 @@ it 'has a help that fits a screen, a man page and a completion' '
 		try -o x -- --wai
 		try -w --stat
 		try -t nv
+		try -t cuda,nv
 		try -o x ./comple
 	END
 	bash try >got
-	printf "%s\n" --wait primary all "primary all" "" "" --stats nvtx ./completion >want
+	printf "%s\n" --wait primary all "primary all" "" "" --stats nvtx cuda,nvtx ./completion >want
 	same want got
 '

@@ -178,6 +178,18 @@ it 'the manual, the completion and each --help are printed from the same tables'
 	done
 	is "" "$(awk "length > 80" help all)" "lines too long"
 	exits 2 gprof-trace >out 2>err
+	: >one.gtrace; : >one.json; mkdir ones
+	cat >try <<-"END"
+		. ./completion
+		try() { COMP_WORDS=(gprof-trace "$@") COMP_CWORD=$#; _gprof_trace; echo "${COMPREPLY[*]}"; }
+		try report -r cuda_ap
+		try report -r stats,cuda_gpu_kern_s
+		try report --format = c
+		try info o
+	END
+	bash try >got
+	printf "%s\n" cuda_api_sum stats,cuda_gpu_kern_sum csv "one.gtrace ones" >want
+	same want got
 '
 
 it 'a full disk behind the output is an error in every command' "$SAMPLE"'
