@@ -88,6 +88,10 @@ static void add_record(struct raw *raw, const uint8_t *buffer, const uint8_t *re
 		add_string(raw, at64(record, KERNEL_NAME));
 	if (kind == KIND_DEVICE && size >= DEVICE_NAME + 8)
 		add_string(raw, at64(record, DEVICE_NAME));
+	if (kind == KIND_MEMORY && size >= MEMORY_NAME + 8)
+		add_string(raw, at64(record, MEMORY_NAME));
+	if (kind == KIND_JIT && size >= JIT_CACHE_PATH + 8)
+		add_string(raw, at64(record, JIT_CACHE_PATH));
 }
 
 static void add_records(struct raw *raw, uint8_t *buffer, size_t valid)

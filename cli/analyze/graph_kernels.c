@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define MAX_DEPTH 128u           /* ranges around each other that are named */
+#define CONDITIONAL 13u         /* CU_GRAPH_NODE_TYPE_CONDITIONAL */
 #define NOT_KNOWN 0xffffffffu   /* label of a node whose definition is not in the trace */
 
 static const struct heading columns[] = {
@@ -131,6 +132,22 @@ static int print(struct sums *s, struct table *t)
 	return 0;
 }
 
+/* What runs inside of these is chosen by the GPU. */
+static int note_conditional(struct model *m, struct table *t)
+{
+	const uint32_t *type = MODEL_U32(m, graph_node, type);
+	const uint64_t *original = MODEL_U64(m, graph_node, original);
+	size_t n = 0;
+
+	if (!type || !original)
+		return -1;
+	for (size_t i = 0; i < model_rows(m, ROW_graph_node); i++)
+		n += type[i] == CONDITIONAL && !original[i];
+	if (n)
+		table_note(t, "conditional nodes: %zu; CUPTI need not show what ran inside them", n);
+	return 0;
+}
+
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	static const unsigned fields[] = {
@@ -150,6 +167,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 		rc = print(&s, t);
 	if (rc == 0)
 		rc = whole_graphs_note(m, t);
+	if (rc == 0)
+		rc = note_conditional(m, t);
 	if (rc == 0 && !s.groups.n && !model_rows(m, ROW_graph)) {
 		if (model_rows(m, ROW_kernel))
 			table_note(t, "no kernel of this trace came from a CUDA graph");

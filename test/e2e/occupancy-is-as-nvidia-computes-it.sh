@@ -55,3 +55,13 @@ it 'cuda_occupancy.h finds as many blocks for 200000 random launches on ten kind
 	${CC:-cc} -std=gnu11 -w -O1 -I"${header%/*}" -iquote "$GPROF_TOP" -o compare compare.c "$GPROF_TOP/cli/model/occupancy.c"
 	./compare
 '
+
+it 'the export has the estimate that Kineto writes, the report the theoretical one' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	exits 0 traced streams
+	gprof-trace export -o k.json t.gtrace
+	is 41 "$(grep "\"cat\": \"kernel\"" k.json | grep -c "\"est. achieved occupancy %\": 0")" "kernels of one block of 64 threads"
+	gprof-trace report -r cuda_gpu_kern_occupancy -f csv t.gtrace 2>/dev/null | tail -n +2 | cut -d , -f 3,5-8 >got
+	printf "40,66.7,blocks,16,0.00\n1,66.7,blocks,16,0.00\n" >want
+	same want got
+'

@@ -102,3 +102,26 @@ TEST(reports_say_what_share_of_the_time_is_whole_graphs)
 	model_close(m);
 	unmake(&k);
 }
+
+TEST(conditional_nodes_are_counted_once_each)
+{
+	struct making k;
+	struct model *m;
+	char *text;
+
+	make_begin(&k);
+	ROWS(&k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CUDA });
+	make_string(&k, 1, 1, "k");
+	ROWS(&k, 1, graph_node,
+	     { T0 + 1001, 1, 0, 0, 1, 5, 13, -1 }, { T0 + 1002, 2, 0, 0, 1, 6, 0, -1 }, { T0 + 1003, 3, 1, 0, 1, 7, 13, -1 });
+	ROWS(&k, 1, kernel, { T0 + 3000, 100, 2, 50, 1, 0, 1, 7, 1, 4, 0 });
+	make_end(&k);
+	m = model_open(k.path, NULL);
+	if (!CHECK(m != NULL))
+		return;
+	text = report_text(m, "cuda_graph_kern_sum", TABLE_TEXT, NULL, 0);
+	CHECK(strstr(text, "conditional nodes: 1;") != NULL);
+	free(text);
+	model_close(m);
+	unmake(&k);
+}
