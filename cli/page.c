@@ -448,6 +448,7 @@ static void put_next(struct page *p)
 static int print(struct page *p, unsigned flags)
 {
 	const char *command = model_attribute(p->m, "command"), *left_out = model_attribute(p->m, "not_recorded");
+	char window[120];
 	int rc = 0;
 
 	put_title(p, flags);
@@ -455,6 +456,8 @@ static int print(struct page *p, unsigned flags)
 	if (command && *command)
 		put(p, "command", command);
 	put_holds(p);
+	if (why_window(p->m, window, sizeof window))
+		put(p, "window", window);
 	put_drops(p);
 	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0)
 		rc = -1;

@@ -3,6 +3,7 @@
  * CUDA libraries put around their own calls.  Those are not the program's, so the nvtx_ reports leave them out unless ":all" is said.
  */
 #include "cli/analyze/sums.h"
+#include "cli/analyze/why.h"
 #include "cli/model/libraries.h"
 #include "cli/model/process.h"
 
@@ -95,12 +96,15 @@ static const char *style(struct sums *s, uint64_t key)
 static const char *why_none(struct model *m, const struct range_filter *f)
 {
 	const char *recorded = model_attribute(m, "setting.trace_nvtx");
+	char window[120];
 
 	if (f->whose == OF_LIBRARIES)
 		return "no calls of CUDA libraries: -t cublas,cudnn,cusparse,cusolver asks for them (see report -r health for those that "
 		       "stayed silent)";
 	if (recorded && strcmp(recorded, "0") == 0)
 		return "NVTX was not recorded: -t left it out";
+	if (!model_rows(m, ROW_range) && why_window(m, window, sizeof window))
+		return "no NVTX ranges in the part of the program's time that was recorded (--delay, --duration)";
 	if (!model_rows(m, ROW_range))
 		return "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)";
 	return f->startend ? "there are push/pop ranges, but no start/end ranges" : "there are start/end ranges, but no push/pop ranges";

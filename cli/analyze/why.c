@@ -5,6 +5,8 @@
 #include "cli/model/process.h"
 #include "cli/table.h"
 
+#include <stdlib.h>
+
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
 	"cupti_busy",  "cupti_missing", "cupti_symbol", "no_driver",    "cupti_fatal",   "cupti_error",       "cupti_kind",
@@ -45,7 +47,27 @@ static const struct health *find(const struct process *p, uint32_t n, const char
 	return NULL;
 }
 
-static void last_reason(struct why *w, const struct seen *s)
+static double seconds_of(struct model *m, const char *setting)
+{
+	const char *ms = model_attribute(m, setting);
+
+	return ms ? strtod(ms, NULL) / 1000 : 0;
+}
+
+bool why_window(struct model *m, char *text, size_t size)
+{
+	double delay = seconds_of(m, "setting.delay_ms"), duration = seconds_of(m, "setting.duration_ms");
+
+	if (delay > 0 && duration > 0)
+		snprintf(text, size, "only %g s were recorded, from %g s after the start on (--delay, --duration)", duration, delay);
+	else if (delay > 0)
+		snprintf(text, size, "only what came %g s after the start and later was recorded (--delay)", delay);
+	else if (duration > 0)
+		snprintf(text, size, "only the first %g s were recorded (--duration)", duration);
+	return delay > 0 || duration > 0;
+}
+
+static void last_reason(struct model *m, struct why *w, const struct seen *s)
 {
 	char text[200];
 
@@ -58,6 +80,8 @@ static void last_reason(struct why *w, const struct seen *s)
 		put(w, text, "", "");
 	} else if (!s->cupti) {
 		put(w, "CUDA was used, but CUPTI could not be started", "", "gprof-trace report -r health says more");
+	} else if (why_window(m, text, sizeof text)) {
+		put(w, "CUDA was used, but not in the time that was recorded", "", text);
 	} else {
 		put(w, "CUDA was used, and no such row arrived", "", "");
 	}
@@ -83,7 +107,7 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 		if ((h = find(p, n, telling[i])))
 			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
 	if (!found || !seen.cuda)
-		last_reason(&out[found++], &seen);
+		last_reason(m, &out[found++], &seen);
 	if (found < WHY_MOST && !seen.cuda && (h = find(p, n, "not_injected")))
 		put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
 	return found;

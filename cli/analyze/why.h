@@ -2,6 +2,7 @@
 #ifndef ANALYZE_WHY_H
 #define ANALYZE_WHY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct model;
@@ -9,6 +10,9 @@ struct table;
 
 /* Notes below an empty GPU or CUDA report.  what: "kernels". */
 void why_no_gpu(struct model *m, struct table *t, const char *what);
+
+/* What part of the program's time was recorded, into text.  False: all of it. */
+bool why_window(struct model *m, char *text, size_t size);
 
 /*
  * The same reasons, one at a time: reason i into text, what to do about it into next ("" when there is nothing to do).

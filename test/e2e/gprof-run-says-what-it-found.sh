@@ -9,6 +9,19 @@ it 'prints where the trace is and what to type next' '
 	says "no process used CUDA" err
 '
 
+it 'says that only a part of the time was recorded, and does not call the program idle' '
+	gprof-run -d 0.2 -o run -- sleep 0.3 2>err
+	says "window    only the first 0.2 s were recorded (--duration)" err
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	gprof-run --delay 500 -o run -f -- "$P/driver_api" 10 >out 2>err
+	says "only what came 500 s after the start and later was recorded (--delay)" err
+	says "CUDA was used, but not in the time that was recorded" err
+	gprof-trace report -r cuda_gpu_kern_sum run >out
+	says "not in the time that was recorded" out
+	gprof-trace report -r nvtx_pushpop_sum run >out
+	says "in the part of the program" out
+'
+
 it 'prints one line with -q' '
 	gprof-run -q -o run -- true 2>err
 	echo "gprof-run: the trace is '"'\$PWD/run.gtrace'"'" >want
