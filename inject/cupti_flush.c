@@ -14,8 +14,9 @@
 #include "inject/stream.h"
 
 /*
- * Why a thread, and not cuptiActivityFlushPeriod(): that one returns full buffers only, and a kill would lose what the others hold.
- * Why the exiting thread waits for this one rather than flushing itself: a flush into a dying context may never return.
+ * Why a thread, and not cuptiActivityFlushPeriod(): that one returns full buffers only, and a kill would lose what the
+ * others hold. Why the exiting thread waits for this one rather than flushing itself: a flush into a dying context may
+ * never return.
  *
  * Futexes, not a mutex and a condition: _exit() may come from a signal handler.
  */
@@ -26,7 +27,8 @@ static struct {
 	uint32_t hung;                  /* somebody waited in vain */
 } flusher;
 
-#define AFTER_END 10000000      /* ns between looks whether the collector has said so, when the recorded time is due to end */
+#define AFTER_END                                                                                                      \
+	10000000 /* ns between looks whether the collector has said so, when the recorded time is due to end */
 #define GIVE_UP   1000000000ll  /* ns after which it is gone */
 
 /* Whose thread it is: one of an older generation ends. */
@@ -64,8 +66,8 @@ static void flush(uint32_t forced)
 }
 
 /*
- * How long to sleep: a period, or up to the end of the recorded time, after which the program may be killed.  What has ended by then is
- * delivered; a forced flush would lose what still runs.
+ * How long to sleep: a period, or up to the end of the recorded time, after which the program may be killed.  What has
+ * ended by then is delivered; a forced flush would lose what still runs.
  */
 static int64_t nap(int64_t period)
 {
@@ -146,7 +148,8 @@ bool cupti_flush_wait(uint32_t flag)
 		__atomic_fetch_or(&flusher.forced, flag, __ATOMIC_ACQ_REL);
 	ticket = __atomic_add_fetch(&flusher.asked, 1, __ATOMIC_ACQ_REL);
 	futex_wake(&flusher.asked);
-	while ((int32_t)((done = __atomic_load_n(&flusher.done, __ATOMIC_ACQUIRE)) - ticket) < 0 && now - begin < left) {
+	while ((int32_t)((done = __atomic_load_n(&flusher.done, __ATOMIC_ACQUIRE)) - ticket) < 0 &&
+	       now - begin < left) {
 		futex_wait(&flusher.done, done, left - (now - begin));
 		now = clock_ns(CLOCK_MONOTONIC);
 	}

@@ -22,8 +22,8 @@ static void put_node(struct stream *s, const struct graph_node_row *node)
 }
 
 /*
- * Always kept, as definitions are: a graph that is captured before recording begins is replayed afterwards.  A clone, which
- * instantiation makes on whatever thread, inherits from its original; who reads the trace follows it.
+ * Always kept, as definitions are: a graph that is captured before recording begins is replayed afterwards.  A clone,
+ * which instantiation makes on whatever thread, inherits from its original; who reads the trace follows it.
  */
 void cupti_graph_event(uint32_t cbid, const struct cupti_graph_data *d)
 {

@@ -28,7 +28,8 @@ static struct cell mig_cell(struct table *t, const struct device_row *d)
 		return UNKNOWN;
 	if (!(d->flags & DEVICE_MIG))
 		return TEXT("no");
-	return TEXT(table_keep(t, "%u/%u %s", d->gpu_instance, d->compute_instance, uuid_text(t, "MIG", d->mig_high, d->mig_low)));
+	return TEXT(table_keep(t, "%u/%u %s", d->gpu_instance, d->compute_instance,
+			       uuid_text(t, "MIG", d->mig_high, d->mig_low)));
 }
 
 static struct cell rank_cell(const struct process *p)
@@ -42,11 +43,13 @@ static void put(struct model *m, struct table *t, const struct process *p, const
 {
 	bool known = d->uuid_high || d->uuid_low;
 
-	table_row(t, (const struct cell[]){
-		NUMBER(p->pid), rank_cell(p), NUMBER(d->id), known ? TEXT(uuid_text(t, "GPU", d->uuid_high, d->uuid_low)) : UNKNOWN,
-		mig_cell(t, d), NUMBER(d->sm_count), FIXED((int64_t)((d->memory + 500) / 1000), 3), FIXED((d->l2_bytes + 500) / 1000, 3),
-		NUMBER(d->clock_khz / 1000), TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)), NUMBER(kernels),
-		TEXT(model_string(m, d->name)) });
+	table_row(t, (const struct cell[]){ NUMBER(p->pid), rank_cell(p), NUMBER(d->id),
+					    known ? TEXT(uuid_text(t, "GPU", d->uuid_high, d->uuid_low)) : UNKNOWN,
+					    mig_cell(t, d), NUMBER(d->sm_count),
+					    FIXED((int64_t)((d->memory + 500) / 1000), 3),
+					    FIXED((d->l2_bytes + 500) / 1000, 3), NUMBER(d->clock_khz / 1000),
+					    TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)), NUMBER(kernels),
+					    TEXT(model_string(m, d->name)) });
 }
 
 static int run(struct model *m, struct table *t, const char *variant)

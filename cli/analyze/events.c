@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Start (ns)", 0 },      { "Elapsed (ns)", 0 },  { "From Rows (ns)", 0 }, { "Difference (ns)", 0 }, { "First At (ns)", 0 },
-	{ "Second At (ns)", 0 },  { "Strm", COLUMN_ID },  { "Pid", COLUMN_ID },    { "Tid", COLUMN_ID },
+	{ "Start (ns)", 0 },      { "Elapsed (ns)", 0 },  { "From Rows (ns)", 0 },
+	{ "Difference (ns)", 0 }, { "First At (ns)", 0 }, { "Second At (ns)", 0 },
+	{ "Strm", COLUMN_ID },    { "Pid", COLUMN_ID },   { "Tid", COLUMN_ID },
 };
 
 struct events {
@@ -28,17 +29,21 @@ static bool columns_read(struct events *e)
 {
 	struct model *m = e->m;
 
-	return (e->record_start = MODEL_I64(m, event_record, start)) && (e->event = MODEL_U64(m, event_record, event)) &&
-	       (e->corr = MODEL_U32(m, event_record, corr)) && (e->context = MODEL_U32(m, event_record, context)) &&
-	       (e->stream = MODEL_U32(m, event_record, stream)) && (e->elapsed_start = MODEL_I64(m, event_elapsed, start)) &&
-	       (e->record_process = model_row_process(m, ROW_event_record)) && (e->first = MODEL_U64(m, event_elapsed, first)) &&
-	       (e->second = MODEL_U64(m, event_elapsed, second)) && (e->elapsed = MODEL_I64(m, event_elapsed, elapsed)) &&
+	return (e->record_start = MODEL_I64(m, event_record, start)) &&
+	       (e->event = MODEL_U64(m, event_record, event)) && (e->corr = MODEL_U32(m, event_record, corr)) &&
+	       (e->context = MODEL_U32(m, event_record, context)) && (e->stream = MODEL_U32(m, event_record, stream)) &&
+	       (e->elapsed_start = MODEL_I64(m, event_elapsed, start)) &&
+	       (e->record_process = model_row_process(m, ROW_event_record)) &&
+	       (e->first = MODEL_U64(m, event_elapsed, first)) && (e->second = MODEL_U64(m, event_elapsed, second)) &&
+	       (e->elapsed = MODEL_I64(m, event_elapsed, elapsed)) &&
 	       (e->thread = MODEL_U32(m, event_elapsed, thread)) &&
-	       (e->elapsed_process = model_row_process(m, ROW_event_elapsed)) && MODEL_I64(m, api, start) && MODEL_I64(m, api, duration);
+	       (e->elapsed_process = model_row_process(m, ROW_event_elapsed)) && MODEL_I64(m, api, start) &&
+	       MODEL_I64(m, api, duration);
 }
 
 /*
- * When the GPU came by: at the end of what its stream had to do before, or, if it had nothing, at the end of the call.  0: not known.
+ * When the GPU came by: at the end of what its stream had to do before, or, if it had nothing, at the end of the call.
+ * 0: not known.
  */
 static int64_t happened(struct events *e, uint32_t record)
 {
@@ -59,16 +64,20 @@ static void put(struct events *e, struct table *t, uint32_t row)
 	uint32_t n, process = e->elapsed_process[row];
 	uint32_t a = map_get(&e->last[process], e->first[row]), b = map_get(&e->last[process], e->second[row]);
 	const struct thread *thread = model_thread(e->m, process, e->thread[row]);
-	int64_t begin = model_start(e->m), first = a == MAP_NONE ? 0 : happened(e, a), second = b == MAP_NONE ? 0 : happened(e, b);
+	int64_t begin = model_start(e->m), first = a == MAP_NONE ? 0 : happened(e, a),
+		second = b == MAP_NONE ? 0 : happened(e, b);
 	bool known = first && second;
 	int64_t ours = known ? time_sub(second, first) : 0;
 
 	e->unknown += !known;
-	table_row(t, (const struct cell[]){
-		NUMBER(time_sub(e->elapsed_start[row], begin)), NUMBER(e->elapsed[row]), known ? NUMBER(ours) : UNKNOWN,
-		known ? NUMBER(time_sub(e->elapsed[row], ours)) : UNKNOWN, first ? NUMBER(time_sub(first, begin)) : UNKNOWN,
-		second ? NUMBER(time_sub(second, begin)) : UNKNOWN, b == MAP_NONE || e->stream[b] == STREAM_NONE ? UNKNOWN : NUMBER(e->stream[b]),
-		NUMBER(model_processes(e->m, &n)[process].pid), thread ? NUMBER(thread->row.tid) : UNKNOWN });
+	table_row(t,
+		  (const struct cell[]){
+			  NUMBER(time_sub(e->elapsed_start[row], begin)), NUMBER(e->elapsed[row]),
+			  known ? NUMBER(ours) : UNKNOWN, known ? NUMBER(time_sub(e->elapsed[row], ours)) : UNKNOWN,
+			  first ? NUMBER(time_sub(first, begin)) : UNKNOWN,
+			  second ? NUMBER(time_sub(second, begin)) : UNKNOWN,
+			  b == MAP_NONE || e->stream[b] == STREAM_NONE ? UNKNOWN : NUMBER(e->stream[b]),
+			  NUMBER(model_processes(e->m, &n)[process].pid), thread ? NUMBER(thread->row.tid) : UNKNOWN });
 }
 
 /* Records and questions in order of time: a question is about the records before it. */
@@ -79,9 +88,12 @@ static int follow(struct events *e, struct table *t)
 	int rc = order ? 0 : -1;
 
 	for (size_t i = 0; rc == 0 && i < n; i++)
-		order[i] = i < recorded ?
-			(struct timed){ .time = e->record_start[i], .kind = ROW_event_record, .row = (uint32_t)i } :
-			(struct timed){ .time = e->elapsed_start[i - recorded], .kind = ROW_event_elapsed, .row = (uint32_t)(i - recorded) };
+		order[i] = i < recorded ? (struct timed){ .time = e->record_start[i],
+							  .kind = ROW_event_record,
+							  .row = (uint32_t)i }
+					: (struct timed){ .time = e->elapsed_start[i - recorded],
+							  .kind = ROW_event_elapsed,
+							  .row = (uint32_t)(i - recorded) };
 	if (rc == 0)
 		rc = timed_sort(order, n);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -99,13 +111,17 @@ static int follow(struct events *e, struct table *t)
 static void notes(struct events *e, struct table *t)
 {
 	if (!model_rows(e->m, ROW_event_elapsed))
-		table_note(t, model_rows(e->m, ROW_event_record) ? "the program recorded events, but never asked for the time between two" :
-								   "the program recorded no CUDA events");
+		table_note(t, model_rows(e->m, ROW_event_record)
+				      ? "the program recorded events, but never asked for the time between two"
+				      : "the program recorded no CUDA events");
 	else
-		table_note(t, "from rows: from the end of the work before the first event to that before the second; with nothing to wait for, "
-			   "the end of the call that recorded it");
+		table_note(t, "from rows: from the end of the work before the first event to that before the second; "
+			      "with nothing to wait for, "
+			      "the end of the call that recorded it");
 	if (e->unknown)
-		table_note(t, "not known from rows: %llu; an event was recorded before recording began, or its stream is not known",
+		table_note(t,
+			   "not known from rows: %llu; an event was recorded before recording began, or its stream is "
+			   "not known",
 			   (unsigned long long)e->unknown);
 }
 

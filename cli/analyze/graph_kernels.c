@@ -13,8 +13,10 @@
 #define NOT_KNOWN 0xffffffffu   /* label of a node whose definition is not in the trace */
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Med (ns)", 0 }, { "Min (ns)", 0 },
-	{ "Max (ns)", 0 }, { "StdDev (ns)", 0 }, { "Captured In", COLUMN_TEXT }, { "Name", COLUMN_TEXT },
+	{ "Time (%)", 0 },       { "Total Time (ns)", 0 }, { "Instances", 0 },
+	{ "Avg (ns)", 0 },       { "Med (ns)", 0 },        { "Min (ns)", 0 },
+	{ "Max (ns)", 0 },       { "StdDev (ns)", 0 },     { "Captured In", COLUMN_TEXT },
+	{ "Name", COLUMN_TEXT },
 };
 
 /* By row of graph_node: string id of the range at its capture.  For the pass, which is on two threads. */
@@ -70,13 +72,16 @@ static uint32_t *label_all(struct model *m)
 	uint32_t *list = malloc((n + 1) * sizeof *list);
 
 	l.parents = model_range_parents(m);
-	if (!range || !process || !l.name || !l.domain || !l.parents || !list || model_graph_nodes(m) < 0 || model_join(m) < 0) {
+	if (!range || !process || !l.name || !l.domain || !l.parents || !list || model_graph_nodes(m) < 0 ||
+	    model_join(m) < 0) {
 		free(list);
 		list = NULL;
 	}
 	for (size_t i = 0; list && i < n; i++)
 		/* Nodes of one range follow each other. */
-		list[i] = i && process[i] == process[i - 1] && range[i] == range[i - 1] ? list[i - 1] : label(&l, process[i], range[i]);
+		list[i] = i && process[i] == process[i - 1] && range[i] == range[i - 1]
+				  ? list[i - 1]
+				  : label(&l, process[i], range[i]);
 	free(l.parents);
 	return list;
 }
@@ -116,18 +121,23 @@ static int print(struct sums *s, struct table *t)
 			return -1;
 		unknown += range == NOT_KNOWN ? g->rows : 0;
 		if (g->n)
-			table_row(t, (const struct cell[]){
-				FIXED(share(g->sum, all), 1), NUMBER(g->sum), NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
-				FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1), NUMBER(g->min), NUMBER(g->max), FIXED(series_deviation(g, 10, 1), 1), where, name });
+			table_row(t, (const struct cell[]){ FIXED(share(g->sum, all), 1), NUMBER(g->sum),
+							    NUMBER(g->rows), FIXED(series_mean(g, 10, 1), 1),
+							    FIXED(median > INT64_MAX / 5 ? INT64_MAX : median * 5, 1),
+							    NUMBER(g->min), NUMBER(g->max),
+							    FIXED(series_deviation(g, 10, 1), 1), where, name });
 		else
-			table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN,
-							    UNKNOWN, where, name });
+			table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN,
+							    UNKNOWN, UNKNOWN, UNKNOWN, where, name });
 	}
 	if (unknown)
-		table_note(t, "capture not known: %llu; their nodes were made before recording could see it, or its range is not in the trace",
+		table_note(t,
+			   "capture not known: %llu; their nodes were made before recording could see it, or its range "
+			   "is not in the trace",
 			   (unsigned long long)unknown);
 	if (s->untimed)
-		table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+		table_note(t,
+			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
 			   (unsigned long long)s->untimed);
 	return 0;
 }

@@ -13,8 +13,9 @@
 #define RELEASE    2u
 
 static const struct heading columns[] = {
-	{ "Pid", COLUMN_ID },   { "Device", COLUMN_ID }, { "Memory", COLUMN_TEXT }, { "Allocations", 0 },  { "Releases", 0 },
-	{ "Total (MB)", 0 },    { "Largest (MB)", 0 },   { "Peak (MB)", 0 },        { "Peak At (ns)", 0 }, { "Left (MB)", 0 },
+	{ "Pid", COLUMN_ID },  { "Device", COLUMN_ID }, { "Memory", COLUMN_TEXT }, { "Allocations", 0 },
+	{ "Releases", 0 },     { "Total (MB)", 0 },     { "Largest (MB)", 0 },     { "Peak (MB)", 0 },
+	{ "Peak At (ns)", 0 }, { "Left (MB)", 0 },
 };
 
 /* All memory of a kind on a device, of one process. */
@@ -53,7 +54,8 @@ static struct usage *usage_of(struct memory *y, size_t row)
 	const struct usage none = {
 		.process = y->process[row], .device = y->device[row], .kind = y->kind[row], .pooled = y->pool[row] != 0,
 	};
-	uint64_t key = (uint64_t)none.process << 32 | (uint64_t)(none.device & 0xffff) << 16 | (none.kind & 0x7fff) << 1 | none.pooled;
+	uint64_t key = (uint64_t)none.process << 32 | (uint64_t)(none.device & 0xffff) << 16 |
+		       (none.kind & 0x7fff) << 1 | none.pooled;
 	uint32_t *at;
 	bool new;
 
@@ -158,13 +160,16 @@ static void print(struct memory *y, struct table *t)
 		const char *kind = memory_words(u[i].kind);
 
 		table_row(t, (const struct cell[]){
-			NUMBER(p[u[i].process].pid), NUMBER(u[i].device),
-			TEXT(table_keep(t, "%s%s", kind ? kind : "Unknown", u[i].pooled ? " (pool)" : "")),
-			NUMBER(u[i].allocations), NUMBER(u[i].releases), megabytes(u[i].total), megabytes(u[i].largest),
-			megabytes(u[i].peak), u[i].peak_at ? NUMBER(time_sub(u[i].peak_at, begin)) : UNKNOWN, megabytes(u[i].now) });
+				     NUMBER(p[u[i].process].pid), NUMBER(u[i].device),
+				     TEXT(table_keep(t, "%s%s", kind ? kind : "Unknown", u[i].pooled ? " (pool)" : "")),
+				     NUMBER(u[i].allocations), NUMBER(u[i].releases), megabytes(u[i].total),
+				     megabytes(u[i].largest), megabytes(u[i].peak),
+				     u[i].peak_at ? NUMBER(time_sub(u[i].peak_at, begin)) : UNKNOWN,
+				     megabytes(u[i].now) });
 	}
 	if (y->unknown)
-		table_note(t, "released without having been seen allocated: %llu; they are in no figure", (unsigned long long)y->unknown);
+		table_note(t, "released without having been seen allocated: %llu; they are in no figure",
+			   (unsigned long long)y->unknown);
 }
 
 static void why_none(struct model *m, struct table *t)

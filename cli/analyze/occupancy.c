@@ -1,4 +1,4 @@
-/* cuda_gpu_kern_occupancy: how full a multiprocessor can be with each launch configuration of each kernel, and why not fuller. */
+/* cuda_gpu_kern_occupancy: how full each launch configuration lets a multiprocessor be, and why not fuller. */
 #include "cli/model/occupancy.h"
 
 #include "cli/analyze/sums.h"
@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Instances", 0 }, { "Avg (ns)", 0 }, { "Occupancy (%)", 0 },
-	{ "Limited By", COLUMN_TEXT }, { "Blocks/SM", 0 }, { "Waves", 0 }, { "GridXYZ", COLUMN_TEXT }, { "BlockXYZ", COLUMN_TEXT },
-	{ "Reg/Trd", 0 }, { "SMem/Blk (B)", 0 }, { "Device", COLUMN_ID }, { "Name", COLUMN_TEXT },
+	{ "Time (%)", 0 },          { "Total Time (ns)", 0 },      { "Instances", 0 }, { "Avg (ns)", 0 },
+	{ "Occupancy (%)", 0 },     { "Limited By", COLUMN_TEXT }, { "Blocks/SM", 0 }, { "Waves", 0 },
+	{ "GridXYZ", COLUMN_TEXT }, { "BlockXYZ", COLUMN_TEXT },   { "Reg/Trd", 0 },   { "SMem/Blk (B)", 0 },
+	{ "Device", COLUMN_ID },    { "Name", COLUMN_TEXT },
 };
 
 /* Where a launch ran and how: a number, so that it fits a key beside the kernel's name. */
@@ -52,7 +53,8 @@ static uint32_t place_of(uint32_t process, uint32_t device, uint32_t config)
 
 static bool by_place_and_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
 {
-	uint32_t place = place_of(b->process, ((const uint32_t *)b->column[3])[row], ((const uint32_t *)b->column[4])[row]);
+	uint32_t place =
+		place_of(b->process, ((const uint32_t *)b->column[3])[row], ((const uint32_t *)b->column[4])[row]);
 
 	s->groups.oom |= place == MAP_NONE;
 	*key = (uint64_t)place << 32 | ((const uint32_t *)b->column[2])[row];
@@ -94,14 +96,16 @@ static bool put(struct sums *s, struct table *t, const struct series *g, unsigne
 	bool known = c && d && occupancy_of(c, d, &o);
 
 	table_row(t, (const struct cell[]){
-		g->n ? FIXED(share(g->sum, all), 1) : UNKNOWN, g->n ? NUMBER(g->sum) : UNKNOWN, NUMBER(g->rows),
-		g->n ? FIXED(series_mean(g, 10, 1), 1) : UNKNOWN,
-		known ? FIXED(share(o.warps, o.most_warps), 1) : UNKNOWN, known ? TEXT(limits_text(t, &o)) : UNKNOWN,
-		known ? NUMBER(o.blocks) : UNKNOWN, known ? waves_of(c, d, &o) : UNKNOWN,
-		c ? TEXT(table_keep(t, "%u %u %u", c->grid_x, c->grid_y, c->grid_z)) : UNKNOWN,
-		c ? TEXT(table_keep(t, "%u %u %u", c->block_x, c->block_y, c->block_z)) : UNKNOWN,
-		c ? NUMBER(c->registers) : UNKNOWN, c ? NUMBER((uint64_t)c->static_shared + c->dynamic_shared) : UNKNOWN,
-		NUMBER(p->device), TEXT(model_string(s->m, (uint32_t)g->key)) });
+			     g->n ? FIXED(share(g->sum, all), 1) : UNKNOWN, g->n ? NUMBER(g->sum) : UNKNOWN,
+			     NUMBER(g->rows), g->n ? FIXED(series_mean(g, 10, 1), 1) : UNKNOWN,
+			     known ? FIXED(share(o.warps, o.most_warps), 1) : UNKNOWN,
+			     known ? TEXT(limits_text(t, &o)) : UNKNOWN, known ? NUMBER(o.blocks) : UNKNOWN,
+			     known ? waves_of(c, d, &o) : UNKNOWN,
+			     c ? TEXT(table_keep(t, "%u %u %u", c->grid_x, c->grid_y, c->grid_z)) : UNKNOWN,
+			     c ? TEXT(table_keep(t, "%u %u %u", c->block_x, c->block_y, c->block_z)) : UNKNOWN,
+			     c ? NUMBER(c->registers) : UNKNOWN,
+			     c ? NUMBER((uint64_t)c->static_shared + c->dynamic_shared) : UNKNOWN, NUMBER(p->device),
+			     TEXT(model_string(s->m, (uint32_t)g->key)) });
 	return known;
 }
 
@@ -116,19 +120,24 @@ static void print(struct sums *s, struct table *t)
 	for (size_t i = 0; i < s->groups.n; i++)
 		unknown += put(s, t, &s->groups.list[i], all) ? 0 : s->groups.list[i].rows;
 	if (unknown)
-		table_note(t, "not known: %llu; the trace lacks their launch configuration or the properties of their device",
-			   (unsigned long long)unknown);
+		table_note(
+			t,
+			"not known: %llu; the trace lacks their launch configuration or the properties of their device",
+			(unsigned long long)unknown);
 	if (s->groups.n > unknown)
-		table_note(t, "occupancy is what a multiprocessor can hold at most; how many of its warps were there is not recorded");
+		table_note(t, "occupancy is what a multiprocessor can hold at most; how many of its warps were there "
+			      "is not recorded");
 	if (s->untimed)
-		table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+		table_note(t,
+			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
 			   (unsigned long long)s->untimed);
 }
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	static const unsigned fields[] = {
-		COL_kernel_duration, COL_kernel_start | MODEL_IF_ZERO, COL_kernel_name, COL_kernel_device, COL_kernel_config,
+		COL_kernel_duration, COL_kernel_start | MODEL_IF_ZERO, COL_kernel_name, COL_kernel_device,
+		COL_kernel_config,
 	};
 	struct sums s = { .m = m };
 	int rc = sums_pass(&s, ROW_kernel, fields, 5, by_place_and_name);

@@ -38,8 +38,10 @@ int whole_graphs_text(struct model *m, char *text, size_t size)
 	    sum(m, ROW_memcpy, COL_memcpy_duration, &all) < 0 || sum(m, ROW_memset, COL_memset_duration, &all) < 0)
 		return -1;
 	tenths = share(graphs, all + graphs);
-	snprintf(text, size, "%zu graph %s one row each, %d.%d %% of GPU time; what ran inside them was not recorded "
-		 "(--cuda-graph-trace=node records it)", n, n == 1 ? "launch is" : "launches are", (int)(tenths / 10), (int)(tenths % 10));
+	snprintf(text, size,
+		 "%zu graph %s one row each, %d.%d %% of GPU time; what ran inside them was not recorded "
+		 "(--cuda-graph-trace=node records it)",
+		 n, n == 1 ? "launch is" : "launches are", (int)(tenths / 10), (int)(tenths % 10));
 	return 0;
 }
 

@@ -204,8 +204,10 @@ static bool gpu_read(struct export *x, struct gpu_walk *g)
 {
 	struct model *m = x->m;
 
-	return GPU_COLUMNS(&g->kernels, m, kernel) && GPU_COLUMNS(&g->copies, m, memcpy) && GPU_COLUMNS(&g->sets, m, memset) &&
-	       GPU_COLUMNS(&g->graphs, m, graph) && (g->graphs.device = MODEL_U32(m, graph, device)) && GPU_COLUMNS(&g->waits, m, sync) && (g->kernels.device = MODEL_U32(m, kernel, device)) &&
+	return GPU_COLUMNS(&g->kernels, m, kernel) && GPU_COLUMNS(&g->copies, m, memcpy) &&
+	       GPU_COLUMNS(&g->sets, m, memset) && GPU_COLUMNS(&g->graphs, m, graph) &&
+	       (g->graphs.device = MODEL_U32(m, graph, device)) && GPU_COLUMNS(&g->waits, m, sync) &&
+	       (g->kernels.device = MODEL_U32(m, kernel, device)) &&
 	       (g->copies.device = MODEL_U32(m, memcpy, device)) && (g->sets.device = MODEL_U32(m, memset, device));
 }
 
@@ -277,7 +279,10 @@ static int walk_waits(struct export *x, struct gpu_walk *g)
 
 static const struct gpu_columns *columns_of(const struct gpu_walk *g, unsigned kind)
 {
-	return kind == ROW_kernel ? &g->kernels : kind == ROW_memcpy ? &g->copies : kind == ROW_memset ? &g->sets : &g->graphs;
+	return kind == ROW_kernel   ? &g->kernels
+	       : kind == ROW_memcpy ? &g->copies
+	       : kind == ROW_memset ? &g->sets
+				    : &g->graphs;
 }
 
 static int walk_gpu(struct export *x, const struct calls *calls)
@@ -456,8 +461,10 @@ static int number_corr(struct export *x)
 	model_processes(x->m, &n);
 	if (x->merged && !(x->corr_base = calloc(n, sizeof *x->corr_base)))
 		return -1;
-	if (highest_corr(x, ROW_api, COL_api_corr, x->corr_base) < 0 || highest_corr(x, ROW_kernel, COL_kernel_corr, x->corr_base) < 0 ||
-	    highest_corr(x, ROW_memcpy, COL_memcpy_corr, x->corr_base) < 0 || highest_corr(x, ROW_memset, COL_memset_corr, x->corr_base) < 0 ||
+	if (highest_corr(x, ROW_api, COL_api_corr, x->corr_base) < 0 ||
+	    highest_corr(x, ROW_kernel, COL_kernel_corr, x->corr_base) < 0 ||
+	    highest_corr(x, ROW_memcpy, COL_memcpy_corr, x->corr_base) < 0 ||
+	    highest_corr(x, ROW_memset, COL_memset_corr, x->corr_base) < 0 ||
 	    highest_corr(x, ROW_graph, COL_graph_corr, x->corr_base) < 0)
 		return -1;
 	for (uint32_t p = 0; x->merged && p < n; p++) {
@@ -472,7 +479,8 @@ static int number_corr(struct export *x)
 
 static uint64_t count_rows(const struct export *x)
 {
-	static const unsigned kinds[] = { ROW_api, ROW_range, ROW_mark, ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph, ROW_sync, ROW_overhead };
+	static const unsigned kinds[] = { ROW_api,    ROW_range, ROW_mark, ROW_kernel,  ROW_memcpy,
+					  ROW_memset, ROW_graph, ROW_sync, ROW_overhead };
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

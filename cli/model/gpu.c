@@ -201,7 +201,10 @@ int model_gpus(struct model *m, struct gpu **gpus)
 struct timed *model_gpu_order(struct model *m, size_t *n)
 {
 	const int64_t *start[GPU_KINDS] = {
-		MODEL_I64(m, kernel, start), MODEL_I64(m, memcpy, start), MODEL_I64(m, memset, start), MODEL_I64(m, graph, start),
+		MODEL_I64(m, kernel, start),
+		MODEL_I64(m, memcpy, start),
+		MODEL_I64(m, memset, start),
+		MODEL_I64(m, graph, start),
 	};
 	struct timed *order;
 	size_t at = 0;

@@ -19,7 +19,8 @@ struct gpu {
 int model_gpus(struct model *m, struct gpu **gpus);
 
 /*
- * Every kernel, copy, memory set and whole graph by start (kind and row; those without a time first).  free() it; NULL: out of memory.
+ * Every kernel, copy, memory set and whole graph by start (kind and row; those without a time first).  free() it; NULL:
+ * out of memory.
  */
 struct timed *model_gpu_order(struct model *m, size_t *n);
 

@@ -1,6 +1,7 @@
 /*
- * The rules: CUDA C++ programming guide, "Compute Capabilities" (allocation units, what the system keeps of a block's shared memory),
- * and the occupancy section of the best practices guide.  test/e2e/occupancy-is-as-nvidia-computes-it.sh compares with NVIDIA's own.
+ * The rules: CUDA C++ programming guide, "Compute Capabilities" (allocation units, what the system keeps of a block's
+ * shared memory), and the occupancy section of the best practices guide. test/e2e/occupancy-is-as-nvidia-computes-it.sh
+ * compares with NVIDIA's own.
  */
 #include "cli/model/occupancy.h"
 
@@ -29,7 +30,8 @@ static uint64_t by_shared(const struct config_row *c, const struct device_row *d
 {
 	uint64_t unit = d->cc_major >= 8 ? 128 : 256, kept = d->cc_major >= 8 ? 1024 : 0;
 	uint64_t of_block = round_up((uint64_t)c->static_shared + c->dynamic_shared + kept, unit);
-	uint64_t there = c->shared_executed >= of_block && c->shared_executed <= d->max_shared_sm ? c->shared_executed : d->max_shared_sm;
+	uint64_t there = c->shared_executed >= of_block && c->shared_executed <= d->max_shared_sm ? c->shared_executed
+												  : d->max_shared_sm;
 
 	return of_block ? there / of_block : UINT32_MAX;
 }
@@ -39,8 +41,8 @@ bool occupancy_of(const struct config_row *c, const struct device_row *d, struct
 	uint64_t threads = (uint64_t)c->block_x * c->block_y * c->block_z, warps, limit[4], least;
 
 	*o = (struct occupancy){ 0 };
-	if (!threads || threads > MOST_THREADS || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || !d->warp || !d->max_warps_sm || !d->max_blocks_sm ||
-	    !d->max_registers_sm || !d->max_shared_sm)
+	if (!threads || threads > MOST_THREADS || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || !d->warp ||
+	    !d->max_warps_sm || !d->max_blocks_sm || !d->max_registers_sm || !d->max_shared_sm)
 		return false;
 	warps = (threads + d->warp - 1) / d->warp;
 	limit[0] = d->max_warps_sm / warps;

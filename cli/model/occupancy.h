@@ -1,4 +1,5 @@
-/* How many blocks of a launch a multiprocessor can hold at a time, by the rules that NVIDIA publishes for each compute capability. */
+/* How many blocks of a launch a multiprocessor can hold at a time, by the rules that NVIDIA publishes for each compute
+ * capability. */
 #ifndef MODEL_OCCUPANCY_H
 #define MODEL_OCCUPANCY_H
 
@@ -21,8 +22,9 @@ struct occupancy {
 };
 
 /*
- * Shared memory is what the driver chose for the launch where it says so, else all that the multiprocessor has.  Clusters are not
- * looked at: they can only lower it.  False: the device's properties are not known, or its rules are not.
+ * Shared memory is what the driver chose for the launch where it says so, else all that the multiprocessor has.
+ * Clusters are not looked at: they can only lower it.  False: the device's properties are not known, or its rules are
+ * not.
  */
 bool occupancy_of(const struct config_row *c, const struct device_row *d, struct occupancy *o);
 

@@ -56,7 +56,10 @@ static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t conte
 	if (new) {
 		row = model_stream(q->m, process, stream);
 		q->list[q->n++] = (struct queue){
-			.process = process, .context = context, .stream = stream, .flags = row && row->context == context ? row->flags : 0,
+			.process = process,
+			.context = context,
+			.stream = stream,
+			.flags = row && row->context == context ? row->flags : 0,
 		};
 	}
 	return &q->list[*at - 1];
@@ -102,7 +105,10 @@ static int add_kind(struct queues *q, unsigned kind, const unsigned fields[5])
 static int add_all(struct queues *q)
 {
 	static const unsigned kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph };
-#define FIELDS(rec) { COL_##rec##_start, COL_##rec##_duration, COL_##rec##_corr, COL_##rec##_context, COL_##rec##_stream }
+#define FIELDS(rec)                                                                                                    \
+	{                                                                                                              \
+		COL_##rec##_start, COL_##rec##_duration, COL_##rec##_corr, COL_##rec##_context, COL_##rec##_stream     \
+	}
 	static const unsigned fields[][5] = { FIELDS(kernel), FIELDS(memcpy), FIELDS(memset), FIELDS(graph) };
 #undef FIELDS
 
@@ -151,7 +157,8 @@ static int64_t done(const struct queue *k, int64_t when)
 	return low ? k->work[low - 1].end : 0;
 }
 
-/* The legacy default stream and the blocking ones wait for each other; of a stream that is not described nothing is assumed. */
+/* The legacy default stream and the blocking ones wait for each other; of a stream that is not described nothing is
+ * assumed. */
 static bool waits_for(uint32_t flags, uint32_t other)
 {
 	if (!flags || !other || flags == FLAG_NON_BLOCKING || other == FLAG_NON_BLOCKING)
@@ -169,7 +176,8 @@ int64_t queues_done(const struct queues *q, uint32_t process, uint32_t context, 
 		const struct queue *k = &q->list[i];
 		int64_t end;
 
-		if (k->process != process || k->context != context || (k->stream != stream && !waits_for(flags, k->flags)))
+		if (k->process != process || k->context != context ||
+		    (k->stream != stream && !waits_for(flags, k->flags)))
 			continue;
 		end = done(k, when);
 		if (end > latest)

@@ -9,19 +9,22 @@
 static void make_graphs(struct making *k)
 {
 	make_begin(k);
-	ROWS(k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CUDA }, { T0 + 1, 0, 2, 200, 200, 1, 0, PROCESS_CUDA });
+	ROWS(k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CUDA },
+	     { T0 + 1, 0, 2, 200, 200, 1, 0, PROCESS_CUDA });
 	make_string(k, 1, 1, "_Z6vecaddPfS_i");
 	make_string(k, 1, 2, "layer");
 	make_string(k, 1, 3, "step");
 	ROWS(k, 1, range,
 	     { T0 + 1100, 100, 1ull << 40 | 2, 0, 1, 1, 0, 0, 2, 0, 0, 1, 0, -1 },
 	     { T0 + 1000, 900, 1ull << 40 | 1, 0, 1, 1, 0, 0, 3, 0, 0, 0, 0, -1 });
-	/* 1 captured in "step", 2 in "layer" within it, 3 in none; 11 to 13 and 22 cloned; 31 and 32 of each other; 41 of a lost one */
-	ROWS(k, 1, graph_node,
-	     { T0 + 1001, 1, 0, 1ull << 40 | 1, 1, 5, 0, -1 }, { T0 + 1101, 2, 0, 1ull << 40 | 2, 1, 6, 0, -1 },
-	     { T0 + 2000, 3, 0, 0, 1, 7, 0, -1 }, { T0 + 2001, 11, 1, 0, 1, 8, 0, -1 }, { T0 + 2002, 12, 2, 0, 1, 8, 0, -1 },
-	     { T0 + 2003, 13, 3, 0, 1, 8, 0, -1 }, { T0 + 2004, 22, 12, 0, 1, 9, 0, -1 }, { T0 + 2005, 31, 32, 0, 1, 9, 0, -1 },
-	     { T0 + 2006, 32, 31, 0, 1, 9, 0, -1 }, { T0 + 2007, 41, 40, 0, 1, 9, 0, -1 });
+	/* 1 captured in "step", 2 in "layer" within it, 3 in none; 11 to 13 and 22 cloned; 31 and 32 of each other; 41
+	 * of a lost one */
+	ROWS(k, 1, graph_node, { T0 + 1001, 1, 0, 1ull << 40 | 1, 1, 5, 0, -1 },
+	     { T0 + 1101, 2, 0, 1ull << 40 | 2, 1, 6, 0, -1 }, { T0 + 2000, 3, 0, 0, 1, 7, 0, -1 },
+	     { T0 + 2001, 11, 1, 0, 1, 8, 0, -1 }, { T0 + 2002, 12, 2, 0, 1, 8, 0, -1 },
+	     { T0 + 2003, 13, 3, 0, 1, 8, 0, -1 }, { T0 + 2004, 22, 12, 0, 1, 9, 0, -1 },
+	     { T0 + 2005, 31, 32, 0, 1, 9, 0, -1 }, { T0 + 2006, 32, 31, 0, 1, 9, 0, -1 },
+	     { T0 + 2007, 41, 40, 0, 1, 9, 0, -1 });
 	ROWS(k, 1, kernel,
 	     { T0 + 3000, 100, 11, 50, 1, 0, 1, 7, 1, 4, 0 }, { T0 + 3100, 200, 12, 50, 1, 0, 1, 7, 1, 4, 0 },
 	     { T0 + 3300, 300, 22, 51, 1, 0, 1, 7, 1, 5, 0 }, { T0 + 3600, 400, 13, 50, 1, 0, 1, 7, 1, 4, 0 },
@@ -63,12 +66,13 @@ TEST(replayed_kernels_are_summed_by_where_they_were_captured)
 	if (!CHECK(m != NULL))
 		return;
 	text = report_text(m, "cuda_graph_kern_sum", TABLE_CSV, NULL, 0);
-	CHECK_STR(text,
-		  "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Captured In,Name\n"
-		  "33.3,500,2,250.0,250.0,200,300,70.7,step/layer,\"vecadd(float*, float*, int)\"\n"
-		  "33.3,500,1,500.0,500.0,500,500,0.0,,\"vecadd(float*, float*, int)\"\n"
-		  "26.7,400,1,400.0,400.0,400,400,0.0,,\"vecadd(float*, float*, int)\"\n"
-		  "6.7,100,2,100.0,100.0,100,100,0.0,step,\"vecadd(float*, float*, int)\"\n");
+	CHECK_STR(
+		text,
+		"Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Captured In,Name\n"
+		"33.3,500,2,250.0,250.0,200,300,70.7,step/layer,\"vecadd(float*, float*, int)\"\n"
+		"33.3,500,1,500.0,500.0,500,500,0.0,,\"vecadd(float*, float*, int)\"\n"
+		"26.7,400,1,400.0,400.0,400,400,0.0,,\"vecadd(float*, float*, int)\"\n"
+		"6.7,100,2,100.0,100.0,100,100,0.0,step,\"vecadd(float*, float*, int)\"\n");
 	free(text);
 	model_close(m);
 	unmake(&k);
@@ -112,8 +116,8 @@ TEST(conditional_nodes_are_counted_once_each)
 	make_begin(&k);
 	ROWS(&k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CUDA });
 	make_string(&k, 1, 1, "k");
-	ROWS(&k, 1, graph_node,
-	     { T0 + 1001, 1, 0, 0, 1, 5, 13, -1 }, { T0 + 1002, 2, 0, 0, 1, 6, 0, -1 }, { T0 + 1003, 3, 1, 0, 1, 7, 13, -1 });
+	ROWS(&k, 1, graph_node, { T0 + 1001, 1, 0, 0, 1, 5, 13, -1 }, { T0 + 1002, 2, 0, 0, 1, 6, 0, -1 },
+	     { T0 + 1003, 3, 1, 0, 1, 7, 13, -1 });
 	ROWS(&k, 1, kernel, { T0 + 3000, 100, 2, 50, 1, 0, 1, 7, 1, 4, 0 });
 	make_end(&k);
 	m = model_open(k.path, NULL);

@@ -1,4 +1,5 @@
-/* Expected numbers: NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 13.0), except where a comment says otherwise. */
+/* Expected numbers: NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 13.0), except where a comment says
+ * otherwise. */
 #include "cli/model/occupancy.h"
 
 #include "test/unit/cli/make_trace.h"
@@ -9,8 +10,14 @@
 /* Compute capability, warps, blocks, KiB of shared memory. */
 static struct device_row device(uint32_t major, uint32_t minor, uint32_t warps, uint32_t blocks, uint32_t shared)
 {
-	return (struct device_row){ .cc_major = major, .cc_minor = minor, .warp = 32, .max_warps_sm = warps, .max_blocks_sm = blocks,
-				    .max_registers_sm = 65536, .max_shared_sm = shared << 10, .sm_count = 100 };
+	return (struct device_row){ .cc_major = major,
+				    .cc_minor = minor,
+				    .warp = 32,
+				    .max_warps_sm = warps,
+				    .max_blocks_sm = blocks,
+				    .max_registers_sm = 65536,
+				    .max_shared_sm = shared << 10,
+				    .sm_count = 100 };
 }
 
 #define V100 device(7, 0, 64, 32, 96)
@@ -20,7 +27,9 @@ static struct device_row device(uint32_t major, uint32_t minor, uint32_t warps, 
 
 static struct occupancy fill(struct device_row d, uint32_t threads, uint32_t registers, uint32_t shared)
 {
-	struct config_row c = { .block_x = threads, .block_y = 1, .block_z = 1, .registers = registers, .static_shared = shared };
+	struct config_row c = {
+		.block_x = threads, .block_y = 1, .block_z = 1, .registers = registers, .static_shared = shared
+	};
 	struct occupancy o;
 
 	CHECK(occupancy_of(&c, &d, &o));
@@ -54,7 +63,9 @@ TEST(occupancy_is_that_of_the_published_rules)
 
 TEST(the_shared_memory_that_the_driver_chose_counts)
 {
-	struct config_row c = { .block_x = 128, .block_y = 1, .block_z = 1, .registers = 16, .static_shared = 15 << 10 };
+	struct config_row c = {
+		.block_x = 128, .block_y = 1, .block_z = 1, .registers = 16, .static_shared = 15 << 10
+	};
 	struct device_row d = H100;
 	struct occupancy o;
 
@@ -94,9 +105,24 @@ TEST(the_report_says_how_full_and_why)
 	make_string(&k, 1, 2, "gemm");
 	make_rows(&k, 1, ROW_device, (struct device_row[]){ H100 }, 1);
 	ROWS(&k, 1, config,
-	     { .id = 1, .grid_x = 450, .grid_y = 2, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1, .registers = 168,
-	       .static_shared = 1024, .dynamic_shared = 512 },
-	     { .id = 2, .grid_x = 80, .grid_y = 1, .grid_z = 1, .block_x = 256, .block_y = 1, .block_z = 1, .registers = 32 });
+	     { .id = 1,
+	       .grid_x = 450,
+	       .grid_y = 2,
+	       .grid_z = 1,
+	       .block_x = 128,
+	       .block_y = 1,
+	       .block_z = 1,
+	       .registers = 168,
+	       .static_shared = 1024,
+	       .dynamic_shared = 512 },
+	     { .id = 2,
+	       .grid_x = 80,
+	       .grid_y = 1,
+	       .grid_z = 1,
+	       .block_x = 256,
+	       .block_y = 1,
+	       .block_z = 1,
+	       .registers = 32 });
 	ROWS(&k, 1, kernel,
 	     { T0 + 2000, 100, 0, 11, 2, 0, 1, 7, 1, 0, 0 }, { T0 + 2200, 500, 0, 12, 2, 0, 1, 7, 1, 0, 0 },
 	     { T0 + 3000, 200, 0, 13, 1, 0, 1, 7, 2, 0, 0 }, { T0 + 4000, 200, 0, 13, 1, 0, 1, 7, 3, 0, 0 });
@@ -107,7 +133,8 @@ TEST(the_report_says_how_full_and_why)
 	text = report_text(m, "cuda_gpu_kern_occupancy", TABLE_CSV, NULL, 0);
 	CHECK_STR(text + strcspn(text, "\n") + 1,
 		  "60.0,600,2,300.0,18.8,registers,3,3.00,450 2 1,128 1 1,168,1536,0,gemm\n"
-		  "20.0,200,1,200.0,100.0,\"warps, registers\",8,0.10,80 1 1,256 1 1,32,0,0,\"vecadd(float*, float*, int)\"\n"
+		  "20.0,200,1,200.0,100.0,\"warps, registers\",8,0.10,80 1 1,256 1 1,32,0,0,\"vecadd(float*, float*, "
+		  "int)\"\n"
 		  "20.0,200,1,200.0,,,,,,,,,0,\"vecadd(float*, float*, int)\"\n");
 	free(text);
 	model_close(m);

@@ -16,7 +16,9 @@ static int get_stream_id(void *context, void *stream, uint8_t per_thread, uint32
 static void call(int domain, uint32_t cbid, const void *params, int result)
 {
 	uint64_t data = 0;
-	struct cupti_call_data d = { .site = SITE_ENTER, .function = "f", .params = params, .data = &data, .corr = 7, .context_id = 3 };
+	struct cupti_call_data d = {
+		.site = SITE_ENTER, .function = "f", .params = params, .data = &data, .corr = 7, .context_id = 3
+	};
 
 	cupti_callback(NULL, domain, cbid, &d);
 	d.site = SITE_EXIT;
