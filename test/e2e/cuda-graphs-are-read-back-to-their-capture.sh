@@ -65,3 +65,14 @@ it 'words that nsys has behind the colon are taken and said to be without effect
 	says "is node or graph" err
 	exits 2 gprof-run --cuda-graph-trace=node:x true 2>err
 '
+
+it 'calls that make, change and free graphs are rows, and an updated node keeps what was noted when it was made' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	exits 0 traced graph_update 4
+	as_the_gpu_says
+	gprof-trace report -r cuda_api_sum -f csv t.gtrace | tail -n +2 | grep -i "graph\|capture" | cut -d , -f 3,9 |
+		sed "s/\(.*\),\([^_]*\).*/\2,\1/" | sort >got
+	sort out >want
+	same want got
+	is 10 "$(gprof-trace report -r cuda_graph_kern_sum -f csv t.gtrace | tail -n +2 | cut -d , -f 3,9 | sed "s/,first$//")" "kernels, all of the first capture"
+'

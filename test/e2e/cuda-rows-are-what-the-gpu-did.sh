@@ -1,7 +1,7 @@
 #!/bin/sh
 . "$(dirname "$0")/lib.sh"
 
-for program in vector_add streams threads many_kernels graphs graph_layers nvtx_cuda driver_api; do
+for program in vector_add streams threads many_kernels graphs graph_layers graph_update nvtx_cuda driver_api; do
 	it "every row of $program is what the GPU did, and none is missing" "
 		. \"\$GPROF_TOP/test/e2e/cuda/sim.sh\"
 		exits 0 traced $program

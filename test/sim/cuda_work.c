@@ -391,6 +391,25 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned 
 	return LEAVE(CUDA_SUCCESS);
 }
 
+CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
+{
+	ENTER(cuGraphCreate, graph, flags);
+	*graph = (CUgraph)graph_new();
+	return LEAVE(CUDA_SUCCESS);
+}
+
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
+{
+	bool done;
+
+	ENTER(cuGraphExecUpdate_v2, exec, graph, info);
+	done = graph_update((struct graph *)exec, (struct graph *)graph);
+	*info = (CUgraphExecUpdateResultInfo){
+		.result = done ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+	};
+	return LEAVE(done ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+}
+
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
 	ENTER(cuGraphLaunch, exec, stream);

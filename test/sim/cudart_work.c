@@ -421,6 +421,18 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 	return LEAVE(rt.cuGraphInstantiateWithFlags((CUgraphExec *)exec, (CUgraph)graph, flags));
 }
 
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
+{
+	ENTER(cudaGraphCreate, 10000, graph, flags);
+	return LEAVE(rt.cuGraphCreate((CUgraph *)graph, flags));
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+	ENTER(cudaGraphExecUpdate, 10020, exec, graph, info);
+	return LEAVE(rt.cuGraphExecUpdate_v2((CUgraphExec)exec, (CUgraph)graph, (CUgraphExecUpdateResultInfo *)info));
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
 	ENTER(cudaGraphLaunch, 10000, exec, stream);

@@ -235,6 +235,7 @@ struct node;
 struct graph *graph_new(void);
 void graph_free(struct graph *g);
 struct graph *graph_clone(struct graph *of);    /* an executable one */
+bool graph_update(struct graph *exec, const struct graph *like);        /* false: they differ in more than parameters */
 void graph_launch(struct graph *exec, struct stream *s);
 size_t graph_nodes(const struct graph *g);
 void graph_begin_capture(struct stream *s);

@@ -106,6 +106,24 @@ struct graph *graph_clone(struct graph *of)
 	return g;
 }
 
+/* Node by node, in the order of their making; ids stay. */
+bool graph_update(struct graph *exec, const struct graph *like)
+{
+	struct node *n = exec->first;
+	const struct node *from = like->first;
+
+	for (; n && from; n = n->next, from = from->next)
+		if (n->empty != from->empty || n->op.type != from->op.type)
+			return false;
+	if (n || from)
+		return false;
+	pthread_mutex_lock(&exec->lock);
+	for (n = exec->first, from = like->first; n; n = n->next, from = from->next)
+		n->op = from->op;
+	pthread_mutex_unlock(&exec->lock);
+	return true;
+}
+
 size_t graph_nodes(const struct graph *g)
 {
 	size_t n = 0;

@@ -26,7 +26,8 @@
 	X(cuStreamQuery) X(cuStreamWaitEvent) X(cuStreamIsCapturing) X(cuStreamBeginCapture_v2)                      \
 	X(cuStreamEndCapture) X(cuEventCreate) X(cuEventDestroy_v2) X(cuEventRecord) X(cuEventRecordWithFlags)        \
 	X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime_v2) X(cuGraphInstantiateWithFlags)                \
-	X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuGraphGetNodes)
+	X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuGraphGetNodes)                        \
+	X(cuGraphCreate) X(cuGraphExecUpdate_v2)
 
 struct runtime {
 	const struct sim_driver *drv;
