@@ -12,6 +12,7 @@
 #include "inject/lifecycle.h"
 #include "inject/module.h"
 #include "inject/nvtx.h"
+#include "inject/nvtx_chain.h"
 #include "inject/session.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -75,29 +76,35 @@ EXPORT int InitializeInjection(void)
 	return 1;
 }
 
-static int install_nvtx(const void *(*get_export_table)(uint32_t id))
+/* One that the user had set is served behind ours; where it cannot be, that is said. */
+static int install_nvtx(const void *(*get_export_table)(uint32_t id), const char *entry)
 {
 	static bool said;
+	const char *error = NULL, *other = getenv("GPROF_NEXT_NVTX_INJECTION");
+	int ours, theirs;
 
 	modules_init();
-	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-		say_replaced("GPROF_NEXT_NVTX_INJECTION", HEALTH_nvtx_taken);
-	return nvtx_install(get_export_table);
+	ours = nvtx_install(get_export_table);
+	theirs = chain_install(get_export_table, entry, ours, &error);
+	if (error && session_wanted() && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		health_note(HEALTH_nvtx_taken, "%.60s: %s", other ? other : "", error);
+	return ours || theirs;
 }
 
 /* NVTX 2: libnvToolsExt.so. */
 EXPORT int InitializeInjectionNvtx(const void *(*get_export_table)(uint32_t id))
 {
-	return install_nvtx(get_export_table);
+	return install_nvtx(get_export_table, "InitializeInjectionNvtx");
 }
 
 EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
 {
-	return install_nvtx(get_export_table);
+	return install_nvtx(get_export_table, "InitializeInjectionNvtx2");
 }
 
 EXPORT int InitializeInjectionNvtxExtension(struct nvtx_ext_module *module)
 {
 	modules_init();
-	return nvtx_install_extension(module);
+	chain_install_extension(module, nvtx_install_extension(module));
+	return 1;               /* 0 would close us */
 }

@@ -4,6 +4,7 @@
 
 #include "inject/intern.h"
 #include "inject/names.h"
+#include "inject/nvtx_chain.h"
 #include "inject/nvtx_hooks.h"
 #include "inject/nvtx_payload.h"
 #include "inject/ranges.h"
@@ -24,7 +25,10 @@ uint32_t nvtx_message(struct stream *s, int32_t type, union nvtx_text message)
 	}
 }
 
-/* For what is recorded of a domain: everything, or with -t cublas alone the domains of such libraries.  Leave it with stream_leave(). */
+/*
+ * For what is recorded of a domain: everything, or with -t cublas alone the domains of such libraries.  Leave it with
+ * stream_leave().
+ */
 static inline struct stream *enter(const void *domain)
 {
 	struct stream *s = stream_enter();
@@ -45,7 +49,8 @@ static inline uint32_t domain_of(struct stream *s, const void *domain)
 /* An event with payloads of the extension: `reserved` of them, at the address in `payload`. */
 static inline bool is_extended(const struct nvtx_attributes *a)
 {
-	return a && unlikely(a->payload_type == NVTX_PAYLOAD_EXTENDED) && a->size >= sizeof *a && a->reserved > 0 && a->payload;
+	return a && unlikely(a->payload_type == NVTX_PAYLOAD_EXTENDED) && a->size >= sizeof *a && a->reserved > 0 &&
+	       a->payload;
 }
 
 static const struct nvtx_payload *payloads_of(const struct nvtx_attributes *a)
@@ -90,7 +95,8 @@ static int domain_push_ex(const void *domain, const struct nvtx_attributes *a)
 	w = what_of(s, domain, a);
 	depth = ranges_push(s, &w);
 	if (is_extended(a) && depth >= 0)
-		payload_rows(s, domain, PAYLOAD_BEGIN, stream_range(s), clock_now(), payloads_of(a), (size_t)a->reserved);
+		payload_rows(s, domain, PAYLOAD_BEGIN, stream_range(s), clock_now(), payloads_of(a),
+			(size_t)a->reserved);
 	stream_leave(s);
 	return depth;
 }
@@ -154,7 +160,8 @@ static uint64_t domain_start_ex(const void *domain, const struct nvtx_attributes
 	w = what_of(s, domain, a);
 	handle = ranges_start(s, &w);
 	if (is_extended(a) && handle)
-		payload_rows(s, domain, PAYLOAD_BEGIN, ranges_started(handle), clock_now(), payloads_of(a), (size_t)a->reserved);
+		payload_rows(s, domain, PAYLOAD_BEGIN, ranges_started(handle), clock_now(), payloads_of(a),
+			(size_t)a->reserved);
 	stream_leave(s);
 	return handle;
 }
@@ -441,34 +448,44 @@ static uint8_t is_enabled(const void *domain)
 
 static const struct nvtx_hook core[] = {
 	NVTX_HOOK(CORE, MarkEx, mark_ex), NVTX_HOOK(CORE, MarkA, mark_a), NVTX_HOOK(CORE, MarkW, mark_w),
-	NVTX_HOOK(CORE, RangeStartEx, start_ex), NVTX_HOOK(CORE, RangeStartA, start_a), NVTX_HOOK(CORE, RangeStartW, start_w), NVTX_HOOK(CORE, RangeEnd, end),
-	NVTX_HOOK(CORE, RangePushEx, push_ex), NVTX_HOOK(CORE, RangePushA, push_a), NVTX_HOOK(CORE, RangePushW, push_w), NVTX_HOOK(CORE, RangePop, pop),
+	NVTX_HOOK(CORE, RangeStartEx, start_ex), NVTX_HOOK(CORE, RangeStartA, start_a),
+	NVTX_HOOK(CORE, RangeStartW, start_w), NVTX_HOOK(CORE, RangeEnd, end),
+	NVTX_HOOK(CORE, RangePushEx, push_ex), NVTX_HOOK(CORE, RangePushA, push_a),
+	NVTX_HOOK(CORE, RangePushW, push_w), NVTX_HOOK(CORE, RangePop, pop),
 	NVTX_HOOK(CORE, NameCategoryA, category_a), NVTX_HOOK(CORE, NameCategoryW, category_w),
 	NVTX_HOOK(CORE, NameOsThreadA, thread_a), NVTX_HOOK(CORE, NameOsThreadW, thread_w),
+	{ .fn = NULL },
 };
 
 static const struct nvtx_hook core2[] = {
-	NVTX_HOOK(CORE2, DomainMarkEx, domain_mark_ex), NVTX_HOOK(CORE2, DomainRangeStartEx, domain_start_ex), NVTX_HOOK(CORE2, DomainRangeEnd, domain_end),
+	NVTX_HOOK(CORE2, DomainMarkEx, domain_mark_ex), NVTX_HOOK(CORE2, DomainRangeStartEx, domain_start_ex),
+	NVTX_HOOK(CORE2, DomainRangeEnd, domain_end),
 	NVTX_HOOK(CORE2, DomainRangePushEx, domain_push_ex), NVTX_HOOK(CORE2, DomainRangePop, domain_pop),
-	NVTX_HOOK(CORE2, DomainNameCategoryA, domain_category_a), NVTX_HOOK(CORE2, DomainNameCategoryW, domain_category_w),
+	NVTX_HOOK(CORE2, DomainNameCategoryA, domain_category_a),
+	NVTX_HOOK(CORE2, DomainNameCategoryW, domain_category_w),
 	NVTX_HOOK(CORE2, DomainRegisterStringA, register_a), NVTX_HOOK(CORE2, DomainRegisterStringW, register_w),
-	NVTX_HOOK(CORE2, DomainCreateA, create_a), NVTX_HOOK(CORE2, DomainCreateW, create_w), NVTX_HOOK(CORE2, DomainDestroy, destroy),
+	NVTX_HOOK(CORE2, DomainCreateA, create_a), NVTX_HOOK(CORE2, DomainCreateW, create_w),
+	NVTX_HOOK(CORE2, DomainDestroy, destroy),
+	{ .fn = NULL },
 };
 
 #define SLOT(id, fn) { 0, NVTX_##id, (nvtx_function)(fn) }
-static const struct nvtx_hook payload[] = {
+const struct nvtx_hook nvtx_payload_hooks[] = {
 	SLOT(PayloadSchemaRegister, schema_register), SLOT(PayloadEnumRegister, enum_register),
 	SLOT(MarkPayload, mark_payload), SLOT(RangePushPayload, push_payload), SLOT(RangePopPayload, pop_payload),
 	SLOT(RangeStartPayload, start_payload), SLOT(RangeEndPayload, end_payload), SLOT(DomainIsEnabled, is_enabled),
+	{ .fn = NULL },
 };
 
-static void fill(const struct nvtx_callbacks *callbacks, const struct nvtx_hook *hooks, size_t n)
+const struct nvtx_hook *const nvtx_hook_lists[] = { core, core2, nvtx_resource_hooks, NULL };
+
+static void fill(const struct nvtx_callbacks *callbacks, const struct nvtx_hook *hooks)
 {
 	nvtx_function **table = NULL;
 	uint32_t module = 0;
 	unsigned size = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; hooks[i].fn; i++) {
 		if (hooks[i].module != module) {
 			module = hooks[i].module;
 			if (!callbacks->module_table(module, &table, &size))
@@ -484,24 +501,26 @@ int nvtx_install(const void *(*get_export_table)(uint32_t id))
 	const struct nvtx_callbacks *callbacks = get_export_table(NVTX_EXPORT_CALLBACKS);
 
 	/*
-	 * No connecting here: all threads wait for this one in NVTX, and a child forked meanwhile would wait for ever.  Where NVTX is not
-	 * wanted, gprof-run does not open this door; an older one may have.
+	 * No connecting here: all threads wait for this one in NVTX, and a child forked meanwhile would wait for ever.
+	 * Where NVTX is not wanted, gprof-run does not open this door; an older one may have.
 	 */
-	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || (guest->arena && !guest->config.trace_nvtx && !guest->config.trace_libraries))
+	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || (guest->arena &&
+	    !guest->config.trace_nvtx && !guest->config.trace_libraries))
 		return 0;
 	session_flag(PROCESS_NVTX);
-	fill(callbacks, core, sizeof core / sizeof *core);
-	fill(callbacks, core2, sizeof core2 / sizeof *core2);
-	fill(callbacks, nvtx_resource_hooks, n_nvtx_resource_hooks);
+	for (size_t i = 0; nvtx_hook_lists[i]; i++)
+		fill(callbacks, nvtx_hook_lists[i]);
 	return 1;
 }
 
 int nvtx_install_extension(const struct nvtx_ext_module *m)
 {
-	if (!session_wanted() || m->size < sizeof *m || m->module != NVTX_EXT_PAYLOAD || m->n_segments < 1)
+	if (!session_wanted())
+		return 0;
+	if (m->size < sizeof *m || m->module != NVTX_EXT_PAYLOAD || m->n_segments < 1)
 		return 1;
-	for (size_t i = 0; i < sizeof payload / sizeof *payload; i++)
-		if (payload[i].id < m->segments->slots)
-			m->segments->functions[payload[i].id] = (intptr_t)payload[i].fn;
+	for (const struct nvtx_hook *h = nvtx_payload_hooks; h->fn; h++)
+		if (h->id < m->segments->slots)
+			m->segments->functions[h->id] = (intptr_t)h->fn;
 	return 1;
 }

@@ -4,10 +4,13 @@
 
 #include "inject/nvtx_abi.h"
 
-/* Puts our functions into the table of a target (InitializeInjectionNvtx, ...Nvtx2).  1, or 0: switch this module's NVTX off. */
+/*
+ * Puts our functions into the table of a target (InitializeInjectionNvtx, ...Nvtx2).  1, or 0: switch this module's
+ * NVTX off.
+ */
 int nvtx_install(const void *(*get_export_table)(uint32_t id));
 
-/* The same for its extension modules (InitializeInjectionNvtxExtension).  Always 1: 0 would close us. */
+/* The same for its extension modules (InitializeInjectionNvtxExtension).  0: nothing of this target is recorded. */
 int nvtx_install_extension(const struct nvtx_ext_module *module);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * What we use of NVTX, declared by ourselves, so that the object builds without NVIDIA's headers.  test/unit/inject compares it with
- * them where they are present.  Sources: nvtx3/nvtxDetail/nvtxTypes.h, nvtxExtTypes.h, nvToolsExt.h of NVTX 3.2.
+ * What we use of NVTX, declared by ourselves, so that the object builds without NVIDIA's headers.  test/unit/inject
+ * compares it with them where they are present.  Sources: nvtx3/nvtxDetail/nvtxTypes.h, nvtxExtTypes.h, nvToolsExt.h
+ * of NVTX 3.2.
  */
 #ifndef INJECT_NVTX_ABI_H
 #define INJECT_NVTX_ABI_H
@@ -13,7 +14,8 @@
 
 /* Callback modules and the functions in them: positions in the table that the target gives. */
 enum nvtx_module {
-	NVTX_MODULE_CORE = 1, NVTX_MODULE_CUDA, NVTX_MODULE_OPENCL, NVTX_MODULE_CUDART, NVTX_MODULE_CORE2, NVTX_MODULE_SYNC, NVTX_MODULES
+	NVTX_MODULE_CORE = 1, NVTX_MODULE_CUDA, NVTX_MODULE_OPENCL, NVTX_MODULE_CUDART, NVTX_MODULE_CORE2,
+	NVTX_MODULE_SYNC, NVTX_MODULES
 };
 
 enum nvtx_core {
@@ -23,26 +25,33 @@ enum nvtx_core {
 };
 
 enum nvtx_core2 {
-	NVTX_DomainMarkEx = 1, NVTX_DomainRangeStartEx, NVTX_DomainRangeEnd, NVTX_DomainRangePushEx, NVTX_DomainRangePop,
+	NVTX_DomainMarkEx = 1, NVTX_DomainRangeStartEx, NVTX_DomainRangeEnd, NVTX_DomainRangePushEx,
+		NVTX_DomainRangePop,
 	NVTX_DomainResourceCreate, NVTX_DomainResourceDestroy, NVTX_DomainNameCategoryA, NVTX_DomainNameCategoryW,
-	NVTX_DomainRegisterStringA, NVTX_DomainRegisterStringW, NVTX_DomainCreateA, NVTX_DomainCreateW, NVTX_DomainDestroy,
+	NVTX_DomainRegisterStringA, NVTX_DomainRegisterStringW, NVTX_DomainCreateA, NVTX_DomainCreateW,
+		NVTX_DomainDestroy,
 	NVTX_DomainInitialize,
 };
 
 enum nvtx_cuda {
-	NVTX_NameCuDeviceA = 1, NVTX_NameCuDeviceW, NVTX_NameCuContextA, NVTX_NameCuContextW, NVTX_NameCuStreamA, NVTX_NameCuStreamW,
+	NVTX_NameCuDeviceA = 1, NVTX_NameCuDeviceW, NVTX_NameCuContextA, NVTX_NameCuContextW, NVTX_NameCuStreamA,
+		NVTX_NameCuStreamW,
 	NVTX_NameCuEventA, NVTX_NameCuEventW,
 };
 
 enum nvtx_cudart {
-	NVTX_NameCudaDeviceA = 1, NVTX_NameCudaDeviceW, NVTX_NameCudaStreamA, NVTX_NameCudaStreamW, NVTX_NameCudaEventA,
+	NVTX_NameCudaDeviceA = 1, NVTX_NameCudaDeviceW, NVTX_NameCudaStreamA, NVTX_NameCudaStreamW,
+		NVTX_NameCudaEventA,
 	NVTX_NameCudaEventW,
 };
+
+enum nvtx_sync { NVTX_DomainSyncUserCreate = 1 };
 
 /* Payload extension: module id and the slots we fill. */
 #define NVTX_EXT_PAYLOAD 2
 enum nvtx_payload_slot {
-	NVTX_PayloadSchemaRegister, NVTX_PayloadEnumRegister, NVTX_MarkPayload, NVTX_RangePushPayload, NVTX_RangePopPayload, NVTX_RangeStartPayload, NVTX_RangeEndPayload,
+	NVTX_PayloadSchemaRegister, NVTX_PayloadEnumRegister, NVTX_MarkPayload, NVTX_RangePushPayload,
+		NVTX_RangePopPayload, NVTX_RangeStartPayload, NVTX_RangeEndPayload,
 	NVTX_DomainIsEnabled,
 };
 
@@ -89,7 +98,8 @@ struct nvtx_schema_entry {
 };
 
 /* Bits of mask: which members count. */
-enum { NVTX_SCHEMA_NAME = 1, NVTX_SCHEMA_TYPE, NVTX_SCHEMA_FLAGS, NVTX_SCHEMA_ENTRIES, NVTX_SCHEMA_COUNT, NVTX_SCHEMA_SIZE,
+enum { NVTX_SCHEMA_NAME = 1, NVTX_SCHEMA_TYPE, NVTX_SCHEMA_FLAGS, NVTX_SCHEMA_ENTRIES, NVTX_SCHEMA_COUNT,
+	NVTX_SCHEMA_SIZE,
 	NVTX_SCHEMA_ALIGN, NVTX_SCHEMA_ID };
 enum { NVTX_ENUM_NAME = 1, NVTX_ENUM_ENTRIES, NVTX_ENUM_COUNT, NVTX_ENUM_SIZE, NVTX_ENUM_ID };
 
@@ -134,6 +144,8 @@ struct nvtx_ext_module {
 	uint16_t version, size, module, compat;
 	size_t n_segments;
 	struct nvtx_ext_segment *segments;
+	intptr_t (*get_export)(uint32_t id);
+	const void *info;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * CUDA libraries whose calls were asked for (-t cublas, ...): when the process ends, those that are loaded but never created their
- * NVTX domain are named in health, with what is known of why.
+ * CUDA libraries whose calls were asked for (-t cublas, ...): when the process ends, those that are loaded but never
+ * created their NVTX domain are named in health, with what is known of why.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,10 @@ static bool mentions(const char *text, const char *name)
 	return false;
 }
 
-/* Bits of libraries that are mapped.  /proc rather than the loader's list: its lock may be held by a thread that is gone. */
+/*
+ * Bits of libraries that are mapped.  /proc rather than the loader's list: its lock may be held by a thread that is
+ * gone.
+ */
 static uint32_t loaded(void)
 {
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

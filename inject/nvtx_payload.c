@@ -93,7 +93,8 @@ static struct schema *schema_new(const void *domain, uint64_t id, const char *na
 		return NULL;
 	}
 	sc = memory_take(sizeof *sc);
-	if (!sc || !(sc->entries = memory_take(n * sizeof *sc->entries + 1)) || !(sc->texts = memory_take(n * sizeof *sc->texts + 1)))
+	if (!sc || !(sc->entries = memory_take(n * sizeof *sc->entries + 1)) ||
+	    !(sc->texts = memory_take(n * sizeof *sc->texts + 1)))
 		return NULL;
 	sc->domain = domain;
 	sc->id = id ? id : PAYLOAD_DYNAMIC_ID + __atomic_fetch_add(&n_dynamic, 1, __ATOMIC_RELAXED);
@@ -109,8 +110,10 @@ static void describe(struct stream *s, struct schema *sc)
 	bool all = row != NULL;
 
 	if (row) {
-		*row = (struct schema_row){ .id = sc->id, .size = sc->size, .domain = domain, .name = name, .type = sc->type,
-					    .pack = sc->pack, .entries = sc->n, .flags = (uint32_t)sc->flags };
+		*row = (struct schema_row){
+			.id = sc->id, .size = sc->size, .domain = domain, .name = name, .type = sc->type,
+			.pack = sc->pack, .entries = sc->n, .flags = (uint32_t)sc->flags,
+		};
 		stream_publish(s, row);
 	}
 	for (uint32_t i = 0; i < sc->n && all; i++) {
@@ -119,9 +122,11 @@ static void describe(struct stream *s, struct schema *sc)
 		struct schema_entry_row *entry = stream_reserve(s, ROW_schema_entry, sizeof *entry);
 
 		if (entry) {
-			*entry = (struct schema_entry_row){ .schema = sc->id, .type = e->type, .flags = e->flags, .detail = e->detail,
-							    .offset = e->offset, .domain = domain, .position = i, .name = called,
-							    .description = said };
+			*entry = (struct schema_entry_row){
+				.schema = sc->id, .type = e->type, .flags = e->flags, .detail = e->detail,
+				.offset = e->offset, .domain = domain, .position = i, .name = called,
+				.description = said,
+			};
 			stream_publish(s, entry);
 		}
 		all = entry != NULL;
@@ -185,7 +190,8 @@ uint64_t payload_enum(struct stream *s, const void *domain, const struct nvtx_en
 	sc->size = has(a->mask, NVTX_ENUM_SIZE) ? a->size : sizeof(int);
 	sc->shape = (struct payload_shape){ (uint32_t)sc->size, (uint32_t)sc->size };
 	for (uint32_t i = 0; i < sc->n; i++) {
-		sc->entries[i] = (struct payload_entry){ .type = a->entries[i].value, .flags = a->entries[i].is_flag != 0 };
+		sc->entries[i] = (struct payload_entry){ .type = a->entries[i].value,
+			.flags = a->entries[i].is_flag != 0 };
 		sc->texts[i].name = keep(a->entries[i].name);
 	}
 	put(sc);
@@ -197,12 +203,17 @@ uint64_t payload_enum(struct stream *s, const void *domain, const struct nvtx_en
 
 #define PAGE 4096u
 
-/* Reading through the program's pointers must not be what kills it, so the kernel does.  Two pieces: the next page may not be there. */
+/*
+ * Reading through the program's pointers must not be what kills it, so the kernel does.  Two pieces: the next page may
+ * not be there.
+ */
 static size_t read_text(char *to, size_t size, uint64_t from)
 {
 	size_t first = PAGE - from % PAGE < size ? PAGE - from % PAGE : size;
 	struct iovec here = { to, size };
-	struct iovec there[2] = { { (void *)(uintptr_t)from, first }, { (void *)(uintptr_t)(from + first), size - first } };
+	struct iovec there[2] = {
+		{ (void *)(uintptr_t)from, first }, { (void *)(uintptr_t)(from + first), size - first },
+	};
 	int saved = errno;
 	ssize_t n = from ? process_vm_readv(session_real_pid(), &here, 1, there, first < size ? 2 : 1, 0) : 0;
 
@@ -220,7 +231,8 @@ struct texts {
 	bool only_message;
 };
 
-static size_t text_of(struct texts *t, const struct payload_entry *e, const struct payload_value *v, char *to, size_t size)
+static size_t text_of(struct texts *t, const struct payload_entry *e, const struct payload_value *v, char *to,
+		      size_t size)
 {
 	uint64_t address;
 	size_t n;

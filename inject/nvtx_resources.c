@@ -1,6 +1,6 @@
 /*
- * Names that the program gives to what it has handles of.  A CUDA stream's handle means nothing outside the process, and may be used
- * again: CUPTI is asked for its id at that moment, on the thread that knows it.
+ * Names that the program gives to what it has handles of.  A CUDA stream's handle means nothing outside the process,
+ * and may be used again: CUPTI is asked for its id at that moment, on the thread that knows it.
  */
 #include <string.h>
 
@@ -59,7 +59,8 @@ static void put_row(struct stream *s, const struct resource_row *r)
 }
 
 /* The naming's number, which is its handle; 0: not recorded. */
-static uint32_t name_it(const void *domain, uint32_t type, uint64_t handle, int32_t message_type, union nvtx_text message)
+static uint32_t name_it(const void *domain, uint32_t type, uint64_t handle, int32_t message_type,
+			union nvtx_text message)
 {
 	struct resource_row row = { .handle = handle, .type = type };
 	struct stream *s;
@@ -123,9 +124,10 @@ const struct nvtx_hook nvtx_resource_hooks[] = {
 	NVTX_HOOK(CUDA, NameCuContextA, name_cu_context_a), NVTX_HOOK(CUDA, NameCuContextW, name_cu_context_w),
 	NVTX_HOOK(CUDA, NameCuStreamA, name_cu_stream_a), NVTX_HOOK(CUDA, NameCuStreamW, name_cu_stream_w),
 	NVTX_HOOK(CUDA, NameCuEventA, name_cu_event_a), NVTX_HOOK(CUDA, NameCuEventW, name_cu_event_w),
-	NVTX_HOOK(CUDART, NameCudaDeviceA, name_cudart_device_a), NVTX_HOOK(CUDART, NameCudaDeviceW, name_cudart_device_w),
-	NVTX_HOOK(CUDART, NameCudaStreamA, name_cudart_stream_a), NVTX_HOOK(CUDART, NameCudaStreamW, name_cudart_stream_w),
+	NVTX_HOOK(CUDART, NameCudaDeviceA, name_cudart_device_a),
+	NVTX_HOOK(CUDART, NameCudaDeviceW, name_cudart_device_w),
+	NVTX_HOOK(CUDART, NameCudaStreamA, name_cudart_stream_a),
+	NVTX_HOOK(CUDART, NameCudaStreamW, name_cudart_stream_w),
 	NVTX_HOOK(CUDART, NameCudaEventA, name_cudart_event_a), NVTX_HOOK(CUDART, NameCudaEventW, name_cudart_event_w),
+	{ .fn = NULL },
 };
-
-const size_t n_nvtx_resource_hooks = sizeof nvtx_resource_hooks / sizeof *nvtx_resource_hooks;

@@ -1,6 +1,6 @@
 /*
- * Where the values of an NVTX payload lie: the guest looks for strings behind pointers, the reader decodes.  Numbers are those of
- * nvToolsExtPayload.h; sizes are those of 64-bit Linux, where the program ran.
+ * Where the values of an NVTX payload lie: the guest looks for strings behind pointers, the reader decodes.  Numbers
+ * are those of nvToolsExtPayload.h; sizes are those of 64-bit Linux, where the program ran.
  */
 #ifndef TRACE_PAYLOAD_H
 #define TRACE_PAYLOAD_H
@@ -23,14 +23,15 @@
 #define PAYLOAD_MESSAGE  (1u << 10)
 
 enum payload_type {
-	PAYLOAD_CHAR = 1, PAYLOAD_UCHAR, PAYLOAD_SHORT, PAYLOAD_USHORT, PAYLOAD_INT, PAYLOAD_UINT, PAYLOAD_LONG, PAYLOAD_ULONG,
-	PAYLOAD_LONGLONG, PAYLOAD_ULONGLONG, PAYLOAD_INT8, PAYLOAD_UINT8, PAYLOAD_INT16, PAYLOAD_UINT16, PAYLOAD_INT32, PAYLOAD_UINT32,
-	PAYLOAD_INT64, PAYLOAD_UINT64, PAYLOAD_FLOAT, PAYLOAD_DOUBLE, PAYLOAD_LONGDOUBLE, PAYLOAD_SIZE, PAYLOAD_ADDRESS, PAYLOAD_WCHAR,
-	PAYLOAD_CHAR8, PAYLOAD_CHAR16, PAYLOAD_CHAR32,
+	PAYLOAD_CHAR = 1, PAYLOAD_UCHAR, PAYLOAD_SHORT, PAYLOAD_USHORT, PAYLOAD_INT, PAYLOAD_UINT, PAYLOAD_LONG,
+	PAYLOAD_ULONG, PAYLOAD_LONGLONG, PAYLOAD_ULONGLONG, PAYLOAD_INT8, PAYLOAD_UINT8, PAYLOAD_INT16, PAYLOAD_UINT16,
+	PAYLOAD_INT32, PAYLOAD_UINT32, PAYLOAD_INT64, PAYLOAD_UINT64, PAYLOAD_FLOAT, PAYLOAD_DOUBLE, PAYLOAD_LONGDOUBLE,
+	PAYLOAD_SIZE, PAYLOAD_ADDRESS, PAYLOAD_WCHAR, PAYLOAD_CHAR8, PAYLOAD_CHAR16, PAYLOAD_CHAR32,
 	PAYLOAD_BYTE = 32, PAYLOAD_INT128, PAYLOAD_UINT128,
 	PAYLOAD_FLOAT16 = 42, PAYLOAD_FLOAT32, PAYLOAD_FLOAT64, PAYLOAD_FLOAT128,
 	PAYLOAD_BF16 = 50, PAYLOAD_TF32 = 52,
-	PAYLOAD_CATEGORY = 68, PAYLOAD_COLOR, PAYLOAD_SCOPE, PAYLOAD_PID32, PAYLOAD_PID64, PAYLOAD_TID32, PAYLOAD_TID64,
+	PAYLOAD_CATEGORY = 68, PAYLOAD_COLOR, PAYLOAD_SCOPE, PAYLOAD_PID32, PAYLOAD_PID64, PAYLOAD_TID32,
+	PAYLOAD_TID64,
 	PAYLOAD_CSTRING, PAYLOAD_UTF8, PAYLOAD_UTF16, PAYLOAD_UTF32,
 	PAYLOAD_REGISTERED = 80,
 	PAYLOAD_SELECTOR = 100,
@@ -39,7 +40,9 @@ enum payload_type {
 };
 #define PAYLOAD_DYNAMIC_ID (1ull << 32)         /* and those that we give out, here */
 
-enum payload_schema { PAYLOAD_IS_STATIC = 1, PAYLOAD_IS_DYNAMIC, PAYLOAD_IS_UNION, PAYLOAD_IS_UNION_INSIDE, PAYLOAD_IS_ENUM = 100 };
+enum payload_schema {
+	PAYLOAD_IS_STATIC = 1, PAYLOAD_IS_DYNAMIC, PAYLOAD_IS_UNION, PAYLOAD_IS_UNION_INSIDE, PAYLOAD_IS_ENUM = 100
+};
 
 struct payload_entry {
 	uint64_t flags, type, detail, offset;
@@ -72,8 +75,8 @@ struct payload_layout {
 struct payload_shape payload_predefined(uint64_t type);
 
 /*
- * Calls visit for each entry whose value lies whole in the data; stops behind the first whose size cannot be told, unless later ones
- * have offsets of their own.
+ * Calls visit for each entry whose value lies whole in the data; stops behind the first whose size cannot be told,
+ * unless later ones have offsets of their own.
  */
 void payload_walk(const struct payload_layout *l, const uint8_t *data, size_t len,
 		  void (*visit)(void *arg, const struct payload_value *v), void *arg);

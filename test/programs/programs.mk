@@ -9,10 +9,10 @@ $(HOST_PROGRAMS): $(B)/test/programs/%: test/programs/host/%.c
 	@mkdir -p $(@D); echo "  CC    $<"
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -isystem $(NVTX_INCLUDE) -o $@ $< -ldl -lpthread
 
-# A library with NVTX of its own, as CUDA's libraries are: its file name is what tells them.
-STANDIN := $(B)/test/programs/libcublas_standin.so
+# A library with NVTX of its own, as CUDA's libraries are (its file name is what tells them), and another NVTX tool.
+STANDIN := $(B)/test/programs/libcublas_standin.so $(B)/test/programs/libnvtx_other.so
 host-programs: $(if $(wildcard $(NVTX_INCLUDE)/nvtx3/nvToolsExt.h),$(STANDIN))
-$(STANDIN): test/programs/lib/cublas_standin.c
+$(STANDIN): $(B)/test/programs/lib%.so: test/programs/lib/%.c
 	@mkdir -p $(@D); echo "  CC    $<"
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -fPIC -shared -isystem $(NVTX_INCLUDE) -o $@ $< -ldl
 

@@ -12,9 +12,11 @@
 
 #define STATIC_MASK (1u << NVTX_SCHEMA_NAME | 1u << NVTX_SCHEMA_TYPE | 1u << NVTX_SCHEMA_ENTRIES | 1u << NVTX_SCHEMA_COUNT)
 
-static uint64_t schema(struct stream *s, const void *domain, const char *name, const struct nvtx_schema_entry *e, size_t n, uint64_t id)
+static uint64_t schema(struct stream *s, const void *domain, const char *name, const struct nvtx_schema_entry *e,
+		       size_t n, uint64_t id)
 {
-	const struct nvtx_schema a = { .mask = STATIC_MASK | (id ? 1u << NVTX_SCHEMA_ID : 0), .name = name, .type = 1, .entries = e,
+	const struct nvtx_schema a = { .mask = STATIC_MASK | (id ? 1u << NVTX_SCHEMA_ID : 0), .name = name, .type = 1,
+		.entries = e,
 				       .n = n, .id = id };
 
 	return payload_schema(s, domain, &a);
@@ -82,7 +84,8 @@ TEST(payloads_are_copied_up_to_the_limit_and_texts_behind_them)
 	s = stream_enter();
 	id = schema(s, NULL, "texts", e, 2, 0);
 	payload_rows(s, NULL, PAYLOAD_BEGIN, 7, 1, (const struct nvtx_payload[]){ { id, sizeof data, data },
-		{ PAYLOAD_RAW, 1000, large }, { PAYLOAD_INT, SIZE_MAX, large }, { PAYLOAD_REFERENCED, 10, large } }, 4);
+		{ PAYLOAD_RAW, 1000, large }, { PAYLOAD_INT, SIZE_MAX, large }, { PAYLOAD_REFERENCED, 10, large } },
+		4);
 	CHECK_EQ(fake_count(ROW_payload), 3);
 	row = fake_row(ROW_payload, 0);
 	CHECK_EQ(row->range, 7);

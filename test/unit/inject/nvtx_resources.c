@@ -7,7 +7,7 @@
 
 static nvtx_function hook(uint32_t module, uint32_t id)
 {
-	for (size_t i = 0; i < n_nvtx_resource_hooks; i++)
+	for (size_t i = 0; nvtx_resource_hooks[i].fn; i++)
 		if (nvtx_resource_hooks[i].module == module && nvtx_resource_hooks[i].id == id)
 			return nvtx_resource_hooks[i].fn;
 	return NULL;
@@ -21,7 +21,8 @@ static const struct resource_row *last(void)
 TEST(a_named_resource_is_a_row_until_it_is_given_up)
 {
 	const void *(*create)(const void *, const struct nvtx_resource *) =
-		(const void *(*)(const void *, const struct nvtx_resource *))hook(NVTX_MODULE_CORE2, NVTX_DomainResourceCreate);
+		(const void *(*)(const void *, const struct nvtx_resource *))hook(NVTX_MODULE_CORE2,
+			NVTX_DomainResourceCreate);
 	void (*destroy)(const void *) = (void (*)(const void *))hook(NVTX_MODULE_CORE2, NVTX_DomainResourceDestroy);
 	struct nvtx_resource r = { .version = 3, .size = sizeof r, .type = 1 << 16 | 1, .identifier = 0x1234,
 				   .message_type = NVTX_TEXT, .message.text = "buffer" };
@@ -45,8 +46,10 @@ TEST(a_named_resource_is_a_row_until_it_is_given_up)
 
 TEST(devices_are_known_by_their_number_and_streams_only_where_cupti_is_up)
 {
-	void (*device)(int, const char *) = (void (*)(int, const char *))hook(NVTX_MODULE_CUDART, NVTX_NameCudaDeviceA);
-	void (*stream)(void *, const wchar_t *) = (void (*)(void *, const wchar_t *))hook(NVTX_MODULE_CUDA, NVTX_NameCuStreamW);
+	void (*device)(int, const char *) = (void (*)(int, const char *))hook(NVTX_MODULE_CUDART,
+	      NVTX_NameCudaDeviceA);
+	void (*stream)(void *, const wchar_t *) = (void (*)(void *, const wchar_t *))hook(NVTX_MODULE_CUDA,
+	      NVTX_NameCuStreamW);
 
 	fake_session(4, 4);
 	device(3, "third");
@@ -62,7 +65,8 @@ TEST(devices_are_known_by_their_number_and_streams_only_where_cupti_is_up)
 TEST(a_thread_named_as_a_resource_has_that_name)
 {
 	const void *(*create)(const void *, const struct nvtx_resource *) =
-		(const void *(*)(const void *, const struct nvtx_resource *))hook(NVTX_MODULE_CORE2, NVTX_DomainResourceCreate);
+		(const void *(*)(const void *, const struct nvtx_resource *))hook(NVTX_MODULE_CORE2,
+			NVTX_DomainResourceCreate);
 	struct nvtx_resource r = { .size = sizeof r, .type = 1 << 16 | 3, .message_type = NVTX_TEXT, .message.text = "loader" };
 	struct stream *s;
 

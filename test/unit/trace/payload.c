@@ -29,7 +29,8 @@ TEST(entries_without_offset_lie_where_the_compiler_puts_members)
 {
 	struct { char a; double b; short c[3]; int d; char e; long double f; } whole = { 0 };
 	const struct payload_entry e[] = {
-		{ .type = PAYLOAD_CHAR }, { .type = PAYLOAD_DOUBLE }, { .flags = PAYLOAD_FIXED, .type = PAYLOAD_SHORT, .detail = 3 },
+		{ .type = PAYLOAD_CHAR }, { .type = PAYLOAD_DOUBLE }, { .flags = PAYLOAD_FIXED, .type = PAYLOAD_SHORT,
+		.detail = 3 },
 		{ .type = PAYLOAD_INT }, { .type = PAYLOAD_INT8 }, { .type = PAYLOAD_LONGDOUBLE },
 	};
 	struct seen s = walk(e, 6, 0, &whole, sizeof whole);
@@ -86,7 +87,8 @@ TEST(nothing_is_visited_that_does_not_lie_in_the_data)
 
 TEST(the_length_of_an_array_can_stand_in_another_entry)
 {
-	const struct payload_entry e[] = { { .type = PAYLOAD_UINT16 }, { .flags = PAYLOAD_LENGTH, .type = PAYLOAD_INT, .detail = 0 } };
+	const struct payload_entry e[] = { { .type = PAYLOAD_UINT16 }, { .flags = PAYLOAD_LENGTH, .type = PAYLOAD_INT,
+		.detail = 0 } };
 	const int data[] = { 3, 10, 20, 30, 40 };
 	struct seen s = walk(e, 2, 0, data, sizeof data);
 
