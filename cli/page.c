@@ -192,7 +192,7 @@ static void put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_graph), "graph launch", "graph launches");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
-	put(p, "holds", n ? text : "nothing: no process was seen");
+	put(p, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing that is known yet");
 }
 
 static void put_drops(struct page *p)
@@ -420,9 +420,13 @@ static void put_why(struct page *p)
 	size_t n = why_no_cuda(p->m, why);
 	char text[sizeof why->text + sizeof why->next + 4];
 
+	/* The names of processes come with the first second: until then nothing is known of them. */
+	if (p->n_processes == 1 && !model_trace(p->m)->finished)
+		return;
+
 	for (size_t i = 0; i < n; i++) {
 		snprintf(text, sizeof text, "%.299s%s%.299s", why[i].text, *why[i].next ? "; " : "", why[i].next);
-		put(p, i ? "" : model_rows(p->m, ROW_api) ? "no kernels" : "no CUDA", text);
+		put(p, i ? "" : model_rows(p->m, ROW_api) ? "no kernel" : "no CUDA", text);
 	}
 }
 

@@ -325,6 +325,7 @@ const struct program run_program = {
 		"gprof-run alone is passed on to it.\n"
 		"# FILES\n"
 		"A session folder gprof-XXXXXX, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp, lives as long as the last process of the tree.\n"
+		"NAME.log beside the trace is there only if something went wrong while it was written, and says what.\n"
 		"# EXAMPLES\n"
 		"    gprof-run -- python train.py\n"
 		"    srun gprof-run -o run.%r -- python train.py\n"

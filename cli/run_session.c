@@ -53,15 +53,18 @@ static bool reserve_config(const struct session *s)
 {
 	static const char zeros[sizeof(struct config)];
 	char path[160];
+	ssize_t n;
 	int fd;
-	bool ok;
 
 	snprintf(path, sizeof path, "%s/config", s->folder);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	ok = fd >= 0 && write(fd, zeros, sizeof zeros) == (ssize_t)sizeof zeros;
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	if (fd < 0)
+		return false;
+	n = write(fd, zeros, sizeof zeros);
+	close(fd);
+	if (n >= 0 && n < (ssize_t)sizeof zeros)
+		errno = ENOSPC;         /* a part of it went in, which is no error to write() */
+	return n == (ssize_t)sizeof zeros;
 }
 
 static bool try_folder(struct session *s, const char *parent)

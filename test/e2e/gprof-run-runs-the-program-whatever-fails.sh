@@ -68,6 +68,8 @@ it 'with a full disk under the session folder' '
 	is 3 "$status"
 	grep -q "^/tmp/gprof-......$" out
 	test -s run.gtrace
+	(ulimit -f 1; TMPDIR=/proc/none exits 3 gprof-run -q -o limited -- sh -c "exit 3") 2>&1 | cat >err
+	says "No space left on device" err
 '
 
 it 'with hardly any descriptors' '
@@ -103,6 +105,8 @@ it 'when the collector is killed in the middle' '
 	wait $!
 	is 3 "$(cat code)"
 	says "the collector ended before the program" err
+	says "cut off" err
+	never_says "was not injected" err
 	is "" "$(ls -A "$TMPDIR")" "what is left of the session"
 '
 
