@@ -40,8 +40,10 @@ static int choose_kinds(char *list)
 			i++;
 		if (i == n_records) {
 			nearest = options_nearest(name, names, n_records);
-			return fail("no kind of row is called '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-				    nearest ? nearest : "", nearest ? "'?" : "");
+			fail("no kind of row is called '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+			     nearest ? nearest : "", nearest ? "'?" : "");
+			hint("gprof-trace info lists the kinds that a trace has");
+			return -1;
 		}
 		wanted[records[i].id] = true;
 	}

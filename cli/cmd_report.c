@@ -46,8 +46,12 @@ static const struct report *const stats_set[] = {
 
 static int list_reports(void)
 {
+	size_t width = 0;
+
 	for (size_t i = 0; i < n_reports; i++)
-		printf("%-22s  %s\n", reports[i]->name, reports[i]->help);
+		width = strlen(reports[i]->name) > width ? strlen(reports[i]->name) : width;
+	for (size_t i = 0; i < n_reports; i++)
+		printf("%-*s  %s\n", (int)width, reports[i]->name, reports[i]->help);
 	return EXIT_OK;
 }
 

@@ -83,7 +83,7 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	} else if (why_window(m, text, sizeof text)) {
 		put(w, "CUDA was used, but not in the time that was recorded", "", text);
 	} else {
-		put(w, "CUDA was used, and no such row arrived", "", "");
+		put(w, "CUDA was used, and no such row arrived: the program launched none, or CUPTI delivered none", "", "");
 	}
 }
 

@@ -133,6 +133,8 @@ it 'the list names every report, and a wrong name gets the nearest' "$SAMPLE"'
 		gprof-trace report list | grep -q "^$name  *[a-zA-Z]" || fail "no $name in the list"
 		exits 0 gprof-trace report -r "$name" one.gtrace >/dev/null
 	done
+	gprof-trace report list >list
+	is 1 "$(awk "{ match(\$0, / +/); print RSTART + RLENGTH }" list | sort -u | wc -l)" "columns where explanations start"
 	exits 2 gprof-trace report -r cuda_gpu_kernel_sum one.gtrace 2>err
 	says "did you mean '\''cuda_gpu_kern_sum'\''?" err
 	exits 2 gprof-trace report -r cuda_api_sum --sort nothing one.gtrace 2>err
@@ -160,6 +162,7 @@ $(cat info)"
 	exits 0 gprof-trace check one.gtrace >out
 	says "one.gtrace: whole" out
 	exits 2 gprof-trace dump --kind kernl one.gtrace 2>err
+	says "gprof-trace info lists the kinds" err
 	says "did you mean '\''kernel'\''?" err
 '
 
