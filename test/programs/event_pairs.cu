@@ -55,5 +55,6 @@ int main(int argc, char **argv)
 		CHECK(cudaDeviceSynchronize());
 		printf("default,%lld\n", measured(a, b));
 	}
+	printf("expect kernel spin_between %d\nexpect api cudaEventRecord %d\n", 6 * n, 6 * n);
 	return 0;
 }

@@ -53,5 +53,6 @@ int main(int argc, char **argv)
 	printf("cudaGraphCreate,1\ncudaGraphDestroy,%d\ncudaGraphExecDestroy,1\ncudaGraphExecUpdate,%d\n", n + 2, n);
 	printf("cudaGraphInstantiate,1\ncudaGraphLaunch,%d\n", n + 1);
 	printf("cudaStreamBeginCapture,%d\ncudaStreamEndCapture,%d\n", n + 1, n + 1);
+	printf("expect kernel spin_updated %d\nexpect api cudaGraphExecUpdate %d\n", 2 * (n + 1), n);
 	return 0;
 }

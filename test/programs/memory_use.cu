@@ -31,6 +31,7 @@ static void release(int kind, void *p, cudaStream_t stream)
 int main(int argc, char **argv)
 {
 	static const char *const names[] = { "Device", "Device (pool)", "Pinned", "Managed" };
+	static const char *const calls[] = { "cudaMalloc", "cudaMallocAsync", "cudaMallocHost", "cudaMallocManaged" };
 	int rounds = argc > 1 ? atoi(argv[1]) : 3;
 	cudaStream_t stream;
 
@@ -49,6 +50,7 @@ int main(int argc, char **argv)
 		if (!kept)
 			return 1;
 		printf("%s,%d,%d,%d\n", names[kind], 2 * rounds + 1, 2 * rounds, 13 + kind);
+		printf("expect api %s %d\n", calls[kind], 2 * rounds + 1);
 	}
 	return 0;
 }
