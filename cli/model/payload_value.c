@@ -11,6 +11,7 @@
 
 #define DEEPEST 8u              /* schemas in schemas; one could name itself */
 #define MOST    64u             /* elements of an array that are shown */
+#define WORK    20000u          /* entries looked at for one payload: schemas that name each other can be made to have no end */
 
 struct decode {
 	struct model *m;
@@ -21,6 +22,7 @@ struct decode {
 	const struct entry_def *entries;
 	const char *prefix;             /* "outer." */
 	unsigned depth;
+	unsigned *left;                 /* of WORK */
 	void (*fn)(void *arg, const struct payload_shown *f);
 	void *arg;
 };
@@ -242,6 +244,9 @@ static void value(void *arg, const struct payload_value *v)
 	bool text = false;
 
 	l.bytes[0] = '\0';
+	if (!*d->left)
+		return;
+	--*d->left;
 	if (v->pointer) {
 		next_text(d, &l);
 		if (!l.n && e->row.type != PAYLOAD_REGISTERED)
@@ -307,7 +312,7 @@ static struct payload_entry *layout_of(const struct decode *d, const struct sche
 
 static struct payload_shape shape_at(const struct decode *d, uint64_t id, unsigned depth)
 {
-	const struct schema_def *s = depth < DEEPEST ? payload_schema_of(d->p, d->process, d->domain, id) : NULL;
+	const struct schema_def *s = depth < DEEPEST && *d->left ? payload_schema_of(d->p, d->process, d->domain, id) : NULL;
 	struct payload_shape found = { 0, 0 };
 	const struct entry_def *defs;
 	struct payload_entry *entries;
@@ -315,6 +320,7 @@ static struct payload_shape shape_at(const struct decode *d, uint64_t id, unsign
 
 	if (!s)
 		return found;
+	--*d->left;
 	if (s->row.type == PAYLOAD_IS_ENUM)
 		return (struct payload_shape){ (uint32_t)s->row.size, (uint32_t)s->row.size };
 	entries = layout_of(d, s, &n, &defs);
@@ -368,8 +374,9 @@ void model_payload_decode(struct model *m, uint32_t process, const struct payloa
 	const struct payloads *p = payloads_of(m);
 	const struct schema_def *s = p ? payload_schema_of(p, process, row->domain, row->schema) : NULL;
 	size_t kept = row->kept < row->bytes ? row->kept : row->bytes;
+	unsigned left = WORK;
 	struct decode d = {
-		.m = m, .p = p, .process = process, .domain = row->domain, .prefix = "", .fn = fn, .arg = arg,
+		.m = m, .p = p, .process = process, .domain = row->domain, .prefix = "", .left = &left, .fn = fn, .arg = arg,
 		.text = tail + kept, .texts_end = tail + row->bytes,
 	};
 
