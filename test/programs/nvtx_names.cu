@@ -46,6 +46,6 @@ int main(void)
 	spin_named<<<1, 32, 0, third>>>(10000);
 	CHECK(cudaDeviceSynchronize());
 	puts("CUDA device|known|the \"big\" one\nCUDA stream|known|copy\nCUDA stream|known|compute\nCUDA event||ready\n"
-	     "CUDA stream|known|third\npointer||a value");
+	     "CUDA stream|known|third\npointer||a value\nexpect kernel spin_named 3");
 	return 0;
 }
