@@ -236,11 +236,25 @@ void session_give_up(struct session *s)
 	remove_folder(s);
 }
 
+/* The trace is not where it was asked for: where, and why. */
+static void say_place(const struct session *s, const struct config *c)
+{
+	const char *slash = strrchr(c->output, '/'), *got = strrchr(s->trace, '/');
+	size_t folder = slash ? (size_t)(slash - c->output) : 0;
+
+	if (!got || (size_t)(got - s->trace) != folder || strncmp(s->trace, c->output, folder) != 0)
+		note("the trace is '%s', because '%s' cannot be written", s->trace, c->output);
+	else if (c->overwrite)
+		note("the trace is '%s', because '%s' cannot be replaced; is it still being written?", s->trace, slash + 1);
+	else
+		note("the trace is '%s', because '%s' exists; -f replaces it", s->trace, slash + 1);
+}
+
 int session_start(struct session *s, const struct config *c)
 {
 	if (write_config(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
 		if (strcmp(s->trace, c->output) != 0)
-			note("the trace is '%s'", s->trace);
+			say_place(s, c);
 		return 0;
 	}
 	hint("the program runs without being recorded");

@@ -47,7 +47,7 @@ it 'keeps an existing trace unless -f says so' '
 	gprof-run -q -o run -- true 2>err
 	cmp first run.gtrace
 	test -s run.2.gtrace
-	says "run.2.gtrace" err
+	says "run.2.gtrace'"'"', because '"'run.gtrace'"' exists; -f replaces it" err
 	gprof-run -q -o run -f -- true 2>err
 	! cmp -s first run.gtrace
 	test ! -e run.3.gtrace
@@ -58,6 +58,7 @@ it 'goes elsewhere, and says so at the start, where the folder cannot be written
 	says "the trace is" err
 	test -s "$TMPDIR/run.gtrace"
 	head -n 1 err | grep -q "$TMPDIR/run"
+	says "because '"'/proc/no/run.gtrace'"' cannot be written" err
 '
 
 it 'survives a name that is far too long, and a folder that is gone' '
