@@ -9,8 +9,8 @@
 
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
-	"cupti_busy",  "cupti_missing", "cupti_symbol", "no_driver",    "cupti_fatal",   "cupti_error",       "cupti_kind",
-	"context_lost", "buffers_full", "flush_timeout", "forked_after_cuda", "file_limit", "disk_full",    "write_failed",
+	"cupti_busy", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
+	"context_lost", "buffers_full", "flush_timeout", "forked_after_cuda", "file_limit", "disk_full", "write_failed",
 };
 
 struct seen {
@@ -69,14 +69,16 @@ bool why_window(struct model *m, char *text, size_t size)
 
 static void last_reason(struct model *m, struct why *w, const struct seen *s)
 {
+	static const char no_driver[] = "; this machine shows no NVIDIA driver";
+	const char *driver = model_attribute(m, "driver");
 	char text[200];
 
 	if (!s->processes) {
 		put(w, "no process was seen: the program was not injected", "",
 		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
 	} else if (!s->cuda) {
-		snprintf(text, sizeof text, "no process used CUDA; %u %s seen, and none called it", s->processes,
-			 s->processes == 1 ? "was" : "were");
+		snprintf(text, sizeof text, "no process used CUDA; %u %s seen, and none called it%s", s->processes,
+			 s->processes == 1 ? "was" : "were", driver && strcmp(driver, "none") == 0 ? no_driver : "");
 		put(w, text, "", "");
 	} else if (!s->cupti) {
 		put(w, "CUDA was used, but CUPTI could not be started", "", "gprof-trace report -r health says more");
