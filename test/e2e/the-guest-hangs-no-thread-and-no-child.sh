@@ -27,7 +27,9 @@ it 'does not wait for a collector while NVTX starts, and 200 ms later' '
 '
 
 it 'lets children run that are forked while other threads make names' "$recorded"'name >said || fail "$(cat said)"
-	is 200 "$(gprof-trace dump run.gtrace | grep -c "^range .*\"child\"")" "ranges of children"
+	# On a busy machine a child may not reach the collector within its 200 ms; then the trace says so.
+	refused=$(gprof-trace report -r health --format csv run.gtrace | awk -F, "\$3 == \"refused\" { n += \$4 } END { print n + 0 }")
+	is 200 "$(($(gprof-trace dump run.gtrace | grep -c "^range .*\"child\"") + refused))" "ranges of children, and children refused"
 '
 
 it 'is no cancellation point' "$recorded"'cancel >said || fail "$(cat said)"
