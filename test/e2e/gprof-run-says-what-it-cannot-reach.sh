@@ -63,4 +63,8 @@ it 'launchers: the order that works, and they run' '
 	done
 	gprof-run -q -o run -f -- bin/srun x 2>err >out
 	says "srun gprof-run -- COMMAND" err
+	gprof-run -q -o run -f -- env -i A=1 true 2>err
+	says "env -i ... gprof-run -- COMMAND" err
+	gprof-run -q -o run -f -- env A=1 true 2>err
+	never_says "gprof-run -- COMMAND" err
 '
