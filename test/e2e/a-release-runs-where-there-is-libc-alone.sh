@@ -11,7 +11,7 @@ it 'the tarball can be made, and the same source gives the same bytes' '
 	B=$GPROF_BUILD sh "$GPROF_TOP/scripts/dist.sh" >said 2>&1
 	cmp first "$tarball"
 '
-LIMIT=60
+LIMIT=120
 
 it 'says what is missing where there is no zig, and does not ask again' '
 	need python3

@@ -175,7 +175,7 @@ TEST(handles_of_names_survive_a_new_process_and_foreign_ones_are_harmless)
 
 TEST(a_lock_whose_holder_is_gone_is_waited_for_but_not_for_ever)
 {
-	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+	int64_t begin;
 	uint32_t lock;
 
 	fake_session(4, 4);
@@ -184,19 +184,21 @@ TEST(a_lock_whose_holder_is_gone_is_waited_for_but_not_for_ever)
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= LOCK_WAIT_NS);
 	lock_give(&lock);
 	begin = clock_ns(CLOCK_MONOTONIC);
+	begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);      /* waiting spins; other people's load does not count */
 	lock_take(&lock);
-	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < LOCK_WAIT_NS);
+	CHECK(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin < LOCK_WAIT_NS / 10);
 }
 
 TEST(a_lock_that_was_held_while_the_process_was_forked_is_free)
 {
-	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+	int64_t begin;
 	uint32_t lock;
 
 	fake_session(4, 4);
 	lock = guest->epoch;
 	fake_session(4, 4);     /* as a forked child finds it */
+	begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);      /* waiting spins; other people's load does not count */
 	lock_take(&lock);
-	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < LOCK_WAIT_NS);
+	CHECK(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin < LOCK_WAIT_NS / 10);
 	CHECK_EQ(lock, guest->epoch);
 }
