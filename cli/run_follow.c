@@ -17,6 +17,9 @@
 
 /* With --wait=primary: how long the collector may take to write what ended processes left. */
 #define DRAIN_MS 10000
+/* And how long processes that end right behind the program (Python's resource tracker, a pipe's last reader) may take to do so, so
+ * that the trace is finished when we return. */
+#define LINGER_MS 300
 /* What the GPU did up to the end of the recorded time is fetched from CUPTI before the program is killed. */
 #define KILL_GRACE_MS 200
 /* With --wait=all: after that long somebody may ask what we are waiting for. */
@@ -214,13 +217,19 @@ static void follow_program(struct follow *f)
 /* Until the file holds what ended processes left, or (--wait=all) until there is none left. */
 static void follow_collector(struct follow *f)
 {
-	bool all = f->r->config.wait_all, told = false;
+	bool all = f->r->config.wait_all, told = false, drained = false;
 	int64_t start = now_ms(), end = start + (all ? EXPLAIN_MS : DRAIN_MS);
 
 	while (f->s->control >= 0 && !f->impatient) {
 		int answer = step(f, told ? -1 : end);
 
-		if (f->s->finished || (answer > 0 && !all))
+		if (f->s->finished)
+			return;
+		if (answer > 0 && !all && !drained) {
+			drained = true;
+			end = now_ms() + LINGER_MS;
+		}
+		if (drained && now_ms() >= end)
 			return;
 		if (now_ms() < end || told)
 			continue;

@@ -101,6 +101,7 @@ static void welcome(struct tree *t, int fd, struct process *p, uint32_t most_mib
 	}
 	close(arena);
 	tree_put_row(t, p);
+	staging_write(t->rows);         /* before any row of its own: who reads the file meanwhile knows whose they are */
 }
 
 static bool may_enter(int fd, struct ucred *who)

@@ -66,7 +66,8 @@ static void find_last_time(struct guest *g)
 
 	if (a->last_time > g->last_time)
 		g->last_time = a->last_time;
-	if (g->last_time > now)
+	/* Whoever was killed lived until now, or a moment before. */
+	if (g->last_time > now || __atomic_load_n(&a->life, __ATOMIC_RELAXED) < LIFE_ENDED)
 		g->last_time = now;
 	for (uint32_t i = 0; i < n_slots(a); i++)
 		for (uint32_t d = 0; d < depth_of(&a->slots[i]); d++)

@@ -66,3 +66,10 @@ it 'names the new place of a trace whose folder was removed while the program ra
 	[ -s "$new" ] || fail "no such trace: $new, said: $(cat err)"
 	gprof-trace check "$new"
 '
+
+it 'waits the moment that processes behind the program take to end, so that the trace is finished' '
+	gprof-run -q -o run -- sh -c "(sleep 0.1; exit 0) & exit 4" 2>err || is 4 $?
+	gprof-trace check run.gtrace | grep -q "whole" || fail "$(gprof-trace check run.gtrace)"
+	gprof-trace info run.gtrace >info
+	never_says "not finished" info
+'

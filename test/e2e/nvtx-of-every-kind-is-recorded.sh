@@ -51,6 +51,7 @@ it 'salvages the ranges that were open when the program was killed, by each sign
 		for open in outer inner started; do
 			grep "^range .*\"$open\"" rows >one || fail "signal $signo: range $open is missing"
 			grep -q "flags=0x[23] " one || fail "signal $signo: not marked incomplete: $(cat one)"
+			! grep -q "duration=0 " one || fail "signal $signo: it was open until the end: $(cat one)"
 		done
 	done
 '

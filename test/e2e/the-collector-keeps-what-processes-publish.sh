@@ -52,13 +52,13 @@ it 'says that a process with CUPTI ended without its last flush' '
 '
 
 it 'passes on what a guest counts' '
-	fake_run -- fake_guest roster=c hello api=1 drop=12 health=10 wait=go >run &
+	fake_run -- fake_guest roster=c hello api=1 drop=12 health=11 wait=go >run &
 	within 20 grep -q ready run
 	within 20 sh -c "count_rows run.gtrace | grep -q \"drop 1 api where=0 12\""
 	touch go
 	wait
 	count_rows run.gtrace >rows
-	says "health 1 no_driver 1" rows
+	says "health 1 cupti_missing 1" rows
 	is 1 "$(grep -c "^drop 1 api" rows)" "rows for one count"
 '
 
