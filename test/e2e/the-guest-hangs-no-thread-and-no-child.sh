@@ -36,9 +36,15 @@ it 'is no cancellation point' "$recorded"'cancel >said || fail "$(cat said)"
 	is 2 "$(gprof-trace dump run.gtrace | grep -c "^range ")" "ranges"
 '
 
-it 'goes on naming when a thread has left a hook by siglongjmp' "$recorded"'jump >said || fail "$(cat said)"
+it 'goes on naming when a thread has left a hook by siglongjmp' '
+	need "$rough" "NVTX programs are not built"
+	gprof-run -q --string-memory 2G -o run -- "$rough" jump >said || fail "$(cat said)"
 	gprof-trace dump run.gtrace >rows
-	is "$(sed "s/ ranges//" said)" "$(grep -cE "^range .*\"(init|other [0-9]*)\"" rows)" "ranges of the other thread"
+	made=$(sed "s/ ranges//" said)
+	kept=$(grep -cE "^range .*\"(init|other [0-9]*)\"" rows)
+	# Where the collector could not keep up with two threads that do nothing else, it says how many ranges had no room.
+	dropped=$(sed -n "s/^drop .*count=\([0-9]*\) kind=20 .*/\1/p" rows | awk "{ n += \$1 } END { print n + 0 }")
+	[ "$kept" -le "$made" ] && [ $((kept + dropped)) -ge "$made" ] || fail "$made ranges were made, $kept kept, $dropped dropped"
 '
 
 it 'adds nothing to a core file of the program' '
