@@ -46,6 +46,8 @@ struct process {
 	int64_t start, end;             /* REALTIME; end 0: alive as far as we know */
 	bool injected;                  /* a roster line or a hello came: it carries our object */
 	bool described;                 /* its attributes are written */
+	bool other_image;               /* its program was another one at the last look, and nothing was heard of it */
+	uint64_t image;                 /* which file it runs, as known last; 0: not known */
 	uint32_t flags_told;            /* flags in the process row written last */
 	struct alive alive;
 	struct guest *guest;            /* NULL: not connected, or over */

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,6 +83,38 @@ static void read_name(struct process *p)
 	strcpy(p->name, name);
 }
 
+/*
+ * The pid is that of the process still, by its parent, but it runs a program whose name the kernel has just taken from the file:
+ * it did an exec.  (A stranger of another pid namespace has another parent; who changes his title has another name.)
+ */
+static bool is_fresh_image(const struct process *p)
+{
+	char stat[512] = "", exe[4096] = "", *open, *close, *base;
+	ssize_t n = proc_read(p->host_pid, "stat", stat, sizeof stat - 1);
+	unsigned ppid;
+
+	stat[n > 0 ? n : 0] = '\0';
+	open = strchr(stat, '(');
+	close = strrchr(stat, ')');
+	proc_link(p->host_pid, "exe", exe, sizeof exe);
+	base = strrchr(exe, '/');
+	if (!open || !close || !base || sscanf(close + 1, " %*c %u", &ppid) != 1 || ppid != p->ppid)
+		return false;
+	*close = '\0';
+	return strncmp(open + 1, base + 1, 15) == 0;
+}
+
+/* Its image carries our object no longer: it is over, and what runs on is one that is not injected. */
+static void became_stray(struct tree *t, struct process *p)
+{
+	uint32_t pid = p->host_pid;
+
+	tree_end(t, p, PROCESS_EXECED);
+	p = tree_add_stray(t, pid, "");
+	if (p)
+		read_name(p);
+}
+
 void tree_describe(struct tree *t)
 {
 	for (size_t i = 0; i < t->n_live; i++) {
@@ -89,8 +122,13 @@ void tree_describe(struct tree *t)
 
 		if (p->end || p->described)
 			continue;
-		if (p->injected && !p->guest && p->host_pid && p->alive.pid && !is_the_writer(t, p))
+		if (p->injected && !p->guest && p->host_pid && p->alive.pid && !is_the_writer(t, p)) {
+			if (is_fresh_image(p)) {
+				became_stray(t, p);
+				continue;
+			}
 			tree_disown(t, p);
+		}
 		if (!p->injected)
 			read_name(p);
 		describe_process(t->rows, p, t->config);
@@ -175,6 +213,30 @@ size_t tree_find_strays(struct tree *t)
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+/* The file that a process runs; 0: it cannot be told. */
+static uint64_t image_of(uint32_t host_pid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof path, "/proc/%u/exe", host_pid);
+	return stat(path, &st) == 0 ? (uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino : 0;
+}
+
+void tree_notice_exec(struct tree *t, struct process *p)
+{
+	uint64_t image = p->injected && !p->end && p->host_pid ? image_of(p->host_pid) : 0;
+
+	if (!image || !p->image || image == p->image) {
+		p->image = image ? image : p->image;
+		p->other_image = false;
+	} else if (!p->other_image) {
+		p->other_image = true;  /* its constructor may be about to run */
+	} else {
+		became_stray(t, p);
+	}
 }
 
 void tree_name_strays(struct tree *t)

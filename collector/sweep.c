@@ -80,8 +80,10 @@ void sweep_second(struct session *s)
 
 	output_check_room(&s->out);
 	for (size_t i = 0; i < s->tree.n_live; i++) {
-		if (!s->tree.live[i]->end)
+		if (!s->tree.live[i]->end) {
 			sweep_process(s, s->tree.live[i]);
+			tree_notice_exec(&s->tree, s->tree.live[i]);
+		}
 		mind_the_door(s, &looked);
 	}
 	account_session(&s->troubles, &s->rows);

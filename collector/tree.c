@@ -201,6 +201,7 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		watch(t, p, l->pid);
 	}
 	p->injected = true;
+	tree_notice_exec(t, p);         /* remembers what it runs */
 	p->flags |= how_flags(l->how);
 	if (l->how == 'F' && !twice)
 		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name,

@@ -80,6 +80,12 @@ void tree_describe(struct tree *t);
  */
 size_t tree_find_strays(struct tree *t);
 
+/*
+ * An injected process that now runs another program, of which no roster line came for a second: a cleaned environment or a static
+ * program.  It is over, and what runs on is one that is not injected.
+ */
+void tree_notice_exec(struct tree *t, struct process *p);
+
 /* Counts the processes that never carried our object. */
 void tree_name_strays(struct tree *t);
 

@@ -68,3 +68,37 @@ it 'launchers: the order that works, and they run' '
 	gprof-run -q -o run -f -- env A=1 true 2>err
 	never_says "gprof-run -- COMMAND" err
 '
+
+it 'a program that took the place of one of ours, with a cleaned environment' '
+	gprof-run -q -o run -- sh -c "sleep 0.2; exec env -i sleep 1" 2>err
+	gprof-trace report -r health --format csv run.gtrace >health
+	grep -q "not_injected,1,.*sleep (pid" health || fail "$(cat health)"
+'
+
+it 'also when it had recorded before' '
+	need python3
+	need "$GPROF_BUILD/test/programs/libnvtx_shim.so" "the NVTX shim is not built"
+	cat >leaves.py <<-PY
+		import ctypes, os
+		nvtx = ctypes.CDLL("$GPROF_BUILD/test/programs/libnvtx_shim.so")
+		nvtx.nvtx_mark(b"before")
+		os.execve("/bin/sleep", ["sleep", "4"], {})
+	PY
+	gprof-run -q -o run -- python3 leaves.py 2>err
+	gprof-trace report -r health --format csv run.gtrace >health
+	grep -q "not_injected,1,.*sleep (pid" health || fail "$(cat health)"
+	is 1 "$(gprof-trace dump run.gtrace | grep -c "^mark ")" "marks"
+	gprof-trace report -r processes --format csv run.gtrace | grep python | grep -q execed || fail "$(gprof-trace report -r processes run.gtrace)"
+'
+
+it 'and says nothing of programs that change their name, or that are simply followed by another' '
+	need python3
+	gprof-run -q -o run -- python3 -c "
+import ctypes, os, subprocess, time
+ctypes.CDLL(None).prctl(15, b\"renamed\", 0, 0, 0)
+subprocess.run([\"sh\", \"-c\", \"exec sh -c true\"])
+time.sleep(2.5)
+" 2>err
+	gprof-trace report -r health --format csv run.gtrace >health
+	never_says not_injected health
+'
