@@ -134,7 +134,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 static void note_forked(void)
 {
 	if (tracer.parent_had_cuda && __atomic_exchange_n(&tracer.called, 1, __ATOMIC_RELAXED) == 0)
-		health_note(HEALTH_forked_after_cuda, "process %d called CUDA", session_real_pid());
+		health_note(HEALTH_forked_used_cuda, "process %d", session_real_pid());
 }
 
 void cupti_api_call(int domain, uint32_t cbid, const struct cupti_call_data *d)

@@ -16,4 +16,6 @@ it 'a child of a process with CUDA is named, and never calls CUPTI' '
 	is 3 "$(flagged 40)" "processes marked as such children"
 	is 3 "$(health forked_after_cuda | wc -l)" "processes whose health says it"
 	is 1 "$(flagged 8)" "processes with CUPTI up"
+	gprof-trace report *.gtrace >page
+	never_says "missing" page       # workers of a data loader are such children, and nothing is wrong with them
 '

@@ -152,7 +152,7 @@ TEST(a_child_of_a_process_with_cuda_records_no_calls_and_says_so)
 	whole(DOMAIN_RUNTIME, RUNTIME_LAUNCH, 2, 0);
 	cupti_module.stop();
 	CHECK_EQ(fake_count(ROW_api), 0);
-	CHECK_EQ(guest->arena->health[HEALTH_forked_after_cuda].count, 1);
+	CHECK_EQ(guest->arena->health[HEALTH_forked_used_cuda].count, 1);
 	CHECK_EQ(cupti_fake_state.flushes, 0);
 }
 
