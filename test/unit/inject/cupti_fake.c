@@ -8,6 +8,30 @@
 #include "inject/cupti_buffers.h"
 #include "inject/lifecycle.h"
 
+const struct cupti_version cupti_versions[] = {
+	{ 13, 160, 72, 80, 72, 40, 40 },        /* 11.0 */
+	{ 14, 160, 80, 88, 80, 40, 40 },        /* 11.1 */
+	{ 15, 168, 80, 88, 80, 40, 40 },        /* 11.2 .. 11.4 */
+	{ 16, 168, 80, 88, 80, 40, 40 },        /* 11.5 */
+	{ 17, 176, 88, 96, 88, 40, 40 },        /* 11.6, 11.7 */
+	{ 18, 200, 88, 96, 88, 40, 40 },        /* 11.8 */
+	{ 19, 208, 88, 96, 88, 40, 40 },        /* 12.0, 12.1 */
+	{ 20, 208, 88, 96, 88, 40, 48 },        /* 12.2 */
+	{ 22, 208, 88, 96, 88, 40, 56 },        /* 12.4 */
+	{ 24, 208, 88, 96, 88, 40, 56 },        /* 12.6 */
+	{ 26, 208, 96, 96, 88, 56, 56 },        /* 12.8 */
+	{ 28, 208, 96, 96, 88, 56, 56 },        /* 12.9 U1 */
+	{ 130000, 216, 96, 96, 88, 56, 56 },    /* 13.0 */
+	{ 130001, 216, 96, 96, 88, 56, 56 },
+	{ 130400, 232, 96, 96, 88, 56, 56 },    /* 13.4: longer than we know */
+};
+const size_t n_cupti_versions = sizeof cupti_versions / sizeof *cupti_versions;
+
+uint64_t health(enum health_reason reason)
+{
+	return guest->arena->health[reason].count;
+}
+
 #define MAX_FAKE 16384
 
 struct cupti_fake_state cupti_fake_state;

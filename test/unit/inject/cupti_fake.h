@@ -5,6 +5,15 @@
 #include "inject/cupti.h"
 #include "test/unit/inject/fake.h"
 
+/* cuptiGetVersion() and sizes of kernel, memcpy, memcpy2, memset, synchronization, overhead records. */
+struct cupti_version {
+	uint32_t version, kernel, memcpy, memcpy2, memset, sync, overhead;
+};
+
+extern const struct cupti_version cupti_versions[];
+extern const size_t n_cupti_versions;
+#define EACH_VERSION(v) for (const struct cupti_version *v = cupti_versions; v < cupti_versions + n_cupti_versions; v++)
+
 /* A connected guest, recording since 1000 ns, with this version of CUPTI up. */
 void cupti_fake(uint32_t version);
 
@@ -13,6 +22,9 @@ uint8_t *cupti_fake_record(uint32_t kind, uint32_t size);
 
 /* Delivers the records put so far, as CUPTI would, and starts anew. */
 void cupti_fake_deliver(void);
+
+/* How often this was counted. */
+uint64_t health(enum health_reason reason);
 
 void put64(uint8_t *record, unsigned offset, uint64_t value);
 void put32(uint8_t *record, unsigned offset, uint32_t value);

@@ -1,0 +1,215 @@
+/* Kinds of records beyond kernels, copies and waits: graphs, memory, devices with instances, compilations.  As in cupti_activity.c. */
+#include "inject/cupti_activity.h"
+
+#include <string.h>
+
+#include "test/unit/inject/cupti_fake.h"
+#include "test/unit/test.h"
+
+TEST(whole_graphs_of_every_cupti_version_become_rows)
+{
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 21 ? 56 : v->version >= 17 ? 48 : 0;
+		const struct graph_row *row;
+		uint8_t *r;
+
+		cupti_fake(v->version);
+		r = cupti_fake_record(51, size ? size : 48);
+		put32(r, 4, 777);
+		put64(r, 8, 5000);
+		put64(r, 16, 9000);
+		put32(r, 24, 1);
+		put32(r, 28, 42);
+		put32(r, 32, 2);
+		put32(r, 36, 3);
+		if (size == 56)
+			put32(r, 48, 6);
+		cupti_fake_deliver();
+		row = fake_row(ROW_graph, 0);
+		if (!size) {
+			CHECK(!row && health(HEALTH_record_unknown) == 1);
+			continue;
+		}
+		if (!CHECK(row != NULL))
+			continue;
+		CHECK_EQ(row->start, 5000);
+		CHECK_EQ(row->duration, 4000);
+		CHECK_EQ(row->corr, 777);
+		CHECK_EQ(row->device, 1);
+		CHECK_EQ(row->graph, 42);
+		CHECK_EQ(row->context, 2);
+		CHECK_EQ(row->stream, 3);
+		CHECK_EQ(row->end_device, size == 56 ? 6 : 1);
+		CHECK(guest->arena->flags & PROCESS_KERNELS);
+	}
+}
+
+TEST(memory_and_pools_of_every_cupti_version_become_rows)
+{
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 24 ? 128 : v->version >= 17 ? 120 : v->version >= 15 ? 112 : 0;
+		uint32_t pool_size = v->version >= 130000 ? 80 : v->version >= 17 ? 72 : 64;
+		const struct memory_row *row;
+		const struct mempool_row *pool;
+		uint8_t *r;
+
+		cupti_fake(v->version);
+		r = cupti_fake_record(49, size ? size : 112);
+		put32(r, 4, 1);
+		put32(r, 8, 3);
+		put32(r, 12, 777);
+		put64(r, 16, 0x7f0000000000);
+		put64(r, 24, 1 << 20);
+		put64(r, 32, 5000);
+		put32(r, 52, 1);
+		put32(r, 56, 2);
+		put32(r, 60, 3);
+		put64(r, 64, (uintptr_t)"table");
+		put32(r, 72, 1);
+		put32(r, 80, 1);
+		put64(r, 88, 0x9000);
+		put64(r, 104, 32 << 20);
+		if (size >= 120)
+			put64(r, 112, 4 << 20);
+		r = cupti_fake_record(50, pool_size);
+		put32(r, 4, 3);
+		put32(r, 8, 2);
+		put32(r, 12, 778);
+		put32(r, 20, 1);
+		put64(r, 24, 17);
+		put64(r, 32, 0x9000);
+		put64(r, 40, 64);
+		put64(r, 48, 128);
+		put64(r, 56, 6000);
+		if (pool_size >= 72)
+			put64(r, 64, 32);
+		cupti_fake_deliver();
+		row = fake_row(ROW_memory, 0);
+		pool = fake_row(ROW_mempool, 0);
+		if (!size) {
+			CHECK(!row && !pool && health(HEALTH_record_unknown) == 2);
+			continue;
+		}
+		if (!CHECK(row && pool))
+			continue;
+		CHECK_EQ(row->start, 5000);
+		CHECK_EQ(row->address, 0x7f0000000000);
+		CHECK_EQ(row->bytes, 1 << 20);
+		CHECK_EQ(row->pool, 0x9000);
+		CHECK_EQ(row->pool_size, 32 << 20);
+		CHECK_EQ(row->pool_used, size >= 120 ? 4 << 20 : 0);
+		CHECK_EQ(row->corr, 777);
+		CHECK_EQ(row->device, 1);
+		CHECK_EQ(row->context, 2);
+		CHECK_EQ(row->stream, 3);
+		CHECK_EQ(row->operation, 1);
+		CHECK_EQ(row->mem_kind, 3);
+		CHECK_EQ(row->flags, MEMORY_ASYNC);
+		CHECK_STR(fake_string(row->name), "table");
+		CHECK_EQ(pool->start, 6000);
+		CHECK_EQ(pool->operation, 3);
+		CHECK_EQ(pool->type, 2);
+		CHECK_EQ(pool->corr, 778);
+		CHECK_EQ(pool->device, 1);
+		CHECK_EQ(pool->keep, 17);
+		CHECK_EQ(pool->address, 0x9000);
+		CHECK_EQ(pool->size, 64);
+		CHECK_EQ(pool->threshold, 128);
+		CHECK_EQ(pool->used, pool_size >= 72 ? 32 : 0);
+	}
+}
+
+/* A pool of another process has an id where ours have a size. */
+TEST(memory_of_an_imported_pool_has_no_size_of_it)
+{
+	const struct memory_row *row;
+	uint8_t *r;
+
+	cupti_fake(130001);
+	r = cupti_fake_record(49, 128);
+	put64(r, 32, 5000);
+	put32(r, 80, 2);
+	put64(r, 88, 0x9000);
+	put64(r, 104, 4242);
+	put64(r, 112, 99);
+	cupti_fake_deliver();
+	row = fake_row(ROW_memory, 0);
+	if (!CHECK(row != NULL))
+		return;
+	CHECK_EQ(row->pool, 0x9000);
+	CHECK_EQ(row->pool_size, 0);
+	CHECK_EQ(row->pool_used, 0);
+	CHECK_EQ(row->flags, MEMORY_IMPORTED);
+}
+
+TEST(a_device_says_whether_it_is_a_mig_instance_where_the_version_can)
+{
+	for (uint32_t size = 144; size <= 184; size += size < 176 ? 32 : 8) {
+		const struct device_row *d;
+		uint8_t *r;
+
+		cupti_fake(size < 176 ? 15 : 18);
+		r = cupti_fake_record(8, size);
+		put32(r, 68, 32768);
+		put64(r, 136, (uintptr_t)(size >= 184 ? strdup("GPU") : "GPU"));
+		if (size >= 176) {
+			r[144] = 1;
+			r[145] = 1;
+			put32(r, 152, 7);
+			put32(r, 156, 2);
+			put64(r, 160, 0x0807060504030201);
+			put64(r, 168, 0x100f0e0d0c0b0a09);
+		}
+		cupti_fake_deliver();
+		d = fake_row(ROW_device, 0);
+		if (!CHECK(d != NULL))
+			continue;
+		CHECK_EQ(d->max_registers_block, 32768);
+		CHECK_EQ(d->flags, size >= 176 ? DEVICE_MIG | DEVICE_VISIBLE | DEVICE_KNOWN : 0);
+		CHECK_EQ(d->gpu_instance, size >= 176 ? 7 : 0);
+		CHECK_EQ(d->compute_instance, size >= 176 ? 2 : 0);
+		CHECK_EQ(d->mig_high, size >= 176 ? 0x0102030405060708 : 0);
+		CHECK_EQ(d->mig_low, size >= 176 ? 0x090a0b0c0d0e0f10 : 0);
+	}
+}
+
+TEST(compilations_of_every_cupti_version_become_rows)
+{
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 22 ? 72 : v->version >= 18 ? 64 : 0;
+		const struct jit_row *row;
+		uint8_t *r;
+
+		cupti_fake(v->version);
+		r = cupti_fake_record(52, size ? size : 64);
+		put32(r, 4, 1);
+		put32(r, 8, 3);
+		put32(r, 12, 2);
+		put64(r, 16, 5000);
+		put64(r, 24, 9000);
+		put32(r, 32, 777);
+		put64(r, 40, 42);
+		put64(r, 48, 1 << 20);
+		put64(r, 56, (uintptr_t)"/cache");
+		if (size == 72)
+			put32(r, 68, 4242);
+		cupti_fake_deliver();
+		row = fake_row(ROW_jit, 0);
+		if (!size) {
+			CHECK(!row && health(HEALTH_record_unknown) == 1);
+			continue;
+		}
+		if (!CHECK(row != NULL))
+			continue;
+		CHECK_EQ(row->start, 5000);
+		CHECK_EQ(row->duration, 4000);
+		CHECK_EQ(row->job, 42);
+		CHECK_EQ(row->bytes, 1 << 20);
+		CHECK_EQ(row->corr, 777);
+		CHECK_EQ(row->device, 2);
+		CHECK_EQ(row->entry, 1);
+		CHECK_EQ(row->operation, 3);
+		CHECK_EQ(row->tid, size == 72 ? 4242 : 0);
+		CHECK_STR(fake_string(row->path), "/cache");
+	}
+}
