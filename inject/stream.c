@@ -111,10 +111,8 @@ struct block *stream_next_block(struct stream *s, unsigned kind, size_t size)
 		s->block = b;
 		return b;
 	}
-	if (b) {        /* a row larger than a block: keep what we have for the rows that fit */
-		__atomic_store_n(&guest->arena->block_state[b->index], BLOCK_FULL, __ATOMIC_RELEASE);
-		session_ring();
-	}
+	if (b)
+		hand_over(b);   /* a row larger than a block: keep what we have for the rows that fit */
 	health_count(HEALTH_no_block);
 	health_drop(kind, 1);
 	return NULL;

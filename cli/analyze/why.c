@@ -10,7 +10,7 @@
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
 	"cupti_busy", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
-	"context_lost", "buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
+	"buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
 };
 
 struct seen {
