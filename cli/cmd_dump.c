@@ -13,11 +13,12 @@
 
 static char *kinds;
 static uint64_t process = UINT64_MAX;
-static bool raw;
+static bool raw, uncorrected;
 
 static const struct opt opts[] = {
 	{ 'k', "kind", "KIND[,KIND]", opt_list, &kinds, "only rows of these kinds, such as kernel, api or range", NULL, 0 },
 	{ 'p', "process", "N", opt_u64, &process, "only rows of process number N (0: the session's own)", NULL, 0 },
+	{ 0, "uncorrected", NULL, opt_flag, &uncorrected, "times as each clock gave them; those of GPU rows are CUPTI's own", NULL, 0 },
 	{ 0, "raw", NULL, opt_flag, &raw, "numbers as they are in the file, string ids instead of texts", NULL, 0 },
 	{ 0 },
 };
@@ -176,6 +177,12 @@ static int run(int argc, char **argv)
 	m = input_open(path);
 	if (!m)
 		return EXIT_FAILED;
+	if (uncorrected) {
+		struct trace *t = model_trace(m);
+
+		clock_map_release(&t->clock);
+		clock_map_init(&t->clock, NULL, 0);
+	}
 	rc = dump(m);
 	input_say_damage(m);
 	model_close(m);

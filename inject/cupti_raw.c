@@ -5,9 +5,10 @@
  *	struct raw_head
  *	`valid` bytes as CUPTI wrote them, padded to 8
  *	n_records times struct raw_record: where each record stands and how long it is, by the library's own walk
- *	n_strings times struct raw_string and its bytes: what name pointers of kernels and devices pointed to
+ *	n_strings times struct raw_string and its bytes: what the pointers pointed to that we follow
  *
- * Pointers in the bytes are those of the process that was recorded; replay puts its own copies in their place.
+ * Pointers in the bytes are those of the process that was recorded; replay puts its own copies in their place.  Of the folder of the
+ * compiler's cache only the last part is kept: recordings are given away, and the rest names a user.
  */
 #include "inject/cupti_raw.h"
 
@@ -52,14 +53,16 @@ static bool seen_before(struct scratch *s, uint64_t pointer)
 	return seen;
 }
 
-static void add_string(struct raw *raw, uint64_t pointer)
+static void add_string(struct raw *raw, uint64_t pointer, bool is_path)
 {
-	const char *text = (const char *)(uintptr_t)pointer;
+	const char *text = (const char *)(uintptr_t)pointer, *slash;
 	struct raw_string *out = (struct raw_string *)(raw->scratch->strings + raw->string_bytes);
 	size_t n, padded;
 
 	if (!pointer || seen_before(raw->scratch, pointer))
 		return;
+	slash = is_path ? strrchr(text, '/') : NULL;
+	text = slash ? slash + 1 : text;
 	n = strnlen(text, MAX_STRING);
 	padded = (n + 7) & ~(size_t)7;
 	if (raw->string_bytes + sizeof *out + padded > STRING_ROOM) {
@@ -85,26 +88,28 @@ static void add_record(struct raw *raw, const uint8_t *buffer, const uint8_t *re
 		.offset = (uint32_t)(record - buffer), .kind = kind, .size = size,
 	};
 	if ((kind == KIND_KERNEL || kind == KIND_CONCURRENT_KERNEL) && size >= KERNEL_NAME + 8)
-		add_string(raw, at64(record, KERNEL_NAME));
+		add_string(raw, at64(record, KERNEL_NAME), false);
 	if (kind == KIND_DEVICE && size >= DEVICE_NAME + 8)
-		add_string(raw, at64(record, DEVICE_NAME));
+		add_string(raw, at64(record, DEVICE_NAME), false);
 	if (kind == KIND_MEMORY && size >= MEMORY_NAME + 8)
-		add_string(raw, at64(record, MEMORY_NAME));
+		add_string(raw, at64(record, MEMORY_NAME), false);
 	if (kind == KIND_JIT && size >= JIT_CACHE_PATH + 8)
-		add_string(raw, at64(record, JIT_CACHE_PATH));
+		add_string(raw, at64(record, JIT_CACHE_PATH), true);
 }
 
 static void add_records(struct raw *raw, uint8_t *buffer, size_t valid)
 {
 	uint8_t *at = NULL, *next = NULL;
+	int result;
 
-	while (tracer.fn.ActivityGetNextRecord(buffer, valid, &next) == RESULT_OK) {
+	while ((result = tracer.fn.ActivityGetNextRecord(buffer, valid, &next)) == RESULT_OK) {
 		if (next < buffer || buffer + valid - next < 8 || (at && next <= at))
 			break;
 		if (at)
 			add_record(raw, buffer, at, next);
 		at = next;
 	}
+	raw->head.end = result;
 	if (at)
 		add_record(raw, buffer, at, buffer + valid);
 }

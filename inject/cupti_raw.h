@@ -21,7 +21,7 @@ struct raw_head {
 	uint64_t dropped;               /* records that CUPTI said it dropped since the buffer before */
 	uint32_t n_records, n_strings;
 	uint32_t truncated;             /* 1: index or strings are not complete */
-	uint32_t reserved;
+	int32_t end;                    /* what cuptiActivityGetNextRecord() answered behind the last record */
 };
 
 struct raw_record {

@@ -238,6 +238,35 @@ TEST(raw_buffers_are_kept_with_their_index_and_strings)
 	CHECK_EQ(guest->arena->health[HEALTH_raw_failed].count, 0);
 }
 
+TEST(a_recording_names_no_folder_of_the_user_and_says_how_the_walk_ended)
+{
+	static const char path[] = "/home/somebody/.nv/ComputeCache";
+	char folder[] = "/tmp/gprof-raw-XXXXXX", file[64], all[1024];
+	struct raw_head head;
+	ssize_t n;
+	int fd;
+
+	cupti_fake(130001);
+	if (!CHECK(mkdtemp(folder) != NULL))
+		return;
+	strcpy(guest->config.record_raw, folder);
+	put64(cupti_fake_record(52, 72), 56, (uintptr_t)path);
+	cupti_fake_state.end_result = 21;
+	cupti_fake_deliver();
+	snprintf(file, sizeof file, "%s/%d.gpraw", folder, getpid());
+	fd = open(file, O_RDONLY);
+	n = read(fd, all, sizeof all);
+	close(fd);
+	unlink(file);
+	rmdir(folder);
+	if (!CHECK(n > (ssize_t)sizeof head))
+		return;
+	memcpy(&head, all, sizeof head);
+	CHECK_EQ(head.end, 21);
+	CHECK(memmem(all, (size_t)n, "ComputeCache", 12) != NULL);
+	CHECK(memmem(all, (size_t)n, "somebody", 8) == NULL);
+}
+
 TEST(a_raw_folder_that_is_not_there_is_counted_and_rows_go_on)
 {
 	cupti_fake(130001);
