@@ -17,7 +17,8 @@ COLLECT  := $(call obj,collector/*.c)
 MAINS    := $(B)/obj/cli/run_main.o $(B)/obj/cli/trace_main.o
 CLI      := $(filter-out $(MAINS),$(call obj,cli/*.c cli/*/*.c))
 # The injected object speaks only the wire: no zstd below it.
-INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*.c) trace/records.c trace/config.c trace/payload.c trace/libraries.c)
+INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*.c) \
+	    $(addprefix trace/,records.c config.c payload.c libraries.c schedule.c))
 
 PROGRAMS := $(B)/bin/gprof-run $(B)/bin/gprof-trace $(B)/lib/gprof/gprof-collector
 OBJECT   := $(B)/lib/gprof/libgprof_inject.so
