@@ -67,11 +67,13 @@ if [ "$lacking" ]; then
 	fi
 fi
 
-# Each judge: an import that proves it, and what pip is asked for.  HTA's notebook is not needed to call it, hence --no-deps.
+# Each judge: an import that proves it, and what pip is asked for.  HTA's notebook is not needed to call it, hence --no-deps.  Of
+# PyTorch one pure function is asked: the build without CUDA (200 MB to fetch, else 2 GB), and none where the machine has one.
 judges() {
-	cat <<-'END'
+	cat <<-END
 	nvtx|import nvtx|nvtx
 	hta|import hta.trace_analysis|--no-deps traceinsight==0.6.1|numpy pandas networkx plotly psutil pydot pyyaml
+	$(python3 -W ignore -c 'import torch.profiler' 2>/dev/null || echo 'torch|import torch.profiler|--no-deps torch==2.13.0+cpu|typing_extensions')
 	END
 }
 
@@ -98,6 +100,7 @@ set_up_judges() {
 	mkdir -p "$B" && "$python" -m venv "$B/judges" || return
 	echo "setup: judges in $B/judges ($("$python" --version))"
 	judges | while IFS='|' read -r name proof first then; do
+		[ "$name" ] || continue
 		# shellcheck disable=SC2086
 		pip_install $first </dev/null >"$scratch/pip" 2>&1 && { [ -z "$then" ] || pip_install $then </dev/null >"$scratch/pip" 2>&1; }
 		"$B/judges/bin/python" -c "$proof" >>"$scratch/pip" 2>&1 ||

@@ -1,0 +1,16 @@
+# The judge is PyTorch's own torch.profiler.schedule(): the one of this machine if it has one, else the one that set-up fetched.
+# not sanitized: the judge takes its time
+. "$(dirname "$0")/lib.sh"
+
+it 'does in each step what torch.profiler does, for 5000 random schedules' '
+	program=$GPROF_BUILD/test/programs/schedule_actions
+	need "$program"
+	judge=
+	for python in python3 "$GPROF_BUILD/judges/bin/python"; do
+		"$python" -W ignore -c "import torch.profiler" 2>/dev/null && judge=$python && break
+	done
+	[ "$judge" ] || skip "torch is not to be had here"
+	"$judge" "$GPROF_TOP/test/e2e/torch_schedules.py" "$program" 5000 1 >said 2>err || fail "$(tail -n 5 said err)"
+	says "schedules 5000 refused" said
+	says "wrong 0" said
+'

@@ -1,0 +1,10 @@
+# The pure functions about steps as programs, so that others can be held against them.
+STEP_PROGRAMS := $(patsubst test/programs/steps/%.c,$(B)/test/programs/%,$(wildcard test/programs/steps/*.c))
+
+step-programs programs: $(STEP_PROGRAMS)
+
+$(STEP_PROGRAMS): $(B)/test/programs/%: $(B)/obj/test/programs/steps/%.o $(TRACE)
+	@mkdir -p $(@D); echo "  LINK  $@"
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread
+
+.PHONY: step-programs
