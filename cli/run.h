@@ -30,6 +30,7 @@ struct request {
 	char *variables;                /* -e "A=B,C=D"; NULL: none.  Owned */
 	char *exports;                  /* --export, comma separated; NULL: none.  Owned */
 	bool inherit;                   /* the program gets our environment */
+	bool restore;                   /* its children get our variables, whatever it gives them */
 	bool stats, quiet;
 	int kill_signal;                /* at the end of the duration; 0: none */
 	int argc;                       /* of the program's command line */

@@ -218,23 +218,10 @@ static const struct launcher {
 	{ "qsub", "gprof-run inside the batch script" },
 };
 
-/* "env -i COMMAND", "env - COMMAND" */
-static bool clears_environment(const char *name, char *const *argv)
-{
-	if (strcmp(name, "env") != 0)
-		return false;
-	while (*++argv && **argv == '-')
-		if (strcmp(*argv, "-") == 0 || strcmp(*argv, "-i") == 0 || strcmp(*argv, "--ignore-environment") == 0)
-			return true;
-	return false;
-}
-
 void target_check_order(const struct request *r)
 {
 	const char *slash = strrchr(r->argv[0], '/'), *name = slash ? slash + 1 : r->argv[0];
 
-	if (clears_environment(name, r->argv))
-		note("env takes our variables away, so COMMAND is not recorded; this way it is: env -i ... gprof-run -- COMMAND");
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
 		if (strcmp(name, launchers[i].name) == 0)
 			note("what %s starts may run outside of gprof-run; it is recorded for sure with: %s", name, launchers[i].better);

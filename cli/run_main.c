@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "cli/paths.h"
 #include "cli/run.h"
+#include "trace/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,6 +45,9 @@ static int open_doors(struct run *x)
 		return -1;
 	there = there && loadable_path(&x->session, inject, sizeof inject) == 0;
 	if (there && env_switch_libraries_on(&x->ours, x->request.config.trace_libraries) < 0)
+		return -1;
+	env_unset(&x->ours, WIRE_ENV_RESTORE);
+	if (!x->request.restore && env_set(&x->ours, WIRE_ENV_RESTORE, "0") < 0)
 		return -1;
 	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, x->target.preload,
 			      x->request.config.trace_nvtx || x->request.config.trace_libraries);

@@ -424,7 +424,7 @@ int request_parse(struct request *out, int argc, char **argv)
 {
 	int first;
 
-	r = (struct request){ .inherit = true };
+	r = (struct request){ .inherit = true, .restore = true };
 	config_init(&r.config);
 	wait_for = "primary";
 	first = options_parse(&cmd_run, argc, argv, true);

@@ -138,9 +138,10 @@ static void become_collector(const char *program, const char *folder, int contro
 	else
 		dup2(control, 3);
 	launch_close_from(4);
-	/* An outer session is not to record the collector of an inner one. */
+	/* An outer session is not to record the collector of an inner one; nor to give it back what is taken off here. */
 	for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
 		unsetenv(doors[i]);
+	setenv("GPROF_SESSION", "", 1);
 	for (size_t i = 0; i < sizeof deaf / sizeof *deaf; i++)
 		signal(deaf[i], SIG_IGN);
 	sigemptyset(&none);

@@ -1,12 +1,17 @@
 #include "inject/lifecycle.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/child_env.h"
 #include "inject/module.h"
 #include "inject/session.h"
 #include "inject/stream.h"
@@ -53,7 +58,11 @@ static void fork_child(void)
 
 void lifecycle_init(void)
 {
+	Dl_info info;
+
 	own_pid = session_real_pid();
+	if (dladdr(&own_pid, &info) && info.dli_fname)
+		child_env_init(info.dli_fname);
 	pthread_atfork(NULL, NULL, fork_child);
 }
 
@@ -92,8 +101,49 @@ static int exec_failed(int result)
 	return result;
 }
 
+/* ---- exec: what this process recorded is delivered before it becomes another ---- */
+
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);     /* not in the headers of an older libc */
+
+/* The environment with our variables in it; on the stack of the caller. */
+#define WITH_OURS(envp) ({                                                      \
+	size_t room_ = child_env_room(envp);                                    \
+	room_ ? child_env_fill(alloca(room_), envp) : (envp);                   \
+})
+
+/* What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork child. */
+enum real { REAL_execvpe, REAL_fexecve, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
+static void *real_functions[N_REAL];
+
+#define REAL(function) ((__typeof__(&function))real_function(REAL_##function))
+
+__attribute__((constructor(101))) static void find_real(void)
+{
+	static const char *const names[] = { "execvpe", "fexecve", "posix_spawn", "posix_spawnp" };
+
+	for (int i = 0; i < N_REAL; i++) {
+		/* Of this there are two on x86-64; the one before 2.15 runs scripts without "#!" by the shell. */
+		if (i >= REAL_posix_spawn)
+			real_functions[i] = dlvsym(RTLD_NEXT, names[i], "GLIBC_2.15");
+		if (!real_functions[i])
+			real_functions[i] = dlsym(RTLD_NEXT, names[i]);
+	}
+	dlerror();      /* what was not found is not for the program to read */
+}
+
+/* A library may replace the program before our turn to be loaded. */
+static void *real_function(enum real which)
+{
+	if (!real_functions[which])
+		find_real();
+	if (!real_functions[which])
+		errno = ENOSYS;
+	return real_functions[which];
+}
+
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
+	envp = WITH_OURS(envp);
 	before_end();
 	return exec_failed((int)syscall(SYS_execve, path, argv, envp));
 }
@@ -103,29 +153,105 @@ EXPORT int execv(const char *path, char *const argv[])
 	return execve(path, argv, environ);
 }
 
-/* The search through PATH is libc's; looked up at load, since dlsym may not be called in a vfork child. */
-static int (*real_execvpe)(const char *, char *const[], char *const[]);
-
-__attribute__((constructor(101))) static void find_real(void)
-{
-	void *fn = dlsym(RTLD_NEXT, "execvpe");
-
-	*(void **)&real_execvpe = fn;
-}
-
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	if (!real_execvpe)      /* a library that replaces the program before our turn to be loaded */
-		find_real();
-	if (!real_execvpe) {
-		errno = ENOSYS;
+	if (!REAL(execvpe))
 		return -1;
-	}
+	envp = WITH_OURS(envp);
 	before_end();
-	return exec_failed(real_execvpe(file, argv, envp));
+	return exec_failed(REAL(execvpe)(file, argv, envp));
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
 {
 	return execvpe(file, argv, environ);
+}
+
+EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	envp = WITH_OURS(envp);
+	before_end();
+	return exec_failed((int)syscall(SYS_execveat, dir, path, argv, envp, flags));
+}
+
+/* libc's own knows a way for kernels and sandboxes without execveat. */
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	if (!REAL(fexecve))
+		return -1;
+	envp = WITH_OURS(envp);
+	before_end();
+	return exec_failed(REAL(fexecve)(fd, argv, envp));
+}
+
+/* ---- the same with the arguments one by one ---- */
+
+static size_t count_words(const char *word, va_list more)
+{
+	size_t n = 0;
+
+	for (; word; word = va_arg(more, const char *))
+		n++;
+	return n;
+}
+
+/* Up to the NULL, which is taken off, too: execle() has its environment behind it. */
+#define TAKE_WORDS(argv, word, more) do {                                                       \
+	va_start(more, word);                                                                   \
+	(argv) = alloca((count_words(word, more) + 1) * sizeof *(argv));                        \
+	va_end(more);                                                                           \
+	va_start(more, word);                                                                   \
+	(argv)[0] = (char *)(uintptr_t)(word);                                                  \
+	for (size_t i_ = 0; (argv)[i_]; )                                                       \
+		(argv)[++i_] = va_arg(more, char *);                                            \
+} while (0)
+
+EXPORT int execl(const char *path, const char *word, ...)
+{
+	va_list more;
+	char **argv;
+
+	TAKE_WORDS(argv, word, more);
+	va_end(more);
+	return execve(path, argv, environ);
+}
+
+EXPORT int execlp(const char *file, const char *word, ...)
+{
+	va_list more;
+	char **argv;
+
+	TAKE_WORDS(argv, word, more);
+	va_end(more);
+	return execvpe(file, argv, environ);
+}
+
+EXPORT int execle(const char *path, const char *word, ...)
+{
+	char *const *envp;
+	va_list more;
+	char **argv;
+
+	TAKE_WORDS(argv, word, more);
+	envp = va_arg(more, char *const *);
+	va_end(more);
+	return execve(path, argv, envp);
+}
+
+/* ---- children: nothing of this process ends ---- */
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+		       char *const argv[], char *const envp[])
+{
+	if (!REAL(posix_spawn))
+		return ENOSYS;
+	return REAL(posix_spawn)(pid, path, actions, attr, argv, WITH_OURS(envp));
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+			char *const argv[], char *const envp[])
+{
+	if (!REAL(posix_spawnp))
+		return ENOSYS;
+	return REAL(posix_spawnp)(pid, file, actions, attr, argv, WITH_OURS(envp));
 }

@@ -14,6 +14,7 @@
 
 #define WIRE_VERSION    1u
 #define WIRE_ENV        "GPROF_SESSION"
+#define WIRE_ENV_RESTORE "GPROF_RESTORE"        /* 0: our variables are not put back where a program cleaned the environment of a child */
 #define WIRE_HANDSHAKE_MS 200           /* longest that a program may wait for us, once in its life */
 
 /*

@@ -10,7 +10,8 @@ kinds='
 	PYTHONDONTWRITEBYTECODE=1
 	export PYTHONDONTWRITEBYTECODE
 	recorded() {
-		gprof-run -q -f -o t -- "$@" >out 2>err || fail "exit status $?: $(cat out err)"
+		case $1 in --*) option=$1; shift ;; *) option=-q ;; esac
+		gprof-run -q -f -o t "$option" -- "$@" >out 2>err || fail "exit status $?: $(cat out err)"
 	}
 	kinds() { recorded "$PYTHON" "$GPROF_TOP/test/programs/kinds.py" "$@"; }
 	# What the program said, and what the GPU did.
@@ -34,12 +35,15 @@ for method in fork forkserver spawn; do
 	'
 done
 
-it 'a program that becomes another by exec in the middle' "$kinds"'
-	kinds exec 30
-	as_it_says
-	is 61 "$(rows kernel)" kernels
-	is 2 "$(flagged 8)" "process images with CUPTI up"
-'
+for form in execv execl execlp execle fexecve execveat; do
+	it "a program that becomes another by $form in the middle" "$kinds"'
+		kinds exec 30 '$form'
+		as_it_says
+		is 61 "$(rows kernel)" kernels
+		is 2 "$(flagged 8)" "process images with CUPTI up"
+		is "" "$(health ended_early)" "processes that ended without our last flush"
+	'
+done
 
 it 'several devices, each with two contexts, one destroyed with kernels in flight' "$kinds"'
 	SIM_DEVICES=3
@@ -113,8 +117,8 @@ it "a wrapper that clears the environment and lets two variables pass: the drive
 	is 1 "$(flagged 8)" "processes with CUPTI up"
 '
 
-it 'a wrapper that clears the environment runs the program all the same' "$kinds"'
-	recorded /usr/bin/env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$P/driver_api" 40
+it 'a wrapper whose cleared environment stays so runs the program all the same' "$kinds"'
+	recorded --restore-environment=false /usr/bin/env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$P/driver_api" 40
 	is 0 "$(rows kernel)" kernels
 	says spin_ptx,40 out
 '

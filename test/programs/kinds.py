@@ -2,7 +2,7 @@
 """kinds.py KIND [ARGUMENT...]: one program for each of several ways to use CUDA, all through ctypes.
 
   workers METHOD N K     N multiprocessing workers (fork, forkserver, spawn), K kernels each; the parent never touches CUDA
-  exec N                 N kernels, then exec of a Python with N + 1
+  exec N FORM            N kernels, then exec in this form (execl, ...) of a Python with N + 1
   contexts N             on each device: N kernels in the primary context, N in one of our own, destroyed while they run
   reset N                N kernels, the primary context reset while they run, then N + 1 in the new one
   runtimes LIBCUDART...  copies and sets through each of these CUDA runtimes, opened by name, in one process
@@ -39,12 +39,27 @@ def workers(method, n, k):
     print("kernels", int(n) * int(k))
 
 
-def run_exec(n, again=None):
+def run_exec(n, form, again=None):
     launch(Driver(0.1), int(n))
     print("kernels", n, flush=True)
-    if not again:
-        os.environ["SIM_CORRELATION_START"] = "100000"      # one process id, two lives: told apart by these
-        os.execv(sys.executable, [sys.executable, __file__, "exec", str(int(n) + 1), "again"])
+    if again:
+        return
+    os.environ["SIM_CORRELATION_START"] = "100000"      # one process id, two lives: told apart by these
+    words = [word.encode() for word in (sys.executable, __file__, "exec", str(int(n) + 1), form, "again")]
+    libc, here = ctypes.CDLL(None), os.open(sys.executable, os.O_RDONLY)
+    listed = (ctypes.c_char_p * 7)(*words, None)
+    whole = [b"%s=%s" % variable for variable in os.environb.items()]
+    envp = (ctypes.c_char_p * (len(whole) + 1))(*whole, None)
+    if form == "execv":
+        libc.execv(words[0], listed)
+    elif form in ("execl", "execlp"):
+        libc[form](words[0], *words, None)
+    elif form == "execle":
+        libc.execle(words[0], *words, None, envp)
+    elif form == "fexecve":
+        libc.fexecve(here, listed, envp)
+    elif form == "execveat":
+        libc.execveat(-100, words[0], listed, envp, 0)
 
 
 def contexts(n):
