@@ -57,6 +57,11 @@ size_t buffer_take_dropped(void)
 	return __atomic_exchange_n((size_t *)&dropped, 0, __ATOMIC_SEQ_CST);
 }
 
+void buffer_add_dropped(size_t n)
+{
+	dropped += n;
+}
+
 static uint64_t env(const char *name, uint64_t otherwise)
 {
 	const char *value = getenv(name);

@@ -37,7 +37,7 @@ uint32_t cupti_version(void)
 	if (!version) {
 		const char *value = getenv("SIM_CUPTI_VERSION");
 
-		version = value && *value ? (uint32_t)strtoul(value, NULL, 0) : CUPTI_API_VERSION;
+		version = replay_on() ? replay_version() : value && *value ? (uint32_t)strtoul(value, NULL, 0) : CUPTI_API_VERSION;
 	}
 	return version;
 }
@@ -157,6 +157,8 @@ static void on_api(struct sim_call *call, bool exit)
 static void on_context(const struct context *ctx)
 {
 	context_seen = true;
+	if (replay_on())
+		replay_begin();
 	activity_context(ctx);
 }
 

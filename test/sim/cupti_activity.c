@@ -91,7 +91,7 @@ enum op_fate activity_op(const struct op *op)
 	uint32_t kind = op_kind(op);
 	size_t size;
 
-	if (!kind_on[kind] || cupti_at_end())
+	if (!kind_on[kind] || cupti_at_end() || replay_on())
 		return OP_NOT_ENABLED;
 	if (op->graph && op->type != OP_GRAPH && kind_on[CUPTI_ACTIVITY_KIND_GRAPH_TRACE])
 		return OP_NOT_ENABLED;  /* one record for each launch stands for those of the nodes */
@@ -140,7 +140,7 @@ void activity_api(const struct sim_call *call)
 		.threadId = thread_id(), .correlationId = call->corr, .returnValue = *(uint32_t *)call->ret,
 	};
 
-	if (api_wanted(call) && !cupti_at_end())
+	if (api_wanted(call) && !cupti_at_end() && !replay_on())
 		buffer_put(&record, sizeof(record), 0);
 }
 
@@ -199,19 +199,19 @@ static void put_stream(const struct stream *s)
 
 void activity_device(const struct device *dev)
 {
-	if (kind_on[CUPTI_ACTIVITY_KIND_DEVICE])
+	if (kind_on[CUPTI_ACTIVITY_KIND_DEVICE] && !replay_on())
 		put_device(dev);
 }
 
 void activity_context(const struct context *ctx)
 {
-	if (kind_on[CUPTI_ACTIVITY_KIND_CONTEXT])
+	if (kind_on[CUPTI_ACTIVITY_KIND_CONTEXT] && !replay_on())
 		put_context(ctx);
 }
 
 void activity_stream(const struct stream *s)
 {
-	if (kind_on[CUPTI_ACTIVITY_KIND_STREAM])
+	if (kind_on[CUPTI_ACTIVITY_KIND_STREAM] && !replay_on())
 		put_stream(s);
 }
 
@@ -299,7 +299,10 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 {
 	if (!request || !complete)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	buffer_callbacks(request, complete);
+	if (replay_on())
+		replay_to(request, complete);
+	else
+		buffer_callbacks(request, complete);
 	return CUPTI_SUCCESS;
 }
 
@@ -323,7 +326,10 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	}
 	maybe_hang(flag);
-	buffer_flush(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	if (replay_on())
+		replay_wait();
+	else
+		buffer_flush(flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	return CUPTI_SUCCESS;
 }
 
@@ -343,8 +349,11 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
 
 CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
-	uint8_t *at = *record ? (uint8_t *)*record + record_size((*record)->kind) : buffer;
+	uint8_t *at;
 
+	if (replay_on())
+		return replay_next(buffer, record);
+	at = *record ? (uint8_t *)*record + record_size((*record)->kind) : buffer;
 	if (!buffer || !valid || at >= buffer + valid)
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
 	if (!record_size(((CUpti_Activity *)at)->kind))

@@ -7,7 +7,7 @@ SIM_FLAGS  = -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote . -iquote $(B)/sim-obj -is
 
 SIM_CUDA   := calls engine submit memory module graph truth cuda cuda_memory cuda_work
 SIM_CUDART := cudart cudart_ptsz cudart_work
-SIM_CUPTI  := cupti cupti_activity records buffers
+SIM_CUPTI  := cupti cupti_activity records buffers replay
 SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13
 
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))

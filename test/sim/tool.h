@@ -44,5 +44,14 @@ void buffer_period(uint32_t ms);
 size_t buffer_take_dropped(void);
 bool buffer_in_client(void);            /* this thread is inside one of the client's buffer callbacks */
 void buffer_stop(void);
+void buffer_add_dropped(size_t n);
+
+/* replay.c: SIM_REPLAY, a recording instead of records of what the program does. */
+bool replay_on(void);
+uint32_t replay_version(void);
+void replay_to(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete);
+void replay_begin(void);                /* there is a context; from a thread of its own */
+void replay_wait(void);
+CUptiResult replay_next(uint8_t *buffer, CUpti_Activity **record);
 
 #endif
