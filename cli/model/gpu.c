@@ -1,6 +1,7 @@
 #include "cli/model/gpu.h"
 
 #include "cli/model/inside.h"
+#include "cli/model/spans.h"
 
 static const unsigned gpu_kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph };
 #define GPU_KINDS (sizeof gpu_kinds / sizeof *gpu_kinds)
@@ -31,8 +32,6 @@ static struct busy *busy_of(struct seen *s, uint32_t process, uint32_t device)
 
 static void busy_add(struct busy *b, int64_t start, int64_t duration)
 {
-	struct timed *last = b->spans.n ? &b->spans.list[b->spans.n - 1] : NULL;
-
 	b->rows++;
 	if (!start || duration < 0) {
 		b->untimed++;
@@ -42,12 +41,6 @@ static void busy_add(struct busy *b, int64_t start, int64_t duration)
 		b->first = start;
 	if (time_add(start, duration) > b->last)
 		b->last = time_add(start, duration);
-	/* Rows come nearly sorted: most either follow the one before or overlap it, and need no place of their own. */
-	if (last && start >= last->time && start <= last->end) {
-		if (time_add(start, duration) > last->end)
-			last->end = time_add(start, duration);
-		return;
-	}
 	spans_add(&b->spans, start, time_add(start, duration));
 }
 

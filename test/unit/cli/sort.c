@@ -36,30 +36,3 @@ TEST(rows_are_sorted_by_time_and_equal_ones_keep_their_order)
 	CHECK_EQ(p[N - 1].time, INT64_MAX);
 	free(p);
 }
-
-TEST(the_union_of_intervals_is_that_of_a_bitmap)
-{
-	enum { LENGTH = 2000 };
-	char marked[LENGTH];
-
-	for (unsigned round = 0; round < 500; round++) {
-		struct spans s = { 0 };
-		int64_t want = 0;
-
-		memset(marked, 0, sizeof marked);
-		for (size_t n = dice() % 200; n > 0; n--) {
-			int64_t start = (int64_t)(dice() % LENGTH), end = start + (int64_t)(dice() % 60);
-
-			if (end > LENGTH)
-				end = LENGTH;
-			spans_add(&s, start, end);
-			memset(marked + start, 1, (size_t)(end - start));
-		}
-		for (size_t i = 0; i < LENGTH; i++)
-			want += marked[i];
-		CHECK_EQ(spans_union(&s), want);
-		for (size_t i = 1; i < s.n; i++)
-			CHECK(s.list[i - 1].end < s.list[i].time);
-		spans_release(&s);
-	}
-}

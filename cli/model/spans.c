@@ -1,0 +1,128 @@
+#include "cli/model/spans.h"
+
+#include <stdlib.h>
+
+void spans_add(struct spans *s, int64_t start, int64_t end)
+{
+	struct timed *last = s->n ? &s->list[s->n - 1] : NULL;
+
+	if (end <= start)
+		return;
+	/* Rows come nearly sorted: most follow or overlap the one before, and need no place of their own. */
+	if (last && start >= last->time && start <= last->end) {
+		if (end > last->end)
+			last->end = end;
+		return;
+	}
+	if (s->n == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 64;
+		struct timed *list = realloc(s->list, cap * sizeof *list);
+
+		if (!list) {
+			s->oom = true;
+			return;
+		}
+		s->list = list;
+		s->cap = cap;
+	}
+	s->list[s->n++] = (struct timed){ .time = start, .end = end };
+}
+
+void spans_clear(struct spans *s)
+{
+	s->n = 0;
+	s->oom = false;
+}
+
+void spans_release(struct spans *s)
+{
+	free(s->list);
+	*s = (struct spans){ 0 };
+}
+
+int64_t spans_length(const struct spans *s)
+{
+	int64_t total = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		total = time_add(total, time_sub(s->list[i].end, s->list[i].time));
+	return total;
+}
+
+int64_t spans_union(struct spans *s)
+{
+	size_t kept = 0;
+
+	if (s->oom || timed_sort(s->list, s->n) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n; i++) {
+		struct timed *last = kept ? &s->list[kept - 1] : NULL;
+
+		if (!last || s->list[i].time > last->end)
+			s->list[kept++] = s->list[i];
+		else if (s->list[i].end > last->end)
+			last->end = s->list[i].end;
+	}
+	s->n = kept;
+	return spans_length(s);
+}
+
+/* The next interval that lies in both, from a[*i] and b[*k] on.  False: no more. */
+static bool next_common(const struct spans *a, const struct spans *b, size_t *i, size_t *k, struct timed *out)
+{
+	while (*i < a->n && *k < b->n) {
+		const struct timed *p = &a->list[*i], *q = &b->list[*k];
+
+		out->time = p->time > q->time ? p->time : q->time;
+		out->end = p->end < q->end ? p->end : q->end;
+		if (p->end < q->end)
+			++*i;
+		else
+			++*k;
+		if (out->time < out->end)
+			return true;
+	}
+	return false;
+}
+
+int spans_intersect(const struct spans *a, const struct spans *b, struct spans *out)
+{
+	size_t i = 0, k = 0;
+	struct timed both;
+
+	spans_clear(out);
+	while (next_common(a, b, &i, &k, &both))
+		spans_add(out, both.time, both.end);
+	return out->oom ? -1 : 0;
+}
+
+int64_t spans_common(const struct spans *a, const struct spans *b)
+{
+	size_t i = 0, k = 0;
+	int64_t total = 0;
+	struct timed both;
+
+	while (next_common(a, b, &i, &k, &both))
+		total = time_add(total, time_sub(both.end, both.time));
+	return total;
+}
+
+int spans_subtract(const struct spans *a, const struct spans *b, struct spans *out)
+{
+	size_t k = 0;
+
+	spans_clear(out);
+	for (size_t i = 0; i < a->n; i++) {
+		int64_t at = a->list[i].time, end = a->list[i].end;
+
+		while (k < b->n && b->list[k].end <= at)
+			k++;
+		/* One of b can reach into several of a: k stays at the last that may. */
+		for (size_t j = k; j < b->n && b->list[j].time < end; j++) {
+			spans_add(out, at, b->list[j].time);
+			at = b->list[j].end > at ? b->list[j].end : at;
+		}
+		spans_add(out, at, end);
+	}
+	return out->oom ? -1 : 0;
+}
