@@ -45,6 +45,24 @@ it 'correlation ids may wrap' '
 	as_the_gpu_says
 '
 
+it 'a clock of CUPTI that settles only after the first context does no harm' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CLOCK_EARLY_NS=50000000
+	exits 0 traced driver_api 300
+	as_the_gpu_says
+'
+
+it 'device times that are off are kept as CUPTI gives them, and no report shows a negative time' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CLOCK_JITTER_NS=200000
+	exits 0 traced driver_api 300
+	"$P/sim_rows" rows t.gtrace | awk "{ \$4 = \$5 = \"\" } /kernel/" | sort >got
+	"$P/sim_rows" truth truth | awk "{ \$4 = \$5 = \"\" } /kernel/" | sort >want
+	same want got
+	gprof-trace report -r cuda_gpu_kern_sum,cuda_gpu_trace,cuda_api_sum -f csv t.gtrace >report
+	! grep -q -- ",-[0-9]" report || fail "a negative time: $(grep -- ",-[0-9]" report | head -n 3)"
+'
+
 it 'records of unknown kinds are counted, the others are all there' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	export SIM_UNKNOWN_KIND=3

@@ -134,6 +134,28 @@ TEST(a_call_that_cupti_has_no_name_for_has_its_function_name)
 	CHECK_STR(fake_string(api(0)->name), "function");
 }
 
+/* Called around every launch: enabled, they would cost more than all that is wanted. */
+static unsigned never_seen;
+
+static int enable_callback(uint32_t on, void *subscriber, int domain, uint32_t cbid)
+{
+	static const uint32_t helpers[] = { 10, 502, 503, 504 };
+
+	(void)subscriber;
+	for (size_t i = 0; on && domain == DOMAIN_RUNTIME && i < sizeof helpers / sizeof *helpers; i++)
+		never_seen += cbid == helpers[i];
+	never_seen += on && domain != DOMAIN_RUNTIME && domain != DOMAIN_DRIVER;
+	return RESULT_OK;
+}
+
+TEST(error_queries_and_the_helpers_of_a_launch_are_not_asked_for)
+{
+	cupti_fake(130001);
+	tracer.fn.EnableCallback = enable_callback;
+	cupti_api_enable();
+	CHECK_EQ(never_seen, 0);
+}
+
 TEST(callbacks_leave_errno_alone)
 {
 	cupti_fake(130001);
