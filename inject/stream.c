@@ -186,7 +186,7 @@ bool stream_attach(struct stream *s)
 	s->thread = __atomic_add_fetch(&a->next_thread, 1, __ATOMIC_RELAXED);
 	s->sequence = 0;
 	s->too_deep = 0;
-	s->scratch = 0;
+	/* scratch stays: it is in use when a row inside of a CUDA call is the first of its thread. */
 	s->block = &no_block;
 	s->slot = take_slot(a, s->thread);
 	if (s->slot)
@@ -239,6 +239,7 @@ static void stop(void)
 static void forked(void)
 {
 	stream_self.busy = 0;
+	stream_self.scratch = 0;
 	stream_self.epoch = 0;
 }
 

@@ -62,6 +62,18 @@ TEST(a_call_is_a_row_with_its_result_range_and_correlation_id)
 	CHECK_STR(fake_string(api(0)->name), "cudaLaunchKernel_v7000");
 }
 
+/* A module is loaded, or a node made, inside the first call of a thread: that row is the first, and the call's comes after it. */
+TEST(the_first_call_of_a_thread_keeps_its_row_when_something_happens_inside_of_it)
+{
+	struct call c = { DOMAIN_RUNTIME, RUNTIME_LAUNCH, 42, 0 };
+
+	cupti_fake(130001);
+	tell(&c, SITE_ENTER, 0);
+	stream_leave(stream_enter());
+	tell(&c, SITE_EXIT, 0);
+	CHECK_EQ(fake_count(ROW_api), 1);
+}
+
 TEST(a_runtime_call_that_calls_the_driver_is_one_row)
 {
 	struct call outer = { DOMAIN_RUNTIME, RUNTIME_LAUNCH, 7, 0 };
