@@ -130,8 +130,10 @@ int driver_init(void)
 	} else {
 		atexit(driver_end);
 		inject();
-		for (int i = 0; (t = attached) && i < device_count(); i++)
+		for (int i = 0; (t = attached) && i < device_count(); i++) {
+			truth_device(device_get(i));
 			t->device_made(device_get(i));
+		}
 	}
 	phase = RUNNING;
 	if (!init_result && (t = attached))

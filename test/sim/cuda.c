@@ -116,10 +116,15 @@ static const int attributes[] = {
 	[CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED] = 1,
 };
 
+int device_attribute(int what)
+{
+	return (size_t)what < sizeof(attributes) / sizeof(*attributes) ? attributes[what] : 0;
+}
+
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute what, CUdevice dev)
 {
 	ENTER(cuDeviceGetAttribute, value, what, dev);
-	*value = (size_t)what < sizeof(attributes) / sizeof(*attributes) ? attributes[what] : 0;
+	*value = device_attribute((int)what);
 	return LEAVE(device_get(dev) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE);
 }
 

@@ -113,6 +113,7 @@ struct launch {
 	CUstream stream;
 	void **args, **extra;
 	bool cooperative;
+	uint32_t cluster[3];            /* 0: none asked for */
 };
 
 static CUresult launch(const struct launch *l)
@@ -135,6 +136,7 @@ static CUresult launch(const struct launch *l)
 	for (int i = 0; i < 3; i++) {
 		op.grid[i] = l->grid[i];
 		op.block[i] = l->block[i];
+		op.cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
 	}
 	op.ns = kernel_ns(f, l->grid, l->block, l->args, l->extra);
 	op_submit(s, &op);
@@ -151,7 +153,7 @@ static const char *kernel_name(CUfunction fn)
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
 			unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **args, void **extra)
 {
-	struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, shared, stream, args, extra, false };
+	struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, shared, stream, args, extra, false, { 0 } };
 
 	ENTER_KERNEL(cuLaunchKernel, kernel_name(f), f, gx, gy, gz, bx, by, bz, shared, stream, args, extra);
 	return LEAVE(launch(&l));
@@ -160,7 +162,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
 				   unsigned int by, unsigned int bz, unsigned int shared, CUstream stream, void **args)
 {
-	struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, shared, stream, args, NULL, true };
+	struct launch l = { f, { gx, gy, gz }, { bx, by, bz }, shared, stream, args, NULL, true, { 0 } };
 
 	ENTER_KERNEL(cuLaunchCooperativeKernel, kernel_name(f), f, gx, gy, gz, bx, by, bz, shared, stream, args);
 	return LEAVE(launch(&l));
@@ -169,8 +171,16 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned int g
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **args, void **extra)
 {
 	struct launch l = { f, { c->gridDimX, c->gridDimY, c->gridDimZ }, { c->blockDimX, c->blockDimY, c->blockDimZ },
-			    c->sharedMemBytes, c->hStream, args, extra, false };
+			    c->sharedMemBytes, c->hStream, args, extra, false, { 0 } };
 
+	for (unsigned int i = 0; i < c->numAttrs; i++) {
+		const CUlaunchAttribute *a = &c->attrs[i];
+
+		if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+			memcpy(l.cluster, &a->value.clusterDim, sizeof(l.cluster));
+		if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+			l.cooperative = a->value.cooperative;
+	}
 	ENTER_KERNEL(cuLaunchKernelEx, kernel_name(f), c, f, args, extra);
 	return LEAVE(launch(&l));
 }
@@ -302,6 +312,8 @@ static CUresult event_record(struct event *e, CUstream handle)
 
 	NEED(e && s, CUDA_ERROR_INVALID_HANDLE);
 	e->capture = NULL;
+	truth_line("\"type\":\"event_record\",\"event\":%llu,\"correlation\":%u,\"context\":%u,\"stream\":%u",
+		   (unsigned long long)(uintptr_t)e, call_correlation(), s->ctx->id, s->id);
 	if (s->capture) {
 		graph_capture_event(s, e);
 		return CUDA_SUCCESS;
@@ -354,6 +366,9 @@ CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 
 	ENTER(cuEventElapsedTime_v2, ms, start, end);
 	*ms = (float)((double)(int64_t)(b->time - a->time) / 1e6);
+	if (a->time && b->time && b->time <= sim_now())
+		truth_line("\"type\":\"event_elapsed\",\"first\":%llu,\"second\":%llu,\"correlation\":%u,\"ms\":%.9g",
+			   (unsigned long long)(uintptr_t)a, (unsigned long long)(uintptr_t)b, call_correlation(), *ms);
 	return LEAVE(!a->time || !b->time ? CUDA_ERROR_INVALID_HANDLE :
 		     b->time > sim_now() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }

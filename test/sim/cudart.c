@@ -296,7 +296,8 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *c, struct function *f, vo
 {
 	CUlaunchConfig config = { .gridDimX = c->gridDim.x, .gridDimY = c->gridDim.y, .gridDimZ = c->gridDim.z,
 				  .blockDimX = c->blockDim.x, .blockDimY = c->blockDim.y, .blockDimZ = c->blockDim.z,
-				  .sharedMemBytes = (unsigned int)c->dynamicSmemBytes, .hStream = (CUstream)c->stream };
+				  .sharedMemBytes = (unsigned int)c->dynamicSmemBytes, .hStream = (CUstream)c->stream,
+				  .attrs = (CUlaunchAttribute *)c->attrs /* of the same shape */, .numAttrs = c->numAttrs };
 
 	if (!f)
 		return cudaErrorInvalidDeviceFunction;

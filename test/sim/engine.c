@@ -62,6 +62,9 @@ struct context *context_new(struct device *dev, bool primary)
 	contexts = ctx;
 	pthread_mutex_unlock(&engine_lock);
 	if (t) {
+		truth_line("\"type\":\"context\",\"context\":%u,\"device\":%d,\"null_stream\":%u", ctx->id, dev->ordinal,
+			   ctx->null.id);
+		truth_line("\"type\":\"stream\",\"context\":%u,\"stream\":%u,\"priority\":0,\"flags\":3", ctx->id, ctx->null.id);
 		t->context_made(ctx);
 		t->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ctx, NULL, NULL);
 		t->stream_made(&ctx->null);
@@ -147,6 +150,8 @@ struct stream *stream_new(struct context *ctx, uint32_t flags, int priority)
 	ctx->streams = s;
 	pthread_mutex_unlock(&engine_lock);
 	if (t) {
+		truth_line("\"type\":\"stream\",\"context\":%u,\"stream\":%u,\"priority\":%d,\"flags\":%d", ctx->id, s->id,
+			   s->priority, flags & CU_STREAM_NON_BLOCKING ? 2 : 1);
 		t->stream_made(s);
 		t->resource(CUPTI_CBID_RESOURCE_STREAM_CREATED, ctx, s, NULL);
 	}

@@ -92,7 +92,7 @@ struct op {
 	uint32_t corr;
 	uint32_t device, context, stream;
 	const char *name;
-	uint32_t grid[3], block[3];
+	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_shared, dynamic_shared;
 	uint64_t bytes, address;
 	uint64_t pool, pool_size, pool_used;    /* memory: of a pool, if pool is not 0 */
@@ -183,6 +183,7 @@ uint32_t call_correlation(void);        /* of the outermost call of this thread 
 int engine_start(void);                 /* makes the devices; their number */
 struct device *device_get(int ordinal);
 int device_count(void);
+int device_attribute(int what);         /* CUdevice_attribute */
 struct context *context_new(struct device *dev, bool primary);
 void context_destroy(struct context *ctx);
 struct context *context_current(void);
@@ -250,6 +251,8 @@ uint64_t graph_node_id(const void *node);
 void truth_op(const struct op *op, enum op_fate fate);
 void truth_node(uint64_t node, uint64_t original, uint32_t type, bool told);
 void truth_call(const struct sim_call *call);
+void truth_device(const struct device *dev);
 void truth_event(const char *what);
+void truth_line(const char *format, ...) __attribute__((format(printf, 1, 2)));         /* "key":value,... */
 
 #endif

@@ -145,8 +145,9 @@ void module_touch(struct function *f, struct context *ctx)
 	load = f->module->loaded_in != ctx;
 	f->module->loaded_in = ctx;
 	pthread_mutex_unlock(&engine_lock);
-	if (load && t)
-		t->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, ctx, NULL, &data);
+	if (load && t && t->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, ctx, NULL, &data))
+		truth_line("\"type\":\"module\",\"module\":%u,\"bytes\":%zu,\"context\":%u,\"correlation\":%u", f->module->id,
+			   f->module->size, ctx->id, call_correlation());
 	if (!first)
 		return;
 	op.start = sim_now();

@@ -72,7 +72,7 @@ static size_t from_kernel(const struct op *op, uint32_t kind, void *out)
 						CUPTI_ACTIVITY_LAUNCH_TYPE_REGULAR,
 		.graphNodeId = op->node, .graphId = op->graph,
 		.channelID = op->stream, .channelType = CUPTI_CHANNEL_TYPE_COMPUTE,
-		.clusterX = 1, .clusterY = 1, .clusterZ = 1,
+		.clusterX = op->cluster[0], .clusterY = op->cluster[1], .clusterZ = op->cluster[2],
 	};
 
 	memcpy(out, &r, sizeof(r));

@@ -1,6 +1,7 @@
 /* SIM_TRUTH=path: one JSON line for each thing that was done, whole lines, appended by whichever process did it. */
 #include "test/sim/engine.h"
 
+#include <cuda.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,8 +119,11 @@ void truth_op(const struct op *op, enum op_fate fate)
 		return;
 	put_string(name, sizeof(name), op->type == OP_MEMCPY ? copy_name(op) : op->name);
 	if (op->type == OP_KERNEL)
-		snprintf(more, sizeof(more), ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u]", op->grid[0], op->grid[1],
-			 op->grid[2], op->block[0], op->block[1], op->block[2]);
+		snprintf(more, sizeof(more), ",\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],\"registers\":%u,"
+			 "\"static\":%u,\"dynamic\":%u,\"cooperative\":%u,\"cluster\":[%u,%u,%u]", op->grid[0],
+			 op->grid[1], op->grid[2], op->block[0], op->block[1], op->block[2], op->registers,
+			 op->static_shared, op->dynamic_shared, op->cooperative, op->cluster[0], op->cluster[1],
+			 op->cluster[2]);
 	else if (op->type == OP_MEMORY || op->type == OP_POOL)
 		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u,\"operation\":%u,\"kind\":%u,\"address\":%llu,"
 			 "\"pool\":%llu,\"size\":%llu,\"used\":%llu", (unsigned long long)op->bytes, op->async, op->value, op->src_kind,
@@ -129,9 +133,10 @@ void truth_op(const struct op *op, enum op_fate fate)
 		snprintf(more, sizeof(more), ",\"operation\":%u,\"job\":%llu,\"bytes\":%llu", op->value,
 			 (unsigned long long)op->node, (unsigned long long)op->bytes);
 	else if (op->type == OP_MEMCPY || op->type == OP_MEMSET)
-		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u", (unsigned long long)op->bytes, op->async);
+		snprintf(more, sizeof(more), ",\"bytes\":%llu,\"async\":%u,\"from\":%u,\"to\":%u,\"peer\":%u,\"value\":%u",
+			 (unsigned long long)op->bytes, op->async, op->src_kind, op->dst_kind, op->peer_device, op->value);
 	else
-		snprintf(more, sizeof(more), ",\"kind\":%u,\"result\":%u", op->value, op->result);
+		snprintf(more, sizeof(more), ",\"kind\":%u,\"result\":%u,\"event\":%u", op->value, op->result, op->event);
 	put_line("\"type\":\"%s\",\"name\":\"%s\",\"start\":%llu,\"end\":%llu,\"correlation\":%u,\"device\":%u,"
 		 "\"context\":%u,\"stream\":%u%s,\"graph\":%u,\"node\":%llu,\"zeroed\":%s,\"fate\":\"%s\"",
 		 type[op->type], name, (unsigned long long)op->start, (unsigned long long)op->end, op->corr, op->device,
@@ -144,6 +149,36 @@ void truth_node(uint64_t node, uint64_t original, uint32_t type, bool told)
 	if (truth_wanted())
 		put_line("\"type\":\"node\",\"node\":%llu,\"original\":%llu,\"kind\":%u,\"correlation\":%u,\"told\":%s",
 			 (unsigned long long)node, (unsigned long long)original, type, call_correlation(), told ? "true" : "false");
+}
+
+void truth_line(const char *format, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (!truth_wanted())
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	put_line("%s", text);
+}
+
+void truth_device(const struct device *dev)
+{
+	char uuid[33] = "";
+
+	for (int i = 0; i < 16; i++)
+		snprintf(uuid + 2 * i, 3, "%02x", dev->uuid[i]);
+#define OF(name) device_attribute(CU_DEVICE_ATTRIBUTE_##name)
+	truth_line("\"type\":\"device\",\"device\":%d,\"uuid\":\"%s\",\"sms\":%d,\"major\":%d,\"minor\":%d,\"clock\":%d,"
+		   "\"l2\":%d,\"warp\":%d,\"threads_block\":%d,\"threads_sm\":%d,\"blocks_sm\":%d,\"shared_sm\":%d,"
+		   "\"shared_block\":%d,\"registers_sm\":%d,\"registers_block\":%d", dev->ordinal, uuid,
+		   OF(MULTIPROCESSOR_COUNT), OF(COMPUTE_CAPABILITY_MAJOR), OF(COMPUTE_CAPABILITY_MINOR), OF(CLOCK_RATE),
+		   OF(L2_CACHE_SIZE), OF(WARP_SIZE), OF(MAX_THREADS_PER_BLOCK), OF(MAX_THREADS_PER_MULTIPROCESSOR),
+		   OF(MAX_BLOCKS_PER_MULTIPROCESSOR), OF(MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+		   OF(MAX_SHARED_MEMORY_PER_BLOCK), OF(MAX_REGISTERS_PER_MULTIPROCESSOR), OF(MAX_REGISTERS_PER_BLOCK));
+#undef OF
 }
 
 void truth_call(const struct sim_call *call)
