@@ -189,6 +189,7 @@ static void put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_kernel), "kernel", "kernels");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memcpy), "copy", "copies");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memset), "memory set", "memory sets");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_unified), "event of unified memory", "events of unified memory");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_graph), "graph launch", "graph launches");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");

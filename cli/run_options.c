@@ -17,7 +17,7 @@
 
 /* Filled by the table's rows, handed over by request_parse(). */
 static struct request r;
-static bool overwrite, env_all, memory_usage;
+static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
 static const char *wait_for;
 static uint64_t flush_ms;
 
@@ -438,6 +438,8 @@ int request_parse(struct request *out, int argc, char **argv)
 	r.config.overwrite = overwrite;
 	r.config.env_all = env_all;
 	r.config.memory_usage = memory_usage;
+	r.config.um_cpu_faults = um_cpu_faults;
+	r.config.um_gpu_faults = um_gpu_faults;
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
 	if (flush_ms)
 		r.config.flush_ms = flush_ms;

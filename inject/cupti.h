@@ -3,6 +3,7 @@
  *	cupti_api.c       API calls -> rows, in the program's threads
  *	cupti_resource.c  contexts and streams come and go; CUPTI reports errors
  *	cupti_event.c     events recorded, and times between them, out of calls' parameters
+ *	cupti_unified.c   counters of unified memory
  *	cupti_graph.c     nodes of graphs -> rows
  *	cupti_buffers.c   empty buffers for CUPTI
  *	cupti_activity.c  full ones -> rows, mostly in CUPTI's threads
@@ -39,6 +40,7 @@ struct tracer {
 	uint32_t parent_had_cuda;       /* this is a forked child of such a process */
 	uint32_t called;                /* CUDA was called since the last flush */
 	uint32_t ending;                /* the last flush was asked for; the program may still go on for a while */
+	uint32_t unified;               /* counters of unified memory were asked for, or not wanted */
 	uint32_t no_contexts, no_streams; /* CUPTI refused these activity kinds: rows come from callbacks */
 	void *subscriber;
 };

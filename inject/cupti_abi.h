@@ -11,9 +11,14 @@
 /* CUptiResult */
 enum cupti_result {
 	RESULT_OK = 0,
+	RESULT_INVALID_PARAMETER = 1,
 	RESULT_MAX_LIMIT = 12,          /* cuptiActivityGetNextRecord: no more records */
 	RESULT_NOT_INITIALIZED = 15,    /* driver older than this CUPTI needs */
 	RESULT_INVALID_KIND = 21,       /* cuptiActivityGetNextRecord: what follows is no record */
+	RESULT_UNIFIED_PLATFORM = 28,   /* no counters of unified memory here; on this device; without peer access; under MPS */
+	RESULT_UNIFIED_DEVICE = 29,
+	RESULT_UNIFIED_NO_PEER = 30,
+	RESULT_UNIFIED_MPS = 31,
 	RESULT_BUSY = 39,               /* another subscriber */
 	RESULT_UNKNOWN = 999,           /* no driver */
 };
@@ -47,6 +52,7 @@ enum cupti_kind {
 	KIND_CONCURRENT_KERNEL = 10,
 	KIND_OVERHEAD = 17,
 	KIND_MEMCPY2 = 22,
+	KIND_UNIFIED = 25,
 	KIND_STREAM = 37,
 	KIND_SYNC = 38,
 	KIND_MEMORY = 49,
@@ -57,6 +63,12 @@ enum cupti_kind {
 
 /* CUpti_ActivityMemoryPoolType */
 enum cupti_pool_type { POOL_LOCAL = 1, POOL_IMPORTED = 2 };
+
+/* CUpti_ActivityUnifiedMemoryCounterKind */
+enum cupti_unified {
+	UNIFIED_HTOD = 1, UNIFIED_DTOH, UNIFIED_CPU_FAULT, UNIFIED_GPU_FAULT, UNIFIED_THRASHING, UNIFIED_THROTTLING, UNIFIED_REMOTE_MAP,
+	UNIFIED_DTOD,
+};
 
 /* CUpti_ActivityObjectKind, of overhead records */
 enum cupti_object { OBJECT_PROCESS = 1, OBJECT_THREAD = 2, OBJECT_DEVICE = 3, OBJECT_CONTEXT = 4, OBJECT_STREAM = 5 };
@@ -111,6 +123,12 @@ struct cupti_graph_data {
 struct cupti_state_data {
 	int result;
 	const char *message;            /* may be NULL */
+};
+
+/* CUpti_ActivityUnifiedMemoryCounterConfig; scope and device have meant nothing since CUDA 7.0 */
+struct cupti_unified_config {
+	int scope, kind;
+	uint32_t device, enable;
 };
 
 /* CUpti_SubscriberParams */

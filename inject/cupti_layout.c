@@ -76,6 +76,13 @@ static const struct jit_layout jits[] = {
 	{     18,  64,   0 },                   /* 11.8 */
 };
 
+/* The layout of before CUDA 7.0, of 40 bytes, no library writes that we load. */
+static const struct unified_layout unifieds[] = {
+	/*  since size processors */
+	{     26, 104,  64 },                   /* 12.8 */
+	{     13,  64,   0 },
+};
+
 /* Of these we read what was there before 11.0.  A device record of 184 bytes or more hands its name over to us. */
 static const struct plain_layout devices[]  = { { 13, 144, 184 } };
 static const struct plain_layout contexts[] = { { 13, 16, 0 } };
@@ -102,6 +109,7 @@ int cupti_layouts_choose(struct cupti_layouts *l, uint32_t version)
 	CHOOSE(l->memory, memories)
 	CHOOSE(l->pool, pools)
 	CHOOSE(l->jit, jits)
+	CHOOSE(l->unified, unifieds)
 	CHOOSE(l->device, devices)
 	CHOOSE(l->context, contexts)
 	CHOOSE(l->stream, streams)
@@ -132,6 +140,8 @@ uint32_t cupti_layouts_size(const struct cupti_layouts *l, uint32_t kind)
 		return l->pool.size;
 	case KIND_GRAPH:
 		return l->graph.size;
+	case KIND_UNIFIED:
+		return l->unified.size;
 	case KIND_DEVICE:
 		return l->device.size;
 	case KIND_CONTEXT:

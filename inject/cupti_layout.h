@@ -49,6 +49,9 @@ enum {
 	JIT_ENTRY = 4, JIT_OPERATION = 8, JIT_DEVICE = 12, JIT_START = 16, JIT_END = 24, JIT_CORR = 32, JIT_JOB = 40,
 	JIT_CACHE_SIZE = 48, JIT_CACHE_PATH = 56,
 
+	UNIFIED_KIND = 4, UNIFIED_VALUE = 8, UNIFIED_START = 16, UNIFIED_END = 24, UNIFIED_ADDRESS = 32, UNIFIED_SOURCE = 40,
+	UNIFIED_TARGET = 44, UNIFIED_FLAGS = 56,
+
 	GRAPH_CORR = 4, GRAPH_START = 8, GRAPH_END = 16, GRAPH_DEVICE = 24, GRAPH_ID = 28, GRAPH_CONTEXT = 32, GRAPH_STREAM = 36,
 
 	STREAM_CONTEXT = 4, STREAM_ID = 8, STREAM_PRIORITY = 12, STREAM_FLAGS = 16,
@@ -66,6 +69,7 @@ struct overhead_layout { uint32_t since; uint16_t size, corr, data; };
 struct graph_layout    { uint32_t since; uint16_t size, end_device; };
 struct memory_layout   { uint32_t since; uint16_t size, used; };
 struct jit_layout      { uint32_t since; uint16_t size, tid; };
+struct unified_layout  { uint32_t since; uint16_t size, processors; };
 struct plain_layout    { uint32_t since; uint16_t size, owned_name; };
 
 struct cupti_layouts {
@@ -77,6 +81,7 @@ struct cupti_layouts {
 	struct graph_layout graph;
 	struct memory_layout memory, pool;
 	struct jit_layout jit;
+	struct unified_layout unified;
 	struct plain_layout device, context, stream;
 };
 

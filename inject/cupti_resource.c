@@ -3,6 +3,7 @@
 #include "inject/cupti.h"
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
+#include "inject/cupti_unified.h"
 #include "inject/lifecycle.h"
 #include "inject/stream.h"
 
@@ -104,10 +105,12 @@ void cupti_resource_event(uint32_t cbid, const struct cupti_resource_data *d)
 		/* The driver has registered its exit handler by now; ours must run before it. */
 		lifecycle_at_exit();
 		cupti_flush_start();
+		cupti_unified_start(false);
 		break;
 	case RESOURCE_CONTEXT_CREATED:
 		lifecycle_at_exit();
 		cupti_flush_start();
+		cupti_unified_start(true);
 		context_created(d);
 		break;
 	case RESOURCE_STREAM_CREATED:

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "inject/cupti.h"
+#include "inject/cupti_unified.h"
 #include "inject/intern.h"
 
 void cupti_pass_init(struct cupti_pass *p, struct stream *s)
@@ -355,6 +356,30 @@ static void jit(struct cupti_pass *p, const uint8_t *r)
 	stream_publish(p->s, row);
 }
 
+static void unified(struct cupti_pass *p, const uint8_t *r)
+{
+	uint32_t kind = at32(r, UNIFIED_KIND);
+	bool at_once = kind == UNIFIED_CPU_FAULT || kind == UNIFIED_THRASHING || kind == UNIFIED_REMOTE_MAP;
+	struct unified_row *row;
+	struct span span = { 0, 0 };
+
+	if (at_once ? !time_of(p, r, UNIFIED_START, &span.start) : !span_of(p, r, UNIFIED_START, UNIFIED_END, &span))
+		return;
+	row = stream_reserve(p->s, ROW_unified, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct unified_row){
+		.start = span.start,
+		.duration = span.duration,
+		.address = at64(r, UNIFIED_ADDRESS),
+		.kind = kind,
+		.source = UINT32_MAX,
+		.target = UINT32_MAX,
+	};
+	cupti_unified_value(row, r);
+	stream_publish(p->s, row);
+}
+
 /* ---- definitions: always kept ---- */
 
 static void device_instance(struct device_row *row, const uint8_t *r)
@@ -458,6 +483,8 @@ unsigned cupti_row_kind(uint32_t kind)
 		return ROW_memory;
 	case KIND_MEMORY_POOL:
 		return ROW_mempool;
+	case KIND_UNIFIED:
+		return ROW_unified;
 	case KIND_GRAPH:
 		return ROW_graph;
 	case KIND_DEVICE:
@@ -510,6 +537,9 @@ void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)
 		break;
 	case KIND_MEMORY_POOL:
 		memory_pool(p, r);
+		break;
+	case KIND_UNIFIED:
+		unified(p, r);
 		break;
 	case KIND_GRAPH:
 		graph(p, r);

@@ -1,4 +1,4 @@
-/* cuda_gpu_trace: every kernel, copy, memory set and whole graph, one line each, by start. */
+/* cuda_gpu_trace: every kernel, copy, memory set, whole graph and transfer of unified memory, one line each, by start. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
@@ -34,6 +34,9 @@ struct listing {
 	struct common kernels, copies, sets, graphs;
 	const uint32_t *graph, *name, *config, *kind, *source, *target, *set_target;
 	const uint64_t *bytes, *set_bytes;
+	const int64_t *unified_start, *unified_duration;
+	const uint64_t *unified_bytes;
+	const uint32_t *unified_kind, *unified_from, *unified_to, *unified_process;
 	uint64_t untimed;
 	uint32_t device_process, device_id;     /* whose name this is */
 	const char *device;
@@ -56,6 +59,35 @@ static bool columns_read(struct listing *l)
 	       (l->kind = MODEL_U32(m, memcpy, kind)) && (l->source = MODEL_U32(m, memcpy, src_kind)) &&
 	       (l->target = MODEL_U32(m, memcpy, dst_kind)) && (l->bytes = MODEL_U64(m, memcpy, bytes)) &&
 	       (l->set_bytes = MODEL_U64(m, memset, bytes)) && (l->set_target = MODEL_U32(m, memset, mem_kind));
+}
+
+static bool unified_read(struct listing *l)
+{
+	struct model *m = l->m;
+
+	return (l->unified_start = MODEL_I64(m, unified, start)) && (l->unified_duration = MODEL_I64(m, unified, duration)) &&
+	       (l->unified_bytes = MODEL_U64(m, unified, bytes)) && (l->unified_kind = MODEL_U32(m, unified, kind)) &&
+	       (l->unified_from = MODEL_U32(m, unified, source)) && (l->unified_to = MODEL_U32(m, unified, target)) &&
+	       (l->unified_process = model_row_process(m, ROW_unified));
+}
+
+/* All rows by start; NULL: out of memory. */
+static struct timed *order_all(struct listing *l, size_t *n)
+{
+	struct timed *order = model_gpu_order(l->m, n), *all;
+
+	if (!order || !columns_read(l) || !unified_read(l) ||
+	    !(all = realloc(order, (*n + model_rows(l->m, ROW_unified) + 1) * sizeof *all)))
+		goto failed;
+	order = all;
+	for (size_t i = 0; i < model_rows(l->m, ROW_unified); i++)
+		if (unified_words(l->unified_kind[i]))
+			order[(*n)++] = (struct timed){ .time = l->unified_start[i], .kind = ROW_unified, .row = (uint32_t)i };
+	if (timed_sort(order, *n) == 0)
+		return order;
+failed:
+	free(order);
+	return NULL;
 }
 
 /* "NVIDIA H100 (0)", as nsys prints it. */
@@ -158,6 +190,23 @@ static void put_whole_graph(struct listing *l, struct cell *cell, const struct t
 	cell[C_NAME] = TEXT(table_keep(l->t, "[CUDA graph %u]", l->graph[at->row]));
 }
 
+/* No call asked for it, on no stream. */
+static void put_unified(struct listing *l, struct cell *cell, const struct timed *at)
+{
+	uint32_t from = l->unified_from[at->row], to = l->unified_to[at->row];
+	int64_t duration = l->unified_duration[at->row];
+	bool timed = at->time && duration >= 0;
+
+	l->untimed += !timed;
+	cell[C_START] = timed ? NUMBER(time_sub(at->time, l->begin)) : UNKNOWN;
+	cell[C_DURATION] = timed ? NUMBER(duration) : UNKNOWN;
+	put_bytes(cell, l->unified_bytes[at->row], timed ? duration : 0);
+	cell[C_SOURCE] = cell[C_TARGET] = TEXT("Managed");
+	if (to != UINT32_MAX || from != UINT32_MAX)
+		cell[C_DEVICE] = TEXT(device_name(l, l->unified_process[at->row], to != UINT32_MAX ? to : from));
+	cell[C_NAME] = TEXT(table_keep(l->t, "[CUDA memcpy %s]", unified_words(l->unified_kind[at->row])));
+}
+
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	struct listing l = { .m = m, .t = t, .begin = model_start(m) };
@@ -165,11 +214,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 	size_t n;
 
 	(void)variant;
-	order = model_gpu_order(m, &n);
-	if (!order || !columns_read(&l)) {
-		free(order);
+	order = order_all(&l, &n);
+	if (!order)
 		return -1;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct cell cell[N_CELLS] = { 0 };
 
@@ -179,6 +226,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 			put_copy(&l, cell, &order[i]);
 		else if (order[i].kind == ROW_memset)
 			put_set(&l, cell, &order[i]);
+		else if (order[i].kind == ROW_unified)
+			put_unified(&l, cell, &order[i]);
 		else
 			put_whole_graph(&l, cell, &order[i]);
 		table_row(t, cell);

@@ -1,9 +1,10 @@
-/* cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum: copies and memory sets by direction. */
+/* cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum: copies and memory sets by direction, those of unified memory too. */
 #include "cli/analyze/sums.h"
 #include "cli/analyze/why.h"
 #include "cli/model/names.h"
 
-#define MEMSET_KEY (1ull << 32)         /* no copy kind */
+#define MEMSET_KEY  (1ull << 32)        /* no copy kind */
+#define UNIFIED_KEY (2ull << 32)        /* + kind of unified memory's transfers, which have no call */
 
 static const struct heading time_columns[] = {
 	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Count", 0 },
@@ -23,6 +24,15 @@ static bool all_sets(struct sums *s, const struct batch *b, size_t row, uint64_t
 	return true;
 }
 
+static bool transfers(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
+{
+	const uint32_t *kind = b->column[2];
+
+	(void)s;
+	*key = UNIFIED_KEY | kind[row];
+	return unified_words(kind[row]) != NULL;
+}
+
 static const char *operation(struct sums *s, struct table *t, uint64_t key)
 {
 	const char *words = memcpy_words((unsigned)key);
@@ -30,6 +40,8 @@ static const char *operation(struct sums *s, struct table *t, uint64_t key)
 	(void)s;
 	if (key == MEMSET_KEY)
 		return "[CUDA memset]";
+	if (key & UNIFIED_KEY)
+		return table_keep(t, "[CUDA memcpy %s]", unified_words((unsigned)key));
 	return words ? table_keep(t, "[CUDA memcpy %s]", words) : table_keep(t, "[CUDA memcpy kind %u]", (unsigned)key);
 }
 
@@ -48,12 +60,15 @@ static int run_time(struct model *m, struct table *t, const char *variant)
 {
 	static const unsigned copies[] = { COL_memcpy_duration, COL_memcpy_start | MODEL_IF_ZERO, COL_memcpy_kind };
 	static const unsigned sets[] = { COL_memset_duration, COL_memset_start | MODEL_IF_ZERO };
+	static const unsigned unified[] = { COL_unified_duration, COL_unified_start | MODEL_IF_ZERO, COL_unified_kind };
 	struct sums s = { .m = m };
 	int rc = sums_pass(&s, ROW_memcpy, copies, 3, NULL);
 
 	(void)variant;
 	if (rc == 0)
 		rc = sums_pass(&s, ROW_memset, sets, 2, all_sets);
+	if (rc == 0)
+		rc = sums_pass(&s, ROW_unified, unified, 3, transfers);
 	return finish(&s, t, rc, sums_print_times);
 }
 
@@ -61,12 +76,15 @@ static int run_size(struct model *m, struct table *t, const char *variant)
 {
 	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind }; /* a size of 0 is a size */
 	static const unsigned sets[] = { COL_memset_bytes, MODEL_SKIP };
+	static const unsigned unified[] = { COL_unified_bytes, MODEL_SKIP, COL_unified_kind };
 	struct sums s = { .m = m };
 	int rc = sums_pass(&s, ROW_memcpy, copies, 3, NULL);
 
 	(void)variant;
 	if (rc == 0)
 		rc = sums_pass(&s, ROW_memset, sets, 2, all_sets);
+	if (rc == 0)
+		rc = sums_pass(&s, ROW_unified, unified, 3, transfers);
 	return finish(&s, t, rc, sums_print_sizes);
 }
 

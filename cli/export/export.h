@@ -11,7 +11,7 @@
 
 struct export;
 
-enum track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_WAITS, TRACK_OVERHEAD };
+enum track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_WAITS, TRACK_OVERHEAD, TRACK_UNIFIED };
 
 /* A line of the picture: slices on it lie beside or inside each other, never across. */
 struct track {
@@ -58,6 +58,8 @@ struct exporter {
 	void (*mark)(struct export *x, const struct host_slice *s);
 	void (*step)(struct export *x, const struct host_slice *s, uint64_t number);
 	void (*gpu)(struct export *x, const struct gpu_slice *s);
+	/* A transfer of unified memory, or page faults of a GPU. */
+	void (*unified)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
 	void (*overhead)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
 	int (*end)(struct export *x);
 	void (*release)(struct export *x);      /* of whatever begin has made */

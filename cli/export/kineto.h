@@ -40,6 +40,8 @@ struct kineto {
 	const uint64_t *node_range;
 	const uint32_t *wait_type, *wait_context, *wait_stream;
 	const uint32_t *overhead_kind;
+	const uint32_t *unified_kind, *unified_cause, *unified_access, *unified_faults;
+	const uint64_t *unified_address, *unified_bytes;
 };
 
 /* Everything before the events, and behind them.  0, or -1: out of memory. */

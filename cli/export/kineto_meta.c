@@ -199,6 +199,8 @@ static const char *stream_name(struct export *x, const struct track *t, char *te
 
 	if (t->kind == TRACK_OVERHEAD)
 		return "CUPTI";
+	if (t->kind == TRACK_UNIFIED)
+		return t->id ? "unified memory (page faults)" : "unified memory";
 	if (t->id == STREAM_NONE)
 		return "context (waits)";
 	snprintf(text, size, "stream %u%s%.200s%s%s", t->id, given ? " (" : "", given ? given : "", given ? ")" : "",

@@ -8,6 +8,7 @@
 #define LANE_TID    2000000u
 #define LIBRARY_TID 10000000u   /* above what a kernel gives out as thread ids (4194304) */
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
+#define UNIFIED_TID 1999990u    /* transfers of unified memory; + 1: page faults */
 #define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
 #define MOST_GPUS   64u         /* host pids below are moved */
 
@@ -79,7 +80,7 @@ static uint32_t gpu_of(struct export *x, uint32_t process, uint32_t device)
 	for (size_t i = 0; d && (d->uuid_high || d->uuid_low) && i < x->n_tracks && gpu == MAP_NONE; i++) {
 		const struct track *t = &x->tracks[i];
 
-		if (t->kind != TRACK_STREAM && t->kind != TRACK_WAITS)
+		if (t->kind == TRACK_THREAD || t->kind == TRACK_OVERHEAD)
 			continue;
 		other = model_device(x->m, t->process, t->device);
 		if (other && other->uuid_high == d->uuid_high && other->uuid_low == d->uuid_low)
@@ -138,7 +139,8 @@ static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t proc
 		.lane = lane,
 		.gpu = gpu_of(x, process, device),
 	};
-	uint32_t tid = stream == STREAM_NONE ? CONTEXT_TID : kind == TRACK_WAITS ? stream + WAITS_TID : stream;
+	uint32_t tid = stream == STREAM_NONE ? CONTEXT_TID : kind == TRACK_WAITS ? stream + WAITS_TID :
+		       kind == TRACK_UNIFIED ? stream + UNIFIED_TID : stream;
 
 	t.pid = kind == TRACK_OVERHEAD ? UINT32_MAX : t.gpu;
 	t.tid = free_tid(x, t.pid, tid + lane * LANE_TID);

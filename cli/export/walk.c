@@ -3,6 +3,7 @@
 #include "cli/model/gpu.h"
 #include "cli/model/join.h"
 #include "cli/model/libraries.h"
+#include "cli/model/names.h"
 #include "cli/model/process.h"
 
 #include <stdlib.h>
@@ -336,6 +337,41 @@ static int walk_overhead(struct export *x)
 	return x->oom ? -1 : 0;
 }
 
+/* On tracks of the device beside its streams: no call asked for these, and they are in no stream. */
+static int walk_unified(struct export *x)
+{
+	const int64_t *start = MODEL_I64(x->m, unified, start), *duration = MODEL_I64(x->m, unified, duration);
+	const uint32_t *kind = MODEL_U32(x->m, unified, kind), *source = MODEL_U32(x->m, unified, source);
+	const uint32_t *target = MODEL_U32(x->m, unified, target), *process = model_row_process(x->m, ROW_unified);
+	size_t n = model_rows(x->m, ROW_unified);
+	struct timed *order = malloc(n * sizeof *order + 1);
+
+	x->oom |= !start || !duration || !kind || !source || !target || !process || !order;
+	for (size_t i = 0; i < n && !x->oom; i++)
+		order[i] = (struct timed){ .time = start[i], .row = (uint32_t)i };
+	if (!x->oom && timed_sort(order, n) < 0)
+		x->oom = true;
+	for (size_t i = 0; i < n && !x->oom; i++, advance(x)) {
+		uint32_t row = order[i].row, p = process[row], track;
+		bool faults = kind[row] == 4;
+
+		if (!takes(x, p) || (!faults && !unified_words(kind[row])))
+			continue;
+		if (!start[row] || duration[row] < 0) {
+			x->untimed++;
+			continue;
+		}
+		track = track_of_stream(x, TRACK_UNIFIED, p, target[row] != UINT32_MAX ? target[row] : source[row], faults, start[row],
+					time_add(start[row], duration[row]));
+		if (x->oom)
+			break;
+		x->format->unified(x, row, track, start[row], duration[row]);
+		x->events++;
+	}
+	free(order);
+	return x->oom ? -1 : 0;
+}
+
 /* ---- steps ---- */
 
 /* The thread that a step covering everything is put on: the one that made the first call, else began the first
@@ -480,7 +516,7 @@ static int number_corr(struct export *x)
 static uint64_t count_rows(const struct export *x)
 {
 	static const unsigned kinds[] = { ROW_api,    ROW_range, ROW_mark, ROW_kernel,  ROW_memcpy,
-					  ROW_memset, ROW_graph, ROW_sync, ROW_overhead };
+					  ROW_memset, ROW_graph, ROW_sync, ROW_overhead, ROW_unified };
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -497,7 +533,7 @@ int export_walk(struct export *x)
 		return -1;
 	if (walk_calls(x, &calls) < 0 || walk_ranges(x, &calls) < 0 || walk_marks(x) < 0 || walk_steps(x, &calls) < 0)
 		return -1;
-	if (walk_gpu(x, &calls) < 0 || walk_overhead(x) < 0)
+	if (walk_gpu(x, &calls) < 0 || walk_unified(x) < 0 || walk_overhead(x) < 0)
 		return -1;
 	return x->format->end(x);
 }

@@ -200,6 +200,15 @@ const char *memcpy_short(unsigned kind)
 	return WORD(words, kind);
 }
 
+const char *unified_words(unsigned kind)
+{
+	static const char *const words[] = {
+		[1] = "Unified Host-to-Device", [2] = "Unified Device-to-Host", [8] = "Unified Device-to-Device",
+	};
+
+	return WORD(words, kind);
+}
+
 const char *memory_words(unsigned kind)
 {
 	static const char *const words[] = {
@@ -291,6 +300,7 @@ const char *kind_words(unsigned kind)
 	case ROW_module:   return "loads of modules";
 	case ROW_memory:   return "allocations and releases";
 	case ROW_mempool: return "memory pool records";
+	case ROW_unified: return "events of unified memory";
 	default:           return record_by_kind(kind) ? record_by_kind(kind)->name : "rows of an unknown kind";
 	}
 }

@@ -33,6 +33,7 @@ void name_plain(const char *demangled, char *out, size_t size);
 /* Words for numbers.  Unknown numbers give NULL. */
 const char *memcpy_words(unsigned kind);        /* "Host-to-Device" */
 const char *memcpy_short(unsigned kind);        /* "HtoD" */
+const char *unified_words(unsigned kind);       /* of a transfer: "Unified Host-to-Device"; NULL of what is none */
 const char *memory_words(unsigned kind);        /* "Pageable" */
 const char *sync_words(unsigned type);          /* "Stream Sync" */
 const char *overhead_words(unsigned kind);      /* "buffer flush" */

@@ -113,6 +113,24 @@ CUresult cuMemAllocManaged(CUdeviceptr *p, size_t size, unsigned int flags)
 	return LEAVE(allocate((void **)p, size, MEM_MANAGED, NULL));
 }
 
+static CUresult prefetch(void *p, size_t n, CUmemLocation where, CUstream stream)
+{
+	struct stream *s = stream_here(stream);
+
+	NEED(context_current(), CUDA_ERROR_INVALID_CONTEXT);
+	NEED(s, CUDA_ERROR_INVALID_HANDLE);
+	NEED(n && memory_kind(p) == MEM_MANAGED, CUDA_ERROR_INVALID_VALUE);
+	NEED(where.type != CU_MEM_LOCATION_TYPE_DEVICE || device_get(where.id), CUDA_ERROR_INVALID_DEVICE);
+	managed_prefetch(s, p, n, where.type == CU_MEM_LOCATION_TYPE_DEVICE ? where.id : -1);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr p, size_t n, CUmemLocation where, unsigned int flags, CUstream stream)
+{
+	ENTER(cuMemPrefetchAsync_v2, p, n, where, flags, stream);
+	return LEAVE(prefetch(AT(p), n, where, stream));
+}
+
 CUresult cuMemHostAlloc(void **p, size_t size, unsigned int flags)
 {
 	ENTER(cuMemHostAlloc, p, size, flags);

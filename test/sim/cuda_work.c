@@ -122,6 +122,7 @@ static CUresult launch(const struct launch *l)
 	struct stream *s = stream_here(l->stream);
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	struct op op = { .type = OP_KERNEL, .dynamic_shared = l->shared, .cooperative = l->cooperative };
+	struct managed_moves *moves = NULL;
 	static _Atomic uint64_t slow_us = UINT64_MAX;   /* long enough for the record to come before the call returns */
 
 	NEED(context_current(), CUDA_ERROR_INVALID_CONTEXT);
@@ -139,7 +140,10 @@ static CUresult launch(const struct launch *l)
 		op.cluster[i] = l->cluster[i] ? l->cluster[i] : 1;
 	}
 	op.ns = kernel_ns(f, l->grid, l->block, l->args, l->extra);
+	if (!s->capture)
+		moves = managed_use(s->ctx->dev, &op.ns);
 	op_submit(s, &op);
+	managed_used(moves, op.start);
 	if (slow_us)
 		wait_until(sim_now() + slow_us * 1000);
 	return CUDA_SUCCESS;

@@ -200,6 +200,15 @@ cudaError_t cudaMallocManaged(void **p, size_t size, unsigned int flags)
 	return LEAVE(rt.cuMemAllocManaged((CUdeviceptr *)p, size, flags));
 }
 
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, struct cudaMemLocation where, unsigned int flags, cudaStream_t stream)
+{
+	CUmemLocation location = { .type = where.type == cudaMemLocationTypeDevice ? CU_MEM_LOCATION_TYPE_DEVICE :
+										     CU_MEM_LOCATION_TYPE_HOST, .id = where.id };
+
+	ENTER(cudaMemPrefetchAsync, 12020, p, n, where, flags, stream);
+	return LEAVE(rt.cuMemPrefetchAsync_v2(PTR(p), n, location, flags, (CUstream)stream));
+}
+
 cudaError_t cudaMallocAsync(void **p, size_t size, cudaStream_t stream)
 {
 	ENTER(cudaMallocAsync, 11020, p, size, stream);

@@ -13,6 +13,7 @@
 
 _Atomic uint8_t kind_on[N_KINDS];
 static _Atomic uint8_t api_on[3][N_CBIDS];
+static _Atomic uint8_t counter_on[CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT];
 static _Atomic bool all_sync_records = true;
 static CUpti_ActivityThreadIdType thread_id_type;
 
@@ -60,6 +61,8 @@ static uint32_t op_kind(const struct op *op)
 		return CUPTI_ACTIVITY_KIND_OVERHEAD;
 	case OP_GRAPH:
 		return CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+	case OP_UNIFIED:
+		return CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
 	case OP_JIT:
 		return CUPTI_ACTIVITY_KIND_JIT;
 	case OP_POOL:
@@ -95,6 +98,8 @@ enum op_fate activity_op(const struct op *op)
 		return OP_NOT_ENABLED;
 	if (op->graph && op->type != OP_GRAPH && kind_on[CUPTI_ACTIVITY_KIND_GRAPH_TRACE])
 		return OP_NOT_ENABLED;  /* one record for each launch stands for those of the nodes */
+	if (op->type == OP_UNIFIED && !counter_on[op->value])
+		return OP_NOT_ENABLED;
 	if (op->type == OP_SYNC && op->result && !all_sync_records)
 		return OP_NOT_ENABLED;
 	put_unknown();
@@ -253,6 +258,23 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 		drv->each_context(put_context);
 	if (kind == CUPTI_ACTIVITY_KIND_STREAM)
 		drv->each_stream(put_stream);
+	return CUPTI_SUCCESS;
+}
+
+/* SIM_UNIFIED_KINDS=N: no counters of kinds above N. */
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config, uint32_t count)
+{
+	const char *value = getenv("SIM_UNIFIED_KINDS");
+	uint32_t kinds = value ? (uint32_t)atoi(value) : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT - 1;
+
+	READY();
+	if (drv->usable())
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	for (uint32_t i = 0; i < count; i++)
+		if (!config[i].kind || config[i].kind > kinds)
+			return CUPTI_ERROR_INVALID_PARAMETER;
+	for (uint32_t i = 0; i < count; i++)
+		counter_on[config[i].kind] = config[i].enable != 0;
 	return CUPTI_SUCCESS;
 }
 

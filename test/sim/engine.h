@@ -81,7 +81,7 @@ struct event {
 	struct node *capture_node;
 };
 
-enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH, OP_POOL, OP_JIT };
+enum op_type { OP_KERNEL, OP_MEMCPY, OP_MEMSET, OP_SYNC, OP_OVERHEAD, OP_MEMORY, OP_GRAPH, OP_POOL, OP_JIT, OP_UNIFIED };
 
 /* One thing that the device (or the driver) did: what a record and a line of the truth file are made of. */
 struct op {
@@ -94,7 +94,7 @@ struct op {
 	const char *name;
 	uint32_t grid[3], block[3], cluster[3];
 	uint32_t registers, static_shared, dynamic_shared;
-	uint64_t bytes, address;
+	uint64_t bytes, address;        /* unified memory: the counter's value; device, peer_device, copy_kind: source, target, flags */
 	uint64_t pool, pool_size, pool_used;    /* memory: of a pool, if pool is not 0 */
 	uint8_t copy_kind, src_kind, dst_kind, async;   /* numbers of CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind */
 	uint32_t peer_device, peer_context;     /* of the other end, copy_kind PtoP */
@@ -221,6 +221,15 @@ bool memory_is_device(const void *p);
 uint64_t memory_total(void);
 int op_memcpy(struct stream *s, void *dst, const void *src, size_t n, int kind, bool async);
 void op_memset(struct stream *s, void *dst, uint32_t value, size_t width, size_t count, bool async);
+
+/* unified.c: managed memory, and where it is. */
+struct managed_moves;
+void managed_add(void *base, size_t size);
+void managed_remove(void *base);
+void managed_open(const void *p, size_t n, bool open);  /* for the stand-in itself, and closed again */
+struct managed_moves *managed_use(struct device *dev, uint64_t *ns);    /* by a kernel: what comes to it first, and that takes ns more */
+void managed_used(struct managed_moves *all, uint64_t start);           /* its start is known: tells what came, and frees it */
+void managed_prefetch(struct stream *s, const void *p, size_t n, int device);   /* device -1: to the host */
 
 /* module.c: modules, kernels, how long they run. */
 struct module *module_new(const void *image, size_t size);

@@ -78,6 +78,8 @@ void *memory_alloc(struct context *ctx, size_t size, int kind)
 	else if (kind == MEM_DEVICE)
 		ctx->dev->used += bytes;
 	pthread_mutex_unlock(&lock);
+	if (a.base && kind == MEM_MANAGED)
+		managed_add(a.base, bytes);
 	return a.base;
 }
 
@@ -100,6 +102,8 @@ bool memory_free(void *p)
 	a = area_at(p);
 	found = a && a->base == p;
 	if (found) {
+		if (a->kind == MEM_MANAGED)
+			managed_remove(a->base);
 		if (a->ours)
 			munmap(a->base, a->size);
 		if (a->kind == MEM_DEVICE && a->dev)
@@ -185,7 +189,11 @@ int op_memcpy(struct stream *s, void *dst, const void *src, size_t n, int kind, 
 	}
 	if (!n)
 		return 0;
+	managed_open(dst, n, true);
+	managed_open(src, n, true);
 	memmove(dst, src, n);
+	managed_open(dst, n, false);
+	managed_open(src, n, false);
 	op_submit(s, &op);
 	if (!async && !s->capture)
 		wait_until(s->tail);
@@ -200,10 +208,12 @@ void op_memset(struct stream *s, void *dst, uint32_t value, size_t width, size_t
 
 	if (!count)
 		return;
+	managed_open(dst, width * count, true);
 	if (width == 1)
 		memset(to, (int)value, count);
 	else
 		for (size_t i = 0; i < count; i++)
 			memcpy(to + i * width, &value, width);
+	managed_open(dst, width * count, false);
 	op_submit(s, &op);
 }

@@ -32,6 +32,7 @@ static const struct { uint32_t kind, from, size; } sizes[] = {
 	{ CUPTI_ACTIVITY_KIND_RUNTIME, 0, 40 }, { CUPTI_ACTIVITY_KIND_DRIVER, 0, 40 },
 	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 0, 24 },
 	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 17, 48 }, { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56 },
+	{ CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 0, 64 }, { CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 26, 104 },
 	{ UNKNOWN_KIND, 0, UNKNOWN_SIZE },
 };
 
@@ -208,6 +209,22 @@ static size_t from_jit(const struct op *op, void *out)
 	return sizeof(r);
 }
 
+/* What the documentation calls ignored is rubbish. */
+static size_t from_unified(const struct op *op, void *out)
+{
+	CUpti_ActivityUnifiedMemoryCounter3 r = {
+		.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+		.counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)op->value, .value = op->bytes, .start = op->start,
+		.end = op->end ? op->end : op->start - 1, .address = op->address, .srcId = op->device, .dstId = op->peer_device,
+		.streamId = 0xabababab, .processId = (uint32_t)getpid(), .flags = op->copy_kind, .pad = 0xcdcdcdcd,
+	};
+
+	if (op->value == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING)
+		r.processors[0] = op->device;
+	memcpy(out, &r, sizeof(r));
+	return sizeof(r);
+}
+
 /* SIM_CLOCK_JITTER_NS=N: device times come up to N off, as CUPTI's interpolation between two clocks makes them. */
 static void skew(struct op *op)
 {
@@ -254,6 +271,9 @@ size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 		break;
 	case OP_GRAPH:
 		have = from_graph(&shown, out);
+		break;
+	case OP_UNIFIED:
+		have = from_unified(&shown, out);
 		break;
 	case OP_JIT:
 		have = from_jit(&shown, out);

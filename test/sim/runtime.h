@@ -18,7 +18,7 @@
 	X(cuCtxGetStreamPriorityRange) X(cuLaunchKernel) X(cuLaunchKernelEx) X(cuLaunchCooperativeKernel)            \
 	X(cuLaunchHostFunc) X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuProfilerStart) X(cuProfilerStop)          \
 	X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemFree_v2) X(cuMemHostAlloc) X(cuMemAllocHost_v2)                \
-	X(cuMemFreeHost) X(cuMemAllocManaged) X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemGetInfo_v2)                \
+	X(cuMemPrefetchAsync_v2) X(cuMemFreeHost) X(cuMemAllocManaged) X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemGetInfo_v2)                \
 	X(cuMemHostRegister_v2) X(cuMemHostUnregister) X(cuPointerGetAttribute) X(cuMemcpy) X(cuMemcpyAsync)          \
 	X(cuMemcpyHtoD_v2) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyDtoH_v2) X(cuMemcpyDtoHAsync_v2)                        \
 	X(cuMemcpyDtoD_v2) X(cuMemcpyDtoDAsync_v2) X(cuMemcpyPeerAsync) X(cuMemsetD8_v2) X(cuMemsetD8Async)          \

@@ -5,7 +5,7 @@ NVCC      ?= $(firstword $(wildcard $(CUDA)/bin/nvcc) $(shell command -v nvcc))
 SIM_HAVE  := $(wildcard $(CUDA)/include/cupti.h)
 SIM_FLAGS  = -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote . -iquote $(B)/sim-obj -isystem $(CUDA)/include -MMD -MP -fPIC
 
-SIM_CUDA   := calls engine submit memory module graph truth cuda cuda_memory cuda_work
+SIM_CUDA   := calls engine submit memory unified module graph truth cuda cuda_memory cuda_work
 SIM_CUDART := cudart cudart_ptsz cudart_work
 SIM_CUPTI  := cupti cupti_activity records buffers replay
 SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13

@@ -112,7 +112,7 @@ static const char *fate_name(enum op_fate fate)
 
 void truth_op(const struct op *op, enum op_fate fate)
 {
-	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph", "pool", "jit" };
+	static const char *const type[] = { "kernel", "memcpy", "memset", "sync", "overhead", "memory", "graph", "pool", "jit", "unified" };
 	char name[LINE_MAX_BYTES / 2], more[256] = "";
 
 	if (!truth_wanted())
@@ -129,6 +129,9 @@ void truth_op(const struct op *op, enum op_fate fate)
 			 "\"pool\":%llu,\"size\":%llu,\"used\":%llu", (unsigned long long)op->bytes, op->async, op->value, op->src_kind,
 			 (unsigned long long)op->address, (unsigned long long)op->pool, (unsigned long long)op->pool_size,
 			 (unsigned long long)op->pool_used);
+	else if (op->type == OP_UNIFIED)
+		snprintf(more, sizeof(more), ",\"kind\":%u,\"value\":%llu,\"address\":%llu,\"target\":%u,\"flags\":%u", op->value,
+			 (unsigned long long)op->bytes, (unsigned long long)op->address, op->peer_device, op->copy_kind);
 	else if (op->type == OP_JIT)
 		snprintf(more, sizeof(more), ",\"operation\":%u,\"job\":%llu,\"bytes\":%llu", op->value,
 			 (unsigned long long)op->node, (unsigned long long)op->bytes);

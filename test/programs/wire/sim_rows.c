@@ -89,6 +89,7 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	const struct memory_row *y = row;
 	const struct mempool_row *l = row;
 	const struct jit_row *j = row;
+	const struct unified_row *u = row;
 	struct config_row none = { 0 };
 	const struct config_row *g;
 
@@ -129,6 +130,11 @@ static void tell(uint32_t p, unsigned kind, const void *row, const char *tail, s
 	case ROW_jit:
 		printf("%u jit %u %" PRId64 " %" PRId64 " %u %u %" PRIu64 " %" PRIu64 " %s\n", pid, j->corr, j->start,
 		       j->start + j->duration, j->device, j->operation, j->job, j->bytes, string(p, j->path));
+		break;
+	case ROW_unified:
+		printf("%u unified %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %u %u %u\n", pid, u->kind, u->start,
+		       u->start + u->duration, u->address, u->bytes + u->pc + u->faults,
+		       u->kind == 5 ? (uint32_t)u->devices : u->source, u->target, u->cause + u->access + u->flags);
 		break;
 	case ROW_graph:
 		printf("%u graph %u %" PRId64 " %" PRId64 " %u %u %u %u\n", pid, w->corr, w->start, w->start + w->duration, w->device,
@@ -253,6 +259,16 @@ static void tell_truth(const char *line)
 		printf("%u jit %u %" PRIu64 " %" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %.*s\n", pid, corr, start, end,
 		       (unsigned)num(line, "device"), (unsigned)num(line, "operation"), num(line, "job"), num(line, "bytes"), length,
 		       name);
+	if (is(line, "type", "\"unified\"")) {
+		/* What has no end, no source or no target, as cupti_activity.h says of each counter. */
+		unsigned kind = (unsigned)num(line, "kind");
+		bool transfer = kind <= 2 || kind == 8, moves = transfer || kind == 7;
+
+		printf("%u unified %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u\n", pid, kind, start,
+		       transfer || kind == 4 || kind == 6 ? end : start, num(line, "address"), num(line, "value"),
+		       kind == 3 ? UINT32_MAX : (unsigned)num(line, "device"), moves ? (unsigned)num(line, "target") : UINT32_MAX,
+		       (unsigned)num(line, "flags"));
+	}
 	if (is(line, "type", "\"graph\""))
 		printf("%u graph %u %" PRIu64 " %" PRIu64 " %u %u %u %u\n", pid, corr, start, end, (unsigned)num(line, "device"),
 		       (unsigned)num(line, "context"), (unsigned)num(line, "stream"), (unsigned)num(line, "graph"));

@@ -1,5 +1,6 @@
 /* Kinds of records beyond kernels, copies and waits: graphs, memory, devices with instances, compilations.  As in cupti_activity.c. */
 #include "inject/cupti_activity.h"
+#include "inject/cupti_unified.h"
 
 #include <string.h>
 
@@ -212,4 +213,140 @@ TEST(compilations_of_every_cupti_version_become_rows)
 		CHECK_EQ(row->tid, size == 72 ? 4242 : 0);
 		CHECK_STR(fake_string(row->path), "/cache");
 	}
+}
+
+/* A counter of unified memory; what its kind ignores is filled with rubbish. */
+static void put_unified(uint32_t size, uint32_t kind, uint64_t value, uint32_t source, uint32_t flags)
+{
+	uint8_t *r = cupti_fake_record(25, size);
+
+	put32(r, 4, kind);
+	put64(r, 8, value);
+	put64(r, 16, 5000);
+	put64(r, 24, kind == 3 || kind == 5 || kind == 7 ? 17 : 9000);
+	put64(r, 32, 0x7f0000200000);
+	put32(r, 40, source);
+	if (size < 48)
+		return;
+	put32(r, 44, 1);
+	put32(r, 48, 0xabababab);
+	put32(r, 56, flags);
+	if (size >= 104)
+		put64(r, 64, kind == 5 ? 0x300000001 : 0x5555);
+}
+
+TEST(unified_memory_of_every_cupti_version_becomes_rows)
+{
+	static const struct unified_row want[] = {
+		{ .kind = 1, .bytes = 65536, .source = UINT32_MAX, .target = 1, .cause = 2, .duration = 4000 },
+		{ .kind = 2, .bytes = 65536, .source = 1, .target = 1, .cause = 4, .duration = 4000 },
+		{ .kind = 3, .pc = 65536, .source = UINT32_MAX, .target = UINT32_MAX, .access = 2 },
+		{ .kind = 4, .faults = 65536, .source = 1, .target = UINT32_MAX, .access = 3, .duration = 4000 },
+		{ .kind = 5, .bytes = 65536, .source = UINT32_MAX, .target = UINT32_MAX, .devices = 3, .flags = 1 },
+		{ .kind = 6, .source = UINT32_MAX, .target = UINT32_MAX, .flags = 1, .duration = 4000 },
+		{ .kind = 7, .bytes = 65536, .source = 1, .target = 1, .cause = 5 },
+		{ .kind = 8, .bytes = 65536, .source = 1, .target = 1, .cause = 1, .duration = 4000 },
+		{ .kind = 9, .source = UINT32_MAX, .target = UINT32_MAX, .duration = 4000 }, /* of a later version: that it was, and when */
+	};
+	static const uint32_t source[] = { UINT32_MAX, 1, 77, 1, 3, UINT32_MAX, 1, 1, 1 }, flags[] = { 2, 4, 2, 3, 1, 1, 5, 1, 1 };
+
+	EACH_VERSION(v) {
+		uint32_t size = v->version >= 26 ? 104 : 64;
+
+		cupti_fake(v->version);
+		for (uint32_t i = 0; i < 9; i++)
+			put_unified(size, i + 1, 65536, source[i], flags[i]);
+		cupti_fake_deliver();
+		for (size_t i = 0; i < 9; i++) {
+			const struct unified_row *row = fake_row(ROW_unified, i);
+			struct unified_row w = want[i];
+
+			w.start = 5000;
+			w.address = 0x7f0000200000;
+			if (i == 4 && size == 104)
+				w.devices = 0x300000001;
+			CHECK(row && memcmp(row, &w, sizeof w) == 0);
+		}
+		CHECK_EQ(health(HEALTH_record_unknown), 0);
+		CHECK_EQ(health(HEALTH_zero_time), 0);
+	}
+}
+
+TEST(a_counter_of_unified_memory_in_the_layout_of_before_cuda_7_is_counted_not_misread)
+{
+	cupti_fake(18);
+	put_unified(40, 1, 65536, 1, 0);
+	cupti_fake_deliver();
+	CHECK_EQ(fake_count(ROW_unified), 0);
+	CHECK_EQ(health(HEALTH_record_unknown), 1);
+}
+
+static struct {
+	int result, enabled, calls;
+	uint32_t counters;              /* bits of kinds */
+} asked;
+
+static int configure(struct cupti_unified_config *config, uint32_t count)
+{
+	asked.calls++;
+	asked.counters = 0;
+	for (uint32_t i = 0; i < count; i++)
+		asked.counters |= config[i].enable << config[i].kind;
+	return count > 4 && asked.result == RESULT_INVALID_PARAMETER ? asked.result :
+	       asked.result == RESULT_INVALID_PARAMETER ? RESULT_OK : asked.result;
+}
+
+static int enable(int kind)
+{
+	asked.enabled = kind;
+	return RESULT_OK;
+}
+
+static void start_unified(int result, bool cpu, bool gpu)
+{
+	cupti_fake(130001);
+	asked.result = result;
+	asked.calls = asked.enabled = 0;
+	guest->config.um_cpu_faults = cpu;
+	guest->config.um_gpu_faults = gpu;
+	tracer.fn.ActivityConfigureUnifiedMemoryCounter = configure;
+	tracer.fn.ActivityEnable = enable;
+	cupti_unified_start(false);
+}
+
+TEST(counters_of_unified_memory_are_asked_for_once_the_driver_is_up)
+{
+	start_unified(RESULT_OK, false, false);
+	CHECK_EQ(asked.calls, 0);
+	start_unified(RESULT_OK, true, false);
+	CHECK_EQ(asked.counters, 0x1ee);
+	CHECK_EQ(asked.enabled, 25);
+	cupti_unified_start(true);
+	CHECK_EQ(asked.calls, 1);
+	start_unified(RESULT_NOT_INITIALIZED, true, true);      /* too early */
+	CHECK_EQ(asked.enabled, 0);
+	CHECK_EQ(health(HEALTH_cupti_kind), 0);
+	asked.result = RESULT_OK;
+	cupti_unified_start(true);
+	CHECK_EQ(asked.counters, 0x1fe);
+	CHECK_EQ(asked.enabled, 25);
+	start_unified(RESULT_INVALID_PARAMETER, true, true);    /* it does not know the later ones */
+	CHECK_EQ(asked.counters, 0x1e);
+	CHECK_EQ(asked.enabled, 25);
+	CHECK_EQ(health(HEALTH_cupti_kind), 0);
+}
+
+TEST(unified_memory_that_cannot_be_counted_is_named)
+{
+	start_unified(RESULT_UNIFIED_MPS, true, true);
+	CHECK_EQ(asked.enabled, 0);
+	CHECK_EQ(health(HEALTH_cupti_kind), 1);
+	CHECK(strstr(guest->arena->health[HEALTH_cupti_kind].detail, "not under MPS") != NULL);
+	start_unified(RESULT_NOT_INITIALIZED, true, true);
+	cupti_unified_start(true);
+	CHECK_EQ(health(HEALTH_cupti_kind), 1);
+	cupti_fake(130001);
+	guest->config.um_cpu_faults = 1;
+	cupti_unified_start(false);     /* the function is missing */
+	CHECK_EQ(health(HEALTH_cupti_kind), 1);
 }

@@ -21,6 +21,7 @@ RECORDS = {
     "graph": ("GraphTrace", {"end_device": "endDeviceId"}),
     "memory": ("Memory", {}),
     "pool": ("MemoryPool", {}),
+    "unified": ("UnifiedMemoryCounter", {"processors": "processors"}),
     "device": ("Device", {}),
     "context": ("Context", {}),
     "stream": ("Stream", {}),
@@ -31,7 +32,8 @@ PREFIX = {"Kernel": {"start": 16, "end": 24, "deviceId": 40, "gridX": 52, "corre
           "MemcpyPtoP": {"bytes": 8, "start": 16, "correlationId": 60},
           "Memset": {"value": 4, "bytes": 8, "start": 16, "correlationId": 44},
           "Synchronization": {"type": 4, "start": 8, "correlationId": 24},
-          "Overhead": {"start": 24, "end": 32}}
+          "Overhead": {"start": 24, "end": 32},
+          "UnifiedMemoryCounter": {"counterKind": 4, "value": 8, "start": 16, "address": 32, "srcId": 40, "dstId": 44, "flags": 56}}
 
 
 def newest(header, name):

@@ -331,6 +331,43 @@ MEMBER(cupti_module_data, size, CUpti_ModuleResourceData, cubinSize);
 SAME(KIND_JIT, CUPTI_ACTIVITY_KIND_JIT);
 SAME(RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 
+#define UNIFIED_FIELDS(type)                                                                                      \
+	FIELD(UNIFIED_KIND, type, counterKind);                                                                   \
+	FIELD(UNIFIED_VALUE, type, value);                                                                        \
+	FIELD(UNIFIED_START, type, start);                                                                        \
+	FIELD(UNIFIED_END, type, end);                                                                            \
+	FIELD(UNIFIED_ADDRESS, type, address);                                                                    \
+	FIELD(UNIFIED_SOURCE, type, srcId);                                                                       \
+	FIELD(UNIFIED_TARGET, type, dstId);                                                                       \
+	FIELD(UNIFIED_FLAGS, type, flags)
+
+UNIFIED_FIELDS(CUpti_ActivityUnifiedMemoryCounter2);
+SIZE(CUpti_ActivityUnifiedMemoryCounter2, 64);
+#if CUPTI_API_VERSION >= 26
+UNIFIED_FIELDS(CUpti_ActivityUnifiedMemoryCounter3);
+FIELD(64, CUpti_ActivityUnifiedMemoryCounter3, processors);
+SIZE(CUpti_ActivityUnifiedMemoryCounter3, 104);
+#endif
+SAME(KIND_UNIFIED, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+SAME(UNIFIED_HTOD, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD);
+SAME(UNIFIED_DTOH, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH);
+SAME(UNIFIED_CPU_FAULT, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT);
+SAME(UNIFIED_GPU_FAULT, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT);
+SAME(UNIFIED_THRASHING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING);
+SAME(UNIFIED_THROTTLING, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING);
+SAME(UNIFIED_REMOTE_MAP, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP);
+SAME(UNIFIED_DTOD, CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD);
+SAME(RESULT_INVALID_PARAMETER, CUPTI_ERROR_INVALID_PARAMETER);
+SAME(RESULT_UNIFIED_PLATFORM, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED);
+SAME(RESULT_UNIFIED_DEVICE, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE);
+SAME(RESULT_UNIFIED_NO_PEER, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES);
+SAME(RESULT_UNIFIED_MPS, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS);
+MEMBER(cupti_unified_config, scope, CUpti_ActivityUnifiedMemoryCounterConfig, scope);
+MEMBER(cupti_unified_config, kind, CUpti_ActivityUnifiedMemoryCounterConfig, kind);
+MEMBER(cupti_unified_config, device, CUpti_ActivityUnifiedMemoryCounterConfig, deviceId);
+MEMBER(cupti_unified_config, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
+_Static_assert(sizeof(struct cupti_unified_config) == sizeof(CUpti_ActivityUnifiedMemoryCounterConfig), "size of a counter's configuration");
+
 GRAPH_FIELDS(CUpti_ActivityGraphTrace);
 SIZE(CUpti_ActivityGraphTrace, 48);
 #if CUPTI_API_VERSION >= 22

@@ -1,0 +1,42 @@
+/*
+ * managed [ROUNDS]: memory that host and GPU use in turns, ROUNDS times (5), then once more after a prefetch.  Writes 5 MiB, a kernel
+ * reads and changes it, the host reads what has become of it.  Prints what was called and how much memory it is.
+ */
+#include "spin.cuh"
+
+#define BYTES ((size_t)5 << 20)
+
+__global__ void spin_add(nanoseconds ns, unsigned *p, size_t n)
+{
+	for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+		p[i]++;
+	spin_for(ns);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 5;
+	size_t n = BYTES / sizeof(unsigned);
+	cudaMemLocation gpu = { cudaMemLocationTypeDevice, 0 }, host = { cudaMemLocationTypeHost, 0 };
+	unsigned *p, sum = 0;
+
+	CHECK(cudaMallocManaged(&p, BYTES));
+	for (int round = 0; round <= rounds; round++) {
+		for (size_t i = 0; i < n; i += 1024)
+			p[i] = (unsigned)round;
+		if (round == rounds)
+			CHECK(cudaMemPrefetchAsync(p, BYTES, gpu, 0, 0));
+		spin_add<<<8, 128>>>(20000, p, n);
+		CHECK(cudaGetLastError());
+		if (round == rounds)
+			CHECK(cudaMemPrefetchAsync(p, BYTES, host, 0, 0));
+		CHECK(cudaDeviceSynchronize());
+		for (size_t i = 0; i < n; i += 1024)
+			sum += p[i];
+	}
+	CHECK(cudaFree(p));
+	printf("sum %u\n", sum);
+	printf("expect api cudaMallocManaged 1\n");
+	printf("expect kernel spin_add %d\n", rounds + 1);
+	return 0;
+}
