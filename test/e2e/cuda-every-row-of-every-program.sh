@@ -6,6 +6,7 @@
 compare='
 	need python3
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_DEVICES=2    # some programs use what there is
 	# recorded PROGRAM ARGUMENT...
 	recorded() {
 		exits 0 traced "$@"
@@ -17,9 +18,9 @@ compare='
 		same want got
 	}
 '
-everything='-t cuda,nvtx,cuda-jit --cuda-memory-usage=true'
+everything='-t cuda,nvtx,cuda-jit --cuda-memory-usage=true --cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true'
 
-for source in "$GPROF_TOP"/test/programs/*.cu "$GPROF_TOP"/test/programs/driver_api.c; do
+for source in "$GPROF_TOP"/test/programs/*.cu "$GPROF_TOP"/test/programs/driver_api.c "$GPROF_TOP"/test/programs/module_names.c; do
 	program=${source##*/}
 	program=${program%.*}
 	it "every row of $program is what the GPU did, in every field, and none is missing" "$compare program=$program everything='$everything'"'

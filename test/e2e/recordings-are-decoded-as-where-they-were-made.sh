@@ -61,6 +61,13 @@ it 'unknown kinds, rows without time and several buffers are played back too' "$
 	replay "$PWD/x.gpraw" x.rows
 '
 
+it 'unified memory is played back too' "$replay"'
+	OPTIONS="--cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true"
+	record managed
+	grep -q "^unified " x.rows || fail "no rows of unified memory"
+	replay "$PWD/x.gpraw" x.rows
+'
+
 it 'whole graphs are played back too' "$replay"'
 	OPTIONS=--cuda-graph-trace=graph
 	record graph_layers 3

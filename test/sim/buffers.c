@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SMALLEST 256                    /* the longest record */
 #define TIMES_AT 16                     /* start, end, of kernels also completed: three u64 */
 
 struct buffer {
@@ -96,6 +97,10 @@ static struct buffer *buffer_new(void)
 		return NULL;
 	if ((uintptr_t)data % 8) {
 		fprintf(stderr, "sim: the client gave an activity buffer that is not aligned to 8 bytes\n");
+		abort();
+	}
+	if (size < SMALLEST) {
+		fprintf(stderr, "sim: the client gave an activity buffer of %zu bytes, in which no record fits\n", size);
 		abort();
 	}
 	outstanding++;
@@ -252,13 +257,37 @@ static void shuffle(struct buffer *b)
 	free(copy);
 }
 
+/* SIM_TAIL_BYTES=N: what is valid of a buffer ends with N bytes that are no record, so perhaps between two multiples of 8. */
+static size_t tail(const struct buffer *b)
+{
+	size_t n = env("SIM_TAIL_BYTES", 0);
+
+	if (!b->used || n > b->size - b->used)
+		return 0;
+	memset(b->data + b->used, 0, n);
+	return n;
+}
+
+/* SIM_EMPTY_BUFFERS=1: before each buffer one comes back in which there is nothing. */
+static void deliver_nothing(void)
+{
+	uint8_t *data = NULL;
+	size_t size = 0, max = 0;
+
+	request(&data, &size, &max);
+	if (data)
+		complete(NULL, 0, data, size, 0);
+}
+
 static void deliver(struct buffer *b)
 {
 	cut_unfinished(b);
 	shuffle(b);
 	in_client = true;
 	cupti_pay();
-	complete(NULL, 0, b->data, b->size, b->used);
+	if (env("SIM_EMPTY_BUFFERS", 0))
+		deliver_nothing();
+	complete(NULL, 0, b->data, b->size, b->used + tail(b));
 	in_client = false;
 	outstanding--;
 	free(b);

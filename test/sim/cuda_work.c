@@ -33,6 +33,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 CUresult cuModuleUnload(CUmodule module)
 {
 	ENTER(cuModuleUnload, module);
+	module_unload((struct module *)module, context_current());
 	return LEAVE(CUDA_SUCCESS);
 }
 

@@ -181,6 +181,12 @@ static void on_synchronized(uint32_t cbid, struct context *ctx, struct stream *s
 		tell(CUPTI_CB_DOMAIN_SYNCHRONIZE, cbid, &data);
 }
 
+static void on_names_go(void)
+{
+	if (!cupti_in_callback() && !buffer_in_client())
+		buffer_flush(true);
+}
+
 static void on_end(void)
 {
 	ended = true;
@@ -195,6 +201,7 @@ static const struct sim_tools listener = {
 	.device_made = activity_device,
 	.context_made = on_context,
 	.stream_made = activity_stream,
+	.names_go = on_names_go,
 	.ended = on_end,
 };
 

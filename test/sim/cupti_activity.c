@@ -37,8 +37,13 @@ static __thread struct { uint64_t id[EXTERNAL_DEPTH]; int depth; } external[N_EX
 
 #define READY() do { CUptiResult r_ = cupti_ready(__func__); if (r_) return r_; } while (0)
 
+/* SIM_PER_THREAD=0|1: what the version does not decide. */
 bool activity_per_thread(void)
 {
+	const char *value = getenv("SIM_PER_THREAD");
+
+	if (value)
+		return atoi(value);
 	return cupti_version() >= 130000 && attributes[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER].value;
 }
 
@@ -222,8 +227,21 @@ void activity_stream(const struct stream *s)
 
 /* ---- the client's side ---- */
 
+/* SIM_REFUSE_KINDS=10,1: these are refused, as not supported. */
+static bool kind_refused(CUpti_ActivityKind kind)
+{
+	const char *p = getenv("SIM_REFUSE_KINDS");
+
+	for (; p && *p; p += strcspn(p, ","), p += *p == ',')
+		if (atoi(p) == (int)kind)
+			return true;
+	return false;
+}
+
 static CUptiResult kind_set(CUpti_ActivityKind kind, bool on)
 {
+	if (on && kind_refused(kind))
+		return CUPTI_ERROR_NOT_SUPPORTED;
 	if (!record_size(kind))
 		return CUPTI_ERROR_INVALID_KIND;
 	kind_on[kind] = on;

@@ -104,6 +104,7 @@ struct op {
 	uint64_t node;
 	bool cooperative;
 	bool zeroed;                    /* SIM_ZERO_TIMESTAMPS: the record is delivered with start = end = 0 */
+	bool backward;                  /* SIM_NEGATIVE: its end is before its start */
 };
 
 enum op_fate { OP_NOT_ENABLED, OP_RECORDED, OP_DROPPED };
@@ -132,6 +133,7 @@ struct sim_tools {
 	void (*device_made)(const struct device *dev);
 	void (*context_made)(const struct context *ctx);
 	void (*stream_made)(const struct stream *stream);
+	void (*names_go)(void);         /* a module is unloaded: its kernels' names will be memory of something else */
 	void (*ended)(void);            /* the driver's atexit handler ran */
 };
 
@@ -235,6 +237,7 @@ void managed_prefetch(struct stream *s, const void *p, size_t n, int device);   
 struct module *module_new(const void *image, size_t size);
 struct module *module_from_image(const void *image);    /* PTX text, or bytes that hold no names we can read */
 struct function *module_function(struct module *m, const char *name);
+void module_unload(struct module *m, struct context *ctx);
 struct function *module_find(struct module *m, const char *name);
 void module_touch(struct function *f, struct context *ctx);     /* lazy loading at the first launch */
 uint64_t kernel_ns(const struct function *f, const uint32_t grid[3], const uint32_t block[3], void **args,

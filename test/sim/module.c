@@ -48,6 +48,63 @@ static const char *base_name(const char *name)
 	return name;
 }
 
+/* Names of unloaded modules: the next name that is as long takes the same place. */
+static struct gone {
+	char *text;
+	size_t size;
+	struct gone *next;
+} *gone;
+
+static char *name_new(const char *name)
+{
+	size_t n = strlen(name) + 1;
+	char *text = NULL;
+
+	pthread_mutex_lock(&engine_lock);
+	for (struct gone **at = &gone, *g; (g = *at); at = &g->next)
+		if (g->size == n) {
+			text = g->text;
+			*at = g->next;
+			free(g);
+			break;
+		}
+	pthread_mutex_unlock(&engine_lock);
+	if (!text)
+		return strdup(name);
+	memcpy(text, name, n);
+	return text;
+}
+
+static void name_gone(char *text)
+{
+	struct gone *g = malloc(sizeof(*g));
+
+	*g = (struct gone){ text, strlen(text) + 1, gone };
+	memset(text, '?', g->size - 1);
+	gone = g;
+}
+
+/* Waits for the work, as its kernels may run; records that name them are delivered before the names go. */
+void module_unload(struct module *m, struct context *ctx)
+{
+	const struct sim_tools *t = tools();
+	CUpti_ModuleResourceData data = { .moduleId = m->id, .cubinSize = m->size, .pCubin = m->image };
+
+	if (ctx)
+		wait_until(context_tail(ctx));
+	if (t) {
+		t->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, ctx, NULL, &data);
+		t->names_go();
+	}
+	pthread_mutex_lock(&engine_lock);
+	for (struct function *f = m->functions; f; f = f->next) {
+		name_gone(f->name);
+		f->name = strdup("");
+	}
+	m->functions = NULL;
+	pthread_mutex_unlock(&engine_lock);
+}
+
 /* The kernel of that name, made if it is new. */
 struct function *module_function(struct module *m, const char *name)
 {
@@ -56,7 +113,7 @@ struct function *module_function(struct module *m, const char *name)
 	if (f)
 		return f;
 	f = calloc(1, sizeof(*f));
-	f->name = strdup(name);
+	f->name = name_new(name);
 	f->module = m;
 	f->takes_ns = !strncmp(base_name(name), "spin", 4);
 	f->registers = 16 + (uint32_t)(strlen(name) % 6) * 8;

@@ -11,7 +11,8 @@ SIM_CUPTI  := cupti cupti_activity records buffers replay
 SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13
 
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
-CUDA_C        := $(B)/test/programs/driver_api $(B)/test/programs/libnvtx_shim.so
+DRIVER_ONLY   := $(B)/test/programs/driver_api $(B)/test/programs/module_names
+CUDA_C        := $(DRIVER_ONLY) $(B)/test/programs/libnvtx_shim.so
 
 ifeq ($(SIM_HAVE),)
 sim programs sim-check:
@@ -53,9 +54,9 @@ $(B)/test/programs/%: test/programs/%.cu test/programs/spin.cuh
 	@mkdir -p $(@D); echo "  NVCC  $<"
 	$(Q)$(NVCC) -O2 -cudart shared -I$(CUDA)/include -o $@ $<
 
-$(B)/test/programs/driver_api: test/programs/driver_api.c
+$(DRIVER_ONLY): $(B)/test/programs/%: test/programs/%.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"
-	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/driver_api.d -o $@ $< -ldl
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/$*.d -o $@ $< -ldl
 
 $(B)/test/programs/libnvtx_shim.so: test/programs/nvtx_shim.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"

@@ -3,6 +3,8 @@
 
 #include <cuda.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <cupti_activity.h>
@@ -101,13 +103,57 @@ void op_run(struct stream *s, struct op *op, uint64_t after)
 	op_tell(op);
 }
 
+static bool on_device(const struct op *op)
+{
+	return op->type == OP_KERNEL || op->type == OP_MEMCPY || op->type == OP_MEMSET;
+}
+
+/* CUPTI's clock is not the device's: SIM_CLOCK_DRIFT_PPM, SIM_CLOCK_STEP_MS=N[,FROM]: N off from the operation FROM (100) on. */
+static void disturb_times(struct op *op)
+{
+	static _Atomic uint64_t first;
+	const char *drift = getenv("SIM_CLOCK_DRIFT_PPM"), *step = getenv("SIM_CLOCK_STEP_MS");
+	const char *from = step ? strchr(step, ',') : NULL;
+	int64_t by = 0;
+
+	if (drift) {
+		uint64_t none = 0;
+
+		__atomic_compare_exchange_n((uint64_t *)&first, &none, op->start, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		by += (int64_t)((double)(int64_t)(op->start - first) * atof(drift) / 1e6);
+	}
+	if (step && op->seq >= (from ? strtoull(from + 1, NULL, 10) : 100))
+		by += atoll(step) * 1000000;
+	op->start += (uint64_t)by;
+	op->end += (uint64_t)by;
+}
+
+/* What is wrong with the record on purpose, and so with the line of truth. */
+static void disturb(struct op *op)
+{
+	static _Atomic uint64_t negative_every = UINT64_MAX, nameless_every = UINT64_MAX;
+
+	if (!on_device(op))
+		return;
+	if (negative_every == UINT64_MAX) {
+		negative_every = sim_env("SIM_NEGATIVE", 0);
+		nameless_every = sim_env("SIM_NULL_NAME", 0);
+	}
+	disturb_times(op);
+	op->backward = negative_every && op->seq % negative_every == 0;
+	if (op->type == OP_KERNEL && nameless_every && op->seq % nameless_every == 0)
+		op->name = NULL;
+}
+
 void op_tell(struct op *op)
 {
 	const struct sim_tools *t = tools();
+	struct op shown = *op;
 
 	if (!op->corr)
-		op->corr = call_correlation();
-	truth_op(op, t ? t->op(op) : OP_NOT_ENABLED);
+		shown.corr = op->corr = call_correlation();
+	disturb(&shown);
+	truth_op(&shown, t ? t->op(&shown) : OP_NOT_ENABLED);
 }
 
 void op_submit(struct stream *s, struct op *op)

@@ -143,8 +143,8 @@ void truth_op(const struct op *op, enum op_fate fate)
 	put_line("\"type\":\"%s\",\"name\":\"%s\",\"start\":%llu,\"end\":%llu,\"correlation\":%u,\"device\":%u,"
 		 "\"context\":%u,\"stream\":%u%s,\"graph\":%u,\"node\":%llu,\"zeroed\":%s,\"fate\":\"%s\"",
 		 type[op->type], name, (unsigned long long)op->start, (unsigned long long)op->end, op->corr, op->device,
-		 op->context, op->stream, more, op->graph, (unsigned long long)op->node, op->zeroed ? "true" : "false",
-		 fate_name(fate));
+		 op->context, op->stream, more, op->graph, (unsigned long long)op->node,
+		 op->zeroed || op->backward ? "true" : "false", fate_name(fate));
 }
 
 void truth_node(uint64_t node, uint64_t original, uint32_t type, bool told)

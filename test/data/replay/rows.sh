@@ -10,7 +10,7 @@ number=$(gprof-trace dump -k process "$trace" | awk -v pid="$pid" '{
 } END { print n }')
 [ "$number" ] || { echo "rows.sh: no process ${pid:-} in $trace" >&2; exit 1; }
 gprof-trace dump --uncorrected -p "$number" \
-	-k config,health,device,context,stream,kernel,memcpy,memset,sync,overhead,graph,memory,mempool,jit "$trace" |
+	-k config,health,device,context,stream,kernel,memcpy,memset,sync,overhead,graph,memory,mempool,jit,unified "$trace" |
 	awk '
 	# Numbers of nanoseconds since 1970 are too long for awk: seconds and nanoseconds apart.
 	function start_of(line) { return match(line, / start=[0-9]+/) ? substr(line, RSTART + 7, RLENGTH - 7) : "" }

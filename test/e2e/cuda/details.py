@@ -66,6 +66,8 @@ ROWS = {
         r["corr"], r["bytes"], r["flags"] & 1, r["operation"], r["mem_kind"], r["address"], r["pool"], r["pool_size"], r["pool_used"]),
     "mempool": lambda r: (r["start"], r["device"], r["corr"], r["operation"], r["address"], r["size"], r["used"]),
     "jit": lambda r: times(r) + (r["device"], r["corr"], r["operation"], r["job"], r["bytes"], r["path"], r["tid"]),
+    "unified": lambda r: times(r) + tuple(
+        r[k] for k in "kind address bytes pc devices faults source target cause access flags".split()),
     "graph_node": lambda r: (r["node"], r["original"], r["type"], r["corr"]),
     "module": lambda r: (r["id"], r["bytes"], r["context"], r["corr"]),
     "device": lambda r: (
@@ -87,7 +89,19 @@ def place(t):
     return (t["device"], t["context"], t["stream"])
 
 
+def unified(t):
+    """As cupti_activity.h says of each counter: what has an end, and what its value, devices and flags mean."""
+    kind, value = t["kind"], t["value"]
+    transfer = kind in (1, 2, 8)
+    device = NONE if kind in (3, 5) else t["device"]
+    return (t["start"], t["end"] if transfer or kind in (4, 6) else t["start"], kind, t["address"],
+            value if transfer or kind in (5, 7) else 0, value if kind == 3 else 0, t["device"] if kind == 5 else 0,
+            value if kind == 4 else 0, device, t["target"] if transfer or kind == 7 else NONE,
+            t["flags"] if transfer or kind == 7 else 0, t["flags"] if kind in (3, 4) else 0, t["flags"] if kind in (5, 6) else 0)
+
+
 OPERATIONS = {
+    "unified": ("unified", unified),
     "kernel": ("kernel", lambda t: span(t) + place(t) + (t["correlation"], t["name"], t["graph"], t["node"]) + tuple(
         t["grid"] + t["block"] + [t["registers"], t["static"], t["dynamic"], t["cooperative"]] + t["cluster"])),
     "memcpy": ("memcpy", lambda t: span(t) + place(t) + (
