@@ -18,7 +18,7 @@ MAINS    := $(B)/obj/cli/run_main.o $(B)/obj/cli/trace_main.o
 CLI      := $(filter-out $(MAINS),$(call obj,cli/*.c cli/*/*.c))
 # The injected object speaks only the wire: no zstd below it.
 INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*.c) \
-	    $(addprefix trace/,records.c config.c payload.c libraries.c schedule.c))
+	    $(addprefix trace/,records.c config.c payload.c libraries.c schedule.c glob.c))
 
 PROGRAMS := $(B)/bin/gprof-run $(B)/bin/gprof-trace $(B)/lib/gprof/gprof-collector
 OBJECT   := $(B)/lib/gprof/libgprof_inject.so
@@ -58,7 +58,7 @@ $(UNITS):
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm
 
--include test/sim/sim.mk test/programs/programs.mk test/bench/bench.mk test/fuzz/fuzz.mk scripts/docs.mk scripts/release.mk
+-include test/sim/sim.mk test/programs/programs.mk test/gpu/gpu.mk test/bench/bench.mk test/fuzz/fuzz.mk scripts/docs.mk scripts/release.mk
 
 setup:
 	$(Q)scripts/setup.sh

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collector/log.h"
+#include "trace/clock.h"
 
 #define PAGE 4096u
 
@@ -140,6 +141,28 @@ void arena_tell(struct arena_view *v, const struct capture *capture)
 	__atomic_store_n(&v->a->on_time, capture->on_time, __ATOMIC_RELAXED);
 	__atomic_store_n(&v->a->over_time, capture->over_time, __ATOMIC_RELAXED);
 	__atomic_store_n(&v->a->order, capture->order, __ATOMIC_RELEASE);
+	for (uint32_t i = 0; i < ORDERS; i++) {
+		struct order o = capture->orders[i].order;
+
+		o.time = v->a->clock == CLOCK_TSC ? capture->orders[i].tsc : capture->orders[i].mono;
+		v->a->orders[i] = o;
+	}
+	__atomic_store_n(&v->a->n_orders, capture->n_orders, __ATOMIC_RELEASE);
+}
+
+void capture_order(struct capture *c, uint32_t mask, bool over)
+{
+	const struct order *last = c->n_orders ? &c->orders[(c->n_orders - 1) % ORDERS].order : NULL;
+	uint32_t window = last ? last->window : 0;
+
+	if (mask && !(last && last->mask))
+		window++;
+	c->orders[c->n_orders % ORDERS] = (struct given){
+		.order = { .mask = mask, .over = over, .window = window, .real = clock_ns(CLOCK_REALTIME) },
+		.tsc = (int64_t)tsc_now(),
+		.mono = clock_ns(CLOCK_MONOTONIC),
+	};
+	c->n_orders++;
 }
 
 void arena_release(struct arena_view *v)

@@ -5,6 +5,7 @@
 #ifndef COLLECTOR_ARENA_H
 #define COLLECTOR_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "trace/wire.h"
@@ -13,6 +14,11 @@
 struct capture {
 	unsigned order;                 /* enum capture_order */
 	int64_t on_time, over_time;     /* REALTIME ns when it became ON and OVER; 0: not yet */
+	uint32_t n_orders;              /* given so far */
+	struct given {
+		struct order order;     /* its time is filled in for each guest */
+		int64_t tsc, mono;
+	} orders[ORDERS];
 };
 
 struct arena_view {
@@ -35,7 +41,10 @@ void shared_memory_guard(void);
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
 	      const struct capture *capture, int *fd);
 
-/* Tells the guest that the capture order is now another. */
+/* One more order for all guests: what is to be recorded from now on (ORDER_ bits); over: for good. */
+void capture_order(struct capture *c, uint32_t mask, bool over);
+
+/* Tells the guest the orders that there are. */
 void arena_tell(struct arena_view *v, const struct capture *capture);
 void arena_release(struct arena_view *v);
 

@@ -104,6 +104,8 @@ static void give_order(struct session *s)
 
 	timerfd_settime(s->turn, TFD_TIMER_ABSTIME, &at, NULL);
 	/* Said once each: a GPU row belongs to the time between them. */
+	if (order != s->tree.capture.order || !s->tree.capture.n_orders)
+		capture_order(&s->tree.capture, order == CAPTURE_ON ? ORDER_ALL : 0, order == CAPTURE_OVER);
 	s->tree.capture.order = order;
 	if (order != CAPTURE_OFF && !s->tree.capture.on_time)
 		s->tree.capture.on_time = clock_ns(CLOCK_REALTIME);

@@ -88,11 +88,9 @@ static unsigned step_ended(struct capture *c, unsigned kind)
 	return CAPTURE_READY;
 }
 
-/* Is the program's end not the one that the window was to have? */
-static bool cut_short(const struct capture *c)
+bool capture_is_cut_by_exit(const struct capture_plan *plan)
 {
-	return c->state == STATE_RECORD &&
-	       (c->plan.scheduled || (c->plan.range != RANGE_NONE && c->plan.range_end != RANGE_END_NONE));
+	return plan->scheduled || (plan->range != RANGE_NONE && plan->range_end != RANGE_END_NONE);
 }
 
 unsigned capture_feed(struct capture *c, enum capture_event event, unsigned kind)
@@ -121,10 +119,6 @@ unsigned capture_feed(struct capture *c, enum capture_event event, unsigned kind
 		break;
 	case EVENT_STEP_END:
 		said = step_ended(c, kind);
-		break;
-	case EVENT_PROGRAM_END:
-		said = cut_short(c) ? CAPTURE_INCOMPLETE : 0;
-		c->over = true;
 		break;
 	}
 	said |= settle(c);

@@ -48,16 +48,14 @@ enum capture_event {
 	EVENT_RANGE_END,
 	EVENT_STEP_BEGIN,
 	EVENT_STEP_END,
-	EVENT_PROGRAM_END,
 };
 
 /* What an event brought about; bits. */
 #define CAPTURE_OPENED     1u   /* a window */
 #define CAPTURE_CLOSED     2u
-#define CAPTURE_INCOMPLETE 4u   /* ... before its range, or its cycle of the schedule, had ended */
-#define CAPTURE_READY      8u   /* ... because its cycle of the schedule had */
-#define CAPTURE_SHUTDOWN  16u   /* the trace shall be closed */
-#define CAPTURE_UNBALANCED 32u  /* an end without a begin: ignored */
+#define CAPTURE_READY      4u   /* ... because its cycle of the schedule had ended */
+#define CAPTURE_SHUTDOWN   8u   /* the trace shall be closed */
+#define CAPTURE_UNBALANCED 16u  /* an end without a begin: ignored */
 
 struct capture {
 	struct capture_plan plan;
@@ -78,6 +76,9 @@ void capture_init(struct capture *c, const struct capture_plan *plan);
 
 /* kind: of a step, below CAPTURE_KINDS.  The answer: bits above. */
 unsigned capture_feed(struct capture *c, enum capture_event event, unsigned kind);
+
+/* A window that is open when the program ends was to go on: its range, or its cycle of the schedule, had not ended. */
+bool capture_is_cut_by_exit(const struct capture_plan *plan);
 
 /* The step that the kind is in, or was in last, is one that warms up. */
 bool capture_warms(const struct capture *c, unsigned kind);

@@ -127,12 +127,20 @@ uint32_t names_string_id(struct stream *s, const void *handle)
 	return name ? id_of(s, name) : 0;
 }
 
-const char *names_string_text(const void *handle, size_t *n)
+static const char *text_of(const struct name *name, size_t *n)
 {
-	const struct name *name = lookup(&strings, handle);
-
 	*n = name ? name->len : 0;
 	return name ? name->text : "";
+}
+
+const char *names_string_text(const void *handle, size_t *n)
+{
+	return text_of(lookup(&strings, handle), n);
+}
+
+const char *names_domain_text(const void *handle, size_t *n)
+{
+	return text_of(lookup(&domains, handle), n);
 }
 
 static uint32_t *bucket_of(const char *text, size_t n)

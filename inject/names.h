@@ -16,6 +16,9 @@ uint32_t names_domain_id(struct stream *s, const void *handle);
 /* Handle of a string; NULL when there is no room. */
 const void *names_string(struct stream *s, const char *text, size_t n);
 
+/* Its name and length; "" for what is no handle of ours. */
+const char *names_domain_text(const void *handle, size_t *n);
+
 /* Is it the domain of a CUDA library (trace/libraries.def)? */
 bool names_domain_of_library(const void *handle);
 

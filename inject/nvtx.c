@@ -8,6 +8,8 @@
 #include "inject/nvtx_hooks.h"
 #include "inject/nvtx_payload.h"
 #include "inject/ranges.h"
+#include "inject/watch.h"
+#include "inject/windows.h"
 
 #define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
 
@@ -20,6 +22,28 @@ uint32_t nvtx_message(struct stream *s, int32_t type, union nvtx_text message)
 		return intern_wide(s, message.wide);
 	case NVTX_REGISTERED:
 		return names_string_id(s, message.registered);
+	default:
+		return 0;
+	}
+}
+
+/* What a name says to capture; most runs ask for nothing of the kind. */
+static uint32_t watched(uint32_t id, const void *domain, int32_t type, union nvtx_text message)
+{
+	char narrow[4096];
+	const char *text;
+	size_t n;
+
+	if (likely(!(gate_now() & GATE_WATCH)) || !id)
+		return 0;
+	switch (type) {
+	case NVTX_TEXT:
+		return watch_name(id, message.text, strnlen(message.text, INTERN_MAX), domain);
+	case NVTX_WIDE:
+		return watch_name(id, narrow, utf8_of(narrow, sizeof narrow, message.wide), domain);
+	case NVTX_REGISTERED:
+		text = names_string_text(message.registered, &n);
+		return watch_name(id, text, n, domain);
 	default:
 		return 0;
 	}
@@ -71,6 +95,7 @@ static struct range_what what_of(struct stream *s, const void *domain, const str
 	if (!a || a->size < sizeof *a)
 		return w;
 	w.name = nvtx_message(s, a->message_type, a->message);
+	w.watched = watched(w.name, domain, a->message_type, a->message);
 	w.category = a->category;
 	w.color = a->color_type == NVTX_IS_ARGB ? a->color : 0;
 	if (a->payload_type > 0 && a->payload_type <= NVTX_PAYLOAD_FLOAT) {
@@ -106,28 +131,27 @@ static int push_ex(const struct nvtx_attributes *a)
 	return domain_push_ex(NULL, a);
 }
 
+/* Without attributes: the shortest way for the most frequent call. */
 static int push_a(const char *text)
 {
 	struct stream *s = enter(NULL);
+	struct range_what w = { 0 };
 	int depth;
 
 	if (!s)
 		return NOT_TRACKED;
-	depth = ranges_push(s, &(struct range_what){ .name = intern_text(s, text) });
+	w.name = intern_text(s, text);
+	w.watched = watched(w.name, NULL, NVTX_TEXT, (union nvtx_text){ .text = text });
+	depth = ranges_push(s, &w);
 	stream_leave(s);
 	return depth;
 }
 
 static int push_w(const wchar_t *text)
 {
-	struct stream *s = enter(NULL);
-	int depth;
+	struct nvtx_attributes a = { .size = sizeof a, .message_type = NVTX_WIDE, .message.wide = text };
 
-	if (!s)
-		return NOT_TRACKED;
-	depth = ranges_push(s, &(struct range_what){ .name = intern_wide(s, text) });
-	stream_leave(s);
-	return depth;
+	return domain_push_ex(NULL, &a);
 }
 
 static int domain_pop(const void *domain)
@@ -213,8 +237,10 @@ static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
 	if (!s)
 		return;
 	w = what_of(s, domain, a);
+	if (unlikely(w.watched))
+		windows_mark(s, w.watched, w.name);
 	now = clock_now();
-	if (capture_on() && (row = stream_reserve(s, ROW_mark, sizeof *row))) {
+	if (capture_nvtx() && (row = stream_reserve(s, ROW_mark, sizeof *row))) {
 		*row = (struct mark_row){
 			.start = now,
 			.payload = w.payload,

@@ -348,7 +348,7 @@ void payload_rows(struct stream *s, const void *domain, enum payload_place place
 {
 	struct payload_row head = { .start = when, .range = range, .thread = s->thread, .place = place };
 
-	if (!capture_on() || !data)
+	if (!capture_nvtx() || !data)
 		return;
 	head.domain = names_domain_id(s, domain);
 	for (size_t i = 0; i < n; i++) {

@@ -1,9 +1,11 @@
 #include "inject/ranges.h"
 
+#include "inject/windows.h"
+
 #define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
 #define CLAIMED 1u              /* id of a place that is being filled: the collector skips it; real ids have a thread above bit 40 */
 
-static struct open_range opened(struct stream *s, const struct range_what *what, uint64_t id)
+static struct open_range opened(struct stream *s, const struct range_what *what, uint64_t id, uint32_t tag)
 {
 	return (struct open_range){
 		.id = id,
@@ -16,14 +18,16 @@ static struct open_range opened(struct stream *s, const struct range_what *what,
 		.payload_type = what->payload_type,
 		.thread = s->thread,
 		.step = -1,
+		.tag = tag | (capture_nvtx() ? TAG_KEPT : 0),
 	};
 }
 
+/* Kept if any part of it may lie in a window. */
 static void write_row(struct stream *s, const struct open_range *r, uint32_t level, uint32_t flags)
 {
 	struct range_row *row;
 
-	if (!capture_on() || !(row = stream_reserve(s, ROW_range, sizeof *row)))
+	if ((!(r->tag & TAG_KEPT) && !capture_nvtx()) || !(row = stream_reserve(s, ROW_range, sizeof *row)))
 		return;
 	*row = (struct range_row){
 		.start = r->start,
@@ -53,10 +57,22 @@ static int depth_in(const struct slot *slot, uint32_t depth, uint32_t domain)
 	return n;
 }
 
+static inline uint32_t begins(struct stream *s, const struct range_what *what, uint64_t id, bool started)
+{
+	return unlikely(what->watched) ? windows_range_begin(s, what->watched, what->name, id, started) : 0;
+}
+
+static inline void ended(struct stream *s, uint32_t tag, bool abandoned)
+{
+	if (unlikely(tag & ~TAG_KEPT))
+		windows_range_end(s, tag, abandoned);
+}
+
 int ranges_push(struct stream *s, const struct range_what *what)
 {
 	struct slot *slot = s->slot;
-	uint32_t depth;
+	uint32_t depth, tag;
+	uint64_t id;
 
 	if (unlikely(!slot))
 		return NOT_TRACKED;
@@ -67,7 +83,9 @@ int ranges_push(struct stream *s, const struct range_what *what)
 		health_drop(ROW_range, 1);
 		return NOT_TRACKED;
 	}
-	slot->stack[depth] = opened(s, what, stream_range_id(s));
+	id = stream_range_id(s);
+	tag = begins(s, what, id, false);
+	slot->stack[depth] = opened(s, what, id, tag);
 	__atomic_store_n(&slot->depth, depth + 1, __ATOMIC_RELEASE);
 	return depth_in(slot, depth, what->domain);
 }
@@ -75,7 +93,7 @@ int ranges_push(struct stream *s, const struct range_what *what)
 int ranges_pop(struct stream *s, uint32_t domain)
 {
 	struct slot *slot = s->slot;
-	uint32_t i, depth;
+	uint32_t i, depth, tag;
 
 	if (unlikely(!slot))
 		return NOT_TRACKED;
@@ -92,10 +110,12 @@ int ranges_pop(struct stream *s, uint32_t domain)
 	}
 	i--;
 	write_row(s, &slot->stack[i], i, 0);
+	tag = slot->stack[i].tag;
 	/* Ranges of other domains that were pushed later stay open: close the gap.  A kill in here shows one range twice, never garbage. */
 	for (uint32_t k = i; k + 1 < depth; k++)
 		slot->stack[k] = slot->stack[k + 1];
 	__atomic_store_n(&slot->depth, depth - 1, __ATOMIC_RELEASE);
+	ended(s, tag, false);
 	return depth_in(slot, i, domain);
 }
 
@@ -106,7 +126,10 @@ void ranges_abandon(struct stream *s)
 	if (!slot)
 		return;
 	while (slot->depth > 0) {
-		write_row(s, &slot->stack[slot->depth - 1], slot->depth - 1, RANGE_INCOMPLETE);
+		const struct open_range *r = &slot->stack[slot->depth - 1];
+
+		write_row(s, r, slot->depth - 1, RANGE_INCOMPLETE);
+		ended(s, r->tag, true);
 		__atomic_store_n(&slot->depth, slot->depth - 1, __ATOMIC_RELEASE);
 		health_count(HEALTH_ranges_open);
 	}
@@ -134,7 +157,7 @@ uint64_t ranges_start(struct stream *s, const struct range_what *what)
 
 		uint64_t id = stream_range_id(s);
 
-		*r = opened(s, what, CLAIMED);
+		*r = opened(s, what, CLAIMED, begins(s, what, id, true));
 		__atomic_store_n(&r->id, id, __ATOMIC_RELEASE);
 		return handle_of(place, id);
 	}
@@ -180,6 +203,7 @@ void ranges_end(struct stream *s, uint64_t handle)
 	if (!__atomic_compare_exchange_n(&r->id, &id, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		goto unknown;
 	write_row(s, &copy, 0, RANGE_STARTEND);
+	ended(s, copy.tag, false);
 	return;
 unknown:
 	health_count(HEALTH_pop_without_push);

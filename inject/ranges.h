@@ -11,6 +11,7 @@
 struct range_what {
 	uint64_t payload;
 	uint32_t name, domain, category, color, payload_type;
+	uint32_t watched;               /* what its name says to capture (watch.h) */
 };
 
 /* Depth of the new range in its domain, from 0; -2 when it is not tracked (NVTX's number for that). */

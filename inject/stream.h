@@ -104,10 +104,33 @@ static inline size_t stream_tail(size_t row, size_t n)
 	return row + ((n + 7) & ~(size_t)7);
 }
 
-/* Are rows wanted now?  Range nesting and definitions go on when they are not. */
+#define GATE_KNOWN 1u
+#define GATE_CUDA  2u                   /* rows of CUDA's calls are wanted */
+#define GATE_NVTX  4u                   /* those of NVTX are */
+#define GATE_EDGE  8u                   /* the next CUDA call bounds a window or a step */
+#define GATE_WATCH 16u                  /* NVTX names may begin or end a window or a step */
+
+/* Follows the orders that have come: the gate as it is now. */
+uint32_t windows_look(void);
+
+/* What is wanted now.  Inside a stream, with nothing reserved, or outside.  Range nesting and definitions always go on. */
+static inline uint32_t gate_now(void)
+{
+	uint32_t gate = __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);
+
+	if (unlikely(!gate || __atomic_load_n(&guest->arena->n_orders, __ATOMIC_RELAXED) != guest->orders))
+		gate = windows_look();
+	return gate;
+}
+
 static inline bool capture_on(void)
 {
-	return __atomic_load_n(&guest->arena->order, __ATOMIC_RELAXED) == CAPTURE_ON;
+	return gate_now() & GATE_CUDA;
+}
+
+static inline bool capture_nvtx(void)
+{
+	return gate_now() & GATE_NVTX;
 }
 
 /* The innermost push/pop range open on this thread; 0: none. */

@@ -89,5 +89,11 @@ const char *unit_name(unsigned unit);
 #define STREAM_NONE      0xffffffffu
 #define RESOURCE_KNOWN   1u     /* resource.flags */
 #define RESOURCE_GONE    2u
+#define STEP_INCOMPLETE  1u     /* step.flags */
+#define STEP_WARMUP      2u
+#define STEP_AUTO        4u
+#define STEP_LATE        8u
+#define STEP_LOOSE       16u
+#define WINDOW_INCOMPLETE 1u    /* window.flags */
 
 #endif

@@ -10,9 +10,12 @@
 #ifndef TRACE_WIRE_H
 #define TRACE_WIRE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION    1u
+#include "trace/records.h"
+
+#define WIRE_VERSION    2u
 #define WIRE_ENV        "GPROF_SESSION"
 #define WIRE_ENV_RESTORE "GPROF_RESTORE"        /* 0: our variables are not put back where a program cleaned the environment of a child */
 #define WIRE_HANDSHAKE_MS 200           /* longest that a program may wait for us, once in its life */
@@ -94,7 +97,7 @@ struct open_range {
 	uint32_t name, domain, category, color, payload_type;
 	uint32_t thread;
 	int32_t  step;
-	uint32_t pad;
+	uint32_t tag;                   /* windows.h: what it means to capture; 0: nothing */
 };
 
 /* A thread's place in the arena.  Written by its thread alone; read by the collector after a kill. */
@@ -110,6 +113,31 @@ struct health_cell {
 	int64_t  first, last;           /* own clock */
 	uint32_t has_detail;            /* 0 -> 1 by compare and swap, 2 when detail is whole */
 	char detail[100];               /* zero-terminated */
+};
+
+/*
+ * A step or a window that is not yet a row: it runs, or the first call after its begin or its end has not come, whose correlation id
+ * is part of it.  Written by the guest under a lock of its own; read by the collector when the process is gone.
+ */
+#define OPEN_USED    1u                 /* this place is taken: release store after the row was filled in */
+#define OPEN_RUNNING 2u
+#define OPEN_FIRST   4u                 /* no call since it began */
+#define OPEN_END     8u                 /* none since it ended */
+#define OPEN_CUT     16u                /* the process's end is not its own: it is incomplete then */
+#define OPEN_WHOLE   32u                /* a window that began with the process: no row, unless it ends before */
+
+#define MAX_OPEN_STEPS   64u
+#define MAX_OPEN_WINDOWS 8u
+
+struct open_step {
+	uint32_t state;                 /* OPEN_ bits */
+	uint32_t kind;                  /* place in the setting's list */
+	struct step_row row;
+};
+
+struct open_window {
+	uint32_t state, reserved;
+	struct window_row row;
 };
 
 struct drop_cell {
@@ -139,8 +167,23 @@ struct cost_cell {
 	int64_t  total;                 /* own clock ticks */
 };
 
-/* What the collector tells a running guest; the guest reads it in every hook. */
+/* What the collector tells a running guest; the guest looks for news in every hook. */
 enum capture_order { CAPTURE_OFF, CAPTURE_ON, CAPTURE_OVER };
+
+#define ORDER_CUDA 1u                   /* bits of what is recorded */
+#define ORDER_NVTX 2u
+#define ORDER_ALL  (ORDER_CUDA | ORDER_NVTX)
+
+struct order {
+	uint32_t mask;                  /* ORDER_ bits; 0: nothing is to be recorded from now on */
+	uint32_t over;                  /* 1: nor ever again */
+	uint32_t window;                /* windows that such orders have opened so far, the one of this order included */
+	uint32_t reserved;
+	int64_t time;                   /* when it was given: the guest's own clock */
+	int64_t real;                   /* and REALTIME ns */
+};
+
+#define ORDERS 16u                      /* the last so many are kept */
 
 /* How far the guest is; read by the collector when the process is gone. */
 enum guest_life { LIFE_NEW, LIFE_RUNNING, LIFE_DRAINING, LIFE_ENDED };
@@ -157,6 +200,8 @@ struct arena {
 	/* written by the collector while the guest runs */
 	uint32_t order __attribute__((aligned(64)));    /* enum capture_order */
 	int64_t on_time, over_time;     /* REALTIME ns when order became ON and OVER, stored before it; 0: not yet */
+	uint32_t n_orders;              /* given so far, at least one: release store after the last, which is orders[(n_orders - 1) % ORDERS] */
+	struct order orders[ORDERS];
 
 	/* written by the guest */
 	uint32_t life __attribute__((aligned(64)));     /* enum guest_life */
@@ -165,10 +210,18 @@ struct arena {
 	uint32_t next_thread;           /* last thread ordinal given */
 	uint32_t next_started;          /* sequence of start/end ranges */
 	int64_t  last_time;             /* own clock, stored when a block is taken and at exit: bounds salvaged ranges */
+	uint32_t orders_seen;           /* number of the last order that it follows */
+	uint32_t n_windows;             /* opened so far */
+	uint32_t n_ready;               /* closed because a cycle of the schedule had ended */
+	uint32_t shutdown;              /* 1: a capture range has ended that the trace was to be closed with */
+	uint32_t names_seen;            /* watch.h: bits of the capture range and of the kinds of steps that were seen */
+	char     names_other[100];      /* some of the NVTX names that were neither, zero-terminated */
 	struct cost_cell costs[16];
 	struct health_cell health[128];
 	struct drop_cell drops[256];
 	struct open_range started[MAX_STARTED];
+	struct open_step steps[MAX_OPEN_STEPS];
+	struct open_window windows[MAX_OPEN_WINDOWS];
 	uint32_t block_state[MAX_BLOCKS];
 	struct slot slots[MAX_SLOTS];
 };

@@ -134,9 +134,9 @@ int main(void)
 	nothing = best(call_round, CALLS);
 	callback = cupti_callback;
 	on = best(call_round, CALLS);
-	guest->arena->order = CAPTURE_OFF;
+	fake_order(0);
 	off = best(call_round, CALLS);
-	guest->arena->order = CAPTURE_ON;
+	fake_order(ORDER_ALL);
 	walk = best(walk_round, RECORDS);
 	rows = best(record_round, RECORDS);
 	printf("two empty function calls\t%.1f\tns\t\n", nothing);

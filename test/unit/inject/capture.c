@@ -79,7 +79,6 @@ TEST(the_end_of_a_range_can_be_ignored)
 	CHECK_EQ(capture_feed(&c, EVENT_RANGE_BEGIN, 0), CAPTURE_OPENED);
 	CHECK_EQ(capture_feed(&c, EVENT_RANGE_END, 0), 0);
 	CHECK_EQ(c.state, STATE_RECORD);
-	CHECK_EQ(capture_feed(&c, EVENT_PROGRAM_END, 0), CAPTURE_CLOSED);
 }
 
 TEST(as_many_ranges_as_asked_for_are_recorded)
@@ -131,13 +130,12 @@ TEST(a_range_that_is_open_when_the_order_comes_is_recorded_from_there)
 	CHECK_EQ(c.state, STATE_OFF);
 }
 
-TEST(a_program_that_ends_in_a_range_leaves_an_incomplete_window)
+TEST(the_end_of_the_program_cuts_ranges_and_cycles_short_and_nothing_else)
 {
-	struct capture c = ranged(RANGE_END_STOP, 0);
-
-	capture_feed(&c, EVENT_RANGE_BEGIN, 0);
-	CHECK_EQ(capture_feed(&c, EVENT_PROGRAM_END, 0), CAPTURE_CLOSED | CAPTURE_INCOMPLETE);
-	CHECK_EQ(capture_feed(&c, EVENT_PROGRAM_END, 0), 0);
+	CHECK(!capture_is_cut_by_exit(&(struct capture_plan){ 0 }));
+	CHECK(!capture_is_cut_by_exit(&(struct capture_plan){ .range = RANGE_NVTX, .range_end = RANGE_END_NONE }));
+	CHECK(capture_is_cut_by_exit(&(struct capture_plan){ .range = RANGE_NVTX, .range_end = RANGE_END_STOP }));
+	CHECK(capture_is_cut_by_exit(&(struct capture_plan){ .scheduled = true }));
 }
 
 static unsigned step(struct capture *c, unsigned kind)
@@ -199,14 +197,6 @@ TEST(the_schedule_begins_when_rows_may_be_kept)
 	CHECK_EQ(step(&c, 0), OPENED_AT_BEGIN | CLOSED_AT_END);
 }
 
-TEST(a_cycle_that_the_program_does_not_finish_is_incomplete)
-{
-	struct capture c = started((struct capture_plan){ .scheduled = true, .schedule = { .active = 3 } });
-
-	step(&c, 0);
-	CHECK_EQ(capture_feed(&c, EVENT_PROGRAM_END, 0), CAPTURE_CLOSED | CAPTURE_INCOMPLETE);
-}
-
 /* What of a history decides, said another way: from the whole of it each time. */
 static bool kept(const struct capture_plan *plan, const uint8_t *events, size_t n)
 {
@@ -215,7 +205,7 @@ static bool kept(const struct capture_plan *plan, const uint8_t *events, size_t 
 
 	for (size_t i = 0; i < n; i++) {
 		on = events[i] == EVENT_ORDER_ON || (on && events[i] != EVENT_ORDER_OFF);
-		over |= events[i] == EVENT_ORDER_OVER || events[i] == EVENT_PROGRAM_END;
+		over |= events[i] == EVENT_ORDER_OVER;
 		begun |= events[i] == EVENT_RANGE_BEGIN;
 		depth += events[i] == EVENT_RANGE_BEGIN;
 		counts |= depth && on && !over;

@@ -115,13 +115,13 @@ TEST(a_call_is_wanted_if_recording_was_on_when_it_began)
 	struct call a = { DOMAIN_RUNTIME, RUNTIME_LAUNCH, 1, 0 }, b = { DOMAIN_RUNTIME, RUNTIME_LAUNCH, 2, 0 };
 
 	cupti_fake(130001);
-	guest->arena->order = CAPTURE_OFF;
+	fake_order(0);
 	tell(&a, SITE_ENTER, 0);
-	guest->arena->order = CAPTURE_ON;
+	fake_order(ORDER_ALL);
 	tell(&a, SITE_EXIT, 0);
 	CHECK_EQ(fake_count(ROW_api), 0);
 	tell(&b, SITE_ENTER, 0);
-	guest->arena->order = CAPTURE_OVER;
+	fake_order(0);
 	whole(DOMAIN_DRIVER, DRIVER_LAUNCH, 2, 0);
 	tell(&b, SITE_EXIT, 0);
 	whole(DOMAIN_RUNTIME, RUNTIME_LAUNCH, 3, 0);

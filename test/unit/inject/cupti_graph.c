@@ -77,7 +77,7 @@ TEST(a_cloned_node_names_its_original_and_no_range)
 TEST(nodes_are_kept_before_recording_begins)
 {
 	begin();
-	guest->arena->order = CAPTURE_OFF;
+	fake_order(0);
 	tell(RESOURCE_GRAPH_NODE_CREATED, 7, 0, 0);
 	CHECK_EQ(fake_count(ROW_graph_node), 1);
 }

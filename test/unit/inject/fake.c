@@ -9,6 +9,18 @@ static void *map(size_t size)
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
+static void fake_order_to(struct arena *a, uint32_t mask)
+{
+	a->orders[a->n_orders % ORDERS] = (struct order){ .mask = mask, .window = 1, .time = clock_ns(CLOCK_MONOTONIC),
+							  .real = clock_ns(CLOCK_REALTIME) };
+	a->n_orders++;
+}
+
+void fake_order(uint32_t mask)
+{
+	fake_order_to(guest->arena, mask);
+}
+
 void fake_session(uint32_t n_small, uint32_t n_large)
 {
 	static uint32_t epoch;
@@ -18,6 +30,7 @@ void fake_session(uint32_t n_small, uint32_t n_large)
 
 	*a = (struct arena){ .magic = ARENA_MAGIC, .size = size, .blocks = blocks, .version = WIRE_VERSION,
 			     .n_small = n_small, .n_large = n_large, .clock = CLOCK_MONO, .order = CAPTURE_ON };
+	fake_order_to(a, ORDER_ALL);
 	memset(guest, 0, sizeof *guest);
 	guest->arena = a;
 	guest->bell = map(4096);

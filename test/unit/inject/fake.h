@@ -7,6 +7,9 @@
 /* A connected guest with so many blocks; the calling thread's stream starts anew. */
 void fake_session(uint32_t n_small, uint32_t n_large);
 
+/* From now on this is to be recorded: ORDER_ bits. */
+void fake_order(uint32_t mask);
+
 /* Calls visit for every published row of all blocks, in block order. */
 void fake_rows(void (*visit)(const struct row_head *head, const void *row, void *arg), void *arg);
 

@@ -96,7 +96,7 @@ TEST(payloads_are_copied_up_to_the_limit_and_texts_behind_them)
 	CHECK_EQ(row->size, 1000);
 	CHECK_EQ(row->bytes, PAYLOAD_MAX);
 	CHECK_EQ(((const struct payload_row *)fake_row(ROW_payload, 2))->size, 4);
-	guest->arena->order = CAPTURE_OFF;
+	fake_order(0);
 	payload_rows(s, NULL, PAYLOAD_BEGIN, 7, 1, &(struct nvtx_payload){ PAYLOAD_RAW, 10, large }, 1);
 	CHECK_EQ(fake_count(ROW_payload), 3);
 	stream_leave(s);

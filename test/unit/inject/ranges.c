@@ -137,13 +137,13 @@ TEST(nesting_goes_on_while_nothing_is_recorded)
 	struct stream *s;
 
 	fake_session(4, 4);
-	guest->arena->order = CAPTURE_OFF;
+	fake_order(0);
 	s = stream_enter();
 	push(s, 0, 1);
 	push(s, 0, 2);
 	ranges_pop(s, 0);
 	CHECK_EQ(fake_count(ROW_range), 0);
-	guest->arena->order = CAPTURE_ON;
+	fake_order(ORDER_ALL);
 	ranges_pop(s, 0);
 	CHECK_EQ(fake_count(ROW_range), 1);
 	stream_leave(s);

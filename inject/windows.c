@@ -1,0 +1,502 @@
+#include "inject/windows.h"
+
+#include <string.h>
+
+#include "inject/lock.h"
+#include "inject/watch.h"
+
+#define KEPT 256u               /* times of recording that a late GPU row can still belong to */
+
+enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
+
+/* A time in which CUDA's rows were kept. */
+struct kept {
+	uint32_t first, end;            /* correlation ids, once known */
+	uint32_t state;                 /* OPEN_ bits; no OPEN_USED: an empty place */
+	uint32_t reserved;
+	int64_t from, to;               /* REALTIME ns; to 0: it goes on */
+};
+
+/* Of one process: a forked child's guest page is empty, so its epoch is another. */
+static struct {
+	uint32_t lock, epoch;
+	struct capture machine;
+	struct watched_kind kinds[CAPTURE_KINDS];
+	uint64_t steps[CAPTURE_KINDS];  /* begun so far */
+	unsigned n_kinds;
+	uint32_t tracers;               /* ORDER_ bits of the last order */
+	uint32_t orders;                /* number of the last that was followed */
+	uint32_t order_window;          /* number that the last order gives to the window it opens */
+	bool watching;                  /* NVTX names matter */
+	bool first_order;
+	struct kept kept[KEPT];
+	uint32_t n_kept;
+} w;
+
+/* What brought a change about. */
+struct because {
+	uint32_t cause, name;           /* of the window that it opens */
+	int64_t time, real;             /* own clock; REALTIME */
+};
+
+static struct because now_because(uint32_t cause, uint32_t name)
+{
+	return (struct because){ cause, name, clock_now(), clock_ns(CLOCK_REALTIME) };
+}
+
+/* ---- rows ---- */
+
+static void write_step(struct stream *s, struct open_step *o)
+{
+	struct step_row *row = s ? stream_reserve(s, ROW_step, sizeof *row) : NULL;
+
+	if (row) {
+		*row = o->row;
+		stream_publish(s, row);
+	}
+	__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
+}
+
+static void write_window(struct stream *s, struct open_window *o)
+{
+	struct window_row *row = s ? stream_reserve(s, ROW_window, sizeof *row) : NULL;
+
+	if (row) {
+		*row = o->row;
+		stream_publish(s, row);
+	}
+	__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
+}
+
+/* A call came, the first since some boundaries.  Those that end without a call in them have neither id. */
+static uint32_t settle_ids(uint32_t state, uint32_t corr, uint32_t *first, uint32_t *end)
+{
+	if (!(state & OPEN_USED))
+		return state;
+	if (state & OPEN_RUNNING) {
+		if (state & OPEN_FIRST)
+			*first = corr;
+	} else if (state & OPEN_END && !(state & OPEN_FIRST)) {
+		*end = corr;
+	}
+	return state & ~(OPEN_FIRST | OPEN_END);
+}
+
+static bool is_due(uint32_t state)
+{
+	return (state & OPEN_USED) && !(state & (OPEN_RUNNING | OPEN_END));
+}
+
+static void call_came(struct stream *s, uint32_t corr)
+{
+	struct arena *a = guest->arena;
+
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
+		struct open_step *o = &a->steps[i];
+
+		o->state = settle_ids(o->state, corr, &o->row.first_corr, &o->row.end_corr);
+		if (is_due(o->state))
+			write_step(s, o);
+	}
+	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
+		struct open_window *o = &a->windows[i];
+
+		o->state = settle_ids(o->state, corr, &o->row.first_corr, &o->row.end_corr);
+		if (is_due(o->state))
+			write_window(s, o);
+	}
+	for (unsigned i = 0; i < KEPT; i++) {
+		struct kept *k = &w.kept[i];
+		uint32_t state = settle_ids(k->state, corr, &k->first, &k->end);
+
+		/* A reader looks at the state first. */
+		__atomic_store_n(&k->state, state, __ATOMIC_RELEASE);
+	}
+}
+
+/* A place for an open step or window; one that has ended and only waits for a call to come gives way. */
+static struct open_step *step_place(struct stream *s)
+{
+	struct open_step *all = guest->arena->steps;
+
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
+		if (!all[i].state)
+			return &all[i];
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
+		if (all[i].state & OPEN_RUNNING)
+			continue;
+		write_step(s, &all[i]);
+		return &all[i];
+	}
+	health_drop(ROW_step, 1);
+	return NULL;
+}
+
+static struct open_window *window_place(struct stream *s)
+{
+	struct open_window *all = guest->arena->windows;
+
+	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++)
+		if (!all[i].state)
+			return &all[i];
+	write_window(s, &all[0]);       /* one at most runs, and it is not asked for then */
+	return &all[0];
+}
+
+/* ---- the gate ---- */
+
+static bool has_edge(void)
+{
+	const struct arena *a = guest->arena;
+	uint32_t all = 0;
+
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
+		all |= a->steps[i].state;
+	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++)
+		all |= a->windows[i].state;
+	for (unsigned i = 0; i < KEPT; i++)
+		all |= w.kept[i].state;
+	return all & (OPEN_FIRST | OPEN_END);
+}
+
+static void set_gate(void)
+{
+	uint32_t gate = GATE_KNOWN;
+
+	if (w.machine.state == STATE_RECORD)
+		gate |= (w.tracers & ORDER_CUDA ? GATE_CUDA : 0) | (w.tracers & ORDER_NVTX ? GATE_NVTX : 0);
+	if (w.watching)
+		gate |= GATE_WATCH;
+	if (has_edge())
+		gate |= GATE_EDGE;
+	__atomic_store_n(&guest->gate, gate, __ATOMIC_RELEASE);
+}
+
+/* ---- windows ---- */
+
+static void keep_from(const struct because *b, bool whole)
+{
+	struct kept *k = &w.kept[w.n_kept % KEPT];
+
+	*k = (struct kept){ .from = whole ? 0 : b->real };
+	__atomic_store_n(&k->state, OPEN_USED | OPEN_RUNNING | (whole ? OPEN_WHOLE : OPEN_FIRST), __ATOMIC_RELEASE);
+	__atomic_store_n(&w.n_kept, w.n_kept + 1, __ATOMIC_RELEASE);
+}
+
+static void keep_until(const struct because *b)
+{
+	struct kept *k = &w.kept[(w.n_kept - 1) % KEPT];
+
+	__atomic_store_n(&k->to, b->real, __ATOMIC_RELEASE);
+	__atomic_store_n(&k->state, (k->state & ~OPEN_RUNNING) | OPEN_END, __ATOMIC_RELEASE);
+}
+
+static void open_window(struct stream *s, const struct because *b, bool whole)
+{
+	struct open_window *o = window_place(s);
+	struct arena *a = guest->arena;
+	uint32_t number = a->n_windows + 1;
+
+	/* The windows that orders from outside open have one number in all processes. */
+	if (b->cause == CAUSE_ORDER && number < w.order_window)
+		number = w.order_window;
+	__atomic_store_n(&a->n_windows, number, __ATOMIC_RELAXED);
+	o->row = (struct window_row){ .start = b->time, .number = number, .first_corr = whole, .cause = b->cause, .name = b->name };
+	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | (whole ? OPEN_WHOLE : OPEN_FIRST) |
+			 (capture_is_cut_by_exit(&w.machine.plan) ? OPEN_CUT : 0), __ATOMIC_RELEASE);
+}
+
+static void close_window(const struct because *b)
+{
+	struct arena *a = guest->arena;
+
+	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
+		struct open_window *o = &a->windows[i];
+
+		if (!(o->state & OPEN_RUNNING))
+			continue;
+		o->row.duration = b->time - o->row.start;
+		__atomic_store_n(&o->state, (o->state & ~(OPEN_RUNNING | OPEN_WHOLE)) | OPEN_END, __ATOMIC_RELEASE);
+	}
+}
+
+static bool keeps_cuda(void)
+{
+	return w.machine.state == STATE_RECORD && w.tracers & ORDER_CUDA;
+}
+
+/* A process that records from its start on, with nothing to say when: no window, unless an order ends it. */
+static bool is_whole(const struct because *b)
+{
+	return w.first_order && b->cause == CAUSE_ORDER && w.order_window <= 1 && w.machine.plan.range == RANGE_NONE &&
+	       !w.machine.plan.scheduled;
+}
+
+static void feed(struct stream *s, enum capture_event event, unsigned kind, const struct because *b, uint32_t tracers)
+{
+	struct arena *a = guest->arena;
+	bool kept = keeps_cuda();
+	unsigned said = capture_feed(&w.machine, event, kind);
+
+	w.tracers = tracers;
+	if (said & CAPTURE_CLOSED)
+		close_window(b);
+	if (said & CAPTURE_OPENED)
+		open_window(s, b, is_whole(b));
+	if (!kept && keeps_cuda())
+		keep_from(b, is_whole(b));
+	else if (kept && !keeps_cuda())
+		keep_until(b);
+	if (said & CAPTURE_READY)
+		__atomic_fetch_add(&a->n_ready, 1, __ATOMIC_RELEASE);
+	if (said & CAPTURE_SHUTDOWN)
+		__atomic_store_n(&a->shutdown, 1, __ATOMIC_RELEASE);
+	if (said & (CAPTURE_READY | CAPTURE_SHUTDOWN))
+		session_ring();
+}
+
+/* ---- steps ---- */
+
+static uint32_t window_of_now(void)
+{
+	return w.machine.state == STATE_RECORD ? guest->arena->n_windows : 0;
+}
+
+/* The open step of this kind that the thread began, or (thread 0) that is the process's; NULL: none. */
+static struct open_step *open_step_of(unsigned kind, uint32_t thread)
+{
+	struct open_step *all = guest->arena->steps;
+
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
+		if (all[i].state & OPEN_RUNNING && all[i].kind == kind && all[i].row.thread == thread)
+			return &all[i];
+	return NULL;
+}
+
+static void end_step(struct stream *s, struct open_step *o, const struct because *b, bool abandoned)
+{
+	uint32_t kind = o->kind;
+
+	o->row.duration = b->time - o->row.start;
+	o->row.flags |= abandoned ? STEP_INCOMPLETE : 0;
+	__atomic_store_n(&o->state, (o->state & ~OPEN_RUNNING) | OPEN_END, __ATOMIC_RELEASE);
+	feed(s, EVENT_STEP_END, kind, b, w.tracers);
+}
+
+/* Its place + 1; 0: there is none. */
+static uint32_t begin_step(struct stream *s, unsigned kind, const struct because *b, uint32_t thread, uint64_t range, uint32_t flags)
+{
+	struct because scheduled = *b;
+	struct open_step *o;
+
+	scheduled.cause = w.machine.plan.scheduled ? CAUSE_SCHEDULE : b->cause;
+	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
+	o = step_place(s);
+	if (!o)
+		return 0;
+	o->kind = kind;
+	o->row = (struct step_row){
+		.start = b->time,
+		.range = range,
+		.number = (uint32_t)w.steps[kind]++,
+		.kind = w.kinds[kind].name,
+		.name = b->name,
+		.thread = thread,
+		.window = window_of_now(),
+		.confidence = 100,
+		.flags = flags | (w.machine.state == STATE_WARMUP && capture_warms(&w.machine, kind) ? STEP_WARMUP : 0),
+	};
+	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | OPEN_FIRST, __ATOMIC_RELEASE);
+	return (uint32_t)(o - guest->arena->steps) + 1;
+}
+
+uint32_t windows_range_begin(struct stream *s, uint32_t watched, uint32_t name, uint64_t range, bool started)
+{
+	struct because b = now_because(CAUSE_NVTX, name);
+	uint32_t tag = 0;
+
+	lock_take(&w.lock);
+	if (watched & WATCHED_CAPTURE) {
+		feed(s, EVENT_RANGE_BEGIN, 0, &b, w.tracers);
+		tag |= TAG_CAPTURE;
+	}
+	/* A range is a step of one kind; inside a step of that kind it is none. */
+	for (unsigned kind = 0; kind < w.n_kinds; kind++) {
+		if (!(watched & 1u << kind) || (!started && open_step_of(kind, s->thread)))
+			continue;
+		tag |= begin_step(s, kind, &b, s->thread, range, started ? STEP_LOOSE : 0);
+		break;
+	}
+	set_gate();
+	lock_give(&w.lock);
+	return tag;
+}
+
+void windows_range_end(struct stream *s, uint32_t tag, bool abandoned)
+{
+	struct because b = now_because(CAUSE_NVTX, 0);
+	uint32_t place = TAG_STEP(tag);
+
+	lock_take(&w.lock);
+	if (place && place <= MAX_OPEN_STEPS && guest->arena->steps[place - 1].state & OPEN_RUNNING)
+		end_step(s, &guest->arena->steps[place - 1], &b, abandoned);
+	if (tag & TAG_CAPTURE)
+		feed(s, EVENT_RANGE_END, 0, &b, w.tracers);
+	set_gate();
+	lock_give(&w.lock);
+}
+
+/* From one boundary to the next. */
+static void next_step(struct stream *s, unsigned kind, const struct because *b, uint32_t thread, uint32_t flags)
+{
+	struct open_step *o = open_step_of(kind, thread);
+
+	if (o)
+		end_step(s, o, b, false);
+	begin_step(s, kind, b, thread, 0, flags);
+}
+
+void windows_mark(struct stream *s, uint32_t watched, uint32_t name)
+{
+	struct because b = now_because(CAUSE_NVTX, name);
+
+	lock_take(&w.lock);
+	for (unsigned kind = 0; kind < w.n_kinds; kind++)
+		if (watched & 1u << kind)
+			next_step(s, kind, &b, s->thread, STEP_LOOSE);
+	set_gate();
+	lock_give(&w.lock);
+}
+
+void windows_profiler(struct stream *s, bool start)
+{
+	struct because b = now_because(CAUSE_PROFILER, 0);
+	struct open_step *o;
+
+	gate_now();             /* it may be the first thing that the process does */
+	lock_take(&w.lock);
+	if (start && w.machine.plan.range == RANGE_PROFILER)
+		feed(s, EVENT_RANGE_BEGIN, 0, &b, w.tracers);
+	for (unsigned kind = 0; kind < w.n_kinds; kind++) {
+		if (w.kinds[kind].source != STEPS_PROFILER)
+			continue;
+		o = open_step_of(kind, 0);
+		if (start && !o)
+			begin_step(s, kind, &b, 0, 0, 0);
+		else if (!start && o)
+			end_step(s, o, &b, false);
+	}
+	if (!start && w.machine.plan.range == RANGE_PROFILER)
+		feed(s, EVENT_RANGE_END, 0, &b, w.tracers);
+	set_gate();
+	lock_give(&w.lock);
+}
+
+void windows_call(struct stream *s, uint32_t corr)
+{
+	lock_take(&w.lock);
+	if (w.epoch == guest->epoch) {
+		call_came(s, corr);
+		set_gate();
+	}
+	lock_give(&w.lock);
+}
+
+/* ---- orders ---- */
+
+static void follow(struct stream *s, const struct order *o)
+{
+	struct because b = { .cause = CAUSE_ORDER, .time = o->time, .real = o->real };
+	enum capture_event event = o->over ? EVENT_ORDER_OVER : o->mask ? EVENT_ORDER_ON : EVENT_ORDER_OFF;
+
+	w.order_window = o->window;
+	feed(s, event, 0, &b, o->mask);
+}
+
+static void follow_orders(struct stream *s)
+{
+	struct arena *a = guest->arena;
+	uint32_t n = __atomic_load_n(&a->n_orders, __ATOMIC_ACQUIRE);
+
+	/* A new process only needs the last; and so does one that made no call while more were given than are kept. */
+	if (!w.orders || n - w.orders > ORDERS)
+		w.orders = n - 1;
+	for (; w.orders != n; w.orders++) {
+		w.first_order = w.first_order && !w.machine.ordered;
+		follow(s, &a->orders[w.orders % ORDERS]);
+		w.first_order = false;
+	}
+	__atomic_store_n(&a->orders_seen, n, __ATOMIC_RELEASE);
+	guest->orders = n;
+}
+
+static struct capture_plan plan_of(const struct config *c)
+{
+	struct capture_plan plan = { .range = (uint32_t)c->capture_range, .range_end = (uint32_t)c->range_end,
+				     .repeats = c->range_repeats };
+	char why[128];
+
+	plan.scheduled = c->schedule[0] && schedule_parse(&plan.schedule, c->schedule, why, sizeof why) == 0;
+	return plan;
+}
+
+static void begin(struct stream *s)
+{
+	struct capture_plan plan = plan_of(&guest->config);
+	uint32_t lock = w.lock;
+
+	memset(&w, 0, sizeof w);
+	w.lock = lock;
+	w.first_order = true;
+	capture_init(&w.machine, &plan);
+	w.n_kinds = watch_init(s, w.kinds, &w.watching);
+	w.epoch = guest->epoch;
+}
+
+uint32_t windows_look(void)
+{
+	/* A hook that is inside its stream has reserved nothing yet. */
+	struct stream *s = &stream_self;
+	bool entered = !s->busy;
+
+	if (entered && !(s = stream_enter()))
+		return 0;
+	lock_take(&w.lock);
+	if (w.epoch != guest->epoch)
+		begin(s);
+	follow_orders(s);
+	set_gate();
+	lock_give(&w.lock);
+	if (entered)
+		stream_leave(s);
+	return __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);
+}
+
+/* ---- rows of the GPU ---- */
+
+static bool holds(const struct kept *k, uint32_t state, uint32_t corr, int64_t real)
+{
+	int64_t to = __atomic_load_n(&k->to, __ATOMIC_ACQUIRE);
+
+	if (!corr)              /* CUPTI's clock counts from 1970; without a time it began whenever it came */
+		return real ? real >= k->from && (!to || real < to) : !to;
+	if (state & OPEN_FIRST)
+		return false;
+	if (!(state & OPEN_WHOLE) && (int32_t)(corr - k->first) < 0)
+		return false;
+	return state & (OPEN_RUNNING | OPEN_END) || (int32_t)(corr - k->end) < 0;
+}
+
+bool windows_keep(uint32_t corr, int64_t real)
+{
+	uint32_t n = __atomic_load_n(&w.n_kept, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < n && i < KEPT; i++) {
+		const struct kept *k = &w.kept[(n - 1 - i) % KEPT];
+		uint32_t state = __atomic_load_n(&k->state, __ATOMIC_ACQUIRE);
+
+		if (state & OPEN_USED && holds(k, state, corr, real))
+			return true;
+	}
+	return false;
+}

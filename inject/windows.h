@@ -1,0 +1,38 @@
+/*
+ * Feeds the machine that decides when rows are kept (capture.h) and writes what it decided: window rows, step rows, and the
+ * gate that hooks look at.
+ *
+ * Which rows of the GPU belong to a window or a step is told by the calls that launched them: CUPTI's correlation ids grow, so
+ * the first call made after a boundary marks it (GATE_EDGE asks for that call).
+ */
+#ifndef INJECT_WINDOWS_H
+#define INJECT_WINDOWS_H
+
+#include "inject/capture.h"
+#include "inject/stream.h"
+
+/* What an open range is to capture; 0: nothing. */
+#define TAG_CAPTURE   0x80000000u       /* a capture range */
+#define TAG_KEPT      0x40000000u       /* for ranges.c: rows were kept when it began */
+#define TAG_STEP(tag) ((tag) & 0xffff)  /* a step: its place + 1 in the arena's table of open ones; 0: none */
+
+/*
+ * A range begins that watch.h knows: capture, and the kinds of step it is one of (bits).  Before its own row is opened, so that
+ * it lies in the window it opens.  The answer goes to windows_range_end(), after the range's row is written.
+ */
+uint32_t windows_range_begin(struct stream *s, uint32_t watched, uint32_t name, uint64_t range, bool started);
+void windows_range_end(struct stream *s, uint32_t tag, bool abandoned);
+
+/* A mark, which ends the step before and begins the next of the same kind. */
+void windows_mark(struct stream *s, uint32_t watched, uint32_t name);
+
+/* cudaProfilerStart has returned, cudaProfilerStop begins. */
+void windows_profiler(struct stream *s, bool start);
+
+/* The first call after a boundary: the gate had GATE_EDGE. */
+void windows_call(struct stream *s, uint32_t corr);
+
+/* Is a GPU row kept whose call has this correlation id (0: none), and that began then (REALTIME ns)? */
+bool windows_keep(uint32_t corr, int64_t real);
+
+#endif
