@@ -1,6 +1,8 @@
 #include "trace/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -10,12 +12,23 @@ _Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) 
 	       sizeof(struct index_entry) == 72 && sizeof(struct file_footer) == 24 &&
 	       sizeof(struct column) == 16, "these are the format");
 
+/* A day of eight busy processes has millions of chunks.  What is older than the newest entries waits in a file without a name. */
+#define KEPT_ENTRIES 65536u
+
+struct older {
+	int fd;                         /* entries as they are on disk; -1: none */
+	uint64_t n;
+	uint32_t crc;
+	bool refused;                   /* there is no place for it: then they stay in memory */
+};
+
 struct writer {
 	int fd;
 	uint64_t session, size;
 	struct packer *packer;
 	struct buf chunk;               /* the chunk being made, kept for the next */
-	struct buf index;               /* struct index_entry[] */
+	struct buf index;               /* struct index_entry[], the newest */
+	struct older older;
 };
 
 static int write_all(int fd, uint64_t at, const void *data, size_t n, struct trace_error *err)
@@ -58,13 +71,13 @@ static int append(int fd, uint64_t at, const void *data, size_t n, struct trace_
 }
 
 /* Fills what all headers have in common, the checksums last. */
-static void seal(struct chunk_header *h, uint64_t session, const void *body, size_t n)
+static void seal(struct chunk_header *h, uint64_t session, size_t n, uint32_t body_crc)
 {
 	h->magic = CHUNK_MAGIC;
 	h->session = session;
 	h->version = 1;
 	h->stored = (uint32_t)n;
-	h->body_crc = crc32_of(0, body, n);
+	h->body_crc = body_crc;
 	h->crc = crc32_of(0, h, offsetof(struct chunk_header, crc));
 }
 
@@ -79,31 +92,97 @@ static void put_entries(struct buf *b, const struct index_entry *entries, size_t
 	}
 }
 
-int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n,
-		     struct trace_error *err)
+/* The older entries behind the header, in pieces. */
+static int copy_older(int to, uint64_t at, const struct older *o, struct trace_error *err)
 {
-	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)n, .raw = (uint32_t)(n * sizeof *entries) };
-	struct file_footer foot = { .index = at, .magic = FOOTER_MAGIC, .chunks = (uint32_t)n };
-	size_t bytes = n * sizeof *entries;
+	uint64_t end = o->n * sizeof(struct index_entry);
+	char piece[1 << 16];
+
+	for (uint64_t done = 0; done < end;) {
+		ssize_t n = pread(o->fd, piece, end - done < sizeof piece ? end - done : sizeof piece, (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return trace_fail(err, at, "cannot read the index back: %s", strerror(n < 0 ? errno : EIO));
+		if (write_all(to, at + done, piece, (size_t)n, err) < 0)
+			return -1;
+		done += (uint64_t)n;
+	}
+	return 0;
+}
+
+static int write_index(int fd, uint64_t at, uint64_t session, const struct older *o, const struct index_entry *entries, size_t n,
+		       struct trace_error *err)
+{
+	uint64_t all = o->n + n, bytes = all * sizeof *entries, newest = at + sizeof(struct chunk_header) + o->n * sizeof *entries;
+	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)all, .raw = (uint32_t)bytes };
+	struct file_footer foot = { .index = at, .magic = FOOTER_MAGIC, .chunks = (uint32_t)all };
 	struct buf b = { 0 };
 	int rc = -1;
 
 	if (bytes > UINT32_MAX)
-		return trace_fail(err, at, "cannot write the index: %zu chunks are too many", n);
+		return trace_fail(err, at, "cannot write the index: %llu chunks are too many", (unsigned long long)all);
 	foot.crc = crc32_of(0, &foot, offsetof(struct file_footer, crc));
-	buf_put(&b, &head, sizeof head);
 	put_entries(&b, entries, n);
-	if (!b.oom) {
-		seal(&head, session, b.data + sizeof head, bytes);
-		memcpy(b.data, &head, sizeof head);
-	}
+	if (!b.oom)
+		seal(&head, session, bytes, crc32_of(o->crc, b.data, b.len));
 	buf_put(&b, &foot, sizeof foot);
 	if (b.oom)
 		trace_fail(err, at, "cannot write the index: out of memory");
-	else
-		rc = append(fd, at, b.data, b.len, err);
+	else if (write_all(fd, at, &head, sizeof head, err) == 0 && copy_older(fd, at + sizeof head, o, err) == 0)
+		rc = write_all(fd, newest, b.data, b.len, err);
 	buf_free(&b);
+	/* A part is written whole or not at all. */
+	if (rc < 0 && ftruncate(fd, (off_t)at) < 0)
+		trace_fail(err, at, "cannot cut the trace back: %s", strerror(errno));
 	return rc;
+}
+
+int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_entry *entries, size_t n,
+		     struct trace_error *err)
+{
+	return write_index(fd, at, session, &(struct older){ .fd = -1 }, entries, n, err);
+}
+
+/* A file without a name, in the folder of the trace. */
+static int nameless(int beside)
+{
+	char link[32], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", beside);
+	n = readlink(link, path, sizeof path - 1);
+	if (n <= 0)
+		return -1;
+	path[n] = '\0';
+	if (!strrchr(path, '/'))
+		return -1;
+	*strrchr(path, '/') = '\0';
+	return open(*path ? path : "/", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+/* Failing is no error: they stay in memory then. */
+static void put_aside(struct writer *w)
+{
+	struct older *o = &w->older;
+	size_t n = w->index.len / sizeof(struct index_entry);
+	struct trace_error ignored;
+	struct buf b = { 0 };
+
+	if (n < KEPT_ENTRIES || o->refused)
+		return;
+	if (o->fd < 0)
+		o->fd = nameless(w->fd);
+	put_entries(&b, (const struct index_entry *)w->index.data, n);
+	if (o->fd < 0 || b.oom || write_all(o->fd, o->n * sizeof(struct index_entry), b.data, b.len, &ignored) < 0) {
+		o->refused = true;
+	} else {
+		o->crc = crc32_of(o->crc, b.data, b.len);
+		o->n += n;
+		w->index.len = 0;
+	}
+	buf_free(&b);
 }
 
 struct writer *writer_new(int fd, const struct file_header *h, struct trace_error *err)
@@ -117,6 +196,7 @@ struct writer *writer_new(int fd, const struct file_header *h, struct trace_erro
 		return NULL;
 	}
 	w->fd = fd;
+	w->older.fd = -1;
 	w->session = h->session;
 	w->packer = packer_new();
 	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is alive; some file systems have no locks */
@@ -182,7 +262,8 @@ int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct
 	head.columns = (uint32_t)columns;
 	head.raw = (uint32_t)(n * r->size + tail_bytes);
 	time_range(&head, r, rows, n);
-	seal(&head, w->session, b->data + sizeof head, b->len - sizeof head);
+	n = b->len - sizeof head;
+	seal(&head, w->session, n, crc32_of(0, b->data + sizeof head, n));
 	memcpy(b->data, &head, sizeof head);
 	buf_put(b, zeros, -b->len & 7);
 	if (b->oom)
@@ -193,6 +274,7 @@ int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct
 	entry.head = head;
 	buf_put(&w->index, &entry, sizeof entry);
 	w->size += b->len;
+	put_aside(w);
 	return 0;
 }
 
@@ -204,7 +286,7 @@ uint64_t writer_size(const struct writer *w)
 int writer_finish(struct writer *w, struct trace_error *err)
 {
 	size_t n = w->index.len / sizeof(struct index_entry);
-	int rc = file_write_index(w->fd, w->size, w->session, (const struct index_entry *)w->index.data, n, err);
+	int rc = write_index(w->fd, w->size, w->session, &w->older, (const struct index_entry *)w->index.data, n, err);
 
 	flock(w->fd, LOCK_UN);          /* a copy of the descriptor elsewhere must not keep it */
 	if (close(w->fd) < 0 && rc == 0)
@@ -223,5 +305,7 @@ void writer_abandon(struct writer *w)
 	packer_free(w->packer);
 	buf_free(&w->chunk);
 	buf_free(&w->index);
+	if (w->older.fd >= 0)
+		close(w->older.fd);
 	free(w);
 }

@@ -203,6 +203,61 @@ TEST(a_disk_that_is_full_from_the_start_is_told_and_the_descriptor_closed)
 	CHECK_EQ(fcntl(fd, F_GETFD), -1);
 }
 
+static size_t open_descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Written to fd, of which *n chunks.  True: older entries were put aside. */
+static bool write_many(int fd, size_t n)
+{
+	struct file_header h = { .session = SAMPLE_SESSION };
+	struct trace_error err = { 0 };
+	struct writer *w = writer_new(fd, &h, &err);
+	size_t before = open_descriptors();
+	struct sample s;
+	bool aside;
+
+	sample_make(&s, record_by_kind(ROW_stream), 1, 1);
+	for (size_t i = 0; i < n; i++)
+		if (writer_rows(w, 1 + (uint32_t)(i % 1000), CLOCK_MONO, s.record, s.rows, s.n, NULL, 0, &err) < 0)
+			break;
+	aside = open_descriptors() > before;
+	CHECK_EQ(writer_finish(w, &err), 0);
+	CHECK_STR(err.text, "");
+	sample_free(&s);
+	return aside;
+}
+
+TEST(an_index_of_more_chunks_than_are_kept_in_memory_is_whole)
+{
+	static const size_t counts[] = { 65535, 65536, 2 * 65536 + 5 };
+	int nameless = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);      /* not every file system has such files */
+	struct trace_error err = { 0 };
+	struct trace t;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		char path[] = "/tmp/gprof-unit.XXXXXX";
+		bool aside = write_many(mkstemp(path), counts[i]);
+
+		CHECK_EQ(aside, nameless >= 0 && counts[i] >= 65536);
+		CHECK_EQ(trace_open(&t, path, 0, &err), 0);
+		CHECK(t.finished);
+		CHECK_EQ(t.n_chunks, counts[i]);
+		CHECK_EQ(t.n_damage, 0);
+		for (size_t c = 0; c < t.n_chunks; c++)
+			if (t.chunks[c].head.process != 1 + c % 1000 && !CHECK(!"chunks in another order"))
+				break;
+		trace_close(&t);
+		unlink(path);
+	}
+	close(nameless);
+}
+
 TEST(a_chunk_beyond_all_measure_is_refused)
 {
 	struct trace_error err = { 0 };
