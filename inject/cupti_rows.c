@@ -12,6 +12,9 @@ void cupti_pass_init(struct cupti_pass *p, struct stream *s)
 
 	p->s = s;
 	p->on = a ? __atomic_load_n(&a->on_time, __ATOMIC_ACQUIRE) : 0;
+	/* Recording since before there was a GPU: an earlier time is that of a clock that was set back. */
+	if (p->on && p->on == tracer.on_at_start)
+		p->on = 1;
 	p->over = a ? __atomic_load_n(&a->over_time, __ATOMIC_ACQUIRE) : 0;
 	p->unknown = p->zero_times = 0;
 	p->gpu = false;

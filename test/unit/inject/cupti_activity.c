@@ -410,6 +410,15 @@ TEST(what_began_outside_the_recorded_time_is_left_out)
 	CHECK_EQ(((const struct kernel_row *)fake_row(ROW_kernel, 1))->start, 7999);
 }
 
+TEST(a_clock_that_was_set_back_loses_no_row_of_a_process_that_was_recorded_from_its_start)
+{
+	cupti_fake(130001);
+	tracer.on_at_start = guest->arena->on_time;
+	put_kernel(216, 500, 600, "early");
+	cupti_fake_deliver();
+	CHECK_EQ(fake_count(ROW_kernel), 1);
+}
+
 TEST(what_cupti_dropped_is_counted)
 {
 	cupti_fake(130001);
