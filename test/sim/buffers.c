@@ -207,6 +207,8 @@ static void cut_unfinished(struct buffer *b)
 	uint64_t now = cupti_now(), t[3];
 	size_t at, size;
 
+	if (b->ready <= now)
+		return;
 	for (at = 0; at < b->used; at += size) {
 		uint32_t kind = *(uint32_t *)(b->data + at);
 

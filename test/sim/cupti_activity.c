@@ -109,7 +109,7 @@ enum op_fate activity_op(const struct op *op)
 		return OP_NOT_ENABLED;
 	put_unknown();
 	size = record_from_op(op, kind, record);
-	return buffer_put(record, size, op->type == OP_GRAPH || record_has_gpu_times(kind) ? op->end : 0);
+	return buffer_put(record, size, op->type == OP_GRAPH || record_has_gpu_times(kind) ? op->done : 0);
 }
 
 static uint32_t thread_id(void)

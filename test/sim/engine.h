@@ -104,6 +104,7 @@ struct op {
 	uint64_t node;
 	bool cooperative;
 	bool zeroed;                    /* SIM_ZERO_TIMESTAMPS: the record is delivered with start = end = 0 */
+	uint64_t done;                  /* its end on the device; in a record it may be that of a clock that is off */
 	bool backward;                  /* SIM_NEGATIVE: its end is before its start */
 };
 

@@ -150,6 +150,7 @@ void op_tell(struct op *op)
 	const struct sim_tools *t = tools();
 	struct op shown = *op;
 
+	shown.done = op->end;
 	if (!op->corr)
 		shown.corr = op->corr = call_correlation();
 	disturb(&shown);
