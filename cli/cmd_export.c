@@ -5,6 +5,7 @@
 #include "cli/input.h"
 #include "cli/model/process.h"
 #include "cli/options.h"
+#include "cli/pick.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@ static const struct exporter *const exporters[] = { &export_kineto };
 static const char *format = "kineto", *output;
 static bool force, merged, integers;
 static uint64_t only = UINT64_MAX;
+static struct pick pick;
 
 static const struct opt opts[] = {
 	{ 't', "format", "FORMAT", opt_choice, &format,
@@ -32,6 +34,7 @@ static const struct opt opts[] = {
 	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA; ids are renumbered",
 	  NULL, 0 },
 	{ 'p', "process", "N", opt_u64, &only, "only process number N, as 'report -r processes' shows them", NULL, 0 },
+	PICK_OPTIONS(pick),
 	{ 0, "us", NULL, opt_flag, &integers, "times in whole microseconds, for tools that round fractions badly", NULL,
 	  0 },
 	{ 0 },
@@ -336,13 +339,18 @@ static int run(int argc, char **argv)
 	char found[PATH_MAX];
 	const char *path = input_path(argc, argv, found, sizeof found);
 	struct plan plan = { .m = NULL };
-	int rc = -1;
+	int rc = -1, picked;
 
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
 	plan.m = input_open(path);
 	if (!plan.m)
 		return EXIT_FAILED;
+	picked = pick_apply(&pick, plan.m);
+	if (picked) {
+		model_close(plan.m);
+		return picked;
+	}
 	if (plan_files(&plan) == 0)
 		rc = export_all(&plan, exporters[0]);
 	input_say_damage(plan.m);

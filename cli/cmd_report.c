@@ -4,8 +4,10 @@
 #include "cli/fail.h"
 #include "cli/input.h"
 #include "cli/model/model.h"
+#include "cli/model/steps.h"
 #include "cli/options.h"
 #include "cli/page.h"
+#include "cli/pick.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -18,6 +20,8 @@
 static char *names;
 static const char *format = "table", *output, *sort_key;
 static uint64_t limit;
+static struct pick pick;
+static bool all_steps;
 
 static const struct opt opts[] = {
 	{ 'r', "report", "NAME[,NAME]", opt_list, &names,
@@ -28,6 +32,8 @@ static const struct opt opts[] = {
 	{ 's', "sort", "COLUMN", opt_text, &sort_key,
 	  "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how", NULL, 0 },
 	{ 'n', "limit", "N", opt_u64, &limit, "print N rows of each report; 0 is all (default)", NULL, 0 },
+	PICK_OPTIONS(pick),
+	{ 0, "all-steps", NULL, opt_flag, &all_steps, "report steps: those outside of the recorded windows too", NULL, 0 },
 	{ 0 },
 };
 
@@ -111,7 +117,9 @@ static int print_one(struct model *m, struct tables *tables, const struct wanted
 
 	if (table_begin(&t, tables, r->name, r->title, r->columns, r->n_columns) < 0)
 		return EXIT_USAGE;
-	rc = r->run(m, &t, w->variant);
+	rc = r->run(m, &t, r == &report_steps && all_steps ? "all" : w->variant);
+	if (r->whole && model_selected(m))
+		table_note(&t, "this is about the whole program: --step and --window do not change it");
 	if (rc < 0)
 		fail("out of memory");
 	return table_end(&t) < 0 || rc < 0 ? EXIT_FAILED : EXIT_OK;
@@ -153,6 +161,11 @@ static int run_reports(const char *path, char *list)
 	m = input_open(path);
 	if (!m)
 		return EXIT_FAILED;
+	rc = pick_apply(&pick, m);
+	if (rc) {
+		model_close(m);
+		return rc;
+	}
 	file = to_file ? fopen(output, "we") : stdout;
 	if (!file) {
 		fail_errno("cannot write '%s'", output);
@@ -177,9 +190,9 @@ static int run(int argc, char **argv)
 
 	if (argc == 1 && strcmp(argv[0], "list") == 0)
 		return list_reports();
-	if (!names && (*format != 't' || output || sort_key || limit)) {
+	if (!names && (*format != 't' || output || sort_key || limit || pick.step || pick.window || all_steps)) {
 		fail("%s is for reports, and -r names none", *format != 't' ? "--format" : output ? "--output" :
-		     sort_key ? "--sort" : "--limit");
+		     sort_key ? "--sort" : limit ? "--limit" : pick.step ? "--step" : pick.window ? "--window" : "--all-steps");
 		hint("for example: gprof-trace report -r cuda_gpu_kern_sum; 'report list' names them all");
 		return EXIT_USAGE;
 	}

@@ -323,3 +323,28 @@ void json_string_n(struct out *o, const char *text, size_t n)
 	out_bytes(o, plain, (size_t)(p - plain));
 	out_char(o, '"');
 }
+
+const char *text_time(char text[32], int64_t ns)
+{
+	static const struct {
+		int64_t unit;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+	char digits[24];
+
+	if (ns < 0)
+		ns = 0;
+	for (size_t i = 0; i < 3; i++) {
+		int64_t unit = units[i].unit;
+		unsigned decimals = ns >= 100 * unit ? 0 : ns >= 10 * unit ? 1 : 2;
+		int64_t step = decimals == 0 ? unit : decimals == 1 ? unit / 10 : unit / 100;
+
+		if (ns < unit)
+			continue;
+		*digits_fixed(digits, ns / step + (ns % step >= step / 2), decimals) = '\0';
+		snprintf(text, 32, "%s %s", digits, units[i].name);
+		return text;
+	}
+	snprintf(text, 32, "%d ns", (int)ns);
+	return text;
+}

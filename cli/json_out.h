@@ -111,6 +111,9 @@ static inline void json_string(struct out *o, const char *text)
 /* printf, for what is no hot path; cut at OUT_PIECE. */
 void out_format(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A time for people: three digits and a unit, 1.23 s, 45.6 ms, 789 us, rounded half up; of a negative one 0 ns. */
+const char *text_time(char text[32], int64_t ns);
+
 /* Characters of a text on the screen. */
 size_t text_width(const char *text);
 

@@ -33,32 +33,6 @@ struct page {
 
 /* ---- words and numbers for people ---- */
 
-/* Three digits and a unit: 1.23 s, 45.6 ms, 789 us.  Rounded half up. */
-static const char *short_time(char text[32], int64_t ns)
-{
-	static const struct {
-		int64_t unit;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
-	char digits[24];
-
-	if (ns < 0)
-		ns = 0;
-	for (size_t i = 0; i < 3; i++) {
-		int64_t unit = units[i].unit;
-		unsigned decimals = ns >= 100 * unit ? 0 : ns >= 10 * unit ? 1 : 2;
-		int64_t step = decimals == 0 ? unit : decimals == 1 ? unit / 10 : unit / 100;
-
-		if (ns < unit)
-			continue;
-		*digits_fixed(digits, ns / step + (ns % step >= step / 2), decimals) = '\0';
-		snprintf(text, 32, "%s %s", digits, units[i].name);
-		return text;
-	}
-	snprintf(text, 32, "%d ns", (int)ns);
-	return text;
-}
-
 static const char *short_bytes(char text[32], uint64_t bytes)
 {
 	char digits[24];
@@ -146,7 +120,7 @@ static void put_title(struct page *p, unsigned flags)
 	out_visible(p->out, p->path, SIZE_MAX);
 	out_format(p->out, "  (%s", short_bytes(size, t->size));
 	if (model_end(p->m) > model_start(p->m))
-		out_format(p->out, " in %s", short_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
+		out_format(p->out, " in %s", text_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
 	out_format(p->out, "%s)%s\n", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
 }
 
@@ -229,7 +203,7 @@ static void put_gpu(struct page *p, const struct gpu *g)
 		snprintf(text, sizeof text,
 			 "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", (int)(tenths / 10), (int)(tenths % 10),
-			 short_time(span, time_sub(g->last, g->first)), by);
+			 text_time(span, time_sub(g->last, g->first)), by);
 	else
 		snprintf(text, sizeof text, "%s: busy share not known, no row has a time (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", by);
@@ -280,9 +254,9 @@ static void put_top(struct page *p, struct sums *s, const char *what, const char
 		uint32_t domain = (uint32_t)(g->key >> 32);
 
 		if (g->n)
-			out_format(p->out, "  %10s %4d.%d %11s %9s  ", short_time(total, (int64_t)g->sum),
+			out_format(p->out, "  %10s %4d.%d %11s %9s  ", text_time(total, (int64_t)g->sum),
 				   (int)(tenths / 10), (int)(tenths % 10), commas(number, g->rows),
-				   short_time(mean, series_mean(g, 1, 1)));
+				   text_time(mean, series_mean(g, 1, 1)));
 		else
 			out_format(p->out, "  %10s %6s %11s %9s  ", "-", "-", commas(number, g->rows), "-");
 		if (domain)
@@ -357,12 +331,12 @@ static int put_overhead(struct page *p)
 	if (!known && !model_rows(p->m, ROW_overhead) && !model_rows(p->m, ROW_api) && !model_rows(p->m, ROW_range))
 		return 0;       /* nothing was recorded, so there is nothing to weigh it against */
 	if (known)
-		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", short_time(a, here),
-			 short_time(b, elsewhere));
+		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", text_time(a, here),
+			 text_time(b, elsewhere));
 	snprintf(text, sizeof text,
 		 "%s; CUPTI reports %s; not included: recording each call and range, and what CUPTI adds to each CUDA "
 		 "call and kernel",
-		 ours, model_rows(p->m, ROW_overhead) ? short_time(c, time_add(cupti[0], cupti[1])) : "none");
+		 ours, model_rows(p->m, ROW_overhead) ? text_time(c, time_add(cupti[0], cupti[1])) : "none");
 	put(p, "overhead", text);
 	return 0;
 }
@@ -371,7 +345,7 @@ static int put_overhead(struct page *p)
 static bool harmless(uint32_t reason)
 {
 	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested ||
-	       reason == HEALTH_forked_after_cuda || reason == HEALTH_roster_lost || reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken;
+	       reason == HEALTH_forked_after_cuda || reason == HEALTH_roster_lost || reason == HEALTH_window_late || reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken;
 }
 
 /* One reason, of all processes that have it. */

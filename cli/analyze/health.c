@@ -81,6 +81,7 @@ const struct report report_health = {
 	.name = "health",
 	.title = "What is missing, and why",
 	.help = "what kept the trace from being complete, and what to do",
+	.whole = true,
 	COLUMNS(columns),
 	.run = run,
 };

@@ -92,6 +92,7 @@ const struct report report_overhead = {
 	.name = "overhead",
 	.title = "What recording cost",
 	.help = "time of ours and of CUPTI's, as far as it was measured",
+	.whole = true,
 	COLUMNS(columns),
 	.run = run,
 };

@@ -10,6 +10,7 @@ struct report {
 	const char *name;               /* "cuda_gpu_kern_sum" */
 	const char *title;              /* above the table */
 	const char *help;               /* one line for `report list` */
+	bool whole;                     /* it is about the whole program: --step and --window leave it as it is */
 	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
 	const struct heading *columns;
 	size_t n_columns;
@@ -23,6 +24,7 @@ extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report
 	report_cuda_gpu_trace, report_cuda_graph_kern_sum, report_cuda_gpu_kern_occupancy, report_cuda_mem_usage,
 	report_um_sum, report_um_total_sum, report_um_cpu_page_faults_sum,
 	report_cuda_events, report_cuda_devices, report_cuda_jit,
+	report_steps, report_windows,
 	report_processes, report_health, report_overhead;
 
 extern const struct report *const reports[];

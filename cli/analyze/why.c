@@ -3,6 +3,7 @@
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 #include "cli/table.h"
 
 #include <stdlib.h>
@@ -98,6 +99,10 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 	const struct health *h;
 	size_t found = 0;
 
+	if (model_selected(m)) {
+		put(&out[0], "there is none in the steps or the window that --step and --window name", "", "");
+		return 1;
+	}
 	if (recorded && strcmp(recorded, "0") == 0) {
 		put(&out[0], "CUDA was not recorded: -t left it out", "", "record with -t cuda,nvtx");
 		return 1;

@@ -16,6 +16,8 @@ struct part {
 	struct chunk *chunk;
 	uint32_t process;               /* position in model.processes */
 	size_t first;                   /* number of its first row */
+	const uint8_t *keep;            /* by row of the chunk: whether the model has it; NULL: all of them (select.c) */
+	uint32_t rows;                  /* that the model has */
 };
 
 struct kind {
@@ -24,6 +26,7 @@ struct kind {
 	bool read;                      /* every part has been read once: damaged ones are out, n_rows is exact */
 	void *columns[MAX_COLUMNS];
 	uint32_t *process;              /* of each row */
+	uint8_t *keep;                  /* select.c: by row of the file, what parts[].keep points into */
 };
 
 /* Ids of one process -> ids of the model. */
@@ -66,6 +69,8 @@ struct model {
 	struct join *join;              /* join.c */
 	struct payloads *payloads;      /* payload.c */
 	struct graph_nodes *graph_nodes; /* graph.c */
+	struct steps_made *steps;       /* steps.c */
+	bool selected;                  /* select.c: parts of the trace are left out */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
 
@@ -92,5 +97,8 @@ void join_free(struct join *j);
 /* payload.c */
 void payloads_release(struct payloads *p);
 void graph_nodes_free(struct graph_nodes *g);
+
+/* steps.c, select.c */
+void steps_release(struct steps_made *s);
 
 #endif

@@ -49,7 +49,8 @@ static int list_parts(struct model *m)
 			continue;
 		struct kind *kind = &m->kinds[c->head.kind];
 
-		kind->parts[kind->n_parts++] = (struct part){ .chunk = c, .process = model_process_at(m, c->head.process) };
+		kind->parts[kind->n_parts++] = (struct part){ .chunk = c, .process = model_process_at(m, c->head.process),
+							       .rows = c->head.rows };
 		kind->n_rows += c->head.rows;
 	}
 	for (size_t k = 0; k < ROW_KINDS; k++)
@@ -87,11 +88,13 @@ void model_close(struct model *m)
 		for (size_t f = 0; f < MAX_COLUMNS; f++)
 			free(m->kinds[k].columns[f]);
 		free(m->kinds[k].process);
+		free(m->kinds[k].keep);
 		free(m->kinds[k].parts);
 	}
 	join_free(m->join);
 	payloads_release(m->payloads);
 	graph_nodes_free(m->graph_nodes);
+	steps_release(m->steps);
 	defs_release(m);
 	for (size_t i = 0; i < sizeof m->names / sizeof *m->names; i++)
 		map_release(&m->names[i]);
@@ -170,7 +173,7 @@ size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process
 	}
 	for (; low < k->n_parts && k->parts[low].process == process; low++)
 		if (!k->parts[low].chunk->bad)
-			n += k->parts[low].chunk->head.rows;
+			n += k->parts[low].rows;
 	return n;
 }
 

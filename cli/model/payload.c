@@ -158,8 +158,11 @@ static int take_payloads(struct model *m, struct payloads *p, const struct part 
 	int rc = trace_tails(&m->trace, part->chunk, &tails) == 0 ? 0 : 1;
 
 	for (uint32_t i = 0; rc == 0 && i < part->chunk->head.rows && row[i].bytes <= tails.len - at; at += row[i++].bytes) {
-		const char *data = strings_keep(m, tails.data ? (const char *)tails.data + at : "", row[i].bytes);
+		const char *data;
 
+		if (part->keep && !part->keep[i])
+			continue;
+		data = strings_keep(m, tails.data ? (const char *)tails.data + at : "", row[i].bytes);
 		if (!data)
 			rc = -1;
 		else

@@ -106,7 +106,40 @@ static int decode(struct work *w, struct part *p, unsigned f, void *out)
 	return 0;
 }
 
+/* Moves the rows that the model has to the front. */
+static void compact(const struct part *p, void *column, size_t width)
+{
+	uint64_t *wide = column;
+	uint32_t *narrow = column;
+	size_t to = 0;
+
+	for (size_t i = 0, n = p->chunk->head.rows; i < n; i++) {
+		if (width == 8)
+			wide[to] = wide[i];
+		else
+			narrow[to] = narrow[i];
+		to += p->keep[i];
+	}
+}
+
 /* ---- whole columns ---- */
+
+/* A part of which not all rows are wanted is decoded beside the column. */
+static int kept_into_column(struct work *w, struct part *p, size_t width, char *out)
+{
+	char *all = malloc(p->chunk->head.rows * width + 1);
+
+	if (!all)
+		return -1;
+	if (decode(w, p, w->fields[0], all) < 0) {
+		memset(out, 0, p->rows * width);
+	} else {
+		compact(p, all, width);
+		memcpy(out, all, p->rows * width);
+	}
+	free(all);
+	return 0;
+}
 
 static int part_into_column(struct work *w, struct part *p, void *state)
 {
@@ -114,6 +147,8 @@ static int part_into_column(struct work *w, struct part *p, void *state)
 	char *out = w->into + p->first * width;
 
 	(void)state;
+	if (p->keep)
+		return p->rows ? kept_into_column(w, p, width, out) : 0;
 	/* A chunk whose checksum is right and whose column makes no sense: the writer's fault.  The list of damage has
 	 * it. */
 	if (decode(w, p, w->fields[0], out) < 0)
@@ -132,7 +167,7 @@ static void number_rows(struct kind *kind)
 		if (p.chunk->bad)
 			continue;
 		p.first = kind->n_rows;
-		kind->n_rows += p.chunk->head.rows;
+		kind->n_rows += p.rows;
 		kind->parts[kept++] = p;
 	}
 	kind->n_parts = kept;
@@ -204,7 +239,7 @@ const uint32_t *model_row_process(struct model *m, unsigned k)
 		return NULL;
 	if (!kind->process && (kind->process = column_memory(kind->n_rows * sizeof *kind->process)))
 		for (size_t i = 0; i < kind->n_parts; i++)
-			for (size_t row = 0; row < kind->parts[i].chunk->head.rows; row++)
+			for (size_t row = 0; row < kind->parts[i].rows; row++)
 				kind->process[kind->parts[i].first + row] = kind->parts[i].process;
 	return kind->process;
 }
@@ -236,8 +271,10 @@ static bool has_zero(const void *column, size_t n, size_t width)
 
 static int part_into_batch(struct work *w, struct part *p, void *state)
 {
-	struct batch b = { .process = p->process, .n = p->chunk->head.rows };
+	struct batch b = { .process = p->process, .n = p->rows };
 
+	if (!p->rows)
+		return 0;
 	for (size_t i = 0; i < w->n_fields; i++) {
 		unsigned f = w->fields[i] & ~MODEL_IF_ZERO;
 		void *out;
@@ -246,11 +283,13 @@ static int part_into_batch(struct work *w, struct part *p, void *state)
 			continue;
 		if (w->fields[i] != f && !has_zero(b.column[i - 1], b.n, w->record->fields[w->fields[i - 1]].size))
 			continue;
-		out = scratch_column(i, b.n * w->record->fields[f].size);
+		out = scratch_column(i, p->chunk->head.rows * w->record->fields[f].size);
 		if (!out)
 			return -1;
 		if (decode(w, p, f, out) < 0)
 			return 0;       /* damaged, and listed as such */
+		if (p->keep)
+			compact(p, out, w->record->fields[f].size);
 		b.column[i] = out;
 	}
 	return w->fn(&b, state);

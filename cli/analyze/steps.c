@@ -1,0 +1,205 @@
+/* steps: what each step cost, on the host and on its projection on the GPU. */
+#include "cli/analyze/report.h"
+#include "cli/analyze/step_stats.h"
+#include "cli/analyze/step_times.h"
+#include "cli/analyze/steps_how.h"
+#include "cli/model/model.h"
+#include "cli/model/process.h"
+#include "cli/model/sort.h"
+
+#include <stdlib.h>
+
+#define MOST_OUTLIERS 5u
+
+static const struct heading columns[] = {
+	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "window", COLUMN_ID }, { "process", COLUMN_ID },
+	{ "start_ns", 0 }, { "wall_ns", 0 }, { "gpu_start_ns", 0 }, { "gpu_end_ns", 0 }, { "gpu_wall_ns", 0 }, { "gpu_busy_ns", 0 },
+	{ "compute_ns", 0 }, { "comm_ns", 0 }, { "memcpy_ns", 0 }, { "memset_ns", 0 }, { "gpu_idle_ns", 0 }, { "api_ns", 0 },
+	{ "launches", 0 }, { "kernels", 0 }, { "warmup", COLUMN_ID }, { "complete", COLUMN_ID },
+};
+
+struct listing {
+	struct model *m;
+	struct table *t;
+	const struct steps *s;
+	const struct process *processes;
+	struct step_times *times;
+	struct step_sample *samples;    /* of one kind */
+	size_t n_samples, warmups, partial, graphs;
+};
+
+static struct cell name_cell(struct listing *l, uint32_t id)
+{
+	return id == STRING_NONE ? UNKNOWN : TEXT(model_string(l->m, id));
+}
+
+static void put(struct listing *l, const struct step *step, const struct step_times *t)
+{
+	int64_t begin = model_start(l->m);
+
+#define IF(known, n) ((known) ? NUMBER(n) : UNKNOWN)
+	table_row(l->t, (const struct cell[]){
+		NUMBER(step->number), name_cell(l, l->s->kinds[step->kind].name), name_cell(l, step->name),
+		IF(step->window, step->window), NUMBER(l->processes[step->process].number),
+		NUMBER(time_sub(step->start, begin)), NUMBER(t->wall),
+		IF(t->gpu, time_sub(t->gpu_start, begin)), IF(t->gpu, time_sub(t->gpu_end, begin)), IF(t->gpu, step_gpu_wall(t)),
+		IF(t->gpu, t->busy), IF(t->parts, t->compute), IF(t->parts, t->comm), IF(t->parts, t->memcpy), IF(t->parts, t->memset),
+		IF(t->gpu, step_gpu_wall(t) - t->busy), IF(t->calls, t->api), IF(t->calls, t->launches), IF(t->counted, t->kernels),
+		NUMBER(!!(step->flags & STEP_WARMUP)), NUMBER(!(step->flags & STEP_INCOMPLETE)) });
+#undef IF
+	l->graphs += t->gpu && !t->parts;
+}
+
+static void sample(struct listing *l, uint32_t i)
+{
+	const struct step_times *t = &l->times[i];
+	struct step_sample *s = &l->samples[l->n_samples++];
+
+	*s = (struct step_sample){ .step = i };
+	for (int part = 0; part < STEP_PARTS; part++)
+		s->part[part] = -1;
+	s->part[PART_WALL] = t->wall;
+	s->part[PART_HOST] = t->wall;
+	if (t->gpu) {
+		s->part[PART_GPU_WALL] = step_gpu_wall(t);
+		s->part[PART_IDLE] = step_gpu_wall(t) - t->busy;
+		s->part[PART_HOST] = t->wall > step_gpu_wall(t) ? t->wall - step_gpu_wall(t) : 0;
+	}
+	if (t->parts) {
+		s->part[PART_COMPUTE] = t->compute;
+		s->part[PART_COMM] = t->comm;
+		s->part[PART_COPIES] = time_add(t->memcpy, t->memset);
+	}
+	if (t->calls)
+		s->part[PART_CALLS] = t->api;
+}
+
+/* ---- below the table ---- */
+
+static const char *kind_words(struct listing *l, size_t kind, char text[80])
+{
+	uint32_t name = l->s->kinds[kind].name;
+
+	if (name == STRING_NONE)
+		snprintf(text, 80, "steps");
+	else
+		snprintf(text, 80, "steps of kind %.60s", model_string(l->m, name));
+	return text;
+}
+
+static int put_summary(struct listing *l, size_t kind)
+{
+	char words[80], a[32], b[32], c[32], d[32];
+
+	table_note(l->t, "%zu %s, without %zu warm-up and %zu incomplete:", l->n_samples, kind_words(l, kind, words), l->warmups,
+		   l->partial);
+	table_note(l->t, "  %-14s %10s %10s %10s %10s", "", "mean", "p50", "p95", "max");
+	for (int part = 0; part < STEP_PARTS; part++) {
+		struct step_summary s;
+
+		if (step_summary_of(l->samples, l->n_samples, (enum step_part)part, &s) < 0)
+			return -1;
+		if (s.n)
+			table_note(l->t, "  %-14s %10s %10s %10s %10s", step_part_words[part], text_time(a, s.mean), text_time(b, s.p50),
+				   text_time(c, s.p95), text_time(d, s.max));
+	}
+	return 0;
+}
+
+static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t usual)
+{
+	const struct step_sample *s = &l->samples[o->sample];
+	const struct step *step = &l->s->list[s->step];
+	char wall[32], more[32], part[32], median[32], called[140] = "", why[160];
+
+	if (step->name != STRING_NONE)
+		snprintf(called, sizeof called, " (%.100s)", model_string(l->m, step->name));
+	if (o->cause == PART_WALL)
+		snprintf(why, sizeof why, "no single part explains it");
+	else
+		snprintf(why, sizeof why, "%s is %s above its median%s", step_part_words[o->cause], text_time(part, o->explained),
+			 o->cause == PART_HOST && s->part[PART_CALLS] > o->explained / 2 ? ", CUDA calls among it" : "");
+	table_note(l->t, "  step %u%s of process %u: %s, %s above the median of %s; %s", step->number, called,
+		   l->processes[step->process].number, text_time(wall, s->part[PART_WALL]), text_time(more, o->excess),
+		   text_time(median, usual), why);
+}
+
+static int put_outliers(struct listing *l)
+{
+	struct step_outlier worst[MOST_OUTLIERS];
+	struct step_summary wall;
+	size_t all;
+	int n = step_outliers(l->samples, l->n_samples, worst, MOST_OUTLIERS, &all);
+
+	if (n < 0 || step_summary_of(l->samples, l->n_samples, PART_WALL, &wall) < 0)
+		return -1;
+	if (n)
+		table_note(l->t, "outliers, %zu of %zu:", all, l->n_samples);
+	for (int i = 0; i < n; i++)
+		put_outlier(l, &worst[i], wall.p50);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int put_kind(struct listing *l, size_t kind, bool all)
+{
+	const struct step_kind *k = &l->s->kinds[kind];
+	size_t left_out = 0;
+
+	l->n_samples = l->warmups = l->partial = 0;
+	for (size_t i = k->first; i < k->first + k->n; i++) {
+		const struct step *step = &l->s->list[i];
+
+		if (!step->selected)
+			continue;
+		l->warmups += !!(step->flags & STEP_WARMUP);
+		if (step_was_kept(l->s, step) && step->flags & STEP_INCOMPLETE)
+			l->partial++;
+		else if (step_was_kept(l->s, step))
+			sample(l, (uint32_t)i);
+		if (all || step_was_kept(l->s, step))
+			put(l, step, &l->times[i]);
+		else
+			left_out++;
+	}
+	if (l->t->tables->format == TABLE_TEXT && l->n_samples && (put_summary(l, kind) < 0 || put_outliers(l) < 0))
+		return -1;
+	if (left_out)
+		table_note(l->t, "steps outside of the recorded windows: %zu; --all-steps lists them", left_out);
+	return 0;
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	struct listing l = { .m = m, .t = t, .s = model_steps(m) };
+	uint32_t n;
+	char how[400];
+	int rc = 0;
+
+	l.processes = model_processes(m, &n);
+	if (!l.s)
+		return -1;
+	l.times = step_times_make(m, l.s);
+	l.samples = malloc(l.s->n * sizeof *l.samples + 1);
+	if (!l.times || !l.samples)
+		rc = -1;
+	for (size_t i = 0; i < l.s->n_kinds && rc == 0; i++)
+		rc = put_kind(&l, i, variant != NULL);
+	if (l.graphs)
+		table_note(t, "steps with whole graphs: %zu; what ran inside those was not recorded, so their compute, communication, copies and "
+			   "kernels are unknown", l.graphs);
+	table_note(t, "%s", steps_how(m, l.s, how, sizeof how));
+	free(l.times);
+	free(l.samples);
+	return rc;
+}
+
+const struct report report_steps = {
+	.name = "steps",
+	.title = "Steps",
+	.help = "one row a step: host, GPU busy and idle, compute, communication, copies; outliers (:all as --all-steps)",
+	.variants = "all",
+	COLUMNS(columns),
+	.run = run,
+};

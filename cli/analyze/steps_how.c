@@ -1,0 +1,71 @@
+#include "cli/analyze/steps_how.h"
+
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/steps.h"
+
+#include <stdio.h>
+
+#define MOST_KINDS 4u
+
+static const char *of_launches(struct model *m, const struct steps *s, char *text, size_t size)
+{
+	uint32_t least = 100, anchor = STRING_NONE;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->list[i].flags & STEP_AUTO && s->list[i].confidence < least)
+			least = s->list[i].confidence;
+		if (anchor == STRING_NONE)
+			anchor = s->list[i].anchor;
+	}
+	snprintf(text, size, "steps were found by themselves, by what is launched again and again (confidence %u %%)%s%.200s", least,
+		 anchor == STRING_NONE ? "" : ": each begins with ",
+		 anchor == STRING_NONE ? "" : model_string(m, model_name(m, anchor, NAME_BASE)));
+	return text;
+}
+
+static const char *none(const struct steps *s, char *text, size_t size)
+{
+	snprintf(text, size, "%s", s->asked ? "no step was recorded: nothing of what --step names came, or the schedule had not come to it"
+					    : "no steps: no range or mark has the name of one");
+	return text;
+}
+
+const char *steps_how(struct model *m, const struct steps *s, char *text, size_t size)
+{
+	const char *first = s->n && s->list[0].name != STRING_NONE ? model_string(m, s->list[0].name) : "";
+
+	if (!s->n)
+		return none(s, text, size);
+	if (s->list[0].flags & STEP_AUTO)
+		return of_launches(m, s, text, size);
+	snprintf(text, size, "steps are %s%s%.100s%s",
+		 s->source == STEPS_MARKS    ? "marks with the names of steps"
+		 : s->source == STEPS_RANGES ? "NVTX ranges with the names of steps"
+					     : "as --step and --schedule asked",
+		 *first ? " (" : "", first, *first ? ", ...)" : "");
+	return text;
+}
+
+const char *steps_count(struct model *m, const struct steps *s, char *text, size_t size)
+{
+	size_t at = (size_t)snprintf(text, size, "%s", s->n ? "" : "none");
+
+	for (size_t i = 0; i < s->n_kinds && i < MOST_KINDS && at < size; i++) {
+		const struct step_kind *k = &s->kinds[i];
+
+		at += (size_t)snprintf(text + at, size - at, "%s%zu%s%.40s", i ? ", " : "", k->n,
+				       k->name == STRING_NONE ? "" : " of kind ",
+				       k->name == STRING_NONE ? "" : model_string(m, k->name));
+	}
+	if (s->n_kinds > MOST_KINDS && at < size)
+		snprintf(text + at, size - at, ", and %zu kinds more", s->n_kinds - MOST_KINDS);
+	return text;
+}
+
+const char *window_cause(unsigned cause)
+{
+	static const char *const words[] = { "program", "order", "cudaProfilerStart", "nvtx", "schedule" };
+
+	return cause < sizeof words / sizeof *words ? words[cause] : "unknown";
+}

@@ -1,0 +1,162 @@
+/* A model of some steps or one window: rows of the others are left out where chunks are decoded, so nobody else needs to know. */
+#include "cli/model/steps_inside.h"
+
+#include "cli/model/join.h"
+
+/* Records of things that happened.  Definitions, and what is known of processes, belong to no step. */
+static bool happens(unsigned kind)
+{
+	return kind >= ROW_range && kind < ROW_process && kind != ROW_step && kind != ROW_window;
+}
+
+static bool step_wanted(const struct model *m, const struct steps *all, const struct step *step, const struct selection *s)
+{
+	uint32_t kind = all->kinds[step->kind].name;
+
+	if (s->window && step->window != s->window)
+		return false;
+	if (s->kind && strcmp(model_string((struct model *)m, kind), s->kind) != 0)
+		return false;
+	return step->number >= s->first && step->number <= s->last;
+}
+
+static bool has_window(const struct steps *all, uint32_t process)
+{
+	for (size_t i = 0; i < all->n_windows; i++)
+		if (all->windows[i].process == process)
+			return true;
+	return false;
+}
+
+/* Marks what is wanted.  False: there is nothing of it. */
+static bool mark(struct model *m, struct steps *all, const struct selection *s)
+{
+	bool steps = !s->steps, windows = !s->window;
+
+	for (size_t i = 0; s->steps && i < all->n; i++)
+		steps |= all->list[i].selected = step_wanted(m, all, &all->list[i], s);
+	for (size_t i = 0; s->window && i < all->n_windows; i++)
+		windows |= all->windows[i].selected = all->windows[i].number == s->window;
+	for (uint32_t p = 1; s->window == 1 && p < m->n_processes; p++)
+		windows |= !has_window(all, p);
+	if (steps && windows)
+		return true;
+	for (size_t i = 0; i < all->n; i++)
+		all->list[i].selected = true;
+	for (size_t i = 0; i < all->n_windows; i++)
+		all->windows[i].selected = true;
+	return false;
+}
+
+static int keep_steps(struct model *m, const struct steps *all, unsigned kind, uint8_t *keep)
+{
+	for (size_t k = 0; k < all->n_kinds; k++) {
+		int32_t *of = model_row_steps(m, kind, k);
+
+		if (!of)
+			return -1;
+		for (size_t i = 0, n = model_rows(m, kind); i < n; i++)
+			keep[i] |= of[i] >= 0 && all->list[of[i]].selected;
+		free(of);
+	}
+	return 0;
+}
+
+static int keep_window(struct model *m, const struct steps *all, unsigned kind, uint32_t number, uint8_t *keep)
+{
+	const uint32_t *process = model_row_process(m, kind);
+	int32_t *of = model_row_windows(m, kind);
+	bool *whole = calloc(m->n_processes, sizeof *whole);
+
+	for (uint32_t p = 0; whole && p < m->n_processes; p++)
+		whole[p] = number == 1 && !has_window(all, p);
+	for (size_t i = 0, n = model_rows(m, kind); process && of && whole && i < n; i++)
+		keep[i] &= whole[process[i]] || (of[i] >= 0 && all->windows[of[i]].selected);
+	free(of);
+	free(whole);
+	return process && of && whole ? 0 : -1;
+}
+
+static int choose(struct model *m, const struct steps *all, const struct selection *s, unsigned kind)
+{
+	struct kind *k = &m->kinds[kind];
+
+	if (kind_read(m, kind) < 0)
+		return -1;
+	k->keep = malloc(k->n_rows + 1);
+	if (!k->keep)
+		return -1;
+	memset(k->keep, !s->steps, k->n_rows);
+	if (s->steps && keep_steps(m, all, kind, k->keep) < 0)
+		return -1;
+	return s->window ? keep_window(m, all, kind, s->window, k->keep) : 0;
+}
+
+static void apply(struct kind *k)
+{
+	const uint8_t *keep = k->keep;
+	size_t rows = 0;
+
+	for (size_t i = 0; i < k->n_parts; i++) {
+		struct part *p = &k->parts[i];
+
+		p->keep = keep;
+		p->first = rows;
+		p->rows = 0;
+		for (uint32_t row = 0; row < p->chunk->head.rows; row++)
+			p->rows += keep[row];
+		keep += p->chunk->head.rows;
+		rows += p->rows;
+	}
+	k->n_rows = rows;
+	for (size_t f = 0; f < MAX_COLUMNS; f++) {
+		free(k->columns[f]);
+		k->columns[f] = NULL;
+	}
+	free(k->process);
+	k->process = NULL;
+}
+
+/* Everything made from row numbers. */
+static void forget(struct model *m)
+{
+	struct steps_made *s = m->steps;
+
+	join_free(m->join);
+	m->join = NULL;
+	payloads_release(m->payloads);
+	m->payloads = NULL;
+	graph_nodes_free(m->graph_nodes);
+	m->graph_nodes = NULL;
+	for (size_t i = 0; s->of_kind && i < s->public.n_kinds; i++)
+		finder_free(s->of_kind[i]);
+	free(s->of_kind);
+	s->of_kind = NULL;
+	finder_free(s->of_window);
+	s->of_window = NULL;
+}
+
+int model_select(struct model *m, const struct selection *s)
+{
+	struct steps *all;
+
+	if (!model_steps(m))
+		return -1;
+	all = &m->steps->public;
+	if (!mark(m, all, s))
+		return 1;
+	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
+		if (happens(kind) && record_by_kind(kind) && m->kinds[kind].n_parts && choose(m, all, s, kind) < 0)
+			return -1;
+	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
+		if (m->kinds[kind].keep)
+			apply(&m->kinds[kind]);
+	forget(m);
+	m->selected = true;
+	return 0;
+}
+
+bool model_selected(const struct model *m)
+{
+	return m->selected;
+}

@@ -1,0 +1,226 @@
+/* Steps and windows as the trace has them, or as they are found; in order. */
+#include "cli/model/steps_inside.h"
+
+/* ---- windows ---- */
+
+static int by_window(const void *a, const void *b)
+{
+	const struct window *p = a, *q = b;
+
+	if (p->process != q->process)
+		return p->process < q->process ? -1 : 1;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+static int windows_read(struct model *m, struct steps *s)
+{
+	const int64_t *start = MODEL_I64(m, window, start), *duration = MODEL_I64(m, window, duration);
+	const uint32_t *number = MODEL_U32(m, window, number), *first = MODEL_U32(m, window, first_corr);
+	const uint32_t *end = MODEL_U32(m, window, end_corr), *cause = MODEL_U32(m, window, cause), *name = MODEL_U32(m, window, name);
+	const uint32_t *flags = MODEL_U32(m, window, flags), *process = model_row_process(m, ROW_window);
+	size_t n = model_rows(m, ROW_window);
+
+	if (!start || !duration || !number || !first || !end || !cause || !name || !flags || !process)
+		return -1;
+	s->windows = calloc(n + 1, sizeof *s->windows);
+	if (!s->windows)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		s->windows[i] = (struct window){
+			.start = start[i], .end = span_end(start[i], duration[i]), .process = process[i], .number = number[i],
+			.cause = cause[i], .name = name[i], .first_corr = first[i], .end_corr = end[i], .flags = flags[i],
+			.selected = true,
+		};
+	s->n_windows = n;
+	qsort(s->windows, n, sizeof *s->windows, by_window);
+	return 0;
+}
+
+/* A step that was found later, in a trace of which only windows were kept: what lies outside of its window is not there. */
+static void put_into_window(const struct steps *s, struct step *step)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < s->n_windows; i++) {
+		const struct window *w = &s->windows[i];
+
+		if (w->process != step->process)
+			continue;
+		any = true;
+		if (step->start >= w->end || step->end <= w->start)
+			continue;
+		step->window = w->number;
+		if (step->start < w->start || step->end > w->end)
+			step->flags |= STEP_INCOMPLETE;
+		return;
+	}
+	step->window = !any;
+}
+
+/* ---- steps ---- */
+
+uint32_t finding_kind(struct finding *f, uint32_t name)
+{
+	const struct step_kind new = { .name = name };
+
+	buf_put(&f->kinds, &new, sizeof new);
+	return f->kinds.oom ? UINT32_MAX : (uint32_t)(f->kinds.len / sizeof new - 1);
+}
+
+int64_t finding_end(const struct finding *f, uint32_t process)
+{
+	int64_t end = f->m->processes[process].end;
+
+	return end ? end : model_end(f->m);
+}
+
+static uint32_t kind_named(struct finding *f, struct map *names, uint32_t name)
+{
+	bool new;
+	uint32_t *at = map_put(names, name, (uint32_t)names->n, &new);
+
+	if (!at || (new && finding_kind(f, name) == UINT32_MAX))
+		return UINT32_MAX;
+	return *at - 1;
+}
+
+static int steps_read(struct finding *f)
+{
+	struct model *m = f->m;
+	const int64_t *start = MODEL_I64(m, step, start), *duration = MODEL_I64(m, step, duration);
+	const uint64_t *range = MODEL_U64(m, step, range);
+	const uint32_t *number = MODEL_U32(m, step, number), *kind = MODEL_U32(m, step, kind), *name = MODEL_U32(m, step, name);
+	const uint32_t *anchor = MODEL_U32(m, step, anchor), *thread = MODEL_U32(m, step, thread), *window = MODEL_U32(m, step, window);
+	const uint32_t *first = MODEL_U32(m, step, first_corr), *end = MODEL_U32(m, step, end_corr);
+	const uint32_t *confidence = MODEL_U32(m, step, confidence), *flags = MODEL_U32(m, step, flags);
+	const uint32_t *process = model_row_process(m, ROW_step);
+	struct map names = { 0 };
+	int rc = 0;
+
+	if (!start || !duration || !range || !number || !kind || !name || !anchor || !thread || !window || !first || !end || !confidence ||
+	    !flags || !process)
+		return -1;
+	for (size_t i = 0; i < model_rows(m, ROW_step) && rc == 0; i++) {
+		const struct step step = {
+			.start = start[i], .end = span_end(start[i], duration[i]), .range = range[i], .process = process[i],
+			.kind = kind_named(f, &names, kind[i]), .number = number[i], .name = name[i], .anchor = anchor[i],
+			.thread = thread[i], .window = window[i], .first_corr = first[i], .end_corr = end[i],
+			.confidence = confidence[i], .flags = flags[i],
+		};
+
+		if (step.kind == UINT32_MAX)
+			rc = -1;
+		buf_put(&f->steps, &step, sizeof step);
+	}
+	map_release(&names);
+	f->source = model_rows(m, ROW_step) ? STEPS_RECORDED : STEPS_NONE;
+	return rc;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	const struct step *p = a, *q = b;
+
+	if (p->kind != q->kind)
+		return p->kind < q->kind ? -1 : 1;
+	if (p->process != q->process)
+		return p->process < q->process ? -1 : 1;
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return p->number < q->number ? -1 : p->number > q->number;
+}
+
+/* Of one kind and process, by start: which have another beside them. */
+static void find_crowded(struct step *list, size_t n)
+{
+	int64_t latest = INT64_MIN;
+
+	for (size_t i = 0; i < n; i++) {
+		list[i].crowded = latest > list[i].start || (i + 1 < n && list[i + 1].start < list[i].end);
+		if (list[i].end > latest)
+			latest = list[i].end;
+	}
+}
+
+/* Found steps are counted as they come; recorded ones have the number that the schedule counted. */
+static void put_in_order(struct steps *s)
+{
+	size_t to;
+
+	qsort(s->list, s->n, sizeof *s->list, by_kind);
+	for (size_t from = 0; from < s->n; from = to) {
+		for (to = from; to < s->n && s->list[to].kind == s->list[from].kind && s->list[to].process == s->list[from].process; to++)
+			if (s->source != STEPS_RECORDED)
+				s->list[to].number = (uint32_t)(to - from);
+		find_crowded(s->list + from, to - from);
+	}
+	for (size_t i = s->n; i-- > 0;) {
+		s->list[i].selected = true;
+		if (s->list[i].end < s->list[i].start)  /* damaged, or its process ended before */
+			s->list[i].end = s->list[i].start;
+		s->kinds[s->list[i].kind].first = i;
+		s->kinds[s->list[i].kind].n++;
+		if (s->source != STEPS_RECORDED)
+			put_into_window(s, &s->list[i]);
+	}
+}
+
+/* Whether the user has said what a step is.  Then there is nothing to guess, even if none came. */
+static bool steps_asked(const struct model *m)
+{
+	const char *steps = model_attribute(m, "setting.steps"), *schedule = model_attribute(m, "setting.schedule");
+
+	return (steps && *steps) || (schedule && *schedule);
+}
+
+static int steps_make(struct model *m, struct steps *s)
+{
+	struct finding f = { .m = m };
+	int rc = -1;
+
+	s->asked = steps_asked(m);
+	if (windows_read(m, s) < 0 || steps_read(&f) < 0)
+		goto out;
+	if (!f.source && !s->asked && steps_find_marked(&f) < 0)
+		goto out;
+	if (f.steps.oom || f.kinds.oom)
+		goto out;
+	s->source = f.source;
+	s->list = (struct step *)f.steps.data;
+	s->n = f.steps.len / sizeof *s->list;
+	s->kinds = (struct step_kind *)f.kinds.data;
+	s->n_kinds = f.kinds.len / sizeof *s->kinds;
+	f.steps = f.kinds = (struct buf){ 0 };
+	put_in_order(s);
+	rc = 0;
+out:
+	buf_free(&f.steps);
+	buf_free(&f.kinds);
+	return rc;
+}
+
+const struct steps *model_steps(struct model *m)
+{
+	if (!m->steps) {
+		m->steps = calloc(1, sizeof *m->steps);
+		if (m->steps && steps_make(m, &m->steps->public) < 0) {
+			steps_release(m->steps);
+			m->steps = NULL;
+		}
+	}
+	return m->steps ? &m->steps->public : NULL;
+}
+
+void steps_release(struct steps_made *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; s->of_kind && i < s->public.n_kinds; i++)
+		finder_free(s->of_kind[i]);
+	free(s->of_kind);
+	finder_free(s->of_window);
+	free(s->public.list);
+	free(s->public.kinds);
+	free(s->public.windows);
+	free(s);
+}

@@ -1,0 +1,96 @@
+/*
+ * Steps and windows: which part of the program's loop a row belongs to, and in which time it was recorded.  Everything that knows of
+ * steps asks here.  Made when they are first asked for: who does not ask pays nothing.
+ */
+#ifndef MODEL_STEPS_H
+#define MODEL_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct model;
+
+/* How they were found.  One answer for the whole trace: a process without marks is no reason to guess for it alone. */
+enum step_source {
+	STEPS_NONE,
+	STEPS_RECORDED,         /* rows in the trace: --step or --schedule */
+	STEPS_RANGES,           /* NVTX ranges with well-known names (trace/stepname.h) */
+	STEPS_MARKS,            /* marks with such names */
+	STEPS_LAUNCHES,         /* from what the program launches, again and again */
+};
+
+struct step {
+	int64_t start, end;             /* an incomplete one has no end of its own: then it is the last time known of its process */
+	uint64_t range;                 /* id of the NVTX range that marks it; 0: none */
+	uint32_t process;               /* position in model_processes() */
+	uint32_t kind;                  /* position in kinds */
+	uint32_t number;                /* of its kind in its process */
+	uint32_t name, anchor;          /* string ids; STRING_NONE: none */
+	uint32_t thread;                /* 0: the process as a whole */
+	uint32_t window;                /* 0: none */
+	uint32_t first_corr, end_corr;  /* first <= id < end, modulo 2^32; both 0: no call */
+	uint32_t confidence;            /* percent */
+	uint32_t flags;                 /* STEP_ bits of trace/records.h */
+	bool crowded;                   /* another of its kind runs at the same time: only calls of its thread are its own */
+	bool selected;                  /* model_select() took it; true while nothing is selected */
+};
+
+struct step_kind {
+	uint32_t name;                  /* string id; STRING_NONE: the only kind */
+	size_t first, n;                /* its steps in list */
+};
+
+struct window {
+	int64_t start, end;
+	uint32_t process, number;       /* number: in its process, from 1 */
+	uint32_t cause, name;           /* cause: of the window record */
+	uint32_t first_corr, end_corr;
+	uint32_t flags;                 /* WINDOW_ bits */
+	bool selected;
+};
+
+struct steps {
+	enum step_source source;
+	struct step *list;              /* by kind, then process, then start */
+	size_t n;
+	struct step_kind *kinds;
+	size_t n_kinds;
+	struct window *windows;         /* by process, then number; a process without one was recorded whole, and that is its window 1 */
+	size_t n_windows;
+	bool asked;                     /* the user said what steps are: where there are none, none were there */
+};
+
+/* NULL: out of memory.  It stays the model's. */
+const struct steps *model_steps(struct model *m);
+
+/*
+ * For every row of a kind of records its step of one kind, as position in steps->list, or -1: between two, or not to be told.  API rows
+ * and GPU rows go by correlation id, GPU rows with the call that launched them; ranges, marks and rows without an id by their start.
+ * free() it; NULL: out of memory.
+ */
+int32_t *model_row_steps(struct model *m, unsigned record, size_t step_kind);
+
+/* The same for windows: position in steps->windows, or -1.  Rows of a process without windows have -1 too. */
+int32_t *model_row_windows(struct model *m, unsigned record);
+
+/* ---- a part of the trace only ---- */
+
+struct selection {
+	const char *kind;               /* of the steps; NULL: every kind */
+	uint32_t first, last;           /* steps with first <= number <= last */
+	bool steps;                     /* false: not by steps */
+	uint32_t window;                /* 0: not by windows */
+};
+
+/*
+ * From now on the model has only the rows of these steps and this window: columns, passes and counts.  Definitions, processes and what is
+ * known of them stay whole; arrays got before are gone.  Once in a model's life.  0; 1: nothing is selected, and the model is unchanged
+ * (ask model_steps() what there is); -1: out of memory.
+ */
+int model_select(struct model *m, const struct selection *s);
+
+/* Whether it was done. */
+bool model_selected(const struct model *m);
+
+#endif
