@@ -19,6 +19,7 @@ struct track {
 	uint32_t process;               /* position in model_processes() */
 	uint32_t device, id;            /* of a stream: device ordinal and stream id; of a thread: its ordinal */
 	bool libraries;                 /* of a thread: its calls of CUDA libraries, apart from its own ranges */
+	bool steps;                     /* of a process: its steps, where they are no ranges of a thread */
 	uint32_t lane;                  /* 0, or the n-th track for what overlaps on the stream */
 	uint32_t pid, tid;              /* as written: unique in the file */
 	uint32_t gpu;                   /* of a stream: the device's number as written, its pid */
@@ -105,6 +106,7 @@ bool export_has_cuda(struct model *m, uint32_t process);
 /* Position of a thread's track, or of the one beside it that has its calls of CUDA libraries. */
 uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread);
 uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread);
+uint32_t track_of_steps(struct export *x, uint32_t process);
 /* Position of a track on which a slice of a stream (or of waits for it) that starts at `start` fits; its end is moved
  * on. */
 uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,
@@ -114,17 +116,17 @@ uint32_t pid_of_process(struct export *x, uint32_t process);
 
 /* ---- steps.c ---- */
 
-struct step {
+struct step_slice {
 	int64_t start, end;
-	uint64_t number;
+	uint64_t number;                /* as report -r steps has it */
 	uint32_t process, thread;
+	bool apart;                     /* it would cross what is on its thread's track */
 };
 
 /*
- * Ranges that look like steps ("step 12", "iteration#3", "train_step" again and again), from the thread that has most
- * of them. none: ranges are called ProfilerStep#N already, or nothing looks like a step.  free() *steps.  0, or -1: out
- * of memory.
+ * The steps of the process, kind and thread that has most of them, by start; of several, an empty one more at the end.  named: ranges are
+ * called ProfilerStep#N already, and none are needed.  free() *steps.  0, or -1: out of memory.
  */
-int steps_find(struct export *x, struct step **steps, size_t *n, bool *named);
+int export_steps(struct export *x, struct step_slice **steps, size_t *n, bool *named);
 
 #endif

@@ -178,7 +178,9 @@ static void put_thread_name(struct export *x, const struct track *t)
 
 	row_begin(x, "thread_name", t->pid, t->tid);
 	out_lit(x->out, "\"name\": ");
-	if (*name) {
+	if (t->steps) {
+		out_lit(x->out, "\"steps\"");
+	} else if (*name) {
 		char *text = NULL;
 
 		if (asprintf(&text, "thread %u (%s)%s", tid, name, of) >= 0)

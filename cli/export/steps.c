@@ -1,219 +1,137 @@
-/* Which ranges are steps of a training loop. */
+/* The model's steps as a file can hold them: one row of them, on one track, that no two cross. */
 #include "cli/export/export.h"
 #include "cli/model/join.h"
+#include "cli/model/map.h"
 #include "cli/model/sort.h"
+#include "cli/model/steps.h"
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #define KINETO_STEP "ProfilerStep#"
 
-/* Words for a step, the best first: where several are used, the first is the one that tools should count. */
-static const char *const words[] = { "step", "iteration", "iter", "batch" };
-#define WORDS (sizeof words / sizeof *words)
-#define NO_NUMBER UINT64_MAX
-
-/* "train_step 12" -> word 0, number 12; "step" -> word 0, NO_NUMBER.  False: nothing of the kind. */
-static bool parse(const char *name, size_t *word, uint64_t *number)
+static bool takes(const struct export *x, uint32_t process)
 {
-	size_t n = strlen(name), digits = 0;
-
-	while (digits < n && digits < 18 && isdigit((unsigned char)name[n - digits - 1]))
-		digits++;
-	*number = digits ? strtoull(name + n - digits, NULL, 10) : NO_NUMBER;
-	n -= digits;
-	while (n && strchr(" _:#=-", name[n - 1]))
-		n--;
-	for (*word = 0; *word < WORDS; ++*word) {
-		size_t len = strlen(words[*word]);
-
-		/* The word stands alone or behind another: "train_step", not "instep". */
-		if (n >= len && strncasecmp(name + n - len, words[*word], len) == 0 &&
-		    (n == len || !isalpha((unsigned char)name[n - len - 1])))
-			return true;
-	}
-	return false;
+	return !x->takes || x->takes[process];
 }
 
-/* What of a range's name matters, by string id. */
-struct looks {
-	size_t word;
-	uint64_t number;
-	bool step, kineto;
-};
-
-struct candidates {
-	struct export *x;
-	const int64_t *start, *duration;
-	const uint32_t *thread, *flags, *process, *name;
-	uint32_t *parents;
-	struct map seen;                /* string id -> position in looks */
-	struct looks *looks;
-	size_t n_looks, cap_looks;
-};
-
-static const struct looks *look(struct candidates *c, uint32_t name)
+/* Whether ranges that are written are called ProfilerStep#N already: tools would count steps twice. */
+static int named_already(struct export *x, bool *named)
 {
-	bool new;
-	uint32_t *at = map_put(&c->seen, name, (uint32_t)c->n_looks, &new);
-	const char *text;
+	const uint32_t *name = MODEL_U32(x->m, range, name), *process = model_row_process(x->m, ROW_range);
+	struct map seen = { 0 };
+	int rc = name && process ? 0 : -1;
 
-	if (!at)
-		return NULL;
-	if (!new)
-		return &c->looks[*at - 1];
-	if (c->n_looks == c->cap_looks) {
-		size_t cap = c->cap_looks ? c->cap_looks * 2 : 64;
-		struct looks *looks = realloc(c->looks, cap * sizeof *looks);
-
-		if (!looks)
-			return NULL;
-		c->looks = looks;
-		c->cap_looks = cap;
-	}
-	struct looks *l = &c->looks[c->n_looks++];
-
-	text = model_string(c->x->m, name);
-	l->step = parse(text, &l->word, &l->number);
-	l->kineto = strncmp(text, KINETO_STEP, sizeof KINETO_STEP - 1) == 0 && l->number != NO_NUMBER;
-	return l;
-}
-
-/* A step inside another of its kind is a part of it. */
-static bool inside_another(struct candidates *c, size_t row, size_t word)
-{
-	for (uint32_t up = c->parents[row], depth = 0; up != UINT32_MAX && depth < 128; up = c->parents[up], depth++) {
-		const struct looks *l = look(c, c->name[up]);
-
-		if (l && l->step && l->word == word)
-			return true;
-	}
-	return false;
-}
-
-static bool is_candidate(struct candidates *c, size_t row, const struct looks *l)
-{
-	return l->step && !(c->flags[row] & (RANGE_STARTEND | RANGE_INCOMPLETE)) && !inside_another(c, row, l->word);
-}
-
-/* Which word and thread: the best word that occurs, the thread with most of it. */
-struct choice {
-	size_t word;
-	uint32_t process, thread;
-	uint32_t count;
-};
-
-static int choose(struct candidates *c, size_t rows, struct choice *best, bool *named)
-{
-	struct map counts = { 0 };
-	int rc = -1;
-
-	*best = (struct choice){ .word = WORDS };
-	for (size_t row = 0; row < rows; row++) {
-		const struct looks *l;
-		uint32_t *count;
+	*named = false;
+	for (size_t i = 0, n = model_rows(x->m, ROW_range); rc == 0 && i < n && !*named; i++) {
+		const char *text;
 		bool new;
 
-		if (c->x->takes && !c->x->takes[c->process[row]])
+		if (!takes(x, process[i]))
 			continue;
-		l = look(c, c->name[row]);
-		if (!l)
-			goto out;
-		*named |= l->kineto;
-		if (!is_candidate(c, row, l))
-			continue;
-		count = map_put(&counts, (uint64_t)c->process[row] << 34 | (uint64_t)c->thread[row] << 2 | l->word, 0,
-				&new);
-		if (!count)
-			goto out;
-		*count += !new;
-		if (l->word < best->word || (l->word == best->word && *count > best->count))
-			*best = (struct choice){ l->word, c->process[row], c->thread[row], *count };
+		if (!map_put(&seen, name[i], 0, &new)) {
+			rc = -1;
+		} else if (new) {
+			text = model_string(x->m, name[i]);
+			*named = strncmp(text, KINETO_STEP, sizeof KINETO_STEP - 1) == 0 &&
+				 isdigit((unsigned char)text[sizeof KINETO_STEP - 1]);
+		}
 	}
-	rc = 0;
-out:
-	map_release(&counts);
+	map_release(&seen);
 	return rc;
 }
 
-static int by_start(const void *a, const void *b)
+/* Where a step's own range lies, and so all that its thread did fits inside; else it needs a track apart. */
+static bool on_thread(struct export *x, const struct step *step, struct step_slice *s)
 {
-	const struct step *p = a, *q = b;
+	size_t row = model_range_of(x->m, step->process, step->range);
+	const int64_t *start = MODEL_I64(x->m, range, start), *duration = MODEL_I64(x->m, range, duration);
+	const uint32_t *flags = MODEL_U32(x->m, range, flags), *thread = MODEL_U32(x->m, range, thread);
 
-	return p->start < q->start ? -1 : p->start > q->start;
+	if (row == NO_ROW || !start || !duration || !flags || !thread || flags[row] & (RANGE_STARTEND | RANGE_INCOMPLETE))
+		return false;
+	s->start = start[row];
+	s->end = time_add(start[row], duration[row]);
+	s->thread = thread[row];
+	return true;
 }
 
-/* Numbered one after the other from the first one's own number; then an empty one, because HTA drops the last of
- * several. */
-static void number(struct step *steps, size_t n, uint64_t first)
+static bool wanted(struct export *x, const struct step *step)
 {
-	qsort(steps, n, sizeof *steps, by_start);
-	for (size_t i = 0; i < n; i++)
-		steps[i].number = first + i;
-	steps[n] = steps[n - 1];
-	steps[n].start = steps[n].end;
-	steps[n].number++;
+	return step->selected && !(step->flags & STEP_WARMUP) && takes(x, step->process);
 }
 
-static int collect(struct candidates *c, size_t rows, const struct choice *best, struct step **steps, size_t *n)
+/* One process, kind and thread: tools know one row of steps.  That with most of them. */
+struct choice {
+	uint32_t process, kind, thread, n;
+};
+
+static int choose(struct export *x, const struct steps *s, struct choice *best)
 {
-	uint64_t first = NO_NUMBER;
-	int64_t first_start = INT64_MAX;
+	struct map counts = { 0 };
 
-	*steps = malloc(((size_t)best->count + 2) * sizeof **steps);
-	if (!*steps)
-		return -1;
-	for (size_t row = 0; row < rows; row++) {
-		const struct looks *l;
+	*best = (struct choice){ .n = 0 };
+	for (size_t i = 0; i < s->n; i++) {
+		const struct step *step = &s->list[i];
+		uint32_t *n;
+		bool new;
 
-		if (c->process[row] != best->process || c->thread[row] != best->thread)
+		if (!wanted(x, step))
 			continue;
-		l = look(c, c->name[row]);
-		if (!l || l->word != best->word || !is_candidate(c, row, l) || *n > best->count)
-			continue;
-		(*steps)[(*n)++] = (struct step){ c->start[row], time_add(c->start[row], c->duration[row]), 0,
-						  best->process, best->thread };
-		if (c->start[row] < first_start) {
-			first_start = c->start[row];
-			first = l->number;
+		n = map_put(&counts, (uint64_t)step->process << 44 | (uint64_t)(step->kind & 0xfffffu) << 24 | (step->thread & 0xffffffu), 0,
+			    &new);
+		if (!n) {
+			map_release(&counts);
+			return -1;
 		}
-	}
-	if (*n > 1) {
-		number(*steps, *n, first == NO_NUMBER ? 0 : first);
 		++*n;
-	} else if (*n) {
-		(*steps)->number = first == NO_NUMBER ? 0 : first;
+		if (*n - 1 > best->n)
+			*best = (struct choice){ step->process, step->kind, step->thread, *n - 1 };
 	}
+	map_release(&counts);
 	return 0;
 }
 
-int steps_find(struct export *x, struct step **steps, size_t *n, bool *named)
+static void collect(struct export *x, const struct steps *s, const struct choice *best, struct step_slice *out, size_t *n)
 {
-	struct model *m = x->m;
-	struct candidates c = {
-		.x = x,
-		.start = MODEL_I64(m, range, start),
-		.duration = MODEL_I64(m, range, duration),
-		.thread = MODEL_U32(m, range, thread),
-		.flags = MODEL_U32(m, range, flags),
-		.name = MODEL_U32(m, range, name),
-		.process = model_row_process(m, ROW_range),
-		.parents = model_range_parents(m),
-	};
-	size_t rows = model_rows(m, ROW_range);
+	int64_t end = INT64_MIN;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct step *step = &s->list[i];
+		struct step_slice slice = {
+			.start = step->start, .end = step->end, .number = step->number, .process = step->process, .apart = true,
+		};
+
+		if (!wanted(x, step) || step->process != best->process || step->kind != best->kind || step->thread != best->thread)
+			continue;
+		slice.apart = !on_thread(x, step, &slice);
+		if (slice.start < end)
+			continue;       /* start/end ranges of one thread may cross */
+		end = slice.end;
+		out[(*n)++] = slice;
+	}
+}
+
+int export_steps(struct export *x, struct step_slice **steps, size_t *n, bool *named)
+{
+	const struct steps *s = model_steps(x->m);
 	struct choice best;
-	int rc = -1;
 
 	*steps = NULL;
 	*n = 0;
-	*named = false;
-	if (c.start && c.duration && c.thread && c.flags && c.name && c.process && c.parents)
-		rc = choose(&c, rows, &best, named);
-	if (rc == 0 && !*named && best.word < WORDS)
-		rc = collect(&c, rows, &best, steps, n);
-	map_release(&c.seen);
-	free(c.looks);
-	free(c.parents);
-	return rc;
+	if (!s || named_already(x, named) < 0)
+		return -1;
+	if (*named)
+		return 0;
+	if (choose(x, s, &best) < 0 || !(*steps = calloc((size_t)best.n + 1, sizeof **steps)))
+		return -1;
+	collect(x, s, &best, *steps, n);
+	if (*n > 1) {           /* HTA drops the last of several: an empty one more */
+		struct step_slice last = (*steps)[*n - 1];
+
+		last.start = last.end;
+		last.number++;
+		(*steps)[(*n)++] = last;
+	}
+	return 0;
 }

@@ -7,6 +7,7 @@
 #define WAITS_TID   1000000u    /* as Kineto numbers the waits for a stream */
 #define LANE_TID    2000000u
 #define LIBRARY_TID 10000000u   /* above what a kernel gives out as thread ids (4194304) */
+#define STEPS_TID   20000000u
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
 #define UNIFIED_TID 1999990u    /* transfers of unified memory; + 1: page faults */
 #define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
@@ -126,6 +127,29 @@ uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
 uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread)
 {
 	return host_track(x, process, thread, true);
+}
+
+/* No thread has this ordinal. */
+#define NO_THREAD UINT32_MAX
+
+uint32_t track_of_steps(struct export *x, uint32_t process)
+{
+	bool new;
+	uint32_t *place = map_put(&x->places, (uint64_t)process << 34 | (uint64_t)NO_THREAD << 2, (uint32_t)x->n_tracks, &new);
+
+	if (!place) {
+		x->oom = true;
+		return 0;
+	}
+	if (new) {
+		struct track track = {
+			.kind = TRACK_THREAD, .process = process, .id = NO_THREAD, .steps = true, .pid = pid_of_process(x, process)
+		};
+
+		track.tid = free_tid(x, track.pid, STEPS_TID);
+		add_track(x, &track);
+	}
+	return *place - 1;
 }
 
 static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,

@@ -446,16 +446,17 @@ static void put_covering_step(struct export *x, const struct calls *c)
 
 static int walk_steps(struct export *x, const struct calls *c)
 {
-	struct step *steps = NULL;
+	struct step_slice *steps = NULL;
 	size_t n = 0;
 	bool named = false;
 
-	if (steps_find(x, &steps, &n, &named) < 0)
+	if (export_steps(x, &steps, &n, &named) < 0)
 		return -1;
 	for (size_t i = 0; i < n && !x->oom; i++) {
 		const struct host_slice s = {
 			.row = SIZE_MAX,
-			.track = track_of_thread(x, steps[i].process, steps[i].thread),
+			.track = steps[i].apart ? track_of_steps(x, steps[i].process)
+						: track_of_thread(x, steps[i].process, steps[i].thread),
 			.start = steps[i].start,
 			.duration = time_sub(steps[i].end, steps[i].start),
 			.external = model_rows(x->m, ROW_range) + 1 + i,

@@ -84,7 +84,7 @@ static void names(void)
 	string(COPY, "cudaMemcpyAsync_v3020");
 	string(VECADD, "_Z6vecaddPfS_i");
 	string(ODD, "odd \"name\" \\ gr\xc3\xbc\xc3\x9f" "e \xff\n");
-	string(STEP, "step");
+	string(STEP, "training_step");
 	string(FORWARD, "forward, pass");
 	string(DOMAIN_MODEL, "model");
 	string(PHASE, "phase");
