@@ -4,7 +4,8 @@
 LIMIT=300       # 10 MB a release, once
 
 releases='nvidia-cuda-cupti-cu11==11.8.87 nvidia-cuda-cupti-cu12==12.1.105 nvidia-cuda-cupti-cu12==12.4.127
-	nvidia-cuda-cupti-cu12==12.8.90 nvidia-cuda-cupti-cu12==12.9.79 nvidia-cuda-cupti==13.0.85'
+	nvidia-cuda-cupti-cu12==12.8.90 nvidia-cuda-cupti-cu12==12.9.79 nvidia-cuda-cupti==13.0.85
+	nvidia-cuda-cupti==13.1.115 nvidia-cuda-cupti==13.2.86 nvidia-cuda-cupti==13.3.75 nvidia-cuda-cupti==13.4.92 nvidia-cuda-cupti==13.5.25'
 
 it 'reads the records of the installed toolkit where they are' '
 	need python3

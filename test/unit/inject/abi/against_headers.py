@@ -108,6 +108,26 @@ int main(void)
 """
 
 
+def check_calls(folder):
+    """How many calls of our list have another number, or another name, in this release."""
+    theirs, wrong, known = {}, 0, 0
+    for domain in "runtime", "driver":
+        text = open(os.path.join(folder, "cupti_%s_cbid.h" % domain), errors="replace").read()
+        for name, cbid in re.findall(r"CUPTI_%s_TRACE_CBID_(\w+)\s*=\s*(\d+)" % domain.upper(), text):
+            theirs[domain.upper(), int(cbid)] = name
+    last = {domain: max(cbid for d, cbid in theirs if d == domain) for domain in ("RUNTIME", "DRIVER")}
+    for domain, cbid, name in re.findall(r"^CUPTI_CALL\((\w+), *(\d+), *\w+, *(\w+)\)", open("inject/cupti_calls.def").read(), re.M):
+        if int(cbid) >= last[domain]:       # that of SIZE
+            continue
+        known += 1
+        # a call that nothing can make any more has a number for a name
+        if theirs.get((domain, int(cbid))) not in (name, "cuda" + cbid):
+            print("  %s %s is %s, not %s" % (domain, cbid, theirs.get((domain, int(cbid))), name))
+            wrong += 1
+    print("  calls: %d of our list, %d differ" % (known, wrong))
+    return wrong != 0
+
+
 def check(folder, cc):
     with tempfile.TemporaryDirectory() as work:
         source, binary = os.path.join(work, "check.c"), os.path.join(work, "check")
@@ -115,7 +135,7 @@ def check(folder, cc):
             f.write(program(folder))
         subprocess.run(cc + ["-std=gnu11", "-D_GNU_SOURCE", "-iquote", ".", "-isystem", folder, "-isystem", "/usr/local/cuda/include",
                              "-o", binary, source, "inject/cupti_layout.c"], check=True)
-        return subprocess.run([binary]).returncode
+        return subprocess.run([binary]).returncode | check_calls(folder)
 
 
 def main():

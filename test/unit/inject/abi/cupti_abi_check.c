@@ -81,6 +81,7 @@ MEMBER(cupti_elapsed_params, end, cudaEventElapsedTime_v12080_params, end);
 
 /* Every call of the list has the number and the name that CUPTI gives it. */
 #define CUPTI_CALL(domain, cbid, class, name) _Static_assert(CUPTI_##domain##_TRACE_CBID_##name == (cbid), #cbid " is not " #name);
+#define CUPTI_CALLS_UP_TO CUPTI_API_VERSION
 #if CUPTI_API_VERSION >= 130000         /* older headers lack the newest names */
 #include "inject/cupti_calls.def"
 #endif
