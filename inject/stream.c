@@ -107,8 +107,9 @@ struct block *stream_next_block(struct stream *s, unsigned kind, size_t size)
 	struct block *b = take_block(s, kind, old != &no_block);
 
 	if (b && b->used + size <= b->cap) {
-		hand_over(old);
+		/* In this order: a thread that ends in between must not park what the collector has. */
 		s->block = b;
+		hand_over(old);
 		return b;
 	}
 	if (b)

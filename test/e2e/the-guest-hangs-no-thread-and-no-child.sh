@@ -47,6 +47,17 @@ it 'goes on naming when a thread has left a hook by siglongjmp' '
 	[ "$kept" -le "$made" ] && [ $((kept + dropped)) -ge "$made" ] || fail "$made ranges were made, $kept kept, $dropped dropped"
 '
 
+it 'goes on when threads end inside of a hook, and keeps what the others did' '
+	need "$rough" "NVTX programs are not built"
+	gprof-run -q --string-memory 2G -o run -- "$rough" die >said || fail "$(cat said)"
+	gprof-trace dump -k range run.gtrace >rows
+	made=$(sed "s/ ranges//" said)
+	kept=$(grep -cE "^range .*\"(init|[0-9]*)\"" rows)
+	dropped=$(gprof-trace dump -k drop run.gtrace | sed -n "s/.*count=\([0-9]*\) kind=20 .*/\1/p" | awk "{ n += \$1 } END { print n + 0 }")
+	[ "$kept" -le "$made" ] && [ $((kept + dropped)) -ge "$made" ] || fail "$made ranges were made, $kept kept, $dropped dropped"
+	grep -q "\"mortal" rows || fail "no range of a thread that ended"
+'
+
 it 'adds nothing to a core file of the program' '
 	need python3
 	need "$GPROF_BUILD/test/programs/libnvtx_shim.so" "the NVTX shim is not built"

@@ -1,6 +1,6 @@
 /*
  * Programs that are rough with their threads: each does what a tool inside it must survive, prints how many ranges it ended, and
- * exits 1 when it or one of its children hangs.  rough start|name|cancel|jump
+ * exits 1 when it or one of its children hangs.  rough start|name|cancel|jump|die
  */
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
@@ -173,6 +173,51 @@ static int jump(void)
 	return 0;
 }
 
+static void end_here(int signo)
+{
+	(void)signo;
+	pthread_exit(NULL);
+}
+
+static void *mortal(void *arg)
+{
+	char name[32];
+	static volatile long i;
+
+	for (;;) {
+		ready = 1;
+		snprintf(name, sizeof name, "mortal %ld", i++);
+		nvtxRangePushA(name);
+		nvtxRangePop();
+	}
+	return arg;
+}
+
+/* One thread after the other ends by pthread_exit() wherever a signal meets it, in our code too; another one makes names all the time. */
+static int die(void)
+{
+	pthread_t other, t;
+	int met = 0;
+
+	nvtxInitialize(NULL);
+	range("init");
+	signal(SIGUSR1, end_here);
+	pthread_create(&other, NULL, name_things, NULL);
+	for (; met < 500; met++) {
+		ready = 0;
+		pthread_create(&t, NULL, mortal, NULL);
+		while (!ready)
+			;
+		for (int i = 0; i < met % 100 * 20; i++)
+			__asm__ volatile("");
+		pthread_kill(t, SIGUSR1);
+		pthread_join(t, NULL);
+	}
+	stop = 1;
+	pthread_join(other, NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -188,6 +233,8 @@ int main(int argc, char **argv)
 		hung = cancel();
 	else if (strcmp(what, "jump") == 0)
 		hung = jump();
+	else if (strcmp(what, "die") == 0)
+		hung = die();
 	printf("%ld ranges\n", *ranges);
 	if (hung)
 		printf("hung: %d\n", hung);
