@@ -11,7 +11,7 @@ SIM_CUPTI  := cupti cupti_activity records buffers replay
 SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13
 
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
-DRIVER_ONLY   := $(B)/test/programs/driver_api $(B)/test/programs/module_names
+DRIVER_ONLY   := $(addprefix $(B)/test/programs/,driver_api module_names rough_cuda)
 CUDA_C        := $(DRIVER_ONLY) $(B)/test/programs/libnvtx_shim.so
 
 ifeq ($(SIM_HAVE),)
@@ -56,7 +56,7 @@ $(B)/test/programs/%: test/programs/%.cu test/programs/spin.cuh
 
 $(DRIVER_ONLY): $(B)/test/programs/%: test/programs/%.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"
-	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/$*.d -o $@ $< -ldl
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/$*.d -o $@ $< -ldl -lpthread
 
 $(B)/test/programs/libnvtx_shim.so: test/programs/nvtx_shim.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"
