@@ -19,7 +19,6 @@
 static struct request r;
 static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
 static const char *wait_for;
-static uint64_t flush_ms;
 
 /* What was asked for and does not happen. */
 static struct ignored {
@@ -191,6 +190,38 @@ static int opt_export(const struct opt *o, const char *value)
 }
 
 /* node or graph; nsys's further words, behind colons, ask for what there is not, or for what there is anyway. */
+static int number_within(const char *value, uint64_t low, uint64_t high, uint64_t *out)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || n < low || n > high)
+		return -1;
+	*out = n;
+	return 0;
+}
+
+/* 0 is nsys's word for its own choice. */
+static int opt_flush_interval(const struct opt *o, const char *value)
+{
+	uint64_t ms;
+
+	if (number_within(value, 0, 3600000, &ms) < 0)
+		return fail("--%s needs milliseconds, at most 3600000 (an hour), not '%s'", o->name, value);
+	if (ms)
+		r.config.flush_ms = ms;
+	return 0;
+}
+
+static int opt_buffer_limit(const struct opt *o, const char *value)
+{
+	if (number_within(value, 1, 4096, &r.config.buffer_limit) < 0)
+		return fail("--%s needs a number of buffers from 1 to 4096, not '%s'", o->name, value);
+	return 0;
+}
+
 static int opt_graphs(const struct opt *o, const char *value)
 {
 	static const char known[] = "host-only host-and-device nvtx-live nvtx-precapture";
@@ -441,8 +472,6 @@ int request_parse(struct request *out, int argc, char **argv)
 	r.config.um_cpu_faults = um_cpu_faults;
 	r.config.um_gpu_faults = um_gpu_faults;
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
-	if (flush_ms)
-		r.config.flush_ms = flush_ms;
 	r.argc = argc - first;
 	r.argv = argv + first;
 	words_quote(r.config.command, sizeof r.config.command, r.argv, r.argc);

@@ -67,6 +67,7 @@ static void describe(uint32_t driver)
 		snprintf(text, sizeof text, "%u", tracer.version);
 		intern_attribute(s, "cupti.version", text);
 		intern_attribute(s, "cupti.path", cupti_path(&tracer.fn));
+		intern_attribute(s, "cupti.buffers", tracer.per_thread ? "per thread" : "shared");
 	}
 	stream_leave(s);
 }
@@ -108,6 +109,16 @@ static int subscribe(void)
 	return -1;
 }
 
+/* Before the buffers' callbacks are registered.  Up to 12.1 there is one buffer for all; from 13.0 on one for each unless told not to. */
+static void choose_buffers(void)
+{
+	uint8_t each = cupti_buffers_for_each_thread();
+	size_t size = sizeof each;
+
+	if (tracer.fn.ActivitySetAttribute && tracer.fn.ActivitySetAttribute(ATTRIBUTE_PER_THREAD, &size, &each) == RESULT_OK)
+		tracer.per_thread = each;
+}
+
 static void start(void)
 {
 	uint32_t driver = cupti_driver_version();
@@ -121,6 +132,7 @@ static void start(void)
 	}
 	tracer.pid = session_real_pid();
 	cupti_buffers_init(guest->config.buffer_limit);
+	choose_buffers();
 	/* Before the callbacks, which ask for it. */
 	__atomic_store_n(&tracer.state, TRACER_UP, __ATOMIC_RELEASE);
 	result = tracer.fn.SetThreadIdType(THREAD_ID_SYSTEM);

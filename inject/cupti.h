@@ -43,6 +43,7 @@ struct tracer {
 	uint32_t ending;                /* the last flush was asked for; the program may still go on for a while */
 	uint32_t unified;               /* counters of unified memory were asked for, or not wanted */
 	uint32_t no_contexts, no_streams; /* CUPTI refused these activity kinds: rows come from callbacks */
+	uint32_t per_thread;            /* CUPTI has a buffer for each thread */
 	void *subscriber;
 };
 

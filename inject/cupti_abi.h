@@ -73,6 +73,7 @@ enum cupti_unified {
 /* CUpti_ActivityObjectKind, of overhead records */
 enum cupti_object { OBJECT_PROCESS = 1, OBJECT_THREAD = 2, OBJECT_DEVICE = 3, OBJECT_CONTEXT = 4, OBJECT_STREAM = 5 };
 
+#define ATTRIBUTE_PER_THREAD 9  /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER: uint8_t */
 #define THREAD_ID_SYSTEM 1u     /* CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM: gettid() */
 #define FLUSH_FORCED 1u         /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
 

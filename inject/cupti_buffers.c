@@ -3,10 +3,14 @@
 #include <sys/mman.h>
 
 #include "inject/cupti.h"
+#include "inject/cupti_flush.h"
 #include "inject/health.h"
 #include "trace/clock.h"
 
 #define MAX_BUFFERS 4096u
+
+/* Fewer than these are not for one a thread: a few threads would have them all, and the next one nothing. */
+#define FOR_EACH_THREAD 64u
 
 /* 12.9: before it, refusing a buffer could crash CUPTI. */
 #define MAY_REFUSE 27u
@@ -42,6 +46,11 @@ void cupti_buffers_init(uint64_t wanted)
 			return;
 		}
 	}
+}
+
+bool cupti_buffers_for_each_thread(void)
+{
+	return limit >= FOR_EACH_THREAD;
 }
 
 static uint8_t *pop(void)
@@ -111,7 +120,9 @@ void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 		*size = sizeof spares[0];
 	}
 	if (*buffer) {
-		__atomic_fetch_add(&out, 1, __ATOMIC_RELAXED);
+		/* Threads that have fallen silent hold theirs until a flush: one in time leaves some for the others. */
+		if (__atomic_add_fetch(&out, 1, __ATOMIC_RELAXED) == limit - limit / 4)
+			cupti_flush_soon();
 		return;
 	}
 	health_count(HEALTH_buffers_full);
@@ -127,6 +138,11 @@ void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 bool cupti_buffers_has(const uint8_t *buffer)
 {
 	return in_pool(buffer) || is_spare(buffer);
+}
+
+bool cupti_buffers_gave(const uint8_t *buffer)
+{
+	return cupti_buffers_has(buffer) || buffer == discard;
 }
 
 int64_t cupti_buffers_asked(const uint8_t *buffer)

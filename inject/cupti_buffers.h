@@ -12,10 +12,20 @@
 void cupti_buffers_init(uint64_t limit);
 
 /*
+ * Are there enough that each thread may have one?  CUPTI then writes records without a lock that all threads share, and each thread that
+ * calls CUDA holds 1 MiB, of which it touches what it fills.  Otherwise all share one: a small limit must not mean that the threads that
+ * come first have everything.
+ */
+bool cupti_buffers_for_each_thread(void);
+
+/*
  * CUPTI wants an empty buffer; any thread, lock-free.  Without one it gets none; before version 27 a smaller one, and at last one that
  * is thrown away.
  */
 void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);
+
+/* Did we hand it out?  Else it is the program's own profiler's. */
+bool cupti_buffers_gave(const uint8_t *buffer);
 
 /* Is it one of ours, with records to be read? */
 bool cupti_buffers_has(const uint8_t *buffer);

@@ -24,11 +24,15 @@ static struct {
 	uint32_t asked, done;           /* futex words: flushes asked for, and done */
 	uint32_t forced;                /* the next one must be */
 	uint32_t running;               /* 0, or the thread exists */
-	uint32_t hung;                  /* somebody waited in vain */
+	uint32_t hung;                  /* somebody waited in vain at the end */
+	uint32_t late;                  /* or at the end of a window */
+	uint32_t tid;                   /* its kernel id */
+	int64_t hurried;                /* when a flush was last asked for out of turn */
 } flusher;
 
 #define AFTER_END                                                                                                      \
 	10000000 /* ns between looks whether the collector has said so, when the recorded time is due to end */
+#define BETWEEN   20000000ll    /* ns at least from one flush out of turn to the next */
 #define GIVE_UP   1000000000ll  /* ns after which it is gone */
 
 /* Whose thread it is: one of an older generation ends. */
@@ -93,6 +97,7 @@ static void *flusher_main(void *arg)
 	if (period <= 0)
 		period = 1000000000;
 	prctl(PR_SET_NAME, "gprof-flush");
+	__atomic_store_n(&flusher.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	stream_tool_thread();
 	for (;;) {
 		uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
@@ -135,30 +140,79 @@ void cupti_flush_start(void)
 	errno = saved;
 }
 
-bool cupti_flush_wait(uint32_t flag)
+static uint32_t ask(void)
+{
+	uint32_t ticket = __atomic_add_fetch(&flusher.asked, 1, __ATOMIC_ACQ_REL);
+
+	futex_wake(&flusher.asked);
+	return ticket;
+}
+
+/* True: the flush asked for is done.  False: not within so many ms. */
+static bool await(uint32_t ticket, unsigned ms)
 {
 	int64_t now = clock_ns(CLOCK_MONOTONIC), begin = now;
-	const int64_t left = FLUSH_WAIT_MS * 1000000ll;
-	uint32_t ticket, done;
-	int saved = errno;
+	const int64_t left = ms * 1000000ll;
+	uint32_t done;
 
-	if (!__atomic_load_n(&flusher.running, __ATOMIC_ACQUIRE) || __atomic_load_n(&flusher.hung, __ATOMIC_RELAXED))
-		return false;
-	if (flag)
-		__atomic_fetch_or(&flusher.forced, flag, __ATOMIC_ACQ_REL);
-	ticket = __atomic_add_fetch(&flusher.asked, 1, __ATOMIC_ACQ_REL);
-	futex_wake(&flusher.asked);
 	while ((int32_t)((done = __atomic_load_n(&flusher.done, __ATOMIC_ACQUIRE)) - ticket) < 0 &&
 	       now - begin < left) {
 		futex_wait(&flusher.done, done, left - (now - begin));
 		now = clock_ns(CLOCK_MONOTONIC);
 	}
+	return (int32_t)(done - ticket) >= 0;
+}
+
+static bool has_thread(void)
+{
+	return __atomic_load_n(&flusher.running, __ATOMIC_ACQUIRE) && !__atomic_load_n(&flusher.hung, __ATOMIC_RELAXED);
+}
+
+bool cupti_flush_wait(uint32_t flag)
+{
+	int saved = errno;
+	bool done;
+
+	if (!has_thread())
+		return false;
+	if (flag)
+		__atomic_fetch_or(&flusher.forced, flag, __ATOMIC_ACQ_REL);
+	done = await(ask(), FLUSH_WAIT_MS);
 	errno = saved;
-	if ((int32_t)(done - ticket) >= 0)
-		return true;
-	if (!__atomic_exchange_n(&flusher.hung, 1, __ATOMIC_RELAXED))
+	if (!done && !__atomic_exchange_n(&flusher.hung, 1, __ATOMIC_RELAXED))
 		health_note(HEALTH_flush_timeout, "%u activity buffers were still with CUPTI", cupti_buffers_out());
-	return false;
+	return done;
+}
+
+bool cupti_flush_window(void)
+{
+	int saved = errno;
+	uint32_t ticket;
+	bool done;
+
+	if (!has_thread())
+		return false;
+	if (syscall(SYS_gettid) == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE)) {
+		flush(0);
+		return true;
+	}
+	ticket = ask();
+	done = !__atomic_load_n(&flusher.late, __ATOMIC_RELAXED) && await(ticket, FLUSH_WINDOW_MS);
+	errno = saved;
+	if (!done && !__atomic_exchange_n(&flusher.late, 1, __ATOMIC_RELAXED))
+		health_note(HEALTH_window_late, "%u activity buffers were still with CUPTI", cupti_buffers_out());
+	return done;
+}
+
+void cupti_flush_soon(void)
+{
+	int64_t now = clock_ns(CLOCK_MONOTONIC), before = __atomic_load_n(&flusher.hurried, __ATOMIC_RELAXED);
+	int saved = errno;
+
+	if (has_thread() && now - before >= BETWEEN &&
+	    __atomic_compare_exchange_n(&flusher.hurried, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		ask();
+	errno = saved;
 }
 
 void cupti_flush_forget(void)

@@ -22,6 +22,8 @@ it 'when nobody empties the arena, every row that is not kept is counted by kind
 	grep "dropped,$lost," csv >line
 	awk -F , "{ exit !(\$5 > 0 && \$6 > \$5) }" line || fail "no time span: $(cat line)"
 	says "kernels were not kept" line
+	grep "API calls were not kept" csv >calls
+	is "api first" "$(cut -d , -f 5 calls line | paste -s -d " " | awk "{ print \$1 <= \$2 ? \"api first\" : \"kernels first\" }")" "what was dropped first"
 	gprof-trace report t.gtrace >page
 	says "rows were dropped" page
 '

@@ -1,6 +1,7 @@
 /*
  * exit_paths HOW [N [WAIT_MS]]: N kernels (20), waited for, then WAIT_MS (0) of nothing, then the end that HOW names:
- * return exit _exit quick_exit abort segv kill9 reset printexit running.  `running` returns while a kernel still runs.
+ * return exit _exit quick_exit abort segv kill9 reset printexit running across.  `running` returns while a kernel still runs; `across`
+ * starts one, as long, after WAIT_MS and waits for it.
  */
 #include "spin.cuh"
 
@@ -43,6 +44,10 @@ static int end(const char *how)
 		CHECK(cudaDeviceReset());
 	if (!strcmp(how, "printexit"))
 		atexit(say_goodbye);
+	if (!strcmp(how, "across")) {
+		spin_long<<<1, 32>>>(500000000ull);
+		CHECK(cudaDeviceSynchronize());
+	}
 	if (!strcmp(how, "running"))
 		spin_long<<<1, 32>>>(500000000ull);
 	return 0;

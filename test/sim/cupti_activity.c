@@ -10,6 +10,7 @@
 #define N_CBIDS 1024
 #define N_EXTERNAL 6
 #define EXTERNAL_DEPTH 64
+#define BY_VERSION 255          /* nobody has chosen: 0, from 13.0 on 1 */
 
 _Atomic uint8_t kind_on[N_KINDS];
 static _Atomic uint8_t api_on[3][N_CBIDS];
@@ -28,7 +29,7 @@ static struct { size_t size; uint64_t value; } attributes[] = {
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE] = { sizeof(size_t), 3 },
 	[CUPTI_ACTIVITY_ATTR_PROFILING_SEMAPHORE_PRE_ALLOCATE_VALUE] = { sizeof(size_t), 3 },
 	[CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED] = { 1, 0 },
-	[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER] = { 1, 1 },
+	[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER] = { 1, BY_VERSION },
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_DEVICE_GRAPHS] = { sizeof(size_t), 16777216 },
 };
 #define N_ATTRIBUTES (sizeof(attributes) / sizeof(*attributes))
@@ -42,9 +43,11 @@ bool activity_per_thread(void)
 {
 	const char *value = getenv("SIM_PER_THREAD");
 
+	uint64_t chosen = attributes[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER].value;
+
 	if (value)
 		return atoi(value);
-	return cupti_version() >= 130000 && attributes[CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER].value;
+	return chosen == BY_VERSION ? cupti_version() >= 130000 : chosen != 0;
 }
 
 /* ---- what the driver did ---- */

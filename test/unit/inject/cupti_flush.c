@@ -99,12 +99,106 @@ TEST(when_the_recorded_time_ends_what_cupti_has_is_fetched)
 	CHECK(cupti_flush_wait(0));
 }
 
+TEST(a_window_that_ends_is_fetched_and_never_forced)
+{
+	start();
+	tracer.called = 1;
+	CHECK(cupti_flush_window());
+	CHECK_EQ(cupti_fake_state.flushes, 1);
+	CHECK_EQ(cupti_fake_state.forced, 0);
+	CHECK_EQ(guest->arena->health[HEALTH_window_late].count, 0);
+}
+
+TEST(the_end_of_a_window_is_waited_for_half_a_second_at_most_and_once)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC), waited;
+
+	start();
+	cupti_fake_state.hang = 1;
+	CHECK(!cupti_flush_window());
+	waited = clock_ns(CLOCK_MONOTONIC) - begin;
+	CHECK(waited >= 450000000 && waited < 1800000000);
+	CHECK_EQ(guest->arena->health[HEALTH_window_late].count, 1);
+	begin = clock_ns(CLOCK_MONOTONIC);
+	CHECK(!cupti_flush_window());
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 400000000);
+	CHECK_EQ(guest->arena->health[HEALTH_window_late].count, 1);
+	begin = clock_ns(CLOCK_MONOTONIC);
+	CHECK(!cupti_flush_wait(0));                    /* the end of the process waits as ever */
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= 1900000000);
+	end_flusher();
+}
+
+static bool ended_by_itself;
+
+static int end_window_inside(uint32_t flag)
+{
+	static __thread int depth;
+
+	if (!flag && !depth++)
+		ended_by_itself = cupti_flush_window();
+	__atomic_fetch_add(&cupti_fake_state.flushes, 1, __ATOMIC_RELAXED);
+	depth--;
+	return RESULT_OK;
+}
+
+TEST(the_thread_that_flushes_may_end_a_window)
+{
+	start();
+	tracer.fn.ActivityFlushAll = end_window_inside;
+	CHECK(cupti_flush_wait(0));
+	CHECK(ended_by_itself);
+	CHECK_EQ(cupti_fake_state.flushes, 2);
+}
+
+TEST(a_flush_comes_in_time_when_buffers_run_low)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+	uint8_t *b[4];
+	size_t size, max;
+
+	start();
+	for (int i = 0; i < 2; i++)
+		cupti_buffers_request(&b[i], &size, &max);
+	CHECK(cupti_flush_wait(0));
+	CHECK_EQ(cupti_fake_state.flushes, 1);          /* that one */
+	cupti_buffers_request(&b[2], &size, &max);
+	while (__atomic_load_n(&cupti_fake_state.flushes, __ATOMIC_ACQUIRE) < 2 &&
+	       CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 10000000000))
+		usleep(1000);
+	begin = clock_ns(CLOCK_MONOTONIC);
+	for (int i = 0; i < 1000; i++) {                /* to and fro about the mark: no flood of flushes */
+		cupti_buffers_return(b[2]);
+		cupti_buffers_request(&b[2], &size, &max);
+	}
+	CHECK(cupti_flush_wait(0));
+	CHECK(cupti_fake_state.flushes <= 4 + (clock_ns(CLOCK_MONOTONIC) - begin) / 20000000);
+	for (int i = 0; i < 3; i++)
+		cupti_buffers_return(b[i]);
+}
+
+TEST(each_thread_has_a_buffer_only_where_there_are_enough)
+{
+	cupti_fake(130001);
+	CHECK(!cupti_buffers_for_each_thread());        /* 4 */
+	cupti_buffers_forget();
+	cupti_buffers_init(63);
+	CHECK(!cupti_buffers_for_each_thread());
+	cupti_buffers_forget();
+	cupti_buffers_init(64);
+	CHECK(cupti_buffers_for_each_thread());
+	cupti_buffers_forget();
+}
+
 TEST(without_a_flush_thread_nobody_waits)
 {
 	cupti_fake(130001);
 	cupti_flush_forget();
 	CHECK(!cupti_flush_wait(0));
+	CHECK(!cupti_flush_window());
+	cupti_flush_soon();
 	CHECK_EQ(guest->arena->health[HEALTH_flush_timeout].count, 0);
+	CHECK_EQ(guest->arena->health[HEALTH_window_late].count, 0);
 }
 
 TEST(buffers_are_distinct_aligned_and_come_back)

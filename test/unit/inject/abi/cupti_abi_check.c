@@ -390,6 +390,7 @@ FIELD(48, CUpti_ActivityOverhead3, overheadData);
 SIZE(CUpti_ActivityOverhead3, 56);
 #endif
 #if CUPTI_API_VERSION >= 26
+SAME(ATTRIBUTE_PER_THREAD, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER);
 SYNC_FIELDS(CUpti_ActivitySynchronization2);
 FIELD(48, CUpti_ActivitySynchronization2, returnValue);
 SIZE(CUpti_ActivitySynchronization2, 56);
