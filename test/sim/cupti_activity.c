@@ -147,14 +147,16 @@ void activity_enter(const struct sim_call *call)
 
 void activity_api(const struct sim_call *call)
 {
-	CUpti_ActivityAPI record = {
+	CUpti_ActivityAPI record;
+
+	if (!api_wanted(call) || cupti_at_end() || replay_on())
+		return;
+	record = (CUpti_ActivityAPI){
 		.kind = call->domain == SIM_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER,
 		.cbid = call->cbid, .start = call->begin, .end = call->end, .processId = (uint32_t)getpid(),
 		.threadId = thread_id(), .correlationId = call->corr, .returnValue = *(uint32_t *)call->ret,
 	};
-
-	if (api_wanted(call) && !cupti_at_end() && !replay_on())
-		buffer_put(&record, sizeof(record), 0);
+	buffer_put(&record, sizeof(record), 0);
 }
 
 /* ---- what there is ---- */
