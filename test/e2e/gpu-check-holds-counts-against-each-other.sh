@@ -1,37 +1,103 @@
 # scripts/gpu-check.sh waits for a real GPU; that it works is shown on the simulated one.
-# not sanitized: shell, and programs that other tests cover
+# not sanitized: shell and python, and programs that other tests cover
 . "$(dirname "$0")/lib.sh"
 
-# The first one compiles a dozen programs.
 LIMIT=240
-it 'passes where our counts are those of the programs' '
+prepared='
 	need nvcc
+	need python3
 	need "$GPROF_BUILD/sim/libcuda.so.1"
-	sh "$GPROF_TOP/scripts/gpu-check.sh" --sim --out "$PWD/out" >log 2>&1 || fail "$(tail -n 20 log)"
-	says " 0 failed" log
-	says "| counts-shared: kernel saxpy | 100 | 100 | ok |" out/*.md
-	says "| counts-_exit-shared: kernels | 150 | 150 | ok |" out/*.md
-	says "ns per launch" out/*.md
-	never_says "$(hostname)" out/*.md
-	find out -name "*.zst" -o -name "*.gz" | grep -q . || fail "no raw buffers were kept"
+	make -s -C "$GPROF_TOP" B="$GPROF_BUILD" gpu-programs >build.log 2>&1 || fail "$(tail -n 20 build.log)"
+	gpu_check() { bash "$GPROF_TOP/scripts/gpu-check.sh" --sim --quick --out "$PWD/out" "$@" >log 2>&1; }
+	# value EXPRESSION: of the result, r
+	value() { python3 -c "import json; r = json.load(open(\"out/latest.json\")); print($1)"; }
+	# faults FILE: where it does not keep to the schema
+	faults() { PYTHONPATH="$GPROF_TOP/test/gpu/check" PYTHONDONTWRITEBYTECODE=1 python3 -c "import json, result, sys; print(\"\\n\".join(result.faults(json.load(open(sys.argv[1])))))" "$1"; }
 '
 
-it 'names what failed where they differ' '
-	need nvcc
-	need "$GPROF_BUILD/sim/libcuda.so.1"
-	mkdir -p build/bin
-	ln -s "$GPROF_BUILD/lib" "$GPROF_BUILD/sim" "$GPROF_BUILD/gpu" "$GPROF_BUILD/test" build/
-	cp "$GPROF_BUILD/bin/gprof-run" build/bin/
-	printf "#!/bin/sh\n%s \"\$@\" | sed s/,100,/,99,/\n" "$GPROF_BUILD/bin/gprof-trace" >build/bin/gprof-trace
-	chmod +x build/bin/gprof-trace
-	GPROF_BUILD=$PWD/build exits 1 sh "$GPROF_TOP/scripts/gpu-check.sh" --sim --out "$PWD/out" >log 2>&1
-	says "counts-shared: kernel saxpy: expected 100, got 99" log
-	says "checks failed:" out/*.md
-	says "| counts-shared: kernel saxpy | 100 | 99 | **FAILED** |" out/*.md
+it 'all of it runs on the simulated GPU, and the result says what it is' "$prepared"'
+	gpu_check || fail "$(tail -n 30 log)"
+	says " 0 failed" log
+	is "True simulated GPU True True" "$(value "r[\"simulated\"], r[\"label\"], r[\"quick\"], r[\"finished\"]" | tr -d "(),'"'"'")"
+	is "" "$(faults out/latest.json)" "what is wrong with latest.json"
+	is "0" "$(value "sum(s[\"status\"] in (\"cut off\", \"broken\", \"failed\", \"not run\", \"running\") for s in r[\"steps\"])")" "steps that did not pass"
+	for step in first counts facts killed replay cost-launch cost-graph startup kinds options cost-compute; do
+		is passed "$(value "[s[\"status\"] for s in r[\"steps\"] if s[\"name\"] == \"$step\"][0]")" "$step"
+	done
+	says "**On the simulated GPU**" out/*.md
+	says "| PASS  | counts-_exit-shared: kernels " out/*.md
+	says "ours over CUPTI" out/*.md
+	never_says "$(hostname)" out/*.md
+	never_says "$PWD" out/latest.json
+	never_says "$GPROF_BUILD" out/latest.json
+	tar tzf out/replay.tar.gz >list
+	says "counts.gpraw.gz" list
+	says "counts.rows" list
 '
+
+it 'names what failed where counts differ' "$prepared"'
+	export GPU_CHECK_MISCOUNT=1
+	exits 1 gpu_check counts
+	says "FAIL counts-return-shared: kernels: expected 151, got 150" log
+	says "counts: counts-return-shared: kernels: expected 151, got 150" out/*.md
+	is failed "$(value "r[\"steps\"][1][\"status\"]")"
+	says "| FAIL  | counts-return-shared: kernels " out/*.md
+'
+
+it 'cuts off a step that hangs, and runs the next' "$prepared"'
+	export GPU_CHECK_HANG=1
+	exits 1 gpu_check --step-limit 3 counts startup
+	is "cut off" "$(value "r[\"steps\"][1][\"status\"]")"
+	is passed "$(value "r[\"steps\"][2][\"status\"]")"
+	says "cut off: after 3 s" out/*.md
+	[ "$(value "r[\"seconds\"] < 60")" = True ] || fail "it took $(value "r[\"seconds\"]") s"
+'
+
+it 'leaves out what no longer fits, and says so' "$prepared"'
+	bash "$GPROF_TOP/scripts/gpu-check.sh" --sim --budget 8 --out "$PWD/out" first cost-launch kinds >log 2>&1 || fail "$(tail -n 30 log)"
+	says "not run for lack of time: cost-launch kinds" log
+	says "cost-launch: not run: takes about" out/*.md
+	is "" "$(faults out/latest.json)"
+'
+
+it 'compares with an older result, and joins two' "$prepared"'
+	gpu_check first
+	mv out old
+	gpu_check first facts --compare "$PWD/old/latest.json"
+	says "only in the new result" log
+	never_says "worse: first" log
+	bash "$GPROF_TOP/scripts/gpu-check.sh" --join old/latest.json out/latest.json --out "$PWD/both" 2>err
+	is "first facts" "$(python3 -c "import json; print(*[s[\"name\"] for s in json.load(open(\"both/latest.json\"))[\"steps\"]])")"
+	sed "s/\"got\": \"150\"/\"got\": \"149\"/; s/\"PASS\"/\"FAIL\"/" out/latest.json >worse.json
+	bash "$GPROF_TOP/scripts/gpu-check.sh" --diff out/latest.json worse.json >said
+	says "worse: first: its kernels are recorded: was PASS, is FAIL" said
+	exits 1 bash "$GPROF_TOP/scripts/gpu-check.sh" --diff out/latest.json log 2>err
+	says "cannot read" err
+'
+
+it 'every field of the result is in its page' '
+	need python3
+	page=$GPROF_TOP/docs/howto-check-a-gpu.md
+	PYTHONPATH="$GPROF_TOP/test/gpu/check" PYTHONDONTWRITEBYTECODE=1 python3 -c "
+import result
+print(*[name for part in (result.TOP, result.STEP, result.CHECK, result.FIGURE) for name in part], sep=\"\n\")" | sort -u >fields
+	[ "$(wc -l <fields)" -gt 20 ] || fail "no fields"
+	while read -r field; do says "\`$field\`" "$page"; done <fields
+	bash "$GPROF_TOP/scripts/gpu-check.sh" --list | while read -r step rest; do says "\`$step\`" "$page"; done
+'
+
+for class in Statistics Comparison Schema Names KinetoTraces Commands; do
+	it "its own arithmetic and parsing: $class" '
+		need python3
+		PYTHONDONTWRITEBYTECODE=1 GPROF_TEST_DATA=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data} \
+			python3 "$GPROF_TOP/test/gpu/check/test_check.py" '$class' >log 2>&1 || fail "$(tail -n 20 log)"
+	'
+done
 
 it 'refuses in one line where there is no GPU' '
+	need python3
 	! nvidia-smi -L 2>/dev/null | grep -q "^GPU " || skip "there is a GPU here"
-	exits 1 sh "$GPROF_TOP/scripts/gpu-check.sh" >log 2>&1
+	mkdir -p kit/bin
+	GPROF_BUILD=$PWD/kit exits 1 bash "$GPROF_TOP/scripts/gpu-check.sh" >log 2>&1
 	is "gpu-check: no GPU here (nvidia-smi -L lists none)" "$(cat log)"
 '

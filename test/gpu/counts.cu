@@ -1,4 +1,5 @@
-// Kernels, copies and sets of known number; ends as its argument says: return, _exit or reset.
+// Kernels, copies and sets of known number; ends as its argument says: return, _exit or reset.  To show that the check would notice:
+// with GPU_CHECK_MISCOUNT it says one kernel more than there was, with GPU_CHECK_HANG it does not end.
 #include "expect.h"
 
 #include <cstring>
@@ -47,7 +48,9 @@ int main(int argc, char **argv)
 	OK(cudaDeviceSynchronize());
 	OK(cudaGetLastError());
 
-	puts("expect kernels 150\nexpect kernel saxpy 100\nexpect kernel scale 50");
+	if (getenv("GPU_CHECK_HANG"))
+		pause();
+	printf("expect kernels %d\nexpect kernel saxpy 100\nexpect kernel scale 50\n", getenv("GPU_CHECK_MISCOUNT") ? 151 : 150);
 	puts("expect copies 5\nexpect sets 2");
 	puts("expect api cudaLaunchKernel 150\nexpect api cudaMemcpyAsync 5\nexpect api cudaMemsetAsync 2");
 	puts("expect api cudaStreamSynchronize 1\nexpect api cudaDeviceSynchronize 1");
