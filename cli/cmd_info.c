@@ -1,10 +1,12 @@
 /* gprof-trace info: what this file is, who made it, and what it holds. */
 #include "cli/analyze/report.h"
+#include "cli/analyze/steps_how.h"
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/input.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 #include "cli/options.h"
 #include "trace/reader.h"
 
@@ -132,15 +134,36 @@ static int put_kinds(struct tables *tables, const struct model *m)
 	return table_end(&table);
 }
 
-static int put_processes(struct tables *tables, struct model *m)
+static int put_report(struct tables *tables, struct model *m, const struct report *r)
 {
-	const struct report *r = &report_processes;
 	struct table table;
+	int rc;
 
 	if (table_begin(&table, tables, r->name, r->title, r->columns, r->n_columns) < 0)
 		return -1;
-	r->run(m, &table, NULL);
-	return table_end(&table);
+	rc = r->run(m, &table, NULL);
+	if (rc < 0)
+		fail("out of memory");
+	return table_end(&table) < 0 ? -1 : rc;
+}
+
+/* What there is of steps, and how it was found. */
+static int put_steps(struct out *o, struct model *m)
+{
+	const struct steps *s;
+	char count[300], how[400], text[720];
+
+	if (!model_steps_are_cheap(m)) {
+		put_line(o, "steps", "not looked for among so many calls; gprof-trace report -r steps does");
+		return 0;
+	}
+	s = model_steps(m);
+	if (!s)
+		return fail("out of memory");
+	steps_how(m, s, how, sizeof how);
+	snprintf(text, sizeof text, "%s%s%s", s->n ? steps_count(m, s, count, sizeof count) : "", s->n ? "; " : "", how);
+	put_line(o, "steps", text);
+	return 0;
 }
 
 static void put_attributes(struct out *o, const struct model *m)
@@ -173,9 +196,13 @@ static int info(struct model *m)
 	} else {
 		put_file(&out, m);
 		put_settings(&out, model_processes(m, &n));
-		rc = put_kinds(&tables, m);
+		rc = put_steps(&out, m);
 		if (rc == 0)
-			rc = put_processes(&tables, m);
+			rc = put_kinds(&tables, m);
+		if (rc == 0)
+			rc = put_report(&tables, m, &report_processes);
+		if (rc == 0 && model_rows(m, ROW_window))
+			rc = put_report(&tables, m, &report_windows);
 	}
 	out_finish(&out);
 	return rc;

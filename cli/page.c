@@ -1,5 +1,6 @@
 #include "cli/page.h"
 
+#include "cli/analyze/step_line.h"
 #include "cli/analyze/sums.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
@@ -297,6 +298,16 @@ static int put_whole_graphs(struct page *p)
 	return rc;
 }
 
+static int put_steps(struct page *p)
+{
+	char text[256];
+	int rc = step_line(p->m, text, sizeof text);
+
+	if (rc == 0 && *text)
+		put(p, "steps", text);
+	return rc;
+}
+
 /* ---- what it cost, what is missing, what next ---- */
 
 static int add_durations(const struct batch *b, void *state)
@@ -438,7 +449,7 @@ static int print(struct page *p, unsigned flags)
 	if (why_window(p->m, window, sizeof window))
 		put(p, "window", window);
 	put_drops(p);
-	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0)
+	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0 || put_steps(p) < 0)
 		rc = -1;
 	if (!model_rows(p->m, ROW_kernel) && !model_rows(p->m, ROW_memcpy) && !model_rows(p->m, ROW_memset) &&
 	    !model_rows(p->m, ROW_graph))

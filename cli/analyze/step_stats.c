@@ -25,6 +25,12 @@ int64_t percentile(const int64_t *sorted, size_t n, unsigned percent)
 	return sorted[rank ? rank - 1 : 0];
 }
 
+int64_t percentile_of(int64_t *values, size_t n, unsigned percent)
+{
+	qsort(values, n, sizeof *values, by_value);
+	return percentile(values, n, percent);
+}
+
 /* The known values of a part, sorted.  free() them. */
 static int64_t *values_of(const struct step_sample *samples, size_t n, enum step_part part, size_t *known)
 {
@@ -67,8 +73,7 @@ static int64_t median_deviation(const struct step_sample *samples, size_t n, int
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		v[i] = llabs(samples[i].part[PART_WALL] - median);
-	qsort(v, n, sizeof *v, by_value);
-	result = percentile(v, n, 50);
+	result = percentile_of(v, n, 50);
 	free(v);
 	return result;
 }
@@ -86,6 +91,8 @@ static void explain(const struct step_sample *s, const struct step_summary *usua
 		o->cause = part;
 		o->explained = more;
 	}
+	if (s->part[PART_CALLS] > usual[PART_CALLS].p50 && usual[PART_CALLS].n)
+		o->calls = s->part[PART_CALLS] - usual[PART_CALLS].p50;
 	/* Less than a third of it is no explanation. */
 	if (o->explained < o->excess / 3)
 		o->cause = PART_WALL;

@@ -24,6 +24,8 @@ struct step_summary {
 
 /* The value that at least percent of 100 of n sorted ones do not exceed. */
 int64_t percentile(const int64_t *sorted, size_t n, unsigned percent);
+/* The same of values in any order, which it sorts. */
+int64_t percentile_of(int64_t *values, size_t n, unsigned percent);
 
 /* Of one part; 0, or -1: out of memory. */
 int step_summary_of(const struct step_sample *samples, size_t n, enum step_part part, struct step_summary *s);
@@ -34,6 +36,7 @@ struct step_outlier {
 	int64_t excess;                 /* of its wall time over the median */
 	enum step_part cause;           /* the part that grew most; PART_WALL: none explains it */
 	int64_t explained;              /* by how much that is above its own median */
+	int64_t calls;                  /* by how much its CUDA calls are above theirs; 0: not, or not known */
 };
 
 /*

@@ -118,7 +118,7 @@ static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t
 		snprintf(why, sizeof why, "no single part explains it");
 	else
 		snprintf(why, sizeof why, "%s is %s above its median%s", step_part_words[o->cause], text_time(part, o->explained),
-			 o->cause == PART_HOST && s->part[PART_CALLS] > o->explained / 2 ? ", CUDA calls among it" : "");
+			 o->cause == PART_HOST && o->calls > o->explained / 2 ? ", most of it in CUDA calls" : "");
 	table_note(l->t, "  step %u%s of process %u: %s, %s above the median of %s; %s", step->number, called,
 		   l->processes[step->process].number, text_time(wall, s->part[PART_WALL]), text_time(more, o->excess),
 		   text_time(median, usual), why);

@@ -18,9 +18,9 @@ static const char *of_launches(struct model *m, const struct steps *s, char *tex
 		if (anchor == STRING_NONE)
 			anchor = s->list[i].anchor;
 	}
-	snprintf(text, size, "steps were found by themselves, by what is launched again and again (confidence %u %%)%s%.200s", least,
-		 anchor == STRING_NONE ? "" : ": each begins with ",
-		 anchor == STRING_NONE ? "" : model_string(m, model_name(m, anchor, NAME_BASE)));
+	snprintf(text, size, "steps were found by what is launched again and again (confidence %u %%)%s%.200s%s", least,
+		 anchor == STRING_NONE ? "" : ": each begins with '", anchor == STRING_NONE ? "" : model_string(m, model_name(m, anchor, NAME_BASE)),
+		 anchor == STRING_NONE ? "" : "'");
 	return text;
 }
 

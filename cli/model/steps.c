@@ -211,6 +211,13 @@ const struct steps *model_steps(struct model *m)
 	return m->steps ? &m->steps->public : NULL;
 }
 
+#define MANY_CALLS 2000000u     /* a second of looking, about */
+
+bool model_steps_are_cheap(struct model *m)
+{
+	return m->steps || model_rows(m, ROW_step) || model_rows(m, ROW_api) < MANY_CALLS;
+}
+
 void steps_release(struct steps_made *s)
 {
 	if (!s)

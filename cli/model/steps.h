@@ -64,6 +64,9 @@ struct steps {
 /* NULL: out of memory.  It stays the model's. */
 const struct steps *model_steps(struct model *m);
 
+/* Whether that takes less than a second or so: for pages that are printed after every run. */
+bool model_steps_are_cheap(struct model *m);
+
 /*
  * For every row of a kind of records its step of one kind, as position in steps->list, or -1: between two, or not to be told.  API rows
  * and GPU rows go by correlation id, GPU rows with the call that launched them; ranges, marks and rows without an id by their start.

@@ -1,5 +1,5 @@
 /*
- * sample_trace OUT one|ranks|steps|empty: a small trace with everything that is awkward to export or to sum up, and on
+ * sample_trace OUT one|ranks|steps|loop|marks|empty: a small trace with everything that is awkward to export or to sum up, and on
  * stdout what is in it, for tests that compare.  Written through trace/file.h alone: what gprof-trace makes of it does
  * not depend on what can record here.
  */
@@ -222,6 +222,67 @@ static void steps(void)
 	ROWS(kernel, { T0 + 5000, 1000, 0, 1, 3, 0, 1, 7, 1, 0, 0 });
 }
 
+enum { TRAIN = 20, VAL, GEMM, NCCL, STEP_0, MOST_STEPS = 10 };
+
+/*
+ * One step: two kernels that overlap (100 and 200 us, 250 together), a communication (300) behind them and half a copy beside that (150
+ * of 300, then 150 more): busy 700 of 700.
+ */
+static void loop_step(uint32_t kind, uint32_t number, int64_t at, int64_t wall, uint32_t window, uint32_t corr)
+{
+	ROWS(step, { T0 + at, wall, 0, number, kind, kind == TRAIN ? STEP_0 + number : 0, 0, 1, window, window ? corr : 0,
+		     window ? corr + 4 : 0, 100, window ? 0 : STEP_WARMUP });
+	if (!window)
+		return;
+	for (uint32_t i = 0; i < 4; i++)
+		ROWS(api, { T0 + at + 10 * i, 5, 0, corr + i, 1, i == 3 ? COPY : LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 });
+	ROWS(kernel, { T0 + at + 2000, 100, 0, corr, GEMM, 0, 1, 7, 1, 0, 0 }, { T0 + at + 2050, 200, 0, corr + 1, GEMM, 0, 1, 13, 1, 0, 0 },
+	     { T0 + at + 2250, 300, 0, corr + 2, NCCL, 0, 1, 7, 1, 0, 0 });
+	ROWS(memcpy, { T0 + at + 2400, 300, 1 << 20, 0, corr + 3, 0, 1, 14, 1, 1, 3, MEMCPY_ASYNC, 0, 0, 0, 1 });
+}
+
+/* Ten steps of training, two of them warm-up, the eighth slow on the host; two of validation; two windows. */
+static void loop(void)
+{
+	describe(1, 4242, 0, PROCESS_CUDA | PROCESS_CUPTI | PROCESS_KERNELS | PROCESS_NVTX);
+	names();
+	string(TRAIN, "train");
+	string(VAL, "val");
+	string(GEMM, "gemm");
+	string(NCCL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+	thread(1, 4242, "main");
+	gpu();
+	for (uint32_t n = 0; n < MOST_STEPS; n++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "batch %u", n + 100);
+		string(STEP_0 + n, name);
+		loop_step(TRAIN, n, 10000 + n * 6000, n == 7 ? 5000 : 1000, n < 2 ? 0 : n < 6 ? 1 : 2, n * 10 + 1);
+	}
+	loop_step(VAL, 0, 100000, 1000, 2, 201);
+	loop_step(VAL, 1, 102000, 1000, 2, 211);
+	/* Before the first step, and behind the last. */
+	ROWS(api, { T0 + 21950, 5, 0, 20, 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 }, { T0 + 110000, 5, 0, 300, 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 });
+	ROWS(kernel, { T0 + 22100, 7, 0, 20, GEMM, 0, 1, 7, 1, 0, 0 });
+	ROWS(window, { T0 + 21900, 30000, 1, 20, 56, 4, 0, 0 }, { T0 + 46000, 65000, 2, 61, 301, 4, 0, WINDOW_INCOMPLETE });
+	puts("steps 10\nkernels 31");
+}
+
+/* Marks begin steps in the middle of ranges. */
+static void marks(void)
+{
+	describe(1, 4242, 0, PROCESS_CUDA | PROCESS_CUPTI | PROCESS_NVTX);
+	names();
+	string(STEP_0, "step 0");
+	string(STEP_0 + 1, "step 1");
+	string(STEP_0 + 2, "step 2");
+	thread(1, 4242, "main");
+	ROWS(range, { T0 + 500, 1000, RANGE(1), 0, 1, 1, 0, 0, FORWARD, 0, 0, 0, 0, -1 });
+	ROWS(mark, { T0 + 1000, 0, RANGE(1), 1, 0, 0, STEP_0, 0, 0 }, { T0 + 2000, 0, 0, 1, 0, 0, STEP_0 + 1, 0, 0 },
+	     { T0 + 3000, 0, 0, 1, 0, 0, STEP_0 + 2, 0, 0 });
+	ROWS(api, { T0 + 1990, 20, 0, 1, 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 });
+}
+
 static void nothing(void)
 {
 	describe(1, 4242, 0, PROCESS_PRELOADED);
@@ -233,17 +294,19 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*make)(void);
-	} kinds[] = { { "one", one }, { "ranks", ranks }, { "steps", steps }, { "empty", nothing } };
+	} kinds[] = { { "one", one }, { "ranks", ranks }, { "steps", steps },
+		    { "loop", loop }, { "marks", marks }, { "empty", nothing } };
+	const size_t n_kinds = sizeof kinds / sizeof *kinds;
 	const struct file_header header = {
 		.session = 0x5a3b1e, .start_real = T0, .start_mono = 1, .host = "testhost"
 	};
 	int fd = argc == 3 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 	size_t i = 0;
 
-	while (i < 4 && fd >= 0 && strcmp(kinds[i].name, argv[2]) != 0)
+	while (i < n_kinds && fd >= 0 && strcmp(kinds[i].name, argv[2]) != 0)
 		i++;
-	if (fd < 0 || i == 4 || !(writer = writer_new(fd, &header, NULL))) {
-		fprintf(stderr, "usage: sample_trace OUT one|ranks|steps|empty\n");
+	if (fd < 0 || i == n_kinds || !(writer = writer_new(fd, &header, NULL))) {
+		fprintf(stderr, "usage: sample_trace OUT one|ranks|steps|loop|marks|empty\n");
 		return 2;
 	}
 	process = 0;

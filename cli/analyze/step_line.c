@@ -1,0 +1,62 @@
+#include "cli/analyze/step_line.h"
+
+#include "cli/analyze/step_stats.h"
+#include "cli/json_out.h"
+#include "cli/model/model.h"
+#include "cli/model/sort.h"
+#include "cli/model/steps.h"
+
+#include <stdlib.h>
+
+/* The kind that has most steps. */
+static const struct step_kind *largest(const struct steps *s)
+{
+	const struct step_kind *best = s->kinds;
+
+	for (size_t i = 1; i < s->n_kinds; i++)
+		if (s->kinds[i].n > best->n)
+			best = &s->kinds[i];
+	return best;
+}
+
+static int put(struct model *m, const struct steps *s, const struct step_kind *k, char *text, size_t size)
+{
+	int64_t *wall = malloc(k->n * sizeof *wall + 1), most = -1;
+	const struct step *longest = NULL;
+	char of[80] = "", usual[32], worst[32];
+	size_t n = 0;
+
+	if (!wall)
+		return -1;
+	for (size_t i = k->first; i < k->first + k->n; i++) {
+		const struct step *step = &s->list[i];
+		int64_t took = time_sub(step->end, step->start);
+
+		if (step->flags & (STEP_WARMUP | STEP_INCOMPLETE))
+			continue;
+		wall[n++] = took;
+		if (took > most)
+			longest = step, most = took;
+	}
+	if (k->name != STRING_NONE)
+		snprintf(of, sizeof of, " of kind %.60s", model_string(m, k->name));
+	if (n)
+		snprintf(text, size, "%zu%s%s: half take %s or less, number %u the longest with %s; gprof-trace report -r steps says why", k->n, of,
+			 longest->flags & STEP_AUTO ? " found by what is launched" : "", text_time(usual, percentile_of(wall, n, 50)),
+			 longest->number, text_time(worst, most));
+	free(wall);
+	return 0;
+}
+
+int step_line(struct model *m, char *text, size_t size)
+{
+	const struct steps *s;
+
+	*text = '\0';
+	if (!model_steps_are_cheap(m))
+		return 0;
+	s = model_steps(m);
+	if (!s)
+		return -1;
+	return s->n ? put(m, s, largest(s), text, size) : 0;
+}
