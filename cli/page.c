@@ -356,7 +356,9 @@ static int put_overhead(struct page *p)
 static bool harmless(uint32_t reason)
 {
 	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested ||
-	       reason == HEALTH_forked_after_cuda || reason == HEALTH_roster_lost || reason == HEALTH_window_late || reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken;
+	       reason == HEALTH_forked_after_cuda || reason == HEALTH_roster_lost || reason == HEALTH_window_late ||
+	       reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken ||
+	       reason == HEALTH_device_graphs || reason == HEALTH_cupti_flawed;
 }
 
 /* One reason, of all processes that have it. */

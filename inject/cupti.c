@@ -72,6 +72,9 @@ static void describe(uint32_t driver)
 	stream_leave(s);
 }
 
+/* 13.0; of the other releases' faults none is met by what we do. */
+#define FLAWED_VERSION 130000u
+
 static int load(uint32_t driver)
 {
 	void *lib = cupti_find(driver);
@@ -84,6 +87,8 @@ static int load(uint32_t driver)
 		health_note(HEALTH_cupti_symbol, "version %u is older than that of CUDA 11.0", tracer.version);
 		return -1;
 	}
+	if (tracer.version == FLAWED_VERSION)
+		health_note(HEALTH_cupti_flawed, "13.0 before Update 1: no rows for cudaDeviceSynchronize, crashes; 13.0.85 has neither");
 	return 0;
 }
 

@@ -100,6 +100,14 @@ struct cupti_elapsed_params {
 	void *start, *end;
 };
 
+/* cudaGraphInstantiate*_params and cuGraphInstantiate*_params that have flags; those "WithParams" point to them: they are the first there. */
+struct cupti_instantiate_params {
+	void *exec, *graph;
+	uint64_t flags;
+};
+
+#define INSTANTIATE_DEVICE_LAUNCH 4u    /* cudaGraphInstantiateFlagDeviceLaunch */
+
 /* CUpti_ResourceData */
 struct cupti_resource_data {
 	void *context, *stream, *descriptor;

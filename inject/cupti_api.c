@@ -5,13 +5,14 @@
 #include "inject/cupti.h"
 #include "inject/cupti_event.h"
 #include "inject/cupti_flush.h"
+#include "inject/cupti_graph.h"
 #include "inject/intern.h"
 
 #define MAX_CBID 1024u          /* 13.0 has 523 runtime and 807 driver callbacks; names beyond are looked up at each call */
 
 enum call_class {
 	CLASS_NONE, CLASS_LAUNCH, CLASS_GRAPH, CLASS_BUILD, CLASS_SYNC, CLASS_EVENT, CLASS_COPY, CLASS_SET, CLASS_ALLOC, CLASS_HOST,
-	CLASS_PROFILER, CLASS_TEARDOWN, CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED,
+	CLASS_PROFILER, CLASS_TEARDOWN, CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_INSTANTIATE,
 };
 
 /* Indexed by domain (1 driver, 2 runtime), then callback id. */
@@ -127,6 +128,8 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 		cupti_event_recorded(s, domain, cbid, d, start);
 	if (unlikely(class == CLASS_ELAPSED) && result == RESULT_OK)
 		cupti_event_elapsed(s, d, start);
+	if (unlikely(class == CLASS_INSTANTIATE) && result == RESULT_OK)
+		cupti_graph_instantiated(domain, cbid, d);
 	stream_leave(s);
 }
 

@@ -1,6 +1,7 @@
 #include "inject/cupti_graph.h"
 
 #include "inject/cupti.h"
+#include "inject/health.h"
 #include "inject/stream.h"
 
 void cupti_graph_enable(void)
@@ -44,4 +45,23 @@ void cupti_graph_event(uint32_t cbid, const struct cupti_graph_data *d)
 	node.range = clone ? 0 : stream_range(s);
 	put_node(s, &node);
 	stream_leave(s);
+}
+
+/* Kernels may launch such a graph, which no callback and no record shows: it is counted, that it can be known. */
+void cupti_graph_instantiated(int domain, uint32_t cbid, const struct cupti_call_data *d)
+{
+	const struct cupti_instantiate_params *p = d->params;
+	bool by_pointer = domain == DOMAIN_RUNTIME ? cbid == 436 || cbid == 437 : cbid == 656 || cbid == 657;
+	uint64_t flags;
+
+	if (!p)
+		return;
+	flags = p->flags;
+	if (by_pointer) {
+		const uint64_t *instantiate = (const uint64_t *)(uintptr_t)flags;
+
+		flags = instantiate ? *instantiate : 0;
+	}
+	if (flags & INSTANTIATE_DEVICE_LAUNCH)
+		health_count(HEALTH_device_graphs);
 }

@@ -12,4 +12,7 @@ void cupti_graph_enable(void);
 /* A resource callback about a node. */
 void cupti_graph_event(uint32_t cbid, const struct cupti_graph_data *d);
 
+/* A call of class INSTANTIATE has ended well. */
+void cupti_graph_instantiated(int domain, uint32_t cbid, const struct cupti_call_data *d);
+
 #endif

@@ -41,6 +41,16 @@ it 'a refused kind is named and the others go on' '
 	[ "$(rows stream)" -ge 1 ] || fail "no stream rows from callbacks"
 '
 
+it 'a release of CUPTI with known faults is named, and used' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_VERSION=130000
+	exits 0 traced driver_api 10
+	is 1 "$(health cupti_flawed)"
+	detail cupti_flawed >said
+	says 13.0.85 said
+	is 10 "$(rows kernel)" kernels
+'
+
 it 'no device is no trouble' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	export SIM_NO_DEVICE=1

@@ -91,3 +91,27 @@ TEST(a_node_without_an_id_is_no_row)
 	tell(RESOURCE_GRAPH_NODE_CLONED, 9, 0, 0);
 	CHECK_EQ(fake_count(ROW_graph_node), 0);
 }
+
+static void instantiate(int domain, uint32_t cbid, uint64_t flags)
+{
+	struct cupti_instantiate_params p = { .flags = flags };
+	struct cupti_call_data d = { .params = &p };
+
+	cupti_graph_instantiated(domain, cbid, &d);
+}
+
+TEST(graphs_that_kernels_may_launch_are_counted)
+{
+	uint64_t device = INSTANTIATE_DEVICE_LAUNCH | 8, host = 8;
+
+	begin();
+	instantiate(DOMAIN_RUNTIME, 418, host);
+	instantiate(DOMAIN_RUNTIME, 437, (uint64_t)(uintptr_t)&host);
+	instantiate(DOMAIN_DRIVER, 656, 0);
+	CHECK_EQ(health(HEALTH_device_graphs), 0);
+	instantiate(DOMAIN_RUNTIME, 443, device);
+	instantiate(DOMAIN_RUNTIME, 436, (uint64_t)(uintptr_t)&device);
+	instantiate(DOMAIN_DRIVER, 643, device);
+	instantiate(DOMAIN_DRIVER, 657, (uint64_t)(uintptr_t)&device);
+	CHECK_EQ(health(HEALTH_device_graphs), 4);
+}

@@ -74,6 +74,15 @@ MEMBER(cupti_record_params, stream, cuEventRecordWithFlags_params, hStream);
 MEMBER(cupti_elapsed_params, ms, cuEventElapsedTime_params, pMilliseconds);
 MEMBER(cupti_elapsed_params, end, cuEventElapsedTime_params, hEnd);
 MEMBER(cupti_elapsed_params, start, cuEventElapsedTime_params, hStart);
+MEMBER(cupti_instantiate_params, flags, cudaGraphInstantiateWithFlags_v11040_params, flags);
+MEMBER(cupti_instantiate_params, flags, cuGraphInstantiateWithFlags_params, flags);
+#if CUPTI_API_VERSION >= 19
+MEMBER(cupti_instantiate_params, flags, cudaGraphInstantiate_v12000_params, flags);
+MEMBER(cupti_instantiate_params, flags, cudaGraphInstantiateWithParams_v12000_params, instantiateParams);
+MEMBER(cupti_instantiate_params, flags, cuGraphInstantiateWithParams_params, instantiateParams);
+_Static_assert(offsetof(CUDA_GRAPH_INSTANTIATE_PARAMS, flags) == 0, "flags are the first");
+SAME(INSTANTIATE_DEVICE_LAUNCH, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+#endif
 #if CUPTI_API_VERSION >= 130000
 MEMBER(cupti_elapsed_params, ms, cudaEventElapsedTime_v12080_params, ms);
 MEMBER(cupti_elapsed_params, end, cudaEventElapsedTime_v12080_params, end);

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Pages that send a developer to a file or a test must not send him nowhere (but a howto names files that are yet to be written).
+. "$(dirname "$0")/lib.sh"
+
+it 'each test that the list of traps names is there' '
+	page=$GPROF_TOP/docs/cupti-traps.md
+	grep -oE "[a-z0-9-]+\.sh" "$page" | sort -u | grep -v gpu-check >scripts
+	[ "$(wc -l <scripts)" -ge 20 ] || fail "only $(wc -l <scripts) scripts are named"
+	while read -r name; do
+		[ -e "$GPROF_TOP/test/e2e/$name" ] || echo "$name" >>missing
+	done <scripts
+	# Names of unit tests: at least four words.
+	grep -oE "[a-z]+(_[a-z0-9]+){4,}" "$page" | sort -u >units
+	[ "$(wc -l <units)" -ge 15 ] || fail "only $(wc -l <units) unit tests are named"
+	grep -rhoE "^TEST\([a-z0-9_]+\)" "$GPROF_TOP/test/unit" | sed "s/TEST(//; s/)//" | sort -u >tests
+	comm -23 units tests >>missing
+	[ ! -s missing ] || fail "not there: $(cat missing)"
+'
+
+it 'each file of the repository that a page names is there' '
+	cd "$GPROF_TOP"
+	grep -ohE "\`(inject|collector|trace|cli|test|scripts|docs)/[A-Za-z0-9_./-]+\`" README.md docs/[!h]*.md | tr -d "\`" | grep -v "/[A-Z]*/" | sort -u >"$OLDPWD/named"
+	cd "$OLDPWD"
+	[ "$(wc -l <named)" -ge 20 ] || fail "only $(wc -l <named) files are named"
+	while read -r name; do
+		[ -e "$GPROF_TOP/${name%/}" ] || ls -d "$GPROF_TOP/$name"* >/dev/null 2>&1 || echo "$name" >>missing
+	done <named
+	[ ! -s missing ] || fail "not there: $(cat missing)"
+'
