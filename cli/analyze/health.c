@@ -1,9 +1,12 @@
 /* health: everything that kept the trace from being complete, with what to do next. */
+#include "cli/analyze/lost.h"
 #include "cli/analyze/report.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+
+#include <stdlib.h>
 
 static const struct heading columns[] = {
 	{ "process", COLUMN_ID },
@@ -55,6 +58,23 @@ static void put_drop(struct model *m, struct table *t, const struct process *p, 
 		     d->where == 1 ? "raise --max-size, or free space" : "raise --cuda-buffer-limit") });
 }
 
+/* Not counted by anybody when it happened: found by comparing rows. */
+static int put_lost(struct model *m, struct table *t, const struct process *p, uint32_t n)
+{
+	uint64_t *lost = lost_launches(m);
+
+	if (!lost)
+		return -1;
+	for (uint32_t i = 0; i < n; i++)
+		if (lost[i])
+			table_row(t, (const struct cell[]){
+				NUMBER(p[i].number), pid_of(&p[i]), TEXT("no_kernel"), NUMBER(lost[i]), UNKNOWN, UNKNOWN,
+				TEXT("kernels that were launched, and of which nothing arrived"), TEXT(""),
+				TEXT("the reasons above, if any; without one their context went, or the process ended, before CUPTI delivered them") });
+	free(lost);
+	return 0;
+}
+
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	uint32_t n;
@@ -68,6 +88,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 		for (size_t d = 0; d < p[i].n_drops; d++)
 			put_drop(m, t, &p[i], &p[i].drops[d]);
 	}
+	if (put_lost(m, t, p, n) < 0)
+		return -1;
 	for (size_t i = 0; (damage = model_damage(m, i)); i++)
 		table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, TEXT("damaged"), NUMBER(1), UNKNOWN, UNKNOWN,
 						    TEXT("a part of the file cannot be read"), TEXT(damage),

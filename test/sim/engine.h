@@ -108,7 +108,7 @@ struct op {
 	bool backward;                  /* SIM_NEGATIVE: its end is before its start */
 };
 
-enum op_fate { OP_NOT_ENABLED, OP_RECORDED, OP_DROPPED };
+enum op_fate { OP_NOT_ENABLED, OP_RECORDED, OP_DROPPED, OP_LOST };
 
 /* One API call, on the stack of the function that is called. */
 struct sim_call {

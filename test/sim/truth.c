@@ -105,7 +105,7 @@ static const char *copy_name(const struct op *op)
 
 static const char *fate_name(enum op_fate fate)
 {
-	static const char *const name[] = { "not enabled", "recorded", "dropped" };
+	static const char *const name[] = { "not enabled", "recorded", "dropped", "lost" };
 
 	return name[fate];
 }
