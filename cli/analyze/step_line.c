@@ -1,6 +1,7 @@
 #include "cli/analyze/step_line.h"
 
 #include "cli/analyze/step_stats.h"
+#include "cli/analyze/step_times.h"
 #include "cli/json_out.h"
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
@@ -23,8 +24,8 @@ static int put(struct model *m, const struct steps *s, const struct step_kind *k
 {
 	int64_t *wall = malloc(k->n * sizeof *wall + 1), most = -1;
 	const struct step *longest = NULL;
-	char of[80] = "", usual[32], worst[32];
-	size_t n = 0;
+	char of[80] = "", kept[48] = "", usual[32], worst[32];
+	size_t n = 0, recorded = 0;
 
 	if (!wall)
 		return -1;
@@ -32,7 +33,10 @@ static int put(struct model *m, const struct steps *s, const struct step_kind *k
 		const struct step *step = &s->list[i];
 		int64_t took = time_sub(step->end, step->start);
 
-		if (step->flags & (STEP_WARMUP | STEP_INCOMPLETE))
+		if (!step_was_kept(s, step))
+			continue;
+		recorded++;
+		if (step->flags & STEP_INCOMPLETE)
 			continue;
 		wall[n++] = took;
 		if (took > most)
@@ -40,9 +44,11 @@ static int put(struct model *m, const struct steps *s, const struct step_kind *k
 	}
 	if (k->name != STRING_NONE)
 		snprintf(of, sizeof of, " of kind %.60s", model_string(m, k->name));
+	if (recorded < k->n)
+		snprintf(kept, sizeof kept, ", %zu of them recorded", recorded);
 	if (n)
-		snprintf(text, size, "%zu%s%s: half take %s or less, number %u the longest with %s; gprof-trace report -r steps says why", k->n, of,
-			 longest->flags & STEP_AUTO ? " found by what is launched" : "", text_time(usual, percentile_of(wall, n, 50)),
+		snprintf(text, size, "%zu%s%s%s: half take %s or less, number %u the longest with %s; gprof-trace report -r steps says why", k->n, of,
+			 longest->flags & STEP_AUTO ? " found by what is launched" : "", kept, text_time(usual, percentile_of(wall, n, 50)),
 			 longest->number, text_time(worst, most));
 	free(wall);
 	return 0;
