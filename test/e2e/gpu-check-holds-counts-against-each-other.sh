@@ -53,6 +53,20 @@ it 'cuts off a step that hangs, and runs the next' "$prepared"'
 	[ "$(value "r[\"seconds\"] < 60")" = True ] || fail "it took $(value "r[\"seconds\"]") s"
 '
 
+it 'has a whole result at any moment, also when it is stopped' "$prepared"'
+	GPU_CHECK_HANG=1 bash "$GPROF_TOP/scripts/gpu-check.sh" --sim --quick --out "$PWD/out" first facts >log 2>&1 &
+	pid=$!
+	trap "kill $pid 2>/dev/null" EXIT
+	until [ -e out/latest.json ] && [ "$(value "r[\"steps\"][0][\"status\"]")" = running ]; do sleep 0.1; done
+	is "" "$(faults out/latest.json)"
+	is "not run" "$(value "r[\"steps\"][1][\"status\"]")"
+	says "not finished: this is what there is so far" out/*.md
+	kill $pid
+	exits 143 wait $pid
+	is "False" "$(value "r[\"finished\"]")"
+	is "" "$(faults out/latest.json)"
+'
+
 it 'leaves out what no longer fits, and says so' "$prepared"'
 	bash "$GPROF_TOP/scripts/gpu-check.sh" --sim --budget 8 --out "$PWD/out" first cost-launch kinds >log 2>&1 || fail "$(tail -n 30 log)"
 	says "not run for lack of time: cost-launch kinds" log

@@ -5,6 +5,7 @@
  *	subscribe         subscribes and enables nothing (so do all that follow)
  *	callback          an empty callback on the API calls that gprof-run records
  *	domain            an empty callback on all runtime and driver calls
+ *	process-buffers   activity buffers are the process's, not each thread's (the default since 13.0)
  *	kind=N            enables activity kind N; may stand several times.  Buffers come back unread.
  *
  * At the end "word result" lines and the bytes of records that came go to the file GPU_CHECK_REPORT.
@@ -15,7 +16,7 @@
 
 #define API(X)                                                                                                   \
 	X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain) X(cuptiActivityRegisterCallbacks)              \
-	X(cuptiActivityEnable) X(cuptiActivityFlushAll) X(cuptiActivityGetNumDroppedRecords)
+	X(cuptiActivityEnable) X(cuptiActivityFlushAll) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivitySetAttribute)
 
 API(CLIENT_POINTER)
 
@@ -79,6 +80,14 @@ static void enable_calls(void)
 	client_report("callback 0 refused=%d", refused);
 }
 
+static int use_process_buffers(void)
+{
+	uint8_t per_thread = 0;
+	size_t size = sizeof per_thread;
+
+	return p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &per_thread);
+}
+
 static void enable(const char *word)
 {
 	if (strcmp(word, "callback") == 0) {
@@ -86,6 +95,8 @@ static void enable(const char *word)
 	} else if (strcmp(word, "domain") == 0) {
 		client_report("domain %d", p_cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API));
 		client_report("domain %d", p_cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API));
+	} else if (strcmp(word, "process-buffers") == 0) {
+		client_report("%s %d", word, use_process_buffers());
 	} else if (strncmp(word, "kind=", 5) == 0) {
 		client_report("%s %d", word, p_cuptiActivityEnable((CUpti_ActivityKind)atoi(word + 5)));
 	}

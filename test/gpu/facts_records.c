@@ -10,7 +10,7 @@
 #include "client.h"
 
 #define KINDS 80
-#define LAUNCHES 8192u                  /* correlation ids of facts.cu stay below: it makes some hundred calls */
+#define LAUNCHES 65536u                 /* correlation ids of facts.cu stay below: it and its start make some thousand calls */
 #define THREADS 16
 #define SYNC_TYPES 8
 
@@ -188,8 +188,21 @@ static void report_delays(void)
 	client_report("delay.most %lld", (long long)delay[n - 1]);
 }
 
+/* What the headers say that this was built with: right for a library of the same version. */
+static void report_header(void)
+{
+	client_report("header.version %d", CUPTI_API_VERSION);
+	client_report("header.%d %zu", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10));
+	client_report("header.%d %zu", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(CUpti_ActivitySynchronization2));
+	client_report("header.%d %zu", CUPTI_ACTIVITY_KIND_OVERHEAD, sizeof(CUpti_ActivityOverhead3));
+	client_report("header.%d %zu", CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5));
+	client_report("header.%d %zu", CUPTI_ACTIVITY_KIND_CONTEXT, sizeof(CUpti_ActivityContext3));
+	client_report("header.%d %zu", CUPTI_ACTIVITY_KIND_STREAM, sizeof(CUpti_ActivityStream));
+}
+
 void records_report(void)
 {
+	report_header();
 	pthread_mutex_lock(&lock);
 	for (int kind = 0; kind < KINDS; kind++)
 		if (seen.records[kind])

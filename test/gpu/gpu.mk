@@ -11,7 +11,7 @@ GPU_LINK   = -Xlinker --enable-new-dtags -Xlinker -rpath,'$$ORIGIN/../lib/cuda'
 GPU_NVCC   = $(NVCC) -O2 -std=c++17 -Xcompiler -static-libstdc++,-static-libgcc
 GPU_FOLDER = $(B)/gpu $(KIT)/gpu
 
-gpu-programs: $(GPU_OWN:%=$(B)/gpu/%-shared) $(GPU_OBJ:%=$(B)/gpu/%.so)
+gpu-programs: $(GPU_OWN:%=$(B)/gpu/%-shared) $(GPU_OBJ:%=$(B)/gpu/%.so) $(B)/gpu/door
 
 $(B)/gpu/%-shared: test/gpu/%.cu test/gpu/expect.h
 	@mkdir -p $(@D); echo "  NVCC  $@"
@@ -24,6 +24,10 @@ $(GPU_FOLDER:%=%/client.so): test/gpu/client.c test/gpu/client.h inject/cupti_ca
 $(GPU_FOLDER:%=%/facts.so): test/gpu/facts.c test/gpu/facts_records.c test/gpu/facts.h test/gpu/client.h
 	$(gpu_so)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(BASE)) -O2 -g -fPIC -shared -isystem $(CUDA)/include -o $@ $(filter %.c,$^) -ldl -lpthread
+
+$(GPU_FOLDER:%=%/door): test/gpu/door.c
+	$(gpu_so)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(BASE)) -O2 -static -o $@ $<
 
 # ---- the kit ----
 define kit_program
@@ -53,7 +57,7 @@ kit-products:
 	$(Q)cp -L $(firstword $(wildcard $(CUDA)/lib64/libcupti.so.1[0-9] $(CUDA)/extras/CUPTI/lib64/libcupti.so.1[0-9])) $(KIT)/lib/cuda/
 	$(Q)git describe --always --dirty >$(KIT)/commit 2>/dev/null || echo unknown >$(KIT)/commit
 
-gpu-kit: kit-products $(foreach r,shared static,$(GPU_ALL:%=$(KIT)/gpu/%-$(r))) $(KIT)/gpu/driver_api-shared $(GPU_OBJ:%=$(KIT)/gpu/%.so)
+gpu-kit: kit-products $(foreach r,shared static,$(GPU_ALL:%=$(KIT)/gpu/%-$(r))) $(KIT)/gpu/driver_api-shared $(GPU_OBJ:%=$(KIT)/gpu/%.so) $(KIT)/gpu/door
 	@echo "  KIT   $(KIT): $$(du -sm $(KIT) | cut -f 1) MiB"
 
 .PHONY: gpu-programs gpu-kit kit-products

@@ -57,6 +57,9 @@ def run(argv, limit, env=None, scratch="/tmp", started=None):
             if started:
                 started(child.pid)
             _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:
+            kill_group(child.pid)
+            raise
         finally:
             watchdog.cancel()
             wall = time.monotonic() - begin

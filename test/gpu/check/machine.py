@@ -1,4 +1,5 @@
 """What this was run on, and which CUPTI is used."""
+import functools
 import glob
 import json
 import os
@@ -17,8 +18,14 @@ def _first_line(argv):
         return None
 
 
-def _smi(field):
-    return _first_line(["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader"])
+FIELDS = ("name", "memory.total", "driver_version", "compute_mode", "persistence_mode", "clocks.sm", "clocks.max.sm")
+
+
+@functools.lru_cache(maxsize=1)
+def _smi():
+    """One question: nvidia-smi takes its time."""
+    line = _first_line(["nvidia-smi", f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader"])
+    return dict(zip(FIELDS, line.split(", "))) if line else {}
 
 
 def _file(path):
@@ -35,7 +42,7 @@ def has_gpu():
 
 
 def label(sim):
-    return "simulated GPU" if sim else _smi("name") or "NVIDIA GPU"
+    return "simulated GPU" if sim else _smi().get("name", "NVIDIA GPU")
 
 
 def torch_facts():
@@ -73,9 +80,10 @@ def describe(top, build, sim, torch):
     facts = {}
     if not sim:
         toolkit = _first_line([shutil.which("nvcc") or "nvcc", "--version"])
-        facts["GPU"] = f"{_smi('name')}, {_smi('memory.total')}, compute mode {_smi('compute_mode')}, persistence {_smi('persistence_mode')}"
-        facts["clocks"] = f"SM {_smi('clocks.sm')} now, {_smi('clocks.max.sm')} at most"
-        facts["driver"] = _smi("driver_version") or "unknown"
+        smi = {field: _smi().get(field, "unknown") for field in FIELDS}
+        facts["GPU"] = f"{smi['name']}, {smi['memory.total']}, compute mode {smi['compute_mode']}, persistence {smi['persistence_mode']}"
+        facts["clocks"] = f"SM {smi['clocks.sm']} now, {smi['clocks.max.sm']} at most"
+        facts["driver"] = smi["driver_version"]
         facts["toolkit here"] = "yes" if toolkit else "no nvcc"
     else:
         facts["GPU"] = "simulated GPU"

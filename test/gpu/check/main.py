@@ -90,8 +90,7 @@ def new_step(step):
 
 
 def run_step(step, entry, check, limit):
-    """Sets the entry's status; never raises but for KeyboardInterrupt."""
-    entry["status"], entry["why"] = "running", ""
+    """Sets the entry's status; raises only what ends all of it."""
     check.step, begin = entry, time.monotonic()
     check.step_end = min(begin + limit, check.begin + check.budget)
     try:
@@ -136,6 +135,8 @@ def run_all(args, top, build, work, out):
             entry["why"] = f"takes about {step.seconds} s, {max(left, 0):.0f} s were left"
             continue
         say(f"== {step.name}: {step.title} ({check.elapsed():.0f} s)")
+        entry["status"], entry["why"] = "running", ""
+        save(True)
         run_step(step, entry, check, min(step.limit, args.step_limit or step.limit))
         save(True)
         for c in entry["checks"]:

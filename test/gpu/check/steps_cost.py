@@ -1,5 +1,6 @@
 """What it costs: interleaved runs of loops that measure themselves; start-up; each activity kind; each option."""
 import os
+import re
 import shutil
 import time
 
@@ -90,9 +91,19 @@ def kinds(ck):
             continue
         ck.value(f"{name} alone: records of 2000 launches", f"{number(found, 'bytes', 0):,} bytes")
         ways.append((name,) + client(ck, argv, words))
+    ways.append(("CONCURRENT_KERNEL, buffers of the process",) + client(ck, argv, "process-buffers kind=10"))
     for text in refused:
         ck.value("activity kind refused, CUPTI's error", text)
     ck.cost("ns per launch, one kind alone", "ns", ways, 1 if ck.quick else 3, "ns_per_launch")
+
+
+def cupti_modes(ck):
+    """What --cupti can be, by gprof-run's own help; without the option there is one way, which has no name."""
+    said = ck.run([ck.bin("gprof-run"), "--help-all"], quiet=True).out
+    match = re.search(r"^ +--cupti\b.*\n(?: {12,}.*\n)*", said, re.MULTILINE)
+    if not match or "this version" in match[0]:
+        return []
+    return [mode for mode in ("share", "yield", "keep") if re.search(rf"\b{mode}\b", match[0])]
 
 
 def options(ck):
@@ -105,6 +116,8 @@ def options(ck):
     ways = [("bare", launches, None), ("gprof-run", ck.gprof_argv("cost", launches), None)]
     for text in (["-t", "cuda,nvtx,cuda-jit"], ["--cuda-memory-usage=true"], ["--cuda-flush-interval=100"], ["-t", "nvtx"]):
         ways.append((f"gprof-run {' '.join(text)}", ck.gprof_argv("cost", launches, text), None))
+    for mode in cupti_modes(ck):
+        ways.append((f"gprof-run --cupti={mode}", ck.gprof_argv("cost", launches, [f"--cupti={mode}"]), None))
     ck.cost("ns per launch, by option", "ns", ways, rounds, "ns_per_launch")
 
 

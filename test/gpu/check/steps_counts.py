@@ -10,8 +10,10 @@ import time
 import command
 import machine
 from check import Skip
+from trace import Kineto
 
 OWN = ("counts", "loops", "startup", "facts")          # of test/gpu; the other programs are those of test/programs
+ALONE = ("exit_paths", "driver_api")                    # one needs arguments, one is run by name
 QUICK = ("vector_add", "graphs", "event_pairs")
 
 
@@ -54,7 +56,7 @@ def _programs(ck):
         name = os.path.splitext(os.path.basename(source))[0]
         if ck.program(name):
             found.add((name, "shared"))
-    return sorted((n, r) for n, r in found if n not in OWN and n != "exit_paths" and not (ck.sim and r == "static"))
+    return sorted((n, r) for n, r in found if n not in OWN + ALONE and not (ck.sim and r == "static"))
 
 
 def counts(ck):
@@ -65,11 +67,12 @@ def counts(ck):
     graph_nodes(ck)
     for name, runtime in _programs(ck):
         if not ck.quick or name in QUICK:
-            ck.counted(f"{name}-{runtime}", [ck.program(name, runtime)])
+            ck.counted(f"{name}-{runtime}", [ck.program(name, runtime)], limit=25)
     driver_api = ck.program("driver_api")
     if driver_api:
         ck.counted("driver_api", [driver_api])
     event_times(ck)
+    kineto_export(ck)
 
 
 def graph_nodes(ck):
@@ -79,6 +82,15 @@ def graph_nodes(ck):
     rows = ck.ask(["dump", "-k", "graph", reports.path])
     ck.check("whole graphs: one row each launch", launches + 10, sum(line.startswith("graph ") for line in rows.splitlines()))
     ck.check("whole graphs: no kernel rows beside them", 0, reports.found("kernels") if outcome.rc == 0 else None)
+
+
+def kineto_export(ck):
+    """The JSON that other tools read says what our tables say; it is also what the PyTorch steps compare with."""
+    outcome, reports = ck.gprof("export", [ck.program("graphs") or ck.need_program("counts")])
+    exported = Kineto(reports.export(os.path.join(ck.work, "export.json")))
+    ck.check("Kineto export: kernels", reports.found("kernels") if outcome.rc == 0 else None, exported.count("kernel"))
+    ck.check("Kineto export: copies", reports.found("copies"), exported.count("copy"))
+    ck.check("Kineto export: summed kernel time, ns", reports.kernel_ns(), exported.kernel_ns())
 
 
 def event_times(ck):

@@ -70,13 +70,6 @@ def counts(ck):
         ck.value("health with PyTorch", reason)
 
 
-def cupti_modes(ck):
-    """What --cupti can be, by gprof-run's own help; without the option there is one way, which has no name."""
-    said = ck.run([ck.bin("gprof-run"), "--help-all"], quiet=True).out
-    match = re.search(r"^ +--cupti ([a-z]+(?:\|[a-z]+)+)", said, re.MULTILINE)
-    return match[1].split("|") if match else []
-
-
 def same_tables(ck, what, want, got):
     """torch.profiler's key_averages(): each row's number of calls."""
     def rows(table, keep):
@@ -98,7 +91,7 @@ def both(ck):
     outcome, theirs, table = profiled(ck, "alone")
     if not theirs:
         return ck.true("torch.profiler alone: works", False, outcome.last_words())
-    modes = cupti_modes(ck)
+    modes = steps_cost.cupti_modes(ck)
     for mode in ("share", "yield", "keep"):
         if mode not in modes:
             ck.skip(f"--cupti={mode}", "not an option of this gprof-run")
