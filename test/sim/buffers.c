@@ -285,6 +285,7 @@ static void deliver(struct buffer *b)
 {
 	cut_unfinished(b);
 	shuffle(b);
+	clock_stamp(b->data, b->used);
 	in_client = true;
 	cupti_pay();
 	if (env("SIM_EMPTY_BUFFERS", 0))

@@ -7,7 +7,7 @@ SIM_FLAGS  = -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote . -iquote $(B)/sim-obj -is
 
 SIM_CUDA   := calls engine submit memory unified module graph truth cuda cuda_memory cuda_work
 SIM_CUDART := cudart cudart_ptsz cudart_work
-SIM_CUPTI  := cupti cupti_activity records buffers replay
+SIM_CUPTI  := cupti cupti_activity cupti_clock records buffers replay
 SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13
 
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
@@ -30,7 +30,7 @@ $(B)/sim/libcupti.so.13: $(call sim_obj,$(SIM_CUPTI)) test/sim/cupti.map
 $(SIM_LIBS):
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(CFLAGS) -shared -o $@ $(filter %.o,$^) -Wl,--version-script,$(filter %.map,$^) \
-		-Wl,-soname,$(@F) -Wl,--no-undefined -Wl,-z,nodelete -ldl -lpthread
+		-Wl,-soname,$(@F) -Wl,--no-undefined -Wl,-Bsymbolic -Wl,-z,nodelete -ldl -lpthread
 	$(Q)ln -sfn . $(@D)/lib64       # so that CUDA_HOME=$(B)/sim finds it as well
 
 $(B)/sim-obj/%.o: test/sim/%.c | $(B)/sim-obj/cbid_runtime.h

@@ -35,6 +35,10 @@ size_t record_size(uint32_t kind);
 size_t record_from_op(const struct op *op, uint32_t kind, void *out);
 bool record_has_gpu_times(uint32_t kind);
 
+/* cupti_clock.c: times of records on the client's clock, if it has registered one */
+void clock_stamp(uint8_t *records, size_t used);
+uint64_t clock_now(void);
+
 /* buffers.c */
 enum op_fate buffer_put(const void *record, size_t size, uint64_t ready);       /* into this thread's buffer */
 void buffer_put_later(const void *record, size_t size);         /* by the worker, into its own */
