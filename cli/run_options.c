@@ -222,6 +222,16 @@ static int opt_buffer_limit(const struct opt *o, const char *value)
 	return 0;
 }
 
+static int opt_cupti(const struct opt *o, const char *value)
+{
+	static const char *const modes[] = { [CUPTI_YIELD] = "yield", [CUPTI_SHARE] = "share", [CUPTI_KEEP] = "keep" };
+
+	for (uint64_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (strcmp(value, modes[i]) == 0)
+			return *(uint64_t *)o->where = i, 0;
+	return fail("--%s is yield, share or keep, not '%s'", o->name, value);
+}
+
 static int opt_graphs(const struct opt *o, const char *value)
 {
 	static const char known[] = "host-only host-and-device nvtx-live nvtx-precapture";

@@ -1,5 +1,6 @@
 #include "inject/cupti.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +8,11 @@
 #include "inject/cupti_activity.h"
 #include "inject/cupti_api.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_flush.h"
 #include "inject/cupti_resource.h"
+#include "inject/cupti_share.h"
+#include "inject/cupti_yield.h"
 #include "inject/intern.h"
 #include "inject/lifecycle.h"
 
@@ -29,11 +33,10 @@ void tracer_error(const char *call, int result)
 }
 
 /* errno: an API row makes no system call that could change it, and the rest saves it. */
-void cupti_callback(void *user, int domain, uint32_t cbid, const void *data)
+void cupti_own_callback(int domain, uint32_t cbid, const void *data)
 {
 	int saved;
 
-	(void)user;
 	if (likely(domain == DOMAIN_RUNTIME || domain == DOMAIN_DRIVER)) {
 		cupti_api_call(domain, cbid, data);
 		return;
@@ -44,6 +47,15 @@ void cupti_callback(void *user, int domain, uint32_t cbid, const void *data)
 	if (domain == DOMAIN_STATE)
 		cupti_state_event(cbid, data);
 	errno = saved;
+}
+
+void cupti_callback(void *user, int domain, uint32_t cbid, const void *data)
+{
+	(void)user;
+	if (unlikely(cupti_client.seen))
+		cupti_client_callback(domain, cbid, data);
+	else
+		cupti_own_callback(domain, cbid, data);
 }
 
 /* ---- start ---- */
@@ -75,10 +87,8 @@ static void describe(uint32_t driver)
 /* 13.0; of the other releases' faults none is met by what we do. */
 #define FLAWED_VERSION 130000u
 
-static int load(uint32_t driver)
+static int bind(void *lib)
 {
-	void *lib = cupti_find(driver);
-
 	if (!lib || cupti_bind(&tracer.fn, lib) < 0)
 		return -1;
 	if (tracer.fn.GetVersion(&tracer.version) != RESULT_OK)
@@ -89,7 +99,23 @@ static int load(uint32_t driver)
 	}
 	if (tracer.version == FLAWED_VERSION)
 		health_note(HEALTH_cupti_flawed, "13.0 before Update 1: no rows for cudaDeviceSynchronize, crashes; 13.0.85 has neither");
+	/* Disabling kernels may hang there, which yielding would have to. */
+	if (tracer.version == FLAWED_VERSION && guest->config.cupti_mode == CUPTI_YIELD)
+		guest->config.cupti_mode = CUPTI_SHARE;
+	cupti_buffers_init(guest->config.buffer_limit);
+	tracer.bound = 1;
 	return 0;
+}
+
+bool cupti_bind_early(void *fn)
+{
+	Dl_info info;
+	void *lib;
+
+	if (tracer.decided || tracer.bound)
+		return !tracer.decided;
+	lib = dladdr(fn, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_NOW) : NULL;
+	return bind(lib) == 0;
 }
 
 /* After a refusal CUPTI is not called again: each call would look for the driver anew. */
@@ -101,6 +127,8 @@ static int subscribe(void)
 	};
 	int result = -1;
 
+	if (tracer.subscriber)  /* the program's own profiler came first, and subscribed with our callback */
+		return 0;
 	if (tracer.fn.Subscribe_v2)
 		result = tracer.fn.Subscribe_v2(&tracer.subscriber, cupti_callback, NULL, &params);
 	if (result != RESULT_OK && result != RESULT_BUSY && result != RESULT_UNKNOWN && result != RESULT_NOT_INITIALIZED)
@@ -124,35 +152,51 @@ static void choose_buffers(void)
 		tracer.per_thread = each;
 }
 
+static int start_activity(void)
+{
+	bool profiled = cupti_client.n_kinds;   /* by the program itself, already */
+	int result = profiled ? RESULT_OK : tracer.fn.SetThreadIdType(THREAD_ID_SYSTEM);
+
+	if (result != RESULT_OK)
+		tracer_error("cuptiSetThreadIdType", result);
+	if (!profiled)
+		choose_buffers();
+	result = tracer.fn.ActivityRegisterCallbacks(cupti_activity_request, cupti_activity_complete);
+	if (result != RESULT_OK)
+		tracer_error("cuptiActivityRegisterCallbacks", result);
+	return result;
+}
+
+static void start_up(uint32_t driver)
+{
+	int result;
+
+	if ((!tracer.bound && bind(cupti_find(driver)) < 0) || subscribe() < 0)
+		return;
+	tracer.pid = session_real_pid();
+	/* Before the callbacks, which ask for it. */
+	__atomic_store_n(&tracer.state, TRACER_UP, __ATOMIC_RELEASE);
+	result = start_activity();
+	cupti_resource_enable();
+	cupti_api_enable();
+	if (result == RESULT_OK && !cupti_yield_holds())
+		cupti_activity_enable();
+	cupti_share_settle();
+	session_flag(PROCESS_CUPTI);
+	lifecycle_at_exit();
+}
+
 static void start(void)
 {
 	uint32_t driver = cupti_driver_version();
-	int result;
 
 	if (cupti_driver_simulated())
 		session_flag(PROCESS_SIMULATED);
-	if (load(driver) < 0 || subscribe() < 0) {
-		describe(driver);
-		return;
-	}
-	tracer.pid = session_real_pid();
-	cupti_buffers_init(guest->config.buffer_limit);
-	choose_buffers();
-	/* Before the callbacks, which ask for it. */
-	__atomic_store_n(&tracer.state, TRACER_UP, __ATOMIC_RELEASE);
-	result = tracer.fn.SetThreadIdType(THREAD_ID_SYSTEM);
-	if (result != RESULT_OK)
-		tracer_error("cuptiSetThreadIdType", result);
-	result = tracer.fn.ActivityRegisterCallbacks(cupti_buffers_request, cupti_activity_complete);
-	if (result != RESULT_OK)
-		tracer_error("cuptiActivityRegisterCallbacks", result);
-	cupti_resource_enable();
-	cupti_api_enable();
-	if (result == RESULT_OK)
-		cupti_activity_enable();
-	session_flag(PROCESS_CUPTI);
+	cupti_client_lock();
+	start_up(driver);
+	tracer.decided = 1;
+	cupti_client_unlock();
 	describe(driver);
-	lifecycle_at_exit();
 }
 
 void cupti_start(void)
@@ -187,6 +231,7 @@ static void stop(void)
 	if (!a || !tracer_usable() || !cupti_flush_needed())
 		return;
 	tracer.ending = 1;
+	cupti_share_stop();
 	__atomic_compare_exchange_n(&a->life, &running, LIFE_DRAINING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	cupti_flush_wait(FLUSH_FORCED);
 	health_cost(COST_drain, begin);
@@ -194,8 +239,10 @@ static void stop(void)
 
 static void forked(void)
 {
-	if (tracer.pid)
+	if (tracer.pid) {
 		tracer.parent_had_cuda = 1;
+		cupti_client_forget();
+	}
 	if (tracer.parent_had_cuda)
 		session_forked_after_cuda();
 	tracer.pid = 0;

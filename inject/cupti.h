@@ -8,6 +8,7 @@
  *	cupti_buffers.c   empty buffers for CUPTI
  *	cupti_activity.c  full ones -> rows, mostly in CUPTI's threads
  *	cupti_flush.c     a thread of ours asks for what CUPTI holds back
+ *	cupti_client.h    the program's own profiler uses CUPTI as well
  *
  * CUPTI belongs to the process that subscribed.  A forked child of it never calls CUPTI; a child forked before that is a process of
  * its own and starts afresh.
@@ -42,8 +43,9 @@ struct tracer {
 	uint32_t called;                /* CUDA was called since the last flush */
 	uint32_t ending;                /* the last flush was asked for; the program may still go on for a while */
 	uint32_t unified;               /* counters of unified memory were asked for, or not wanted */
-	uint32_t no_contexts, no_streams; /* CUPTI refused these activity kinds: rows come from callbacks */
 	uint32_t per_thread;            /* CUPTI has a buffer for each thread */
+	uint32_t bound;                 /* `fn` and `layout` are there */
+	uint32_t decided;               /* start() is over, whatever came of it */
 	void *subscriber;
 };
 
@@ -55,7 +57,11 @@ bool tracer_usable(void);
 /* "cuptiSubscribe: CUPTI_ERROR_UNKNOWN (999)" into health. */
 void tracer_error(const char *call, int result);
 
-/* What CUPTI calls. */
+/* What CUPTI calls, and what of it is for us. */
 void cupti_callback(void *user, int domain, uint32_t cbid, const void *data);
+void cupti_own_callback(int domain, uint32_t cbid, const void *data);
+
+/* The program's own profiler is here before the driver: binds the library that holds fn.  False: we have been and gone. */
+bool cupti_bind_early(void *fn);
 
 #endif

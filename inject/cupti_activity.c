@@ -6,9 +6,14 @@
 
 #include "inject/cupti.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_graph.h"
 #include "inject/cupti_raw.h"
 #include "inject/cupti_rows.h"
+#include "inject/cupti_share.h"
+#include "inject/cupti_yield.h"
+
+#define NOT_READY 600u          /* cudaErrorNotReady, CUDA_ERROR_NOT_READY */
 
 /* What we always ask for. */
 static const struct {
@@ -27,6 +32,48 @@ static const struct {
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
+static uint64_t asked;                  /* a bit for each kind that CUPTI did not refuse */
+static uint32_t paused;
+
+static int switch_on(int kind)
+{
+	int result = tracer.fn.ActivityEnable(kind);
+
+	if (result == RESULT_OK)
+		asked |= 1ull << kind;
+	return result;
+}
+
+bool cupti_activity_asked(uint32_t kind)
+{
+	return kind < 64 && asked >> kind & 1;
+}
+
+bool cupti_activity_lacks(uint32_t kind)
+{
+	return paused || !cupti_activity_asked(kind);
+}
+
+void cupti_activity_pause(void)
+{
+	__atomic_store_n(&paused, 1, __ATOMIC_RELEASE);
+	for (int kind = 0; kind < 64; kind++)
+		if (asked >> kind & 1)
+			tracer.fn.ActivityDisable(kind);
+}
+
+void cupti_activity_resume(void)
+{
+	__atomic_store_n(&paused, 0, __ATOMIC_RELEASE);
+	if (!asked)
+		cupti_activity_enable();
+	for (int kind = 0; kind < 64; kind++)
+		if (asked >> kind & 1)
+			tracer.fn.ActivityEnable(kind);
+	if (tracer.fn.ActivityEnableAllSyncRecords)
+		tracer.fn.ActivityEnableAllSyncRecords(0);
+}
+
 /* Node by node where CUPTI cannot do otherwise, or shall not. */
 static bool enable_whole_graphs(void)
 {
@@ -34,15 +81,15 @@ static bool enable_whole_graphs(void)
 
 	if (!guest->config.whole_graphs)
 		return false;
-	result = tracer.fn.ActivityEnable(KIND_GRAPH);
+	result = switch_on(KIND_GRAPH);
 	if (result != RESULT_OK)
 		health_note(HEALTH_cupti_kind, "GRAPH_TRACE: CUPTI error %d; graphs are recorded node by node", result);
 	return result == RESULT_OK;
 }
 
-static bool enable(int kind, const char *name)
+bool cupti_activity_ask(int kind, const char *name)
 {
-	int result = tracer.fn.ActivityEnable(kind);
+	int result = switch_on(kind);
 
 	if (result != RESULT_OK)
 		health_note(HEALTH_cupti_kind, "%s: CUPTI error %d", name, result);
@@ -51,23 +98,42 @@ static bool enable(int kind, const char *name)
 
 void cupti_activity_enable(void)
 {
-	for (size_t i = 0; i < N_KINDS; i++) {
-		if (enable(kinds[i].kind, kinds[i].name))
-			continue;
-		tracer.no_contexts |= kinds[i].kind == KIND_CONTEXT;
-		tracer.no_streams |= kinds[i].kind == KIND_STREAM;
-	}
+	for (size_t i = 0; i < N_KINDS; i++)
+		cupti_activity_ask(kinds[i].kind, kinds[i].name);
 	if (guest->config.memory_usage) {
-		enable(KIND_MEMORY, "MEMORY2");
-		enable(KIND_MEMORY_POOL, "MEMORY_POOL");
+		cupti_activity_ask(KIND_MEMORY, "MEMORY2");
+		cupti_activity_ask(KIND_MEMORY_POOL, "MEMORY_POOL");
 	}
 	if (guest->config.trace_jit)
-		enable(KIND_JIT, "JIT");
+		cupti_activity_ask(KIND_JIT, "JIT");
 	if (!enable_whole_graphs())
 		cupti_graph_enable();
 	/* Queries that answered "not ready" are no waits, and loops over them flood the trace. */
 	if (tracer.fn.ActivityEnableAllSyncRecords)
 		tracer.fn.ActivityEnableAllSyncRecords(0);
+}
+
+/* What the program's own profiler asked for and we did not.  It may have asked for kernels or graphs our kind of which is other. */
+static bool is_foreign(uint32_t kind)
+{
+	if (!cupti_client_ever_had(kind) || cupti_activity_asked(kind))
+		return false;
+	return (kind != KIND_KERNEL && kind != KIND_GRAPH) || !cupti_activity_asked(KIND_CONCURRENT_KERNEL);
+}
+
+/* While the profiler wants every wait, queries that answered "not ready" come too. */
+static bool is_query(const uint8_t *r, size_t size)
+{
+	const struct sync_layout *l = &tracer.layout.sync;
+
+	return at32(r, 0) == KIND_SYNC && l->result && size >= l->size && at32(r, l->result) == NOT_READY;
+}
+
+static void take(struct cupti_pass *p, const uint8_t *r, size_t size)
+{
+	if (unlikely(cupti_client.n_ever) && (is_foreign(at32(r, 0)) || (p->given && is_query(r, size))))
+		return;
+	cupti_pass_record(p, r, size);
 }
 
 /*
@@ -86,11 +152,11 @@ static void walk_buffer(struct cupti_pass *p, uint8_t *buffer, size_t valid)
 			break;
 		}
 		if (at)
-			cupti_pass_record(p, at, (size_t)(next - at));
+			take(p, at, (size_t)(next - at));
 		at = next;
 	}
 	if (at)
-		cupti_pass_record(p, at, (size_t)(end - at));
+		take(p, at, (size_t)(end - at));
 	/* After the last record the library says "no more"; anything else means that it could not read on. */
 	if (result != RESULT_OK && result != RESULT_MAX_LIMIT) {
 		uint32_t size = at ? cupti_layouts_size(&tracer.layout, at32(at, 0)) : 0;
@@ -113,11 +179,12 @@ static struct stream *enter(void)
 }
 
 /* Not kept: the rows are only counted. */
-static void to_rows(uint8_t *buffer, size_t valid, bool keep)
+static void to_rows(uint8_t *buffer, size_t valid, bool keep, bool give)
 {
 	struct cupti_pass p;
 
 	cupti_pass_init(&p, keep ? enter() : NULL);
+	p.given = give;
 	walk_buffer(&p, buffer, valid);
 	if (p.s)
 		stream_leave(p.s);
@@ -129,6 +196,40 @@ static void to_rows(uint8_t *buffer, size_t valid, bool keep)
 		session_flag(PROCESS_KERNELS);
 }
 
+static void copy_one(struct cupti_copy *c, const uint8_t *r, size_t size)
+{
+	if (!cupti_copy_record(c, r, size))
+		cupti_record_release(r, size);
+}
+
+/* The profiler's own records, into its buffers.  Not while the rows are written: its functions run here. */
+static void to_profiler(struct cupti_copy *c, uint8_t *buffer, size_t valid)
+{
+	uint8_t *end = buffer + valid;
+	uint8_t *at = NULL, *next = NULL;
+
+	while (tracer.fn.ActivityGetNextRecord(buffer, valid, &next) == RESULT_OK) {
+		if (next < buffer || end - next < 8 || (at && next <= at))
+			break;
+		if (at)
+			copy_one(c, at, (size_t)(next - at));
+		at = next;
+	}
+	if (at)
+		copy_one(c, at, (size_t)(end - at));
+}
+
+static void deliver(uint8_t *buffer, size_t valid, bool keep)
+{
+	struct cupti_copy copy;
+
+	cupti_copy_begin(&copy);
+	to_rows(buffer, valid, keep, copy.on);
+	if (unlikely(copy.on))
+		to_profiler(&copy, buffer, valid);
+	cupti_copy_end(&copy);
+}
+
 uint64_t cupti_activity_dropped(void)
 {
 	size_t dropped = 0;
@@ -136,27 +237,40 @@ uint64_t cupti_activity_dropped(void)
 	if (tracer.fn.ActivityGetNumDroppedRecords(NULL, 0, &dropped) != RESULT_OK || !dropped)
 		return 0;
 	health_add(HEALTH_cupti_dropped, dropped);
+	if (unlikely(cupti_client.n_kinds))
+		cupti_share_add_dropped(dropped);
 	return dropped;
+}
+
+void cupti_activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	if (unlikely(cupti_yield_holds()))
+		cupti_yield_request(buffer, size, max_records);
+	else
+		cupti_buffers_request(buffer, size, max_records);
 }
 
 void cupti_activity_complete(void *ctx, uint32_t stream_id, uint8_t *buffer, size_t size, size_t valid)
 {
 	int64_t begin = clock_now();
 	int saved = errno;
-	uint64_t dropped = cupti_activity_dropped();
+	uint64_t dropped;
 
-	(void)ctx;
-	(void)stream_id;
+	if (unlikely(!cupti_buffers_gave(buffer))) {
+		cupti_yield_complete(ctx, stream_id, buffer, size, valid);
+		return;
+	}
+	dropped = cupti_activity_dropped();
 	if (cupti_buffers_has(buffer)) {
 		if (valid && valid <= size) {
 			/* First: reading some records frees what they point to. */
 			if (unlikely(guest->config.record_raw[0]))
 				cupti_raw_append(buffer, size, valid, dropped);
-			to_rows(buffer, valid, true);
+			deliver(buffer, valid, true);
 		}
 		cupti_buffers_return(buffer);
 	} else if (cupti_buffers_discard(buffer) && valid <= size) {
-		to_rows(buffer, valid, false);
+		deliver(buffer, valid, false);
 	}
 	health_cost(COST_buffer, begin);
 	errno = saved;

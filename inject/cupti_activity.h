@@ -2,11 +2,28 @@
 #ifndef INJECT_CUPTI_ACTIVITY_H
 #define INJECT_CUPTI_ACTIVITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Enables the kinds we read; one that is refused is counted and left out. */
 void cupti_activity_enable(void);
+
+/* One more; false: refused, and counted. */
+bool cupti_activity_ask(int kind, const char *name);
+
+/* Did we enable this kind?  It stays so while they pause. */
+bool cupti_activity_asked(uint32_t kind);
+
+/* All of them off, and on again; the first time, too. */
+void cupti_activity_pause(void);
+void cupti_activity_resume(void);
+
+/* Must this kind's rows come from elsewhere now? */
+bool cupti_activity_lacks(uint32_t kind);
+
+/* CUPTI wants an empty buffer; any thread. */
+void cupti_activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 
 /* CUPTI gives a buffer back; any thread. */
 void cupti_activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "inject/cupti.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_event.h"
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
@@ -29,7 +30,7 @@ void cupti_api_enable(void)
 	for (int domain = DOMAIN_DRIVER; domain <= DOMAIN_RUNTIME; domain++)
 		for (uint32_t cbid = 0; cbid < MAX_CBID; cbid++)
 			if (classes[domain][cbid])      /* one that this version does not know is refused, and never called */
-				tracer.fn.EnableCallback(1, tracer.subscriber, domain, cbid);
+				cupti_want(domain, cbid);
 }
 
 void cupti_api_forget(void)

@@ -11,6 +11,7 @@
 #include "inject/cupti.h"
 #include "inject/cupti_activity.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_yield.h"
 #include "inject/stream.h"
 
 /*
@@ -52,6 +53,8 @@ static void futex_wake(uint32_t *word)
 
 bool cupti_flush_needed(void)
 {
+	if (cupti_yield_holds())        /* CUPTI has nothing of ours */
+		return false;
 	return __atomic_load_n(&tracer.called, __ATOMIC_RELAXED) || cupti_buffers_out();
 }
 
@@ -59,7 +62,7 @@ static void flush(uint32_t forced)
 {
 	int64_t begin = clock_now();
 
-	if (!tracer_usable())
+	if (!tracer_usable() || cupti_yield_holds())
 		return;
 	__atomic_store_n(&tracer.called, 0, __ATOMIC_RELAXED);
 	tracer.fn.ActivityFlushAll(0);
@@ -110,6 +113,8 @@ static void *flusher_main(void *arg)
 			return NULL;
 		if (asked != seen || cupti_flush_needed())
 			flush(__atomic_exchange_n(&flusher.forced, 0, __ATOMIC_ACQ_REL));
+		if (cupti_yield_returning() && tracer_usable() && !tracer.ending)
+			cupti_yield_flush();
 		seen = asked;
 		__atomic_store_n(&flusher.done, seen, __ATOMIC_RELEASE);
 		futex_wake(&flusher.done);

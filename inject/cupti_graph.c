@@ -1,6 +1,7 @@
 #include "inject/cupti_graph.h"
 
 #include "inject/cupti.h"
+#include "inject/cupti_client.h"
 #include "inject/health.h"
 #include "inject/stream.h"
 
@@ -8,8 +9,8 @@ void cupti_graph_enable(void)
 {
 	if (!tracer.fn.GetGraphNodeId)
 		return;
-	tracer.fn.EnableCallback(1, tracer.subscriber, DOMAIN_RESOURCE, RESOURCE_GRAPH_NODE_CREATED);
-	tracer.fn.EnableCallback(1, tracer.subscriber, DOMAIN_RESOURCE, RESOURCE_GRAPH_NODE_CLONED);
+	cupti_want(DOMAIN_RESOURCE, RESOURCE_GRAPH_NODE_CREATED);
+	cupti_want(DOMAIN_RESOURCE, RESOURCE_GRAPH_NODE_CLONED);
 }
 
 static void put_node(struct stream *s, const struct graph_node_row *node)

@@ -190,7 +190,7 @@ static void *open_major(uint32_t major)
 }
 
 /* Two copies in one process are two CUPTIs, and only one may subscribe. */
-static void *already_loaded(void)
+void *cupti_loaded(void)
 {
 	void *lib = NULL;
 	char name[32];
@@ -234,7 +234,7 @@ void *cupti_find(uint32_t driver)
 	uint32_t newest = driver ? driver / 1000 : NEWEST_CUDA;
 	uint32_t runtime = cupti_runtime_major();
 	uint32_t first;
-	void *lib = already_loaded();
+	void *lib = cupti_loaded();
 
 	if (!lib)
 		lib = as_configured();

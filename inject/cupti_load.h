@@ -22,6 +22,9 @@ struct cupti {
  */
 void *cupti_find(uint32_t driver);
 
+/* The libcupti that is loaded already; NULL: none. */
+void *cupti_loaded(void);
+
 /* 0, or -1 when a needed function is missing (counted). */
 int cupti_bind(struct cupti *c, void *lib);
 

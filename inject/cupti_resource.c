@@ -1,6 +1,8 @@
 #include "inject/cupti_resource.h"
 
 #include "inject/cupti.h"
+#include "inject/cupti_activity.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
 #include "inject/cupti_unified.h"
@@ -21,19 +23,19 @@ void cupti_resource_enable(void)
 	};
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-		tracer.fn.EnableCallback(1, tracer.subscriber, wanted[i].domain, wanted[i].cbid);
+		cupti_want(wanted[i].domain, wanted[i].cbid);
 	if (guest->config.trace_jit)
-		tracer.fn.EnableCallback(1, tracer.subscriber, DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
+		cupti_want(DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED);
 }
 
-/* Only where CUPTI refused the activity kinds that say it better. */
+/* Only where we do not have the activity kinds that say it better. */
 static void context_created(const struct cupti_resource_data *d)
 {
 	struct context_row *row;
 	uint32_t id, device;
 	struct stream *s;
 
-	if (!tracer.no_contexts || !tracer.fn.GetContextId || !tracer.fn.GetDeviceId ||
+	if (!cupti_activity_lacks(KIND_CONTEXT) || !tracer.fn.GetContextId || !tracer.fn.GetDeviceId ||
 	    tracer.fn.GetContextId(d->context, &id) != RESULT_OK || tracer.fn.GetDeviceId(d->context, &device) != RESULT_OK)
 		return;
 	s = stream_enter();
@@ -53,7 +55,7 @@ static void stream_created(const struct cupti_resource_data *d)
 	uint32_t context, id;
 	struct stream *s;
 
-	if (!tracer.no_streams || !tracer.fn.GetContextId || !tracer.fn.GetStreamIdEx ||
+	if (!cupti_activity_lacks(KIND_STREAM) || !tracer.fn.GetContextId || !tracer.fn.GetStreamIdEx ||
 	    tracer.fn.GetContextId(d->context, &context) != RESULT_OK ||
 	    tracer.fn.GetStreamIdEx(d->context, d->stream, 0, &id) != RESULT_OK)
 		return;

@@ -17,7 +17,7 @@ void cupti_pass_init(struct cupti_pass *p, struct stream *s)
 		p->on = 1;
 	p->over = a ? __atomic_load_n(&a->over_time, __ATOMIC_ACQUIRE) : 0;
 	p->unknown = p->zero_times = 0;
-	p->gpu = false;
+	p->gpu = p->given = false;
 	for (size_t i = 0; i < CUPTI_MEMOS; i++)
 		p->memos[i].config.id = 0;
 }
@@ -231,8 +231,8 @@ static void overhead(struct cupti_pass *p, const uint8_t *r)
 		};
 		stream_publish(p->s, row);
 	}
-	if (l->data)
-		free((void *)(uintptr_t)at64(r, l->data));
+	if (!p->given)
+		cupti_record_release(r, l->size);
 }
 
 static void graph(struct cupti_pass *p, const uint8_t *r)
@@ -429,8 +429,8 @@ static void device(struct cupti_pass *p, const uint8_t *r, size_t size)
 			device_instance(row, r);
 		stream_publish(p->s, row);
 	}
-	if (size >= tracer.layout.device.owned_name)
-		free((void *)(uintptr_t)name);
+	if (!p->given)
+		cupti_record_release(r, size);
 }
 
 static void context(struct cupti_pass *p, const uint8_t *r)
@@ -499,6 +499,17 @@ unsigned cupti_row_kind(uint32_t kind)
 	default:
 		return ROW_none;
 	}
+}
+
+void cupti_record_release(const uint8_t *r, size_t size)
+{
+	const struct overhead_layout *overhead_at = &tracer.layout.overhead;
+	uint32_t kind = at32(r, 0);
+
+	if (kind == KIND_OVERHEAD && overhead_at->data && size >= overhead_at->data + 8u)
+		free((void *)(uintptr_t)at64(r, overhead_at->data));
+	if (kind == KIND_DEVICE && size >= tracer.layout.device.owned_name)
+		free((void *)(uintptr_t)at64(r, DEVICE_NAME));
 }
 
 void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)

@@ -26,6 +26,7 @@ struct cupti_pass {
 	int64_t on, over;               /* recording was on from, until, in REALTIME ns; 0: not yet */
 	uint64_t unknown, zero_times;   /* counted so far */
 	bool gpu;                       /* a row of GPU work was written */
+	bool given;                     /* records go on to the program's own profiler: what they point to is not freed here */
 	struct cupti_memo memos[CUPTI_MEMOS];
 };
 
@@ -34,6 +35,9 @@ void cupti_pass_init(struct cupti_pass *p, struct stream *s);
 
 /* size: to the next record, or to the end of the buffer. */
 void cupti_pass_record(struct cupti_pass *p, const uint8_t *record, size_t size);
+
+/* Frees what a record hands over to its reader. */
+void cupti_record_release(const uint8_t *record, size_t size);
 
 /* The kind of row that records of an activity kind become; ROW_none: we do not read them. */
 unsigned cupti_row_kind(uint32_t kind);

@@ -51,6 +51,26 @@ void health_note(enum health_reason reason, const char *fmt, ...)
 	errno = saved;
 }
 
+void health_restate(enum health_reason reason, uint64_t n, const char *fmt, ...)
+{
+	int saved = errno;
+	va_list args;
+
+	if (!session_connect())
+		return;
+
+	struct health_cell *c = &guest->arena->health[reason];
+
+	/* Nobody reads it meanwhile; it ends within its room whatever stands in it. */
+	__atomic_store_n(&c->has_detail, 1, __ATOMIC_RELEASE);
+	va_start(args, fmt);
+	vsnprintf(c->detail, sizeof c->detail, fmt, args);
+	va_end(args);
+	__atomic_store_n(&c->has_detail, 2, __ATOMIC_RELEASE);
+	health_add(reason, n);
+	errno = saved;
+}
+
 void health_drop(unsigned kind, uint64_t n)
 {
 	struct drop_cell *c;

@@ -15,6 +15,9 @@ void health_add(enum health_reason reason, uint64_t n);
 /* One more of this, and what it was, if it is the first.  Connects, so that a process with nothing else to say says this. */
 void health_note(enum health_reason reason, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* n more of this, and what is now to be said about all of them. */
+void health_restate(enum health_reason reason, uint64_t n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 /* A row of this kind was not kept. */
 void health_drop(unsigned kind, uint64_t n);
 

@@ -17,6 +17,9 @@ struct config {
 #undef CONFIG_FIELD_text
 };
 
+/* The program's own profiler and we want the one CUPTI of a process. */
+enum cupti_mode { CUPTI_YIELD, CUPTI_SHARE, CUPTI_KEEP };
+
 /* All defaults. */
 void config_init(struct config *c);
 
