@@ -13,6 +13,7 @@ SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.s
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
 DRIVER_ONLY   := $(addprefix $(B)/test/programs/,driver_api module_names rough_cuda contexts)
 CUDA_C        := $(DRIVER_ONLY) $(B)/test/programs/libnvtx_shim.so
+CUDA_C        += $(B)/test/programs/kineto_client
 
 ifeq ($(SIM_HAVE),)
 sim programs sim-check:
@@ -57,6 +58,11 @@ $(B)/test/programs/%: test/programs/%.cu test/programs/spin.cuh
 $(DRIVER_ONLY): $(B)/test/programs/%: test/programs/%.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"
 	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/$*.d -o $@ $< -ldl -lpthread
+
+# Linked to libcupti as libkineto is; on a machine with a GPU to the toolkit's, by the loader.
+$(B)/test/programs/kineto_client: test/programs/kineto_client.c $(B)/sim/libcupti.so.13
+	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/kineto_client.d -o $@ $< $(B)/sim/libcupti.so.13 -ldl -lpthread
 
 $(B)/test/programs/libnvtx_shim.so: test/programs/nvtx_shim.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"

@@ -1,0 +1,493 @@
+/*
+ * kineto_client [WORD...]: profiles itself with CUPTI as libkineto does, linked to libcupti, and prints what it found: kernels by name
+ * with count and summed time, copies, memory sets, calls, external correlations.  Under gprof-run it must print the same.
+ *
+ *	cycles=N	that many profiles (2), with work that is not profiled before, between and after
+ *	kernels=N	in each stretch of work (20)
+ *	early		subscribes before cuInit
+ *	clock		asks for times of a clock of its own, and checks that records lie within the profile on it
+ *	callbacks	no activity: counts the calls it is told of, and times them with the word that CUPTI keeps for each
+ *	threads=N	the work is done by N threads (1)
+ *	inside		unsubscribes in its own callback after the first cycle
+ *	finalize	cuptiFinalize() after each cycle, and subscribes again
+ *	small		buffers of 1 KiB
+ *	refuse		gives no buffer at all
+ *	graphs		asks for whole graphs, too
+ *	noflush		never flushes, but waits for a second at the end
+ *	leave		ends without disabling or unsubscribing anything
+ */
+#include <cuda.h>
+#include <cupti.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NEEDS(X)                                                                                                 \
+	X(cuInit) X(cuDeviceGet) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuModuleLoadData)                   \
+	X(cuModuleGetFunction) X(cuMemAlloc_v2) X(cuMemcpyHtoD_v2) X(cuMemsetD32_v2) X(cuStreamCreate)                \
+	X(cuLaunchKernel) X(cuStreamSynchronize) X(cuCtxSynchronize)
+
+#define X(fn) static __typeof__(fn) *p_##fn;
+NEEDS(X)
+#undef X
+
+static const char ptx[] =
+	".version 6.0\n.target sm_60\n.address_size 64\n"
+#define KERNEL(name)                                                                                             \
+	".visible .entry " name "(.param .u64 spin_ns)\n{\n"                                                          \
+	"	.reg .u64 %t<5>;\n	.reg .u32 %n;\n	.reg .pred %p<3>;\n"                                             \
+	"	ld.param.u64 %t0, [spin_ns];\n	mov.u64 %t1, %globaltimer;\n	mov.u32 %n, 0;\n"                         \
+	"again:\n	mov.u64 %t2, %globaltimer;\n	sub.u64 %t3, %t2, %t1;\n	add.u32 %n, %n, 1;\n"                \
+	"	setp.lt.u64 %p0, %t3, %t0;\n	setp.lt.u32 %p1, %n, 16777216;\n	and.pred %p2, %p0, %p1;\n"          \
+	"	@%p2 bra again;\n	ret;\n}\n"
+	KERNEL("spin_inside") KERNEL("spin_outside");
+
+static struct {
+	int cycles, kernels, threads;
+	bool early, clock, callbacks, inside, finalize, small, refuse, graphs, leave, noflush;
+} o = { .cycles = 2, .kernels = 20, .threads = 1 };
+
+static CUcontext ctx;
+static CUfunction inside, outside;
+static CUdeviceptr memory;
+static CUpti_SubscriberHandle subscriber;
+static bool subscribed;
+
+static void die(const char *what, int code)
+{
+	printf("%s: error %d\n", what, code);
+	exit(3);
+}
+
+#define CU(fn, ...) do { int rc_ = p_##fn(__VA_ARGS__); if (rc_) die(#fn, rc_); } while (0)
+#define CUPTI(fn, ...) do { int rc_ = fn(__VA_ARGS__); if (rc_) die(#fn, rc_); } while (0)
+
+static uint64_t own_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec) * 3;
+}
+
+/* ---- callbacks ---- */
+
+static _Atomic uint64_t told_enter, told_exit, told_contexts, word_lost;
+static _Atomic bool leave_now;
+
+static void callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
+{
+	const CUpti_CallbackData *d = data;
+
+	if (user != &o)
+		word_lost++;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+		told_contexts += cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED;
+		return;
+	}
+	if (domain != CUPTI_CB_DOMAIN_DRIVER_API || cbid != CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
+		return;
+	if (d->callbackSite == CUPTI_API_ENTER) {
+		told_enter++;
+		*d->correlationData = 0xfeed0000u + d->correlationId;
+	} else {
+		told_exit++;
+		word_lost += *d->correlationData != 0xfeed0000u + d->correlationId;
+		if (leave_now) {
+			leave_now = false;
+			CUPTI(cuptiUnsubscribe, subscriber);
+			subscribed = false;
+		}
+	}
+}
+
+static void subscribe(void)
+{
+	int rc = cuptiSubscribe(&subscriber, callback, &o);
+
+	if (rc)
+		die("cuptiSubscribe", rc);
+	subscribed = true;
+	CUPTI(cuptiEnableCallback, 1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+	if (o.callbacks || o.inside)
+		CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+}
+
+/* ---- buffers ---- */
+
+#define MOST_BUFFERS 4096
+
+static struct {
+	uint8_t *data;
+	size_t valid;
+	bool ready;
+} buffers[MOST_BUFFERS];
+static int n_buffers, n_allocated;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*buffer = NULL;
+	*size = o.small ? 1024 : 4 << 20;
+	*most = 0;
+	if (o.refuse)
+		return;
+	pthread_mutex_lock(&lock);
+	if (n_buffers < MOST_BUFFERS) {
+		*buffer = aligned_alloc(64, *size);
+		buffers[n_buffers++].data = *buffer;
+		n_allocated++;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void completed(CUcontext c, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	int i;
+
+	(void)c, (void)stream, (void)size;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < n_buffers; i++)
+		if (buffers[i].data == buffer && !buffers[i].ready)
+			break;
+	if (i == n_buffers) {
+		printf("a buffer came back that was never given\n");
+	} else {
+		buffers[i].ready = true;
+		buffers[i].valid = valid;
+		n_allocated--;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void forget_buffers(void)
+{
+	int kept = 0;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < n_buffers; i++) {
+		if (buffers[i].ready) {
+			free(buffers[i].data);
+		} else {
+			buffers[kept].data = buffers[i].data;
+			buffers[kept].ready = false;
+			kept++;
+		}
+	}
+	for (int i = kept; i < n_buffers; i++)
+		memset(&buffers[i], 0, sizeof buffers[i]);
+	n_buffers = kept;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- what was found ---- */
+
+static struct {
+	char name[64];
+	uint64_t n, sum;
+} kernels[16];
+static size_t n_kernels;
+static struct {
+	uint64_t copies, copy_ns, copy_bytes, sets, driver, runtime, external, external_sum, waits, graphs, others, strange_threads, outside;
+} found;
+
+static void add_kernel(const char *name, uint64_t ns)
+{
+	size_t i;
+
+	for (i = 0; i < n_kernels; i++)
+		if (strcmp(kernels[i].name, name) == 0)
+			break;
+	if (i == sizeof kernels / sizeof *kernels)
+		return;
+	if (i == n_kernels)
+		snprintf(kernels[n_kernels++].name, sizeof kernels[0].name, "%s", name);
+	kernels[i].n++;
+	kernels[i].sum += ns;
+}
+
+static uint64_t profile_begin, profile_end;
+
+static void check_time(uint64_t start, uint64_t end)
+{
+	found.outside += o.clock && (start < profile_begin || end > profile_end || end < start);
+}
+
+static void one(CUpti_Activity *r)
+{
+	switch (r->kind) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+	case CUPTI_ACTIVITY_KIND_KERNEL: {
+		CUpti_ActivityKernel4 *k = (CUpti_ActivityKernel4 *)r;
+
+		/* A clock three times as fast: what is left after rounding is the same. */
+		add_kernel(k->name, o.clock ? (k->end - k->start + 1500) / 3000 * 1000 : k->end - k->start);
+		check_time(k->start, k->end);
+		break;
+	}
+	case CUPTI_ACTIVITY_KIND_MEMCPY: {
+		CUpti_ActivityMemcpy *m = (CUpti_ActivityMemcpy *)r;
+
+		found.copies++;
+		found.copy_bytes += m->bytes;
+		check_time(m->start, m->end);
+		break;
+	}
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		found.sets++;
+		break;
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+		found.driver++;
+		found.strange_threads += o.threads == 1 && ((CUpti_ActivityAPI *)r)->threadId != (uint32_t)pthread_self();
+		check_time(((CUpti_ActivityAPI *)r)->start, ((CUpti_ActivityAPI *)r)->end);
+		break;
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+		found.runtime++;
+		break;
+	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		found.external++;
+		found.external_sum += ((CUpti_ActivityExternalCorrelation *)r)->externalId;
+		break;
+	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+		found.waits++;
+		break;
+	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+		found.graphs++;
+		break;
+	case CUPTI_ACTIVITY_KIND_OVERHEAD:
+		break;          /* as many as there are */
+	default:
+		found.others++;
+	}
+}
+
+static void parse(void)
+{
+	for (int i = 0; i < n_buffers; i++) {
+		CUpti_Activity *r = NULL;
+
+		while (buffers[i].ready && cuptiActivityGetNextRecord(buffers[i].data, buffers[i].valid, &r) == CUPTI_SUCCESS)
+			one(r);
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void print(int cycle)
+{
+	size_t dropped = 0;
+
+	cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+	qsort(kernels, n_kernels, sizeof *kernels, by_name);
+	for (size_t i = 0; i < n_kernels; i++)
+		printf("%d: kernel %s %llu times, %llu ns\n", cycle, kernels[i].name, (unsigned long long)kernels[i].n,
+		       (unsigned long long)kernels[i].sum);
+	printf("%d: copies %llu (%llu bytes) sets %llu driver calls %llu runtime calls %llu waits %llu graphs %llu\n", cycle,
+	       (unsigned long long)found.copies, (unsigned long long)found.copy_bytes, (unsigned long long)found.sets,
+	       (unsigned long long)found.driver, (unsigned long long)found.runtime, (unsigned long long)found.waits,
+	       (unsigned long long)found.graphs);
+	printf("%d: external %llu sum %llu others %llu\n", cycle, (unsigned long long)found.external,
+	       (unsigned long long)found.external_sum, (unsigned long long)found.others);
+	printf("%d: strange threads %llu, outside of the profile %llu, dropped %s\n", cycle, (unsigned long long)found.strange_threads,
+	       (unsigned long long)found.outside, dropped ? "some" : "none");
+	n_kernels = 0;
+	memset(kernels, 0, sizeof kernels);
+	memset(&found, 0, sizeof found);
+}
+
+/* ---- work ---- */
+
+static CUfunction current;
+
+static void *work(void *arg)
+{
+	unsigned long long ns = 50000;
+	unsigned int host[256] = { 0 };
+	void *args[] = { &ns };
+	CUstream stream;
+	int n = *(int *)arg;
+
+	CU(cuCtxSetCurrent, ctx);
+	CU(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+	CU(cuMemcpyHtoD_v2, memory, host, sizeof host);
+	CU(cuMemsetD32_v2, memory, 7, 256);
+	for (int i = 0; i < n; i++) {
+		if (o.callbacks || o.leave || i % 2) {
+			CU(cuLaunchKernel, current, 1, 1, 1, 32, 1, 1, 0, stream, args, NULL);
+			continue;
+		}
+		cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, (uint64_t)i);
+		CU(cuLaunchKernel, current, 1, 1, 1, 32, 1, 1, 0, stream, args, NULL);
+		cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, NULL);
+	}
+	CU(cuStreamSynchronize, stream);
+	return NULL;
+}
+
+static void run(CUfunction fn, int n)
+{
+	pthread_t threads[64];
+
+	current = fn;
+	if (o.threads == 1) {
+		work(&n);
+	} else {
+		for (int i = 0; i < o.threads; i++)
+			pthread_create(&threads[i], NULL, work, &n);
+		for (int i = 0; i < o.threads; i++)
+			pthread_join(threads[i], NULL);
+	}
+	CU(cuCtxSynchronize);
+}
+
+/* ---- a profile, in libkineto's order ---- */
+
+static const CUpti_ActivityKind kinds[] = {
+	CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+	CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_RUNTIME,
+	CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
+};
+
+static void switch_all(bool on)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (kinds[i] == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && !o.graphs)
+			continue;
+		if (on)
+			CUPTI(cuptiActivityEnable, kinds[i]);
+		else
+			CUPTI(cuptiActivityDisable, kinds[i]);
+	}
+}
+
+/* Until CUPTI has none, or a second. */
+static void wait_for_buffers(void)
+{
+	for (int i = 0; i < 1000 && __atomic_load_n(&n_allocated, __ATOMIC_RELAXED); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	forget_buffers();
+}
+
+static void profile(int cycle)
+{
+	if (!subscribed)
+		subscribe();
+	if (o.clock)
+		CUPTI(cuptiActivityRegisterTimestampCallback, own_clock);
+	CUPTI(cuptiActivityRegisterCallbacks, requested, completed);
+	profile_begin = own_clock();
+	switch_all(true);
+	/* Warm-up: what it brings is thrown away. */
+	run(inside, 3);
+	if (n_allocated)
+		CUPTI(cuptiActivityFlushAll, 0);
+	forget_buffers();
+	run(inside, o.kernels);
+	if (o.leave)
+		exit(0);
+	switch_all(false);
+	leave_now = o.inside && cycle == 0;
+	run(outside, 2);
+	profile_end = own_clock();
+	/* libkineto asks for its buffers only if CUPTI has one of them. */
+	if (o.noflush)
+		wait_for_buffers();
+	else if (n_allocated)
+		CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	parse();
+	forget_buffers();
+	print(cycle);
+	if (o.finalize) {
+		CUPTI(cuptiUnsubscribe, subscriber);
+		CUPTI(cuptiFinalize);
+		subscribed = false;
+	}
+}
+
+static void only_callbacks(void)
+{
+	run(inside, o.kernels);
+	printf("told of %llu launches, %llu ends; words lost: %llu\n", (unsigned long long)told_enter, (unsigned long long)told_exit,
+	       (unsigned long long)word_lost);
+	CUPTI(cuptiUnsubscribe, subscriber);
+	run(outside, 3);
+	printf("told of %llu launches after that\n", (unsigned long long)(told_enter - (uint64_t)o.kernels * (unsigned)o.threads));
+}
+
+static void set_up(void)
+{
+	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	CUmodule module;
+	CUdevice dev;
+
+	if (!lib)
+		die(dlerror(), 0);
+#define X(fn) *(void **)&p_##fn = dlsym(lib, #fn);
+	NEEDS(X)
+#undef X
+	if (o.early)
+		subscribe();
+	CU(cuInit, 0);
+	CU(cuDeviceGet, &dev, 0);
+	CU(cuDevicePrimaryCtxRetain, &ctx, dev);
+	CU(cuCtxSetCurrent, ctx);
+	CU(cuModuleLoadData, &module, ptx);
+	CU(cuModuleGetFunction, &inside, module, "spin_inside");
+	CU(cuModuleGetFunction, &outside, module, "spin_outside");
+	CU(cuMemAlloc_v2, &memory, 1024);
+	if (!o.early)
+		subscribe();
+}
+
+static void read_word(const char *word)
+{
+	static const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {
+		{ "early", &o.early }, { "clock", &o.clock }, { "callbacks", &o.callbacks }, { "inside", &o.inside },
+		{ "finalize", &o.finalize }, { "small", &o.small }, { "refuse", &o.refuse }, { "graphs", &o.graphs },
+		{ "leave", &o.leave }, { "noflush", &o.noflush },
+	};
+
+	if (sscanf(word, "cycles=%d", &o.cycles) == 1 || sscanf(word, "kernels=%d", &o.kernels) == 1 ||
+	    sscanf(word, "threads=%d", &o.threads) == 1)
+		return;
+	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+		if (strcmp(word, flags[i].name) == 0) {
+			*flags[i].flag = true;
+			return;
+		}
+	fprintf(stderr, "kineto_client: no such word: %s\n", word);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (int i = 1; i < argc; i++)
+		read_word(argv[i]);
+	if (o.threads > 64)
+		o.threads = 64;
+	set_up();
+	if (o.callbacks) {
+		only_callbacks();
+		return 0;
+	}
+	run(outside, 4);
+	for (int cycle = 0; cycle < o.cycles; cycle++) {
+		profile(cycle);
+		run(outside, 5);
+	}
+	printf("contexts told: %llu, words lost: %llu\n", (unsigned long long)told_contexts, (unsigned long long)word_lost);
+	if (subscribed)
+		CUPTI(cuptiUnsubscribe, subscriber);
+	return 0;
+}
