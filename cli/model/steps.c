@@ -147,7 +147,8 @@ static void put_in_order(struct steps *s)
 {
 	size_t to;
 
-	qsort(s->list, s->n, sizeof *s->list, by_kind);
+	if (s->n)
+		qsort(s->list, s->n, sizeof *s->list, by_kind);
 	for (size_t from = 0; from < s->n; from = to) {
 		for (to = from; to < s->n && s->list[to].kind == s->list[from].kind && s->list[to].process == s->list[from].process; to++)
 			if (s->source != STEPS_RECORDED)
