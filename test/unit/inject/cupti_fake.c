@@ -23,7 +23,10 @@ const struct cupti_version cupti_versions[] = {
 	{ 28, 208, 96, 96, 88, 56, 56 },        /* 12.9 U1 */
 	{ 130000, 216, 96, 96, 88, 56, 56 },    /* 13.0 */
 	{ 130001, 216, 96, 96, 88, 56, 56 },
-	{ 130400, 232, 96, 96, 88, 56, 56 },    /* 13.4: longer than we know */
+	{ 130101, 224, 96, 96, 88, 56, 56 },    /* 13.1, 13.2: from here on longer than what we read */
+	{ 130301, 232, 96, 96, 88, 56, 56 },
+	{ 130401, 248, 112, 96, 104, 56, 56 },
+	{ 130500, 248, 112, 96, 104, 56, 56 },
 };
 const size_t n_cupti_versions = sizeof cupti_versions / sizeof *cupti_versions;
 
