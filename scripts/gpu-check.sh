@@ -25,8 +25,8 @@ fi
 command -v python3 >/dev/null || { say "no python3 here"; exit 1; }
 if has --sim; then
 	GPROF_BUILD=${GPROF_BUILD:-$B}
-	[ -x "$GPROF_BUILD/gpu/counts-shared" ] || build -s B="$GPROF_BUILD" all sim programs gpu-programs || { say "cannot build the simulated stack"; exit 1; }
-	[ -e "$GPROF_BUILD/sim/libcuda.so.1" ] || { say "no simulated stack in $GPROF_BUILD (it is built with CUDA's headers)"; exit 1; }
+	[ -x "$GPROF_BUILD/gpu/counts-shared" ] || build -s B="$GPROF_BUILD" all sim programs gpu-programs
+	[ -e "$GPROF_BUILD/sim/libcuda.so.1" ] || { say "no simulated stack in $GPROF_BUILD (CUDA's headers are needed)"; exit 1; }
 elif [ -z "${GPROF_BUILD-}" ]; then
 	GPROF_BUILD=$B/kit
 	has --list || has --help || has --join || has --diff || [ -x "$GPROF_BUILD/bin/gprof-run" ] || {

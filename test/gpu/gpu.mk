@@ -57,7 +57,8 @@ kit-products:
 	$(Q)cp -L $(firstword $(wildcard $(CUDA)/lib64/libcupti.so.1[0-9] $(CUDA)/extras/CUPTI/lib64/libcupti.so.1[0-9])) $(KIT)/lib/cuda/
 	$(Q)git describe --always --dirty >$(KIT)/commit 2>/dev/null || echo unknown >$(KIT)/commit
 
-gpu-kit: kit-products $(foreach r,shared static,$(GPU_ALL:%=$(KIT)/gpu/%-$(r))) $(KIT)/gpu/driver_api-shared $(GPU_OBJ:%=$(KIT)/gpu/%.so) $(KIT)/gpu/door
+gpu-kit: kit-products $(foreach r,shared static,$(GPU_ALL:%=$(KIT)/gpu/%-$(r))) $(GPU_OBJ:%=$(KIT)/gpu/%.so)
+gpu-kit: $(KIT)/gpu/driver_api-shared $(KIT)/gpu/door
 	@echo "  KIT   $(KIT): $$(du -sm $(KIT) | cut -f 1) MiB"
 
 .PHONY: gpu-programs gpu-kit kit-products

@@ -8,6 +8,7 @@ torch_loop.py first                      prints how long it took from the start 
 
 GPU_CHECK_DEVICE=cpu tries it where there is no GPU.
 """
+
 import json
 import os
 import sys
@@ -83,15 +84,22 @@ def profiled(trace, table):
     with profiler() as prof:
         measured(training)
     prof.export_chrome_trace(trace)
-    rows = [{"name": row.key, "device": str(row.device_type).rsplit(".", maxsplit=1)[-1], "calls": row.count,
-             "us": getattr(row, "self_device_time_total", getattr(row, "self_cuda_time_total", 0))} for row in prof.key_averages()]
+    rows = [
+        {
+            "name": row.key,
+            "device": str(row.device_type).rsplit(".", maxsplit=1)[-1],
+            "calls": row.count,
+            "us": getattr(row, "self_device_time_total", getattr(row, "self_cuda_time_total", 0)),
+        }
+        for row in prof.key_averages()
+    ]
     with open(table, "w", encoding="utf-8") as f:
         json.dump(rows, f)
 
 
 def timed(under_profiler):
     training = Training()
-    training.run(100)           # the first steps load modules and choose algorithms
+    training.run(100)  # the first steps load modules and choose algorithms
     if not under_profiler:
         us = training.run(500)
     else:

@@ -1,4 +1,5 @@
 """One run of the check: where things are, what is being done, how much time is left, and what was found."""
+
 import os
 import re
 import socket
@@ -9,7 +10,6 @@ import command
 import result
 import trace
 from stats import median
-
 
 OTHERS = ("nsys", "torch.profiler")
 
@@ -29,13 +29,22 @@ class Check:
         self.step, self.step_end = None, self.begin + budget
         self.out, self.torch = work, None
         self.on_change = on_change
-        self.cupti_options = []         # for gprof-run, where it does not find a libcupti by itself
-        self.libcupti = None            # for our own clients
+        self.cupti_options = []  # for gprof-run, where it does not find a libcupti by itself
+        self.libcupti = None  # for our own clients
         self.env = dict(os.environ, LC_ALL="C", PYTHONDONTWRITEBYTECODE="1")
-        for name in ("LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPROF_SESSION", "RANK", "WORLD_SIZE"):
+        for name in (
+            "LD_PRELOAD",
+            "CUDA_INJECTION64_PATH",
+            "NVTX_INJECTION64_PATH",
+            "GPROF_SESSION",
+            "RANK",
+            "WORLD_SIZE",
+        ):
             self.env.pop(name, None)
         cuda = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-        self.env["PATH"] = os.pathsep.join([os.path.join(build, "bin"), self.env.get("PATH", "/usr/bin:/bin"), os.path.join(cuda, "bin")])
+        self.env["PATH"] = os.pathsep.join(
+            [os.path.join(build, "bin"), self.env.get("PATH", "/usr/bin:/bin"), os.path.join(cuda, "bin")]
+        )
         if sim:
             self.env["LD_LIBRARY_PATH"] = os.path.join(build, "sim")
             self.libcupti = os.path.join(build, "sim", "libcupti.so.13")
@@ -56,7 +65,12 @@ class Check:
     def clean(self, text):
         """Nothing of this machine's names and places gets into a result."""
         text = str(text)
-        for path, name in ((self.work, "WORK"), (self.build, "BUILD"), (self.top, "TOP"), (os.path.expanduser("~"), "HOME")):
+        for path, name in (
+            (self.work, "WORK"),
+            (self.build, "BUILD"),
+            (self.top, "TOP"),
+            (os.path.expanduser("~"), "HOME"),
+        ):
             if len(path) > 1:
                 text = text.replace(path, name)
         host = socket.gethostname()
@@ -65,7 +79,9 @@ class Check:
         return re.sub(r"(?<![\w.])/(?:[\w.+@-]+/)+(?=[\w.+@-])", ".../", text)
 
     def _note(self, what, verdict, expected, got):
-        self.step["checks"].append({"what": self.clean(what), "verdict": verdict, "expected": self.clean(expected), "got": self.clean(got)})
+        self.step["checks"].append(
+            {"what": self.clean(what), "verdict": verdict, "expected": self.clean(expected), "got": self.clean(got)}
+        )
         self.on_change()
         return verdict == "PASS"
 
@@ -96,7 +112,9 @@ class Check:
 
     def run(self, argv, limit=60, env=None, started=None, quiet=False):
         self.need(0.5)
-        outcome = command.run([str(a) for a in argv], min(limit, self.left()), dict(self.env, **(env or {})), self.work, started)
+        outcome = command.run(
+            [str(a) for a in argv], min(limit, self.left()), dict(self.env, **(env or {})), self.work, started
+        )
         if not quiet or outcome.rc:
             self.log(" ".join(str(a) for a in argv), outcome)
         if outcome.late and self.left() <= 0:
@@ -130,7 +148,13 @@ class Check:
         return outcome.out
 
     def gprof_argv(self, name, argv, options=()):
-        return [self.bin("gprof-run"), "-f", "-o", os.path.join(self.work, name)] + self.cupti_options + list(options) + ["--"] + list(argv)
+        return (
+            [self.bin("gprof-run"), "-f", "-o", os.path.join(self.work, name)]
+            + self.cupti_options
+            + list(options)
+            + ["--"]
+            + list(argv)
+        )
 
     def reports(self, name):
         return trace.Reports(self.ask, os.path.join(self.work, name + ".gtrace"))
@@ -160,7 +184,12 @@ class Check:
         if outcome.rc == 2 and not trace.expectations(outcome.out):
             self.skip(f"{name}", "wants arguments")
             return None
-        self.true(f"{name}: ends as without us", outcome.rc == 0, f"status {outcome.rc}: {outcome.last_words()}" if outcome.rc else "status 0", "status 0")
+        self.true(
+            f"{name}: ends as without us",
+            outcome.rc == 0,
+            f"status {outcome.rc}: {outcome.last_words()}" if outcome.rc else "status 0",
+            "status 0",
+        )
         if not self.counts(name, outcome.out, reports):
             self.value(f"{name}: says of itself", "nothing to compare")
         whole = self.run([self.bin("gprof-trace"), "check", reports.path], quiet=True)
@@ -179,12 +208,12 @@ class Check:
                     break
                 self._round(ways, values, failed, figure, limit)
                 longest = max(longest, time.monotonic() - before)
-        finally:                        # also when the time is up: what was measured stays
+        finally:  # also when the time is up: what was measured stays
             base = median(values[ways[0][0]])
             for how, _, _ in ways:
                 self.figure(what, how, unit, values[how], base)
             for how, why in failed.items():
-                if how.startswith(OTHERS):      # that another tool does not work here is no fault of ours
+                if how.startswith(OTHERS):  # that another tool does not work here is no fault of ours
                     self.skip(f"{what}, {how}", why)
                 else:
                     self.true(f"{what}, {how}: gives a figure", False, why)

@@ -1,4 +1,5 @@
 """Runs commands so that none outlives its time, and says what they took."""
+
 import os
 import re
 import signal
@@ -22,7 +23,7 @@ class Outcome:
         return [line.split()[1:] for line in self.out.splitlines() if line.startswith(word + " ")]
 
     def last_words(self):
-        err = re.split(r"^gprof-run: the trace", self.err, flags=re.MULTILINE)[0]      # what comes then is our page
+        err = re.split(r"^gprof-run: the trace", self.err, flags=re.MULTILINE)[0]  # what comes then is our page
         said = [line.strip() for line in (self.out + err).splitlines() if line.strip()]
         return ("did not end in time; " if self.late else "") + (said[-1][:200] if said else "no output")
 
@@ -41,7 +42,9 @@ def run(argv, limit, env=None, scratch="/tmp", started=None):
     with open(paths[0], "wb") as out, open(paths[1], "wb") as err:
         begin = time.monotonic()
         try:
-            child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True)
+            child = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, start_new_session=True
+            )
         except OSError as e:
             return Outcome(127, "", str(e), 0.0, 0, False)
         late = threading.Event()

@@ -1,4 +1,5 @@
 """What this was run on, and which CUPTI is used."""
+
 import functools
 import glob
 import json
@@ -47,10 +48,12 @@ def label(sim):
 
 def torch_facts():
     """Versions of PyTorch and whether it can use the GPU, asked in a process of its own; None without PyTorch."""
-    code = ("import json, os, torch\n"
-            "ok = torch.cuda.is_available()\n"
-            "print(json.dumps({'torch': torch.__version__, 'cuda': torch.version.cuda, 'cudnn': torch.backends.cudnn.version() if ok else None,\n"
-            "    'ok': ok or os.environ.get('GPU_CHECK_DEVICE') == 'cpu'}))")     # as torch_loop.py
+    code = (
+        "import json, os, torch\n"
+        "ok = torch.cuda.is_available()\n"
+        "print(json.dumps({'torch': torch.__version__, 'cuda': torch.version.cuda, 'cudnn': torch.backends.cudnn.version() if ok else None,\n"
+        "    'ok': ok or os.environ.get('GPU_CHECK_DEVICE') == 'cpu'}))"
+    )  # as torch_loop.py
     line = _first_line([sys.executable, "-W", "ignore", "-c", code])
     try:
         return json.loads(line) if line else None
@@ -60,7 +63,9 @@ def torch_facts():
 
 def libcuptis(build):
     """Copies of libcupti that there are, as (where, path), the likeliest first."""
-    roots = [("PyTorch's wheels", os.path.join(p, "nvidia")) for p in site.getsitepackages() + [site.getusersitepackages()]]
+    roots = [
+        ("PyTorch's wheels", os.path.join(p, "nvidia")) for p in site.getsitepackages() + [site.getusersitepackages()]
+    ]
     found = []
     for where, root in roots:
         found += [(where, p) for p in sorted(glob.glob(os.path.join(root, "*", "lib", "libcupti.so.1[0-9]")))]
@@ -81,17 +86,30 @@ def describe(top, build, sim, torch):
     if not sim:
         toolkit = _first_line([shutil.which("nvcc") or "nvcc", "--version"])
         smi = {field: _smi().get(field, "unknown") for field in FIELDS}
-        facts["GPU"] = f"{smi['name']}, {smi['memory.total']}, compute mode {smi['compute_mode']}, persistence {smi['persistence_mode']}"
+        facts["GPU"] = (
+            f"{smi['name']}, {smi['memory.total']}, compute mode {smi['compute_mode']}, persistence {smi['persistence_mode']}"
+        )
         facts["clocks"] = f"SM {smi['clocks.sm']} now, {smi['clocks.max.sm']} at most"
         facts["driver"] = smi["driver_version"]
         facts["toolkit here"] = "yes" if toolkit else "no nvcc"
     else:
         facts["GPU"] = "simulated GPU"
-    facts["PyTorch"] = "not here" if not torch else f"{torch['torch']}, CUDA {torch['cuda']}, cuDNN {torch['cudnn']}" + ("" if torch["ok"] else ", without a GPU")
-    model = [line.split(":", 1)[1].strip() for line in _file("/proc/cpuinfo").splitlines() if line.startswith("model name")]
+    facts["PyTorch"] = (
+        "not here"
+        if not torch
+        else f"{torch['torch']}, CUDA {torch['cuda']}, cuDNN {torch['cudnn']}"
+        + ("" if torch["ok"] else ", without a GPU")
+    )
+    model = [
+        line.split(":", 1)[1].strip() for line in _file("/proc/cpuinfo").splitlines() if line.startswith("model name")
+    ]
     facts["CPU"] = f"{model[0] if model else platform.machine()}, {os.cpu_count()} cores"
-    facts["system"] = f"{platform.system()} {platform.release()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}, Python {platform.python_version()}"
-    facts["clock source"] = _file("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip() or "unknown"
+    facts["system"] = (
+        f"{platform.system()} {platform.release()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}, Python {platform.python_version()}"
+    )
+    facts["clock source"] = (
+        _file("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip() or "unknown"
+    )
     facts["gprof-run"] = _first_line([os.path.join(build, "bin", "gprof-run"), "--version"]) or "does not start"
     facts["commit"] = commit(top, build)
     return facts

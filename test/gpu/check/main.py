@@ -1,4 +1,5 @@
 """scripts/gpu-check.sh: what it does after building.  Each step is cut off at its limit, and whatever a step does, the next one runs."""
+
 import argparse
 import collections
 import datetime
@@ -18,6 +19,8 @@ import stats
 import steps_cost
 import steps_counts
 import steps_facts
+import steps_killed
+import steps_replay
 import steps_torch
 from check import Check, OutOfTime, Skip
 
@@ -26,12 +29,18 @@ Step = collections.namedtuple("Step", "name title seconds limit run")
 # In the order of importance: what no longer fits into the budget is left out from the end.  seconds: what it takes on hardware, about.
 STEPS = (
     Step("first", "a program under gprof-run, and which CUPTI that finds", 5, 60, steps_counts.first_light),
-    Step("counts", "kernels, copies, sets, graph nodes, calls and ranges against the programs' own counts", 60, 170, steps_counts.counts),
+    Step(
+        "counts",
+        "kernels, copies, sets, graph nodes, calls and ranges against the programs' own counts",
+        60,
+        170,
+        steps_counts.counts,
+    ),
     Step("facts", "what NVIDIA's documents leave open", 12, 60, steps_facts.facts),
     Step("torch-counts", "counts against torch.profiler's", 30, 150, steps_torch.counts),
     Step("torch-both", "torch.profiler inside the program, and us", 45, 200, steps_torch.both),
-    Step("killed", "kill -9 of the program, and of the collector", 12, 60, steps_counts.killed),
-    Step("replay", "raw buffers of CUPTI, with the rows that we made of them", 15, 60, steps_counts.replay),
+    Step("killed", "kill -9 of the program, and of the collector", 12, 60, steps_killed.killed),
+    Step("replay", "raw buffers of CUPTI, with the rows that we made of them", 15, 60, steps_replay.replay),
     Step("cost-launch", "slowdown of a launch-bound loop", 70, 90, steps_cost.launch),
     Step("cost-graph", "slowdown of graph replay", 60, 70, steps_cost.graph),
     Step("cost-torch", "slowdown of a small training step", 90, 130, steps_cost.torch),
@@ -46,7 +55,9 @@ BY_NAME = {step.name: step for step in STEPS}
 
 
 def arguments():
-    p = argparse.ArgumentParser(prog="gpu-check.sh", description="Holds gprof-run against a real GPU; docs/howto-check-a-gpu.md.")
+    p = argparse.ArgumentParser(
+        prog="gpu-check.sh", description="Holds gprof-run against a real GPU; docs/howto-check-a-gpu.md."
+    )
     p.add_argument("steps", nargs="*", metavar="STEP", help="only these; --list names them")
     p.add_argument("--list", action="store_true", help="the steps, what they do, seconds")
     p.add_argument("--quick", action="store_true", help="fewer programs, single runs")
@@ -55,7 +66,13 @@ def arguments():
     p.add_argument("--budget", type=float, default=540, metavar="SECONDS", help="for all of it (540)")
     p.add_argument("--step-limit", type=float, metavar="SECONDS", help="no step gets more")
     p.add_argument("--compare", metavar="OLD.json", help="afterwards, what changed since")
-    p.add_argument("--threshold", type=float, default=1.10, metavar="RATIO", help="by how much a figure must differ for --compare (1.10)")
+    p.add_argument(
+        "--threshold",
+        type=float,
+        default=1.10,
+        metavar="RATIO",
+        help="by how much a figure must differ for --compare (1.10)",
+    )
     p.add_argument("--join", nargs="+", metavar="RESULT.json", help="one result of several runs; checks nothing")
     p.add_argument("--diff", nargs=2, metavar=("OLD.json", "NEW.json"), help="what changed; checks nothing")
     args = p.parse_args()
@@ -86,7 +103,15 @@ def say(text):
 
 
 def new_step(step):
-    return {"name": step.name, "title": step.title, "status": "not run", "why": "not reached", "seconds": 0.0, "checks": [], "figures": []}
+    return {
+        "name": step.name,
+        "title": step.title,
+        "status": "not run",
+        "why": "not reached",
+        "seconds": 0.0,
+        "checks": [],
+        "figures": [],
+    }
 
 
 def run_step(step, entry, check, limit):
@@ -100,7 +125,7 @@ def run_step(step, entry, check, limit):
         entry["status"], entry["why"] = "skipped", check.clean(e)
     except OutOfTime:
         entry["status"], entry["why"] = "cut off", f"after {time.monotonic() - begin:.0f} s"
-    except Exception as e:              # a step must not take the others with it
+    except Exception as e:  # a step must not take the others with it
         entry["status"], entry["why"] = "broken", check.clean(f"{type(e).__name__}: {e}")
         with open(check.log_path, "a", encoding="utf-8") as f:
             f.write(check.clean(traceback.format_exc()))
@@ -108,17 +133,27 @@ def run_step(step, entry, check, limit):
 
 
 def run_all(args, top, build, work, out):
-    res = {"schema": result.SCHEMA, "label": machine.label(args.sim), "simulated": args.sim, "quick": args.quick,
-           "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "finished": False, "seconds": 0.0,
-           "budget": args.budget, "machine": {}, "totals": {}, "steps": []}
+    res = {
+        "schema": result.SCHEMA,
+        "label": machine.label(args.sim),
+        "simulated": args.sim,
+        "quick": args.quick,
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "finished": False,
+        "seconds": 0.0,
+        "budget": args.budget,
+        "machine": {},
+        "totals": {},
+        "steps": [],
+    }
     wanted = [step for step in STEPS if not args.steps or step.name in args.steps]
     if args.steps and wanted[0].name != "first":
-        wanted.insert(0, BY_NAME["first"])              # which CUPTI the others use
+        wanted.insert(0, BY_NAME["first"])  # which CUPTI the others use
     res["steps"] = [new_step(step) for step in wanted]
     saved = [0.0]
 
     def save(now=False):
-        if now or time.monotonic() - saved[0] > 1:      # at any moment there is a file at most a second old
+        if now or time.monotonic() - saved[0] > 1:  # at any moment there is a file at most a second old
             res["seconds"], res["totals"] = round(check.elapsed(), 1), result.totals(res["steps"])
             result.save(res, out, file_name(res))
             shutil.copyfile(check.log_path, os.path.join(out, "log.txt")) if os.path.exists(check.log_path) else None
@@ -127,7 +162,9 @@ def run_all(args, top, build, work, out):
     check = Check(top, build, work, args.sim, args.quick, args.budget, save)
     check.out = out
     check.torch = None if args.sim else machine.torch_facts()
-    res["machine"] = {key: check.clean(value) for key, value in machine.describe(top, build, args.sim, check.torch).items()}
+    res["machine"] = {
+        key: check.clean(value) for key, value in machine.describe(top, build, args.sim, check.torch).items()
+    }
     save(True)
     for step, entry in zip(wanted, res["steps"]):
         left = args.budget - check.elapsed()
@@ -154,7 +191,9 @@ def tell(res, out, shown):
     if left:
         say(f"gpu-check: not run for lack of time: {' '.join(left)}; run those alone, and --join the results")
     say(f"gpu-check: wrote {os.path.join(shown, file_name(res))} and {os.path.join(shown, 'latest.json')}")
-    print(f"{t['passed']} passed, {t['failed']} failed, {t['values']} values, {t['skipped']} skipped in {res['seconds']:.0f} s")
+    print(
+        f"{t['passed']} passed, {t['failed']} failed, {t['values']} values, {t['skipped']} skipped in {res['seconds']:.0f} s"
+    )
 
 
 def tell_changes(old, new, threshold):
@@ -173,7 +212,11 @@ def main():
         tell_changes(load(args.diff[0]), load(args.diff[1]), args.threshold)
         return 0
     top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    out = os.path.abspath(args.out) if args.out else tempfile.mkdtemp(prefix="gpu-check.") if args.sim else os.path.join(top, "test", "gpu", "results")
+    out = (
+        os.path.abspath(args.out)
+        if args.out
+        else tempfile.mkdtemp(prefix="gpu-check.") if args.sim else os.path.join(top, "test", "gpu", "results")
+    )
     if args.join:
         try:
             res = result.join([load(path) for path in args.join])

@@ -1,16 +1,35 @@
 """The result: JSON for comparing, text for people, both whole at any moment.  docs/howto-check-a-gpu.md has the schema in words."""
+
 import json
 import os
 
 from stats import median, spread
 
 SCHEMA = 1
-TOP = {"schema": int, "label": str, "simulated": bool, "quick": bool, "date": str, "finished": bool, "seconds": (int, float),
-       "budget": (int, float), "machine": dict, "totals": dict, "steps": list}
+TOP = {
+    "schema": int,
+    "label": str,
+    "simulated": bool,
+    "quick": bool,
+    "date": str,
+    "finished": bool,
+    "seconds": (int, float),
+    "budget": (int, float),
+    "machine": dict,
+    "totals": dict,
+    "steps": list,
+}
 STEP = {"name": str, "title": str, "status": str, "why": str, "seconds": (int, float), "checks": list, "figures": list}
 CHECK = {"what": str, "verdict": str, "expected": str, "got": str}
-FIGURE = {"what": str, "how": str, "unit": str, "values": list, "median": (int, float), "spread": (int, float, type(None)),
-          "ratio": (int, float, type(None))}
+FIGURE = {
+    "what": str,
+    "how": str,
+    "unit": str,
+    "values": list,
+    "median": (int, float),
+    "spread": (int, float, type(None)),
+    "ratio": (int, float, type(None)),
+}
 STATUSES = ("not run", "running", "passed", "failed", "skipped", "cut off", "broken")
 VERDICTS = ("PASS", "FAIL", "VALUE", "SKIP")
 
@@ -46,8 +65,12 @@ def faults(result):
 def totals(steps):
     """How many checks of each verdict; a step that was cut off, or broke, is a failure of its own."""
     verdicts = [check["verdict"] for step in steps for check in step["checks"]]
-    return {"passed": verdicts.count("PASS"), "failed": verdicts.count("FAIL") + sum(s["status"] in ("cut off", "broken") for s in steps),
-            "values": verdicts.count("VALUE"), "skipped": verdicts.count("SKIP") + sum(s["status"] in ("skipped", "not run") for s in steps)}
+    return {
+        "passed": verdicts.count("PASS"),
+        "failed": verdicts.count("FAIL") + sum(s["status"] in ("cut off", "broken") for s in steps),
+        "values": verdicts.count("VALUE"),
+        "skipped": verdicts.count("SKIP") + sum(s["status"] in ("skipped", "not run") for s in steps),
+    }
 
 
 def join(parts):
@@ -81,9 +104,15 @@ def write_whole(path, text):
 
 def make_figure(what, how, unit, values, base=None):
     middle = median(values)
-    return {"what": what, "how": how, "unit": unit, "values": [round(v, 3) for v in values], "median": round(middle, 3),
-            "spread": None if spread(values) is None else round(spread(values), 4),
-            "ratio": round(middle / base, 4) if base else None}
+    return {
+        "what": what,
+        "how": how,
+        "unit": unit,
+        "values": [round(v, 3) for v in values],
+        "median": round(middle, 3),
+        "spread": None if spread(values) is None else round(spread(values), 4),
+        "ratio": round(middle / base, 4) if base else None,
+    }
 
 
 def _number(value):
@@ -98,10 +127,24 @@ def _table(head, rows):
 
 
 def _step_text(step):
-    lines = ["", f"## {step['name']}: {step['title']}", "", f"{step['status']}, {step['seconds']:.1f} s" + (f": {step['why']}" if step["why"] else "")]
+    lines = [
+        "",
+        f"## {step['name']}: {step['title']}",
+        "",
+        f"{step['status']}, {step['seconds']:.1f} s" + (f": {step['why']}" if step["why"] else ""),
+    ]
     if step["figures"]:
-        rows = [[f["what"], f["how"], f"{_number(f['median'])} {f['unit']}", "" if f["ratio"] is None else f"{f['ratio']:.2f}",
-                 "" if f["spread"] is None else f"{f['spread'] * 100:.0f} %", len(f["values"])] for f in step["figures"]]
+        rows = [
+            [
+                f["what"],
+                f["how"],
+                f"{_number(f['median'])} {f['unit']}",
+                "" if f["ratio"] is None else f"{f['ratio']:.2f}",
+                "" if f["spread"] is None else f"{f['spread'] * 100:.0f} %",
+                len(f["values"]),
+            ]
+            for f in step["figures"]
+        ]
         lines += [""] + _table(["what", "how", "median", "of bare", "spread", "runs"], rows)
     if step["checks"]:
         rows = [[c["verdict"], c["what"], c["expected"], c["got"]] for c in step["checks"]]
@@ -116,12 +159,28 @@ def text(result):
     if result["simulated"]:
         lines += ["**On the simulated GPU**: this proves the script and says nothing about a real one.", ""]
     lines += [f"- {name}: {value}" for name, value in result["machine"].items()]
-    lines += ["", f"{t['passed']} passed, {t['failed']} failed, {t['values']} values, {t['skipped']} skipped; {result['seconds']:.0f} s"
-              + ("" if result["finished"] else "; **not finished: this is what there is so far**") + ("; quick" if result["quick"] else "")]
-    bad = [f"- {step['name']}: {c['what']}: expected {c['expected']}, got {c['got']}"
-           for step in result["steps"] for c in step["checks"] if c["verdict"] == "FAIL"]
-    bad += [f"- {step['name']}: {step['status']}: {step['why']}" for step in result["steps"] if step["status"] in ("cut off", "broken")]
-    left = [f"- {step['name']}: {step['status']}: {step['why']}" for step in result["steps"] if step["status"] in ("skipped", "not run")]
+    lines += [
+        "",
+        f"{t['passed']} passed, {t['failed']} failed, {t['values']} values, {t['skipped']} skipped; {result['seconds']:.0f} s"
+        + ("" if result["finished"] else "; **not finished: this is what there is so far**")
+        + ("; quick" if result["quick"] else ""),
+    ]
+    bad = [
+        f"- {step['name']}: {c['what']}: expected {c['expected']}, got {c['got']}"
+        for step in result["steps"]
+        for c in step["checks"]
+        if c["verdict"] == "FAIL"
+    ]
+    bad += [
+        f"- {step['name']}: {step['status']}: {step['why']}"
+        for step in result["steps"]
+        if step["status"] in ("cut off", "broken")
+    ]
+    left = [
+        f"- {step['name']}: {step['status']}: {step['why']}"
+        for step in result["steps"]
+        if step["status"] in ("skipped", "not run")
+    ]
     lines += ["", "**Failed:**", ""] + bad if bad else ["", "Nothing failed."]
     lines += ["", "Not here:", ""] + left if left else []
     for step in result["steps"]:

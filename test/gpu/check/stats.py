@@ -24,8 +24,11 @@ def overlap(a, b):
 
 
 def _index(result, part):
-    return {(step["name"],) + tuple(item[key] for key in (("what",) if part == "checks" else ("what", "how"))): item
-            for step in result.get("steps", []) for item in step.get(part, [])}
+    return {
+        (step["name"],) + tuple(item[key] for key in (("what",) if part == "checks" else ("what", "how"))): item
+        for step in result.get("steps", [])
+        for item in step.get(part, [])
+    }
 
 
 def compare(old, new, threshold=1.10):

@@ -1,4 +1,5 @@
 """PyTorch: torch.profiler's counts against ours, both at once, and what its libraries say of themselves over NVTX."""
+
 import json
 import os
 import re
@@ -8,10 +9,12 @@ from check import PYTHON
 from steps_facts import number, read
 from trace import Kineto, difference, load_kineto
 
-RANGE = "measured"      # torch_loop.py puts it around what is compared
-SUMS = 0.001            # of summed kernel time: where both have the same kernels of the same run
+RANGE = "measured"  # torch_loop.py puts it around what is compared
+SUMS = 0.001  # of summed kernel time: where both have the same kernels of the same run
 # Rows of torch.profiler's table that are CUPTI's or the loader's own doings, and differ from run to run.
-CHANCE = re.compile(r"Buffer|Lazy|Module Loading|Instrumentation|Overhead|Resource|Command|cudaEventQuery|cudaFuncGetAttributes|cudaOccupancy")
+CHANCE = re.compile(
+    r"Buffer|Lazy|Module Loading|Instrumentation|Overhead|Resource|Command|cudaEventQuery|cudaFuncGetAttributes|cudaOccupancy"
+)
 
 
 def loop(ck, *arguments):
@@ -40,7 +43,12 @@ def ours(ck, reports, name):
 
 def same_counts(ck, what, theirs, mine):
     """Numbers of kernels by name, of copies and of sets, and of the API calls that both have: no tolerance."""
-    ck.true(f"{what}: there is something to compare", theirs.count("kernel") > 0, f"{theirs.count('kernel')} kernels", "kernels")
+    ck.true(
+        f"{what}: there is something to compare",
+        theirs.count("kernel") > 0,
+        f"{theirs.count('kernel')} kernels",
+        "kernels",
+    )
     for kind in ("kernel", "copy", "set"):
         ck.check(f"{what}: {kind} rows", theirs.count(kind), mine.count(kind))
     short = difference(theirs.kernels(True), mine.kernels(True))
@@ -62,25 +70,44 @@ def counts(ck):
     ck.check("PyTorch under gprof-run: status", 0, plain.rc)
     mine = ours(ck, reports, "torch")
     same_counts(ck, "PyTorch", theirs, mine)
-    ck.value("summed kernel time of the two runs, torch.profiler's and ours",
-             f"{theirs.kernel_ns() / 1e6:.3f} ms, {mine.kernel_ns() / 1e6:.3f} ms ({mine.kernel_ns() / max(theirs.kernel_ns(), 1) - 1:+.2%})")
+    ck.value(
+        "summed kernel time of the two runs, torch.profiler's and ours",
+        f"{theirs.kernel_ns() / 1e6:.3f} ms, {mine.kernel_ns() / 1e6:.3f} ms ({mine.kernel_ns() / max(theirs.kernel_ns(), 1) - 1:+.2%})",
+    )
     path = reports.attributes().get("cupti.path", "none")
-    ck.value("libcupti with PyTorch", "of PyTorch's wheels" if re.search("site-packages|dist-packages", path) else ck.clean(path))
+    ck.value(
+        "libcupti with PyTorch",
+        "of PyTorch's wheels" if re.search("site-packages|dist-packages", path) else ck.clean(path),
+    )
     for reason in reports.health():
         ck.value("health with PyTorch", reason)
 
 
 def same_tables(ck, what, want, got):
     """torch.profiler's key_averages(): each row's number of calls."""
+
     def rows(table, keep):
-        return {f"{name} ({device})": calls for (name, device), (calls, _) in table.items() if keep(name, device) and not CHANCE.search(name)}
+        return {
+            f"{name} ({device})": calls
+            for (name, device), (calls, _) in table.items()
+            if keep(name, device) and not CHANCE.search(name)
+        }
 
     def is_call(name):
         return re.match(r"cu(da)?[A-Z]", name) is not None
 
-    for part, keep in (("operators", lambda n, d: d == "CPU" and not is_call(n)), ("GPU rows", lambda n, d: d != "CPU"), ("CUDA calls", lambda n, d: d == "CPU" and is_call(n))):
+    for part, keep in (
+        ("operators", lambda n, d: d == "CPU" and not is_call(n)),
+        ("GPU rows", lambda n, d: d != "CPU"),
+        ("CUDA calls", lambda n, d: d == "CPU" and is_call(n)),
+    ):
         text = difference(rows(want, keep), rows(got, keep))
-        ck.true(f"{what}: the table's {part}, with and without us", not text, text or f"the same, {len(rows(want, keep))}", "the same")
+        ck.true(
+            f"{what}: the table's {part}, with and without us",
+            not text,
+            text or f"the same, {len(rows(want, keep))}",
+            "the same",
+        )
     sums = [sum(us for (_, device), (_, us) in table.items() if device != "CPU") for table in (want, got)]
     ck.value(f"{what}: the table's GPU time without and with us", f"{sums[0]:,.0f} us, {sums[1]:,.0f} us")
 
@@ -101,17 +128,25 @@ def both(ck):
         outcome, seen, with_us = profiled(ck, name, [f"--cupti={mode}"] if mode else [])
         ck.check(f"{what}: status", 0, outcome.rc)
         reports = ck.reports(name)
-        ck.value(f"{what}: kernels that torch.profiler and we have", f"{seen.count('kernel') if seen else 0}, {reports.found('kernels')}")
+        ck.value(
+            f"{what}: kernels that torch.profiler and we have",
+            f"{seen.count('kernel') if seen else 0}, {reports.found('kernels')}",
+        )
         for reason in reports.health():
             ck.value(f"{what}: health", reason)
-        if mode == "keep":      # there the user gave CUPTI to us
+        if mode == "keep":  # there the user gave CUPTI to us
             continue
         same_tables(ck, what, table, with_us)
         if mode == "share" and seen:
             mine = ours(ck, reports, name)
             same_counts(ck, what, seen, mine)
             off = abs(mine.kernel_ns() - seen.kernel_ns()) / max(seen.kernel_ns(), 1)
-            ck.true(f"{what}: summed kernel time of one run", off <= SUMS, f"{seen.kernel_ns():,} and {mine.kernel_ns():,} ns, {off:.4%} apart", f"within {SUMS:.1%}")
+            ck.true(
+                f"{what}: summed kernel time of one run",
+                off <= SUMS,
+                f"{seen.kernel_ns():,} and {mine.kernel_ns():,} ns, {off:.4%} apart",
+                f"within {SUMS:.1%}",
+            )
 
 
 def libraries(ck):
@@ -127,20 +162,46 @@ def libraries(ck):
         calls = sum(row.get("Num Calls", row.get("Instances", 0)) for row in names.values())
         text = f"{calls} calls of {len(names)} functions, e.g. {', '.join(sorted(names)[:3])}" if names else "silent"
         if library in ("cuBLAS", "cuDNN"):
-            ck.true(f"{library}'s calls are recorded ({said.get(library, 0)} operations used it)", bool(names), text, "calls")
+            ck.true(
+                f"{library}'s calls are recorded ({said.get(library, 0)} operations used it)",
+                bool(names),
+                text,
+                "calls",
+            )
         else:
             ck.value(f"{library}'s calls", text)
     for reason in reports.health():
         ck.value("libraries: health", reason)
     with_levels, without = ck.gprof_argv("cost", loop(ck, "time"), traced), ck.gprof_argv("cost", loop(ck, "time"))
-    ck.cost("us per training step, libraries' NVTX", "us", [("gprof-run", without, None), ("gprof-run -t cublas,cudnn,...", with_levels, None)], 2, "us_per_step", 120)
+    ck.cost(
+        "us per training step, libraries' NVTX",
+        "us",
+        [("gprof-run", without, None), ("gprof-run -t cublas,cudnn,...", with_levels, None)],
+        2,
+        "us_per_step",
+        120,
+    )
 
 
 def start(ck):
     """What `import torch` and the first kernel cost with us."""
     steps_cost.needs_torch(ck)
     first = loop(ck, "first")
-    ck.cost("ms to PyTorch's first kernel", "ms", [("bare", first, None), ("gprof-run", ck.gprof_argv("cost", first), None)], 3, "ms_to_first_kernel", 120)
+    ck.cost(
+        "ms to PyTorch's first kernel",
+        "ms",
+        [("bare", first, None), ("gprof-run", ck.gprof_argv("cost", first), None)],
+        3,
+        "ms_to_first_kernel",
+        120,
+    )
     report = os.path.join(ck.work, "torch.client")
-    outcome = ck.run(first, 120, {"CUDA_INJECTION64_PATH": ck.object("client.so"), "GPU_CHECK_CLIENT": "callback", "GPU_CHECK_REPORT": report})
-    ck.value("a CUPTI client injected into PyTorch, subscribing", f"status {outcome.rc}, result {number(read(report), 'subscribe')}")
+    outcome = ck.run(
+        first,
+        120,
+        {"CUDA_INJECTION64_PATH": ck.object("client.so"), "GPU_CHECK_CLIENT": "callback", "GPU_CHECK_REPORT": report},
+    )
+    ck.value(
+        "a CUPTI client injected into PyTorch, subscribing",
+        f"status {outcome.rc}, result {number(read(report), 'subscribe')}",
+    )

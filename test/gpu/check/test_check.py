@@ -1,4 +1,5 @@
 """Unit tests of the check's own arithmetic, parsing and comparing: python3 test_check.py [CLASS]."""
+
 import copy
 import csv
 import glob
@@ -14,13 +15,31 @@ import trace
 
 
 def a_step(name="counts", checks=(), figures=(), status="passed", why=""):
-    return {"name": name, "title": "title", "status": status, "why": why, "seconds": 1.0,
-            "checks": [dict(zip(("what", "verdict", "expected", "got"), c)) for c in checks], "figures": list(figures)}
+    return {
+        "name": name,
+        "title": "title",
+        "status": status,
+        "why": why,
+        "seconds": 1.0,
+        "checks": [dict(zip(("what", "verdict", "expected", "got"), c)) for c in checks],
+        "figures": list(figures),
+    }
 
 
 def a_result(*steps, date="2026-01-02T03:04:05Z", commit="abc"):
-    return {"schema": result.SCHEMA, "label": "GPU", "simulated": False, "quick": False, "date": date, "finished": True, "seconds": 1.0,
-            "budget": 540, "machine": {"commit": commit}, "totals": result.totals(steps), "steps": list(steps)}
+    return {
+        "schema": result.SCHEMA,
+        "label": "GPU",
+        "simulated": False,
+        "quick": False,
+        "date": date,
+        "finished": True,
+        "seconds": 1.0,
+        "budget": 540,
+        "machine": {"commit": commit},
+        "totals": result.totals(steps),
+        "steps": list(steps),
+    }
 
 
 class Statistics(unittest.TestCase):
@@ -46,7 +65,9 @@ class Statistics(unittest.TestCase):
 
 class Comparison(unittest.TestCase):
     def test_equal_results_have_no_difference(self):
-        res = a_result(a_step(checks=[("kernels", "PASS", "1", "1")], figures=[result.make_figure("a", "b", "ns", [1, 2])]))
+        res = a_result(
+            a_step(checks=[("kernels", "PASS", "1", "1")], figures=[result.make_figure("a", "b", "ns", [1, 2])])
+        )
         self.assertEqual(stats.compare(res, copy.deepcopy(res)), [])
 
     def test_a_check_that_fails_now_comes_first(self):
@@ -59,7 +80,9 @@ class Comparison(unittest.TestCase):
     def test_a_figure_beyond_the_threshold_whose_runs_do_not_overlap_is_said(self):
         old = a_result(a_step(figures=[result.make_figure("ns per launch", "gprof-run", "ns", [100, 102, 104])]))
         new = a_result(a_step(figures=[result.make_figure("ns per launch", "gprof-run", "ns", [120, 122, 124])]))
-        self.assertEqual(stats.compare(old, new), ["worse: counts: ns per launch: gprof-run: was 102 ns, is 122 (1.20 times)"])
+        self.assertEqual(
+            stats.compare(old, new), ["worse: counts: ns per launch: gprof-run: was 102 ns, is 122 (1.20 times)"]
+        )
         self.assertEqual(stats.compare(new, old)[0][:6], "better")
         self.assertEqual(stats.compare(old, new, 1.25), [])
 
@@ -69,7 +92,10 @@ class Comparison(unittest.TestCase):
         self.assertEqual(stats.compare(old, new), [])
 
     def test_what_only_one_of_them_has_is_counted(self):
-        self.assertEqual(stats.compare(a_result(a_step(checks=[("x", "PASS", "1", "1")])), a_result()), ["1 checks only in the old result"])
+        self.assertEqual(
+            stats.compare(a_result(a_step(checks=[("x", "PASS", "1", "1")])), a_result()),
+            ["1 checks only in the old result"],
+        )
 
 
 class Schema(unittest.TestCase):
@@ -81,11 +107,21 @@ class Schema(unittest.TestCase):
         res = a_result(a_step(status="fine"))
         del res["label"]
         res["seconds"], res["colour"] = "long", 1
-        self.assertEqual(result.faults(res), ["result: no 'label'", "result: 'seconds' is a str", "result: 'colour' is not in the schema",
-                                              "step counts: status 'fine'"])
+        self.assertEqual(
+            result.faults(res),
+            [
+                "result: no 'label'",
+                "result: 'seconds' is a str",
+                "result: 'colour' is not in the schema",
+                "step counts: status 'fine'",
+            ],
+        )
 
     def test_a_step_that_was_cut_off_is_a_failure(self):
-        self.assertEqual(result.totals([a_step(status="cut off"), a_step(status="not run")]), {"passed": 0, "failed": 1, "values": 0, "skipped": 1})
+        self.assertEqual(
+            result.totals([a_step(status="cut off"), a_step(status="not run")]),
+            {"passed": 0, "failed": 1, "values": 0, "skipped": 1},
+        )
 
     def test_joined_results_have_the_steps_of_all_and_the_later_of_two(self):
         first = a_result(a_step("a", [("x", "FAIL", "1", "0")]), a_step("b", status="not run"))
@@ -100,7 +136,11 @@ class Schema(unittest.TestCase):
             result.join([a_result(), a_result(commit="def")])
 
     def test_the_text_names_what_failed_and_what_is_not_there(self):
-        res = a_result(a_step(checks=[("kernels", "FAIL", "2", "1")]), a_step("slow", status="cut off", why="after 9 s"), a_step("later", status="not run", why="no time"))
+        res = a_result(
+            a_step(checks=[("kernels", "FAIL", "2", "1")]),
+            a_step("slow", status="cut off", why="after 9 s"),
+            a_step("later", status="not run", why="no time"),
+        )
         said = result.text(res)
         for words in ("counts: kernels: expected 2, got 1", "slow: cut off: after 9 s", "later: not run: no time"):
             self.assertIn(words, said)
@@ -108,23 +148,47 @@ class Schema(unittest.TestCase):
 
 class Names(unittest.TestCase):
     def test_api_names_lose_versions_and_variants(self):
-        for name in ("cudaLaunchKernel_v7000", "__cudaLaunchKernel_v13000", "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernel"):
+        for name in (
+            "cudaLaunchKernel_v7000",
+            "__cudaLaunchKernel_v13000",
+            "cudaLaunchKernel_ptsz_v7000",
+            "cudaLaunchKernel",
+        ):
             self.assertEqual(trace.plain_api(name), "cudaLaunchKernel")
         self.assertEqual(trace.plain_api("cuMemcpyHtoD_v2"), "cuMemcpyHtoD")
 
     def test_base_names_lose_types_and_arguments(self):
         self.assertEqual(trace.base_name("saxpy"), "saxpy")
         self.assertEqual(trace.base_name("spin_in_graph(unsigned long long)"), "spin_in_graph")
-        self.assertEqual(trace.base_name("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, T<char*, 3> >(int, F)"),
-                         "at::native::vectorized_elementwise_kernel")
+        self.assertEqual(
+            trace.base_name(
+                "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, T<char*, 3> >(int, F)"
+            ),
+            "at::native::vectorized_elementwise_kernel",
+        )
         self.assertEqual(trace.base_name("void f<&A::operator->>(int)"), "f")
 
     def test_expectations_of_all_programs_are_read(self):
-        said = "expect kernels 150\nexpect kernel saxpy 100\nName,Instances\nspin_in_graph(unsigned long long),15\nmemcpy HtoD,5\n" \
-               "memset,1\nrange step 1,3\nlayer 1,saxpy(int),4\nlayer 2,saxpy(int),6\nspin_ptx,8\ngraph launches,5\nnoise 12\n"
-        self.assertEqual(sorted(trace.expectations(said), key=str), sorted([
-            ("kernels", None, 150), ("operation", "memcpy Host-to-Device", 5), ("sets", None, 1), ("range", "step 1", 3),
-            ("api", "cudaGraphLaunch", 5), ("kernel", "saxpy", 110), ("kernel", "spin_in_graph", 15), ("kernel", "spin_ptx", 8)], key=str))
+        said = (
+            "expect kernels 150\nexpect kernel saxpy 100\nName,Instances\nspin_in_graph(unsigned long long),15\nmemcpy HtoD,5\n"
+            "memset,1\nrange step 1,3\nlayer 1,saxpy(int),4\nlayer 2,saxpy(int),6\nspin_ptx,8\ngraph launches,5\nnoise 12\n"
+        )
+        self.assertEqual(
+            sorted(trace.expectations(said), key=str),
+            sorted(
+                [
+                    ("kernels", None, 150),
+                    ("operation", "memcpy Host-to-Device", 5),
+                    ("sets", None, 1),
+                    ("range", "step 1", 3),
+                    ("api", "cudaGraphLaunch", 5),
+                    ("kernel", "saxpy", 110),
+                    ("kernel", "spin_in_graph", 15),
+                    ("kernel", "spin_ptx", 8),
+                ],
+                key=str,
+            ),
+        )
 
     def test_differences_are_named(self):
         self.assertEqual(trace.difference({"a": 1, "b": 2}, {"a": 1, "c": 3}), "b: 2 and 0; c: 0 and 3")
@@ -132,31 +196,53 @@ class Names(unittest.TestCase):
 
 
 def a_slice(cat, name, ts, dur, correlation=None):
-    return {"ph": "X", "cat": cat, "name": name, "ts": ts, "dur": dur, "pid": 1, "tid": 1, "args": {"correlation": correlation}}
+    return {
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "ts": ts,
+        "dur": dur,
+        "pid": 1,
+        "tid": 1,
+        "args": {"correlation": correlation},
+    }
 
 
 class KinetoTraces(unittest.TestCase):
-    EVENTS = [a_slice("user_annotation", "measured", 100.0, 50.0), {"ph": "M", "name": "process_name"},
-              a_slice("cuda_runtime", "cudaLaunchKernel", 90.0, 1.0, 1), a_slice("kernel", "void f<int>(int)", 120.0, 2.5, 1),
-              a_slice("cuda_runtime", "cudaLaunchKernel", 110.0, 1.0, 2), a_slice("kernel", "void f<int>(int)", 160.0, 3.001, 2),
-              a_slice("kernel", "g()", 140.0, 1.0, 3), a_slice("gpu_memcpy", "Memcpy HtoD", 141.0, 1.0, 3), a_slice("gpu_memset", "Memset", 1.0, 1.0, 3)]
+    EVENTS = [
+        a_slice("user_annotation", "measured", 100.0, 50.0),
+        {"ph": "M", "name": "process_name"},
+        a_slice("cuda_runtime", "cudaLaunchKernel", 90.0, 1.0, 1),
+        a_slice("kernel", "void f<int>(int)", 120.0, 2.5, 1),
+        a_slice("cuda_runtime", "cudaLaunchKernel", 110.0, 1.0, 2),
+        a_slice("kernel", "void f<int>(int)", 160.0, 3.001, 2),
+        a_slice("kernel", "g()", 140.0, 1.0, 3),
+        a_slice("gpu_memcpy", "Memcpy HtoD", 141.0, 1.0, 3),
+        a_slice("gpu_memset", "Memset", 1.0, 1.0, 3),
+    ]
 
     def test_all_is_counted_without_a_range(self):
         k = trace.Kineto(self.EVENTS)
-        self.assertEqual((k.count("kernel"), k.count("copy"), k.count("set"), k.calls["cudaLaunchKernel"]), (3, 1, 1, 2))
+        self.assertEqual(
+            (k.count("kernel"), k.count("copy"), k.count("set"), k.calls["cudaLaunchKernel"]), (3, 1, 1, 2)
+        )
         self.assertEqual(k.kernel_ns(), 6501)
         self.assertEqual(k.kernels(True), {"f": 2, "g": 1})
 
     def test_in_a_range_is_what_was_launched_in_it(self):
         k = trace.Kineto(self.EVENTS, "measured")
-        self.assertEqual(k.kernels(), {"void f<int>(int)": 1, "g()": 1})       # the second by its own time: its call is not there
+        self.assertEqual(
+            k.kernels(), {"void f<int>(int)": 1, "g()": 1}
+        )  # the second by its own time: its call is not there
         self.assertEqual((k.count("copy"), k.count("set"), k.calls["cudaLaunchKernel"]), (1, 0, 1))
 
     def test_a_range_that_is_not_there_holds_nothing(self):
         self.assertEqual(trace.Kineto(self.EVENTS, "other").count("kernel"), 0)
 
     def test_real_traces_have_the_kernel_time_that_another_program_found(self):
-        data = os.environ.get("GPROF_TEST_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../shared/data"))
+        data = os.environ.get(
+            "GPROF_TEST_DATA", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../shared/data")
+        )
         table = os.path.join(data, "hta", "golden", "perfetto-counts.csv")
         if not os.path.exists(table):
             self.skipTest("no real traces in GPROF_TEST_DATA")
@@ -164,7 +250,7 @@ class KinetoTraces(unittest.TestCase):
         with open(table, encoding="utf-8") as f:
             for row in csv.DictReader(f):
                 for path in glob.glob(os.path.join(data, "hta", "traces", row["set"], row["file"])):
-                    if not row["kernel_dur_ns"].isdigit() or os.path.getsize(path) > 700 << 10:       # seconds each beyond
+                    if not row["kernel_dur_ns"].isdigit() or os.path.getsize(path) > 700 << 10:  # seconds each beyond
                         continue
                     k = trace.Kineto(trace.load_kineto(path))
                     self.assertEqual(k.kernel_ns(), int(row["kernel_dur_ns"]), row["file"])
@@ -197,7 +283,9 @@ class Commands(unittest.TestCase):
         self.assertEqual((outcome.figures(), outcome.lines("did")), ({"ns_per_launch": 12.5}, [["queries", "3"]]))
 
     def test_the_last_words_are_the_programs_not_our_page(self):
-        outcome = command.Outcome(1, "", "error: no luck\ngprof-run: the trace is x\n  next  gprof-trace\n", 0, 0, False)
+        outcome = command.Outcome(
+            1, "", "error: no luck\ngprof-run: the trace is x\n  next  gprof-trace\n", 0, 0, False
+        )
         self.assertEqual(outcome.last_words(), "error: no luck")
 
 

@@ -1,4 +1,5 @@
 """What traces say: ours through gprof-trace, torch.profiler's as Kineto JSON.  Both as plain counts and sums by name."""
+
 import collections
 import gzip
 import json
@@ -19,7 +20,7 @@ def base_name(name):
         if c in "<(":
             depth += 1
         elif c in ">)":
-            depth = max(depth - 1, 0)           # operator->
+            depth = max(depth - 1, 0)  # operator->
         elif depth == 0:
             out.append(c)
     return "".join(out).strip()
@@ -65,7 +66,9 @@ class Kineto:
 
     @staticmethod
     def _window(slices, name):
-        found = [e for e in slices if e["name"].lstrip(":") == name and "annotation" in e["cat"] and "gpu" not in e["cat"]]
+        found = [
+            e for e in slices if e["name"].lstrip(":") == name and "annotation" in e["cat"] and "gpu" not in e["cat"]
+        ]
         if not found:
             return (1, 0)
         return (ns(found[0]["ts"]), ns(found[0]["ts"]) + ns(found[0]["dur"]))
@@ -78,7 +81,9 @@ class Kineto:
 
     def kernels(self, short=False):
         """Number of kernels by name."""
-        return collections.Counter(base_name(name) if short else name for kind, name, _, _ in self.gpu if kind == "kernel")
+        return collections.Counter(
+            base_name(name) if short else name for kind, name, _, _ in self.gpu if kind == "kernel"
+        )
 
     def kernel_ns(self):
         return sum(dur for kind, _, dur, _ in self.gpu if kind == "kernel")
@@ -118,8 +123,12 @@ def expectations(text):
             continue
         match = re.fullmatch(r"(memcpy HtoD|memcpy DtoH|memset|graph launches),(\d+)", line)
         if match:
-            kind = {"memcpy HtoD": ("operation", "memcpy Host-to-Device"), "memcpy DtoH": ("operation", "memcpy Device-to-Host"),
-                    "memset": ("sets", None), "graph launches": ("api", "cudaGraphLaunch")}[match[1]]
+            kind = {
+                "memcpy HtoD": ("operation", "memcpy Host-to-Device"),
+                "memcpy DtoH": ("operation", "memcpy Device-to-Host"),
+                "memset": ("sets", None),
+                "graph launches": ("api", "cudaGraphLaunch"),
+            }[match[1]]
             found.append(kind + (int(match[2]),))
             continue
         match = re.fullmatch(r"range ([^,]*),(\d+)", line)
@@ -137,7 +146,9 @@ class Reports:
     def rows(self, report):
         if report not in self.kept:
             try:
-                self.kept[report] = json.loads(self.ask(["report", "-r", report, "--format", "json", self.path]) or "[]")
+                self.kept[report] = json.loads(
+                    self.ask(["report", "-r", report, "--format", "json", self.path]) or "[]"
+                )
             except json.JSONDecodeError:
                 self.kept[report] = []
         return self.kept[report]
@@ -171,7 +182,12 @@ class Reports:
         if kind == "kernel":
             return self.sum("cuda_gpu_kern_sum", "Instances", "Name", lambda n: base_name(n) == name)
         if kind in ("copies", "sets"):
-            return self.sum("cuda_gpu_mem_time_sum", "Count", "Operation", lambda n: ("memcpy" if kind == "copies" else "memset") in n)
+            return self.sum(
+                "cuda_gpu_mem_time_sum",
+                "Count",
+                "Operation",
+                lambda n: ("memcpy" if kind == "copies" else "memset") in n,
+            )
         if kind == "operation":
             return self.sum("cuda_gpu_mem_time_sum", "Count", "Operation", lambda n: name in n)
         if kind == "range":
