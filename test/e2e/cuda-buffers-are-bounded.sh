@@ -16,6 +16,16 @@ for setting in '256 130001 per thread' '64 130001 per thread' '63 130001 shared'
 	"
 done
 
+it 'a CUPTI that will not be told keeps its own choice' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_FAIL=cuptiActivitySetAttribute=1
+	OPTIONS="--cuda-buffer-limit 63"
+	exits 0 traced threads 40 20
+	as_the_gpu_says
+	"$P/count_rows" t.gtrace >facts
+	says "cupti.buffers=per thread" facts
+'
+
 it 'more threads than there are buffers share one, if the limit is small' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	OPTIONS="--cuda-buffer-limit 4"

@@ -13,11 +13,21 @@ __global__ void spin_add(nanoseconds ns, unsigned *p, size_t n)
 	spin_for(ns);
 }
 
+static void prefetch(const void *p, bool to_gpu)
+{
+#if CUDART_VERSION >= 13000
+	cudaMemLocation where = { to_gpu ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost, 0 };
+
+	CHECK(cudaMemPrefetchAsync(p, BYTES, where, 0, 0));
+#else
+	CHECK(cudaMemPrefetchAsync(p, BYTES, to_gpu ? 0 : cudaCpuDeviceId, 0));
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 5;
 	size_t n = BYTES / sizeof(unsigned);
-	cudaMemLocation gpu = { cudaMemLocationTypeDevice, 0 }, host = { cudaMemLocationTypeHost, 0 };
 	unsigned *p, sum = 0;
 
 	CHECK(cudaMallocManaged(&p, BYTES));
@@ -25,11 +35,11 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < n; i += 1024)
 			p[i] = (unsigned)round;
 		if (round == rounds)
-			CHECK(cudaMemPrefetchAsync(p, BYTES, gpu, 0, 0));
+			prefetch(p, true);
 		spin_add<<<8, 128>>>(20000, p, n);
 		CHECK(cudaGetLastError());
 		if (round == rounds)
-			CHECK(cudaMemPrefetchAsync(p, BYTES, host, 0, 0));
+			prefetch(p, false);
 		CHECK(cudaDeviceSynchronize());
 		for (size_t i = 0; i < n; i += 1024)
 			sum += p[i];
