@@ -3,6 +3,7 @@
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -141,10 +142,23 @@ static void *real_function(enum real which)
 	return real_functions[which];
 }
 
+/*
+ * Only what can be executed: a search through PATH tries one folder after the other, and the last flush brings kernels that still run
+ * without their end, for good.
+ */
+static void before_exec(int dir, const char *path)
+{
+	int saved = errno;
+
+	if (ours() && syscall(SYS_faccessat, dir, path, X_OK) == 0)
+		before_end();
+	errno = saved;
+}
+
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
 	envp = WITH_OURS(envp);
-	before_end();
+	before_exec(AT_FDCWD, path);
 	return exec_failed((int)syscall(SYS_execve, path, argv, envp));
 }
 
@@ -170,7 +184,10 @@ EXPORT int execvp(const char *file, char *const argv[])
 EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	envp = WITH_OURS(envp);
-	before_end();
+	if (flags & AT_EMPTY_PATH)
+		before_end();
+	else
+		before_exec(dir, path);
 	return exec_failed((int)syscall(SYS_execveat, dir, path, argv, envp, flags));
 }
 

@@ -45,6 +45,13 @@ for form in execv execl execlp execle fexecve execveat; do
 	'
 done
 
+it 'a program that fails to become another, and goes on' "$kinds"'
+	kinds stays 30
+	as_it_says
+	is 1 "$(flagged 8)" "process images with CUPTI up"
+	is "" "$(health zero_time)" "kernels that a flush took while they ran"
+'
+
 it 'several devices, each with two contexts, one destroyed with kernels in flight' "$kinds"'
 	SIM_DEVICES=3
 	export SIM_DEVICES

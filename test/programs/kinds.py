@@ -3,6 +3,7 @@
 
   workers METHOD N K     N multiprocessing workers (fork, forkserver, spawn), K kernels each; the parent never touches CUDA
   exec N FORM            N kernels, then exec in this form (execl, ...) of a Python with N + 1
+  stays N                while N kernels run an exec of nothing in each form, then N more
   contexts N             on each device: N kernels in the primary context, N in one of our own, destroyed while they run
   reset N                N kernels, the primary context reset while they run, then N + 1 in the new one
   runtimes LIBCUDART...  copies and sets through each of these CUDA runtimes, opened by name, in one process
@@ -60,6 +61,21 @@ def run_exec(n, form, again=None):
         libc.fexecve(here, listed, envp)
     elif form == "execveat":
         libc.execveat(-100, words[0], listed, envp, 0)
+
+
+def stays(n):
+    cuda, libc = Driver(0.1), ctypes.CDLL(None)
+    nothing, words = b"/no/such/program", (ctypes.c_char_p * 2)(b"x", None)
+    launch(cuda, int(n), wait=False)
+    failed = [libc.execv(nothing, words), libc.execve(nothing, words, None), libc.execl(nothing, b"x", None),
+              libc.execle(nothing, b"x", None, None), libc.execveat(-100, nothing, words, None, 0)]
+    cuda("cuCtxSynchronize")
+    failed += [libc.execvp(nothing, words), libc.execvpe(nothing, words, None), libc.execlp(nothing, b"x", None),
+               libc.fexecve(-1, words, words)]
+    if any(result != -1 for result in failed):
+        sys.exit("kinds.py: an exec of nothing did not fail")
+    launch(cuda, int(n))
+    print("kernels", 2 * int(n))
 
 
 def contexts(n):
@@ -125,7 +141,8 @@ def runtimes(*libraries):
 
 
 if __name__ == "__main__":
-    kinds = {"workers": workers, "exec": run_exec, "contexts": contexts, "reset": reset, "runtimes": runtimes}
+    kinds = {"workers": workers, "exec": run_exec, "stays": stays, "contexts": contexts, "reset": reset,
+             "runtimes": runtimes}
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         sys.exit(__doc__)
     kinds[sys.argv[1]](*sys.argv[2:])
