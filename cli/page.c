@@ -2,6 +2,7 @@
 
 #include "cli/analyze/step_line.h"
 #include "cli/analyze/sums.h"
+#include "cli/analyze/unified.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
 #include "cli/fail.h"
@@ -164,7 +165,6 @@ static void put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_kernel), "kernel", "kernels");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memcpy), "copy", "copies");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memset), "memory set", "memory sets");
-	n = count_text(text, sizeof text, n, model_rows(m, ROW_unified), "event of unified memory", "events of unified memory");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_graph), "graph launch", "graph launches");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
@@ -285,6 +285,16 @@ static int put_times(struct page *p)
 			put_top(p, &s, "NVTX range", "times");
 	}
 	sums_release(&s);
+	return rc;
+}
+
+static int put_unified(struct page *p)
+{
+	char text[256];
+	int rc = unified_text(p->m, text, sizeof text);
+
+	if (rc == 0 && *text)
+		put(p, "unified", text);
 	return rc;
 }
 
@@ -451,7 +461,7 @@ static int print(struct page *p, unsigned flags)
 	if (why_window(p->m, window, sizeof window))
 		put(p, "window", window);
 	put_drops(p);
-	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0 || put_steps(p) < 0)
+	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0 || put_unified(p) < 0 || put_steps(p) < 0)
 		rc = -1;
 	if (!model_rows(p->m, ROW_kernel) && !model_rows(p->m, ROW_memcpy) && !model_rows(p->m, ROW_memset) &&
 	    !model_rows(p->m, ROW_graph))

@@ -1,4 +1,6 @@
 /* um_sum, um_total_sum, um_cpu_page_faults_sum: unified memory by page, in all, and by the host's instruction. */
+#include "cli/analyze/unified.h"
+
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
 #include "cli/model/map.h"
@@ -6,6 +8,7 @@
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,6 +249,31 @@ static int run_total(struct model *m, struct table *t, const char *variant)
 	table_row(t, (const struct cell[]){ megabytes(all.htod), megabytes(all.dtoh), u.cpu_faults ? NUMBER(all.cpu) : UNKNOWN,
 					    u.gpu_faults ? NUMBER(all.gpu) : UNKNOWN, hex(t, lowest), hex(t, highest) });
 	note_others(&u, t);
+	return 0;
+}
+
+int unified_text(struct model *m, char *text, size_t size)
+{
+	struct sum all = { 0 };
+	struct unified u;
+	size_t n;
+
+	*text = '\0';
+	if (!model_rows(m, ROW_unified))
+		return 0;
+	if (!unified_read(&u, m))
+		return -1;
+	for (size_t i = 0; i < u.n; i++)
+		add(&all, &u, i);
+	n = (size_t)snprintf(text, size, "%llu.%llu MB to GPUs, %llu.%llu MB back", (unsigned long long)all.htod / 1000000,
+			     (unsigned long long)all.htod / 100000 % 10, (unsigned long long)all.dtoh / 1000000,
+			     (unsigned long long)all.dtoh / 100000 % 10);
+	if (u.cpu_faults && n < size)
+		n += (size_t)snprintf(text + n, size - n, ", page faults of the CPU: %llu", (unsigned long long)all.cpu);
+	if (u.gpu_faults && n < size)
+		n += (size_t)snprintf(text + n, size - n, ", of GPUs: %llu", (unsigned long long)all.gpu);
+	if (n < size)
+		snprintf(text + n, size - n, "; 'gprof-trace report -r um_sum' says more");
 	return 0;
 }
 
