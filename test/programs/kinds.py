@@ -66,7 +66,8 @@ def run_exec(n, form, again=None):
 def stays(n):
     cuda, libc = Driver(0.1), ctypes.CDLL(None)
     nothing, words = b"/no/such/program", (ctypes.c_char_p * 2)(b"x", None)
-    launch(cuda, int(n), wait=False)
+    cuda.load(100)
+    launch(cuda, int(n), wait=False)    # some 10 ms each
     failed = [libc.execv(nothing, words), libc.execve(nothing, words, None), libc.execl(nothing, b"x", None),
               libc.execle(nothing, b"x", None, None), libc.execveat(-100, nothing, words, None, 0)]
     cuda("cuCtxSynchronize")
