@@ -1,0 +1,36 @@
+/* What the two files that look for a period share: period_learn.c finds how long a step is, period_phase.c where it begins. */
+#ifndef TRACE_PERIOD_PARTS_H
+#define TRACE_PERIOD_PARTS_H
+
+#include "trace/period.h"
+
+/* Candidates of the same distance. */
+struct level {
+	uint32_t gap;                   /* launches, the median of its candidates' */
+	uint32_t first, n;              /* its candidates */
+	uint32_t n_of[PERIOD_FAMILIES];
+	uint32_t covers, count;         /* the most of a candidate */
+	uint32_t strict;                /* candidates with hardly an exception */
+	bool hinted, graph;
+};
+
+static inline const struct period_slot *period_slot(const struct period *p, const struct level *l, uint32_t i)
+{
+	return &p->table[p->candidates[l->first + i].slot];
+}
+
+/* Within a part of b: 10 means 10 %.  Short distances must be the same. */
+static inline bool period_near(uint32_t a, uint32_t b, uint32_t part)
+{
+	uint32_t most = b / part + (b >= 8);
+
+	return a <= b + most && b <= a + most;
+}
+
+/* Sorts the few numbers. */
+uint32_t period_median(uint32_t *v, uint32_t n);
+
+/* The landmarks of the level's cycles, where a step begins, and so the model.  false: there are too few cycles. */
+bool period_model_from(struct period *p, const struct level *l);
+
+#endif

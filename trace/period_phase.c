@@ -1,0 +1,353 @@
+/* Where in the period the step begins, and by which launches its steps are known. */
+#include "trace/period_parts.h"
+
+#include <string.h>
+
+#define MAX_CYCLES 16u
+
+static void sort_numbers(uint32_t *v, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t x = v[i], j = i;
+
+		for (; j > 0 && v[j - 1] > x; j--)
+			v[j] = v[j - 1];
+		v[j] = x;
+	}
+}
+
+uint32_t period_median(uint32_t *v, uint32_t n)
+{
+	sort_numbers(v, n);
+	return n ? v[n / 2] : 0;
+}
+
+/* The newest whole cycles, from one sight of the reference to the next. */
+struct cycles {
+	uint32_t n;
+	uint16_t begin[MAX_CYCLES], end[MAX_CYCLES];    /* entries; newest first */
+};
+
+static void find_cycles(const struct period *p, const struct level *l, struct cycles *c)
+{
+	const struct period_slot *reference = period_slot(p, l, 0);
+	uint32_t best = 0;
+	uint16_t at;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct period_candidate *k = &p->candidates[l->first + i];
+		uint32_t score = k->regular * 4u + k->covers * 2u + (p->table[k->slot].family == PERIOD_CONFIG ? 0 : 100);
+
+		if (score > best) {
+			best = score;
+			reference = &p->table[k->slot];
+		}
+	}
+	c->n = 0;
+	at = reference->newest;
+	while (c->n < MAX_CYCLES && p->older[reference->family][at] != at) {
+		uint16_t older = p->older[reference->family][at];
+
+		if (period_near((uint32_t)(period_at(p, at)->number - period_at(p, older)->number), l->gap, 6)) {
+			c->begin[c->n] = older;
+			c->end[c->n++] = at;
+		}
+		at = older;
+	}
+}
+
+/* Where in the cycles is this identity?  The median of its distances from their beginnings, and in how many of them it is once. */
+static uint32_t offset_in(const struct period *p, const struct cycles *c, const struct period_slot *s, uint16_t *hits)
+{
+	uint32_t offsets[MAX_CYCLES], n = 0;
+	uint16_t at = s->newest;
+
+	for (uint32_t k = 0; k < c->n; k++) {
+		uint32_t found = 0, offset = 0;
+
+		while (at >= c->end[k] && p->older[s->family][at] != at)
+			at = p->older[s->family][at];
+		while (at >= c->begin[k] && at < c->end[k]) {
+			offset = (uint32_t)(period_at(p, at)->number - period_at(p, c->begin[k])->number);
+			found++;
+			if (p->older[s->family][at] == at)
+				break;
+			at = p->older[s->family][at];
+		}
+		if (found == 1)
+			offsets[n++] = offset;
+	}
+	*hits = (uint16_t)n;
+	return period_median(offsets, n);
+}
+
+static struct period_landmark landmark_of(const struct period *p, const struct period_slot *s)
+{
+	return (struct period_landmark){ .id = s->id, .family = s->family,
+					 .graph = (period_at(p, s->newest)->flags & PERIOD_GRAPH) != 0 };
+}
+
+/* Landmarks of the cycle, by offset from the reference, about evenly spread. */
+static void pick_landmarks(struct period *p, const struct level *l, const struct cycles *c)
+{
+	uint32_t most = PERIOD_LANDMARKS - 8;
+
+	p->n_landmarks = 0;
+	for (uint32_t i = 0; i < l->n && i < 512; i++) {
+		const struct period_slot *s = period_slot(p, l, (uint32_t)((uint64_t)i * l->n / (l->n < 512 ? l->n : 512)));
+		struct period_landmark m = landmark_of(p, s);
+		uint32_t k = p->n_landmarks;
+
+		m.offset = offset_in(p, c, s, &m.hits);
+		if (m.hits * 10u < c->n * 6u)
+			continue;
+		while (k > 0 && p->landmarks[k - 1].offset > m.offset)
+			k--;
+		if (k > 0 && p->landmarks[k - 1].offset == m.offset) {
+			if (m.hits > p->landmarks[k - 1].hits || (m.hits == p->landmarks[k - 1].hits && m.family < p->landmarks[k - 1].family))
+				p->landmarks[k - 1] = m;
+			continue;
+		}
+		if (p->n_landmarks == most) {
+			uint32_t closest = 1;
+
+			for (uint32_t j = 1; j < most; j++)
+				if (p->landmarks[j].offset - p->landmarks[j - 1].offset <
+				    p->landmarks[closest].offset - p->landmarks[closest - 1].offset)
+					closest = j;
+			memmove(p->landmarks + closest, p->landmarks + closest + 1, (most - closest - 1) * sizeof m);
+			p->n_landmarks--;
+			k -= k > closest;
+		}
+		memmove(p->landmarks + k + 1, p->landmarks + k, (p->n_landmarks - k) * sizeof m);
+		p->landmarks[k] = m;
+		p->n_landmarks++;
+	}
+}
+
+/*
+ * How long was the host idle, in each cycle, before each landmark, and before one launch between it and the next landmark: the one with
+ * the longest pause.  That one counts if it is at the same place in most cycles: pauses of the machine may be anywhere.
+ */
+struct pauses {
+	uint32_t at[PERIOD_LANDMARKS][MAX_CYCLES], n_at[PERIOD_LANDMARKS];
+	uint32_t after[PERIOD_LANDMARKS][MAX_CYCLES], offset[PERIOD_LANDMARKS][MAX_CYCLES], n_after[PERIOD_LANDMARKS];
+};
+
+static bool is_landmark(const struct period_landmark *m, const struct period_entry *e)
+{
+	return e->id[m->family] == m->id;
+}
+
+static void find_pauses(const struct period *p, const struct cycles *c, struct pauses *q)
+{
+	memset(q->n_at, 0, sizeof q->n_at);
+	memset(q->n_after, 0, sizeof q->n_after);
+	for (uint32_t k = 0; k < c->n; k++) {
+		uint32_t next = 0, seen;
+		uint64_t zero = 0;
+
+		for (uint32_t i = c->begin[k]; i < c->end[k]; i++) {
+			const struct period_entry *e = period_at(p, i);
+
+			for (seen = next; seen < p->n_landmarks && seen < next + 4 && !is_landmark(&p->landmarks[seen], e); seen++)
+				;
+			if (seen < p->n_landmarks && seen < next + 4) {
+				q->at[seen][q->n_at[seen]++] = e->idle;
+				q->offset[seen][q->n_after[seen]] = 0;
+				q->after[seen][q->n_after[seen]++] = 0;
+				next = seen + 1;
+				zero = e->number;
+			} else if (next && e->idle > q->after[next - 1][q->n_after[next - 1] - 1]) {
+				q->after[next - 1][q->n_after[next - 1] - 1] = e->idle;
+				q->offset[next - 1][q->n_after[next - 1] - 1] = (uint32_t)(e->number - zero);
+			}
+		}
+	}
+}
+
+/* The pauses that are at their median offset from the landmark, give or take 1 %: how many, and their median. */
+static uint32_t steady(const uint32_t *idle, const uint32_t *offset, uint32_t n, uint32_t gap, uint32_t *where, uint32_t *usual)
+{
+	uint32_t sorted[MAX_CYCLES], kept[MAX_CYCLES], n_kept = 0;
+
+	memcpy(sorted, offset, n * sizeof *sorted);
+	*where = period_median(sorted, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (idle[i] && offset[i] <= *where + gap / 100 + 1 && *where <= offset[i] + gap / 100 + 1)
+			kept[n_kept++] = idle[i];
+	*usual = period_median(kept, n_kept);
+	return n_kept;
+}
+
+struct phase {
+	uint32_t offset;                /* from the reference to where a step begins */
+	uint32_t longest, second;       /* pauses: there, and at the next best place */
+};
+
+static void weigh(struct phase *f, uint32_t offset, uint32_t idle)
+{
+	if (idle > f->longest) {
+		f->second = f->longest;
+		f->longest = idle;
+		f->offset = offset;
+	} else if (idle > f->second) {
+		f->second = idle;
+	}
+}
+
+static struct phase find_phase(const struct period *p, const struct level *l, const struct cycles *c)
+{
+	struct phase f = { 0 };
+	struct pauses q;
+
+	find_pauses(p, c, &q);
+	for (uint32_t s = 0; s < p->n_landmarks; s++) {
+		uint32_t where, usual;
+
+		if (q.n_at[s] * 2 >= c->n)
+			weigh(&f, p->landmarks[s].offset, period_median(q.at[s], q.n_at[s]));
+		if (steady(q.after[s], q.offset[s], q.n_after[s], l->gap, &where, &usual) * 5 >= c->n * 3)
+			weigh(&f, p->landmarks[s].offset + where, usual);
+	}
+	f.offset %= l->gap;
+	return f;
+}
+
+/* ---- the model ---- */
+
+/* Is the identity of this entry one of the level, found in nearly all cycles?  Then it becomes a landmark. */
+static bool add_landmark(struct period *p, const struct level *l, const struct cycles *c, const struct period_entry *e)
+{
+	bool added = false;
+
+	for (uint32_t i = 0; i < l->n && p->n_landmarks < PERIOD_LANDMARKS; i++) {
+		const struct period_slot *s = period_slot(p, l, i);
+		struct period_landmark m = landmark_of(p, s);
+		bool known = false;
+
+		if (e->id[s->family] != s->id)
+			continue;
+		for (uint32_t k = 0; k < p->n_landmarks; k++)
+			known |= p->landmarks[k].id == s->id && p->landmarks[k].family == s->family;
+		m.offset = offset_in(p, c, s, &m.hits);
+		if (m.hits * 10u < c->n * 9u)
+			continue;
+		added = true;
+		if (!known)
+			p->landmarks[p->n_landmarks++] = m;
+	}
+	return added;
+}
+
+/* The identities at the step's first launch and at its last ones, as far as they are landmarks. */
+static void add_ends(struct period *p, const struct level *l, const struct cycles *c, uint32_t phase)
+{
+	uint32_t begin = c->begin[c->n - 1], back = 0, i = begin;
+
+	while (i < c->end[c->n - 1] && period_at(p, i)->number - period_at(p, begin)->number < phase)
+		i++;
+	add_landmark(p, l, c, period_at(p, i));
+	while (i-- > 0 && back++ < 64)
+		if (add_landmark(p, l, c, period_at(p, i)))
+			break;
+}
+
+static void order_landmarks(struct period *p, uint32_t gap, uint32_t phase)
+{
+	for (uint32_t i = 0; i < p->n_landmarks; i++)
+		p->landmarks[i].offset = (p->landmarks[i].offset + gap - phase) % gap;
+	for (uint32_t i = 1; i < p->n_landmarks; i++) {
+		struct period_landmark m = p->landmarks[i];
+		uint32_t k = i;
+
+		for (; k > 0 && p->landmarks[k - 1].offset > m.offset; k--)
+			p->landmarks[k] = p->landmarks[k - 1];
+		p->landmarks[k] = m;
+	}
+}
+
+/*
+ * The last landmark of the step that hardly a cycle was without; the rarer families only where there is no other, but of graphs the one
+ * that knows which graph it is: an evaluation has one too.
+ */
+static uint32_t find_master(const struct period *p)
+{
+	uint32_t most = 0, master = 0;
+
+	for (uint32_t i = 0; i < p->n_landmarks; i++)
+		most = p->landmarks[i].hits > most ? p->landmarks[i].hits : most;
+	for (uint32_t i = 0; i < p->n_landmarks; i++)
+		if (p->landmarks[i].hits * 20u >= most * 19u && (p->landmarks[i].family != PERIOD_CONFIG || !p->landmarks[master].hits ||
+		    p->landmarks[master].family == PERIOD_CONFIG))
+			master = i;
+	for (uint32_t i = 0; i < p->n_landmarks; i++)
+		if (p->landmarks[i].graph && p->landmarks[i].family == PERIOD_CONFIG && p->landmarks[i].hits * 20u >= most * 19u)
+			return i;
+	return master;
+}
+
+static int64_t usual_duration(const struct period *p, const struct cycles *c)
+{
+	uint32_t us[MAX_CYCLES];
+
+	for (uint32_t k = 0; k < c->n; k++) {
+		int64_t ns = period_at(p, c->end[k])->start - period_at(p, c->begin[k])->start;
+
+		us[k] = ns < 0 ? 0 : ns / 64 > UINT32_MAX ? UINT32_MAX : (uint32_t)(ns / 64);
+	}
+	return (int64_t)period_median(us, c->n) * 64;
+}
+
+static void index_landmarks(struct period *p)
+{
+	const struct period_landmark *m = &p->landmarks[p->master];
+
+	memset(p->find, 0, sizeof p->find);
+	for (uint32_t i = p->n_landmarks; i-- > 0;)
+		p->find[p->landmarks[i].family][p->landmarks[i].id & 255] = (uint8_t)(i + 1);
+	p->find[m->family][m->id & 255] = (uint8_t)(p->master + 1);
+}
+
+/* Do the cycles copy from the host, if anybody does?  A part of a step rarely does. */
+static bool has_copies(const struct period *p, const struct cycles *c)
+{
+	bool any = false;
+
+	for (uint32_t i = c->begin[0]; i < c->end[0]; i++)
+		if (period_at(p, i)->flags & PERIOD_COPY_IN)
+			return true;
+	for (uint32_t i = 0; i < p->stored && !any; i++)
+		any = period_at(p, i)->flags & PERIOD_COPY_IN;
+	return !any;
+}
+
+bool period_model_from(struct period *p, const struct level *l)
+{
+	struct cycles c;
+	struct phase f;
+	uint32_t clear;
+	bool copies;
+
+	find_cycles(p, l, &c);
+	if (c.n < 2)
+		return false;
+	pick_landmarks(p, l, &c);
+	if (!p->n_landmarks)
+		return false;
+	f = find_phase(p, l, &c);
+	clear = f.longest ? (uint32_t)((uint64_t)(f.longest - f.second) * 1000 / f.longest) : 0;
+	copies = has_copies(p, &c);
+	add_ends(p, l, &c, f.offset);
+	order_landmarks(p, l->gap, f.offset);
+	p->master = find_master(p);
+	index_landmarks(p);
+	p->model = (struct period_model){
+		.launches = l->gap, .duration = usual_duration(p, &c), .revised = p->model.revised,
+		.anchor = p->landmarks[0].id, .anchor_offset = p->landmarks[0].offset, .anchor_kind = p->landmarks[0].family,
+		.named = l->hinted, .plain = clear >= 400 && copies,
+		.confidence = (l->covers / 1000.0) * (c.n < 5 ? c.n / 5.0 : 1) * (0.5 + clear / 2000.0),
+	};
+	return true;
+}
+
