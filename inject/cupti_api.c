@@ -78,8 +78,10 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	}
 	s->scratch = 0;
 	/* Not at the end: the runtime gives its contexts back in its own exit handlers, when CUPTI may no longer answer. */
-	if (unlikely(class == CLASS_PROFILER || class == CLASS_TEARDOWN) && !tracer.ending)
+	if (unlikely(class == CLASS_TEARDOWN) && !tracer.ending)
 		cupti_flush_wait(0);
+	if (unlikely(class == CLASS_PROFILER) && !tracer.ending)
+		cupti_flush_window();
 	/* Wanted is decided here, as for GPU rows by their start. */
 	if (!capture_on())
 		return;

@@ -66,6 +66,24 @@ it 'a flush that hangs at the end of the recorded time does not hold up the prog
 	is 1 "$(health flush_timeout)" timeouts
 '
 
+it 'cudaProfilerStop hands over what is complete, and what still runs keeps its end' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	OPTIONS="--cuda-flush-interval 60000"
+	exits 0 traced profiler_calls 4
+	as_the_gpu_says
+	is "8 0" "$(rows kernel) $(health zero_time | wc -l)" "kernels, and those without time"
+'
+
+it 'cudaProfilerStop waits half a second at most for a CUPTI that hangs, and once' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_FLUSH_HANG=1
+	begin=$(date +%s)
+	exits 0 traced profiler_calls 20
+	[ "$(sed -n "s/^longest //p" err)" -lt 2000 ] || fail "$(cat err)"
+	[ $(($(date +%s) - begin)) -le 6 ] || fail "it took too long"
+	is "1 1" "$(health window_late) $(health flush_timeout)" "what was waited for in vain"
+'
+
 it 'the flush interval is in milliseconds, and 0 is the usual one' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	for ms in 0 50 3600000; do
