@@ -46,7 +46,8 @@ void child_env_init(const char *object)
 	const char *session = getenv(WIRE_ENV), *list = getenv("LD_PRELOAD"), *no = getenv(WIRE_ENV_RESTORE);
 
 	/* Where the driver alone let us in, LD_PRELOAD may be what does not work. */
-	if (!session || session[0] != '/' || (no && strcmp(no, "0") == 0) || object[0] != '/' || !list || !strstr(list, object))
+	if (!session || session[0] != '/' || (no && strcmp(no, "0") == 0) || object[0] != '/' || !list ||
+	    !strstr(list, object))
 		return;
 	for (int i = OURS_CUDA; i <= OURS_NVTX; i++) {
 		const char *value = getenv(i == OURS_CUDA ? "CUDA_INJECTION64_PATH" : "NVTX_INJECTION64_PATH");

@@ -1,16 +1,17 @@
 /*
- * The environment of a program that is about to be executed, where it was cleaned or written anew (subprocess.run(env={}), env -i, a
- * script that sets LD_PRELOAD): our variables are put back, all others stay as they are.
+ * The environment of a program that is about to be executed, where it was cleaned or written anew
+ * (subprocess.run(env={}), env -i, a script that sets LD_PRELOAD): our variables are put back, all others stay as they
+ * are.
  *
- * Called in vfork children and signal handlers: no allocation, no lock, nothing of the parent is changed.  The new list lies on the
- * caller's stack:
+ * Called in vfork children and signal handlers: no allocation, no lock, nothing of the parent is changed.  The new list
+ * lies on the caller's stack:
  *
  *	size_t room = child_env_room(envp);
  *	if (room)
  *		envp = child_env_fill(alloca(room), envp);
  *
- * Left alone: one in which GPROF_SESSION stands, if only empty, unless LD_PRELOAD was set anew; all when GPROF_RESTORE=0 was said
- * (--restore-environment=false); all where our object cannot be read, as in a chroot.
+ * Left alone: one in which GPROF_SESSION stands, if only empty, unless LD_PRELOAD was set anew; all when GPROF_RESTORE=0
+ * was said (--restore-environment=false); all where our object cannot be read, as in a chroot.
  */
 #ifndef INJECT_CHILD_ENV_H
 #define INJECT_CHILD_ENV_H

@@ -100,7 +100,7 @@ struct cupti_elapsed_params {
 	void *start, *end;
 };
 
-/* cudaGraphInstantiate*_params and cuGraphInstantiate*_params that have flags; those "WithParams" point to them: they are the first there. */
+/* (cu|cuda)GraphInstantiate*_params that have flags; those "WithParams" point to them: they are the first there. */
 struct cupti_instantiate_params {
 	void *exec, *graph;
 	uint64_t flags;

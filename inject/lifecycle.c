@@ -19,7 +19,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The process whose state this is.  A vfork child runs in our memory with another id: it must leave everything alone. */
+/* Whose state this is.  A vfork child runs in our memory with another id: it must leave everything alone. */
 static int own_pid;
 
 static bool ours(void)
@@ -104,7 +104,8 @@ static int exec_failed(int result)
 
 /* ---- exec: what this process recorded is delivered before it becomes another ---- */
 
-int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);     /* not in the headers of an older libc */
+/* Not in the headers of an older libc. */
+int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);
 
 /* The environment with our variables in it; on the stack of the caller. */
 #define WITH_OURS(envp) ({                                                      \
@@ -112,7 +113,10 @@ int execveat(int dir, const char *path, char *const argv[], char *const envp[], 
 	room_ ? child_env_fill(alloca(room_), envp) : (envp);                   \
 })
 
-/* What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork child. */
+/*
+ * What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork
+ * child.
+ */
 enum real { REAL_execvpe, REAL_fexecve, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
 static void *real_functions[N_REAL];
 
@@ -143,8 +147,8 @@ static void *real_function(enum real which)
 }
 
 /*
- * Only what can be executed: a search through PATH tries one folder after the other, and the last flush brings kernels that still run
- * without their end, for good.
+ * Only what can be executed: a search through PATH tries one folder after the other, and the last flush brings kernels
+ * that still run without their end, for good.
  */
 static void before_exec(int dir, const char *path)
 {
@@ -257,16 +261,16 @@ EXPORT int execle(const char *path, const char *word, ...)
 
 /* ---- children: nothing of this process ends ---- */
 
-EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
-		       char *const argv[], char *const envp[])
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
 	if (!REAL(posix_spawn))
 		return ENOSYS;
 	return REAL(posix_spawn)(pid, path, actions, attr, argv, WITH_OURS(envp));
 }
 
-EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
-			char *const argv[], char *const envp[])
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+			const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
 	if (!REAL(posix_spawnp))
 		return ENOSYS;

@@ -12,7 +12,10 @@ _Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) 
 	       sizeof(struct index_entry) == 72 && sizeof(struct file_footer) == 24 &&
 	       sizeof(struct column) == 16, "these are the format");
 
-/* A day of eight busy processes has millions of chunks.  What is older than the newest entries waits in a file without a name. */
+/*
+ * A day of eight busy processes has millions of chunks.  What is older than the newest entries waits in a file without a
+ * name.
+ */
 #define KEPT_ENTRIES 65536u
 
 struct older {
@@ -112,10 +115,11 @@ static int copy_older(int to, uint64_t at, const struct older *o, struct trace_e
 	return 0;
 }
 
-static int write_index(int fd, uint64_t at, uint64_t session, const struct older *o, const struct index_entry *entries, size_t n,
-		       struct trace_error *err)
+static int write_index(int fd, uint64_t at, uint64_t session, const struct older *o, const struct index_entry *entries,
+		       size_t n, struct trace_error *err)
 {
-	uint64_t all = o->n + n, bytes = all * sizeof *entries, newest = at + sizeof(struct chunk_header) + o->n * sizeof *entries;
+	uint64_t all = o->n + n, bytes = all * sizeof *entries;
+	uint64_t newest = at + sizeof(struct chunk_header) + o->n * sizeof *entries;
 	struct chunk_header head = { .kind = ROW_INDEX, .rows = (uint32_t)all, .raw = (uint32_t)bytes };
 	struct file_footer foot = { .index = at, .magic = FOOTER_MAGIC, .chunks = (uint32_t)all };
 	struct buf b = { 0 };

@@ -1,6 +1,6 @@
 /*
- * Another tool, for comparison, to be named by CUDA_INJECTION64_PATH: it subscribes to CUPTI with a callback that does nothing, for the
- * launches; with EMPTY_CUPTI=records it also has kernels recorded, and never looks at them.
+ * Another tool, for comparison, to be named by CUDA_INJECTION64_PATH: it subscribes to CUPTI with a callback that does
+ * nothing, for the launches; with EMPTY_CUPTI=records it also has kernels recorded, and never looks at them.
  */
 #include <dlfcn.h>
 #include <stdint.h>

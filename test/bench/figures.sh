@@ -1,6 +1,7 @@
 #!/bin/sh
-# The figures of docs/performance.md that need the whole of it: our share of an API call beside another tool's on the simulated stack, rows a
-# second before the first is lost (on one core; with a slow disk), memory, the start of a program.  LONG=1: also those that take minutes.
+# The figures of docs/performance.md that need the whole of it: our share of an API call beside another tool's on the
+# simulated stack, rows a second before the first is lost (on one core; with a slow disk), memory, the start of a program.
+# LONG=1: also those that take minutes.
 set -u
 here=$PWD
 case $B in /*) ;; *) B=$here/$B ;; esac
@@ -41,10 +42,14 @@ start_up() {
 		'the same under gprof-run' "LD_LIBRARY_PATH=$sim $run -- launches 0 2>/dev/null"
 	# Of it inside of the program, as it says in its own trace.
 	on $run -- launches 0 >"$work/out" 2>/dev/null
-	gprof-trace report -r overhead --format csv "$work/t.gtrace" 2>/dev/null | awk -F , '$1 == "gprof" { printf "of it, in the program: %s\t%.2f\tms\t\n", $7, $5 / 1e6 }'
+	gprof-trace report -r overhead --format csv "$work/t.gtrace" 2>/dev/null |
+		awk -F , '$1 == "gprof" { printf "of it, in the program: %s\t%.2f\tms\t\n", $7, $5 / 1e6 }'
 }
 
-dropped() { gprof-trace report -r health --format csv "$1" 2>/dev/null | awk -F , '/no_block|file_limit|disk_full|write_failed/ { n += $4 } END { print n + 0 }'; }
+dropped() {
+	gprof-trace report -r health --format csv "$1" 2>/dev/null |
+		awk -F , '/no_block|file_limit|disk_full|write_failed/ { n += $4 } END { print n + 0 }'
+}
 
 # sustained NAME SECONDS COMMAND...: the highest of several rates at which no row is lost in that time.
 sustained() {
@@ -59,7 +64,9 @@ sustained() {
 		# The program itself can do no more.
 		[ "$made" -ge $((rate * 95 / 100)) ] || break
 	done
-	printf '%s\t%d\trows/s\t%s\n' "$name" "$best" "$([ "$lost" -eq 0 ] && echo "no more could be made" || echo "at $made $lost of $(cut -d " " -f 1 "$work/made") were lost") in $for s"
+	beside="no more could be made"
+	[ "$lost" -eq 0 ] || beside="at $made $lost of $(cut -d " " -f 1 "$work/made") were lost"
+	printf '%s\t%d\trows/s\t%s in %s s\n' "$name" "$best" "$beside" "$for"
 }
 
 slow_collector() {
@@ -86,12 +93,14 @@ memory() {
 	on launches 0 $rate "$for" >"$work/bare"
 	on env CUDA_INJECTION64_PATH="$B/tools/empty_cupti.so" EMPTY_CUPTI=records launches 0 $rate "$for" >"$work/records"
 	on $run -- launches 0 $rate "$for" >"$work/ours" 2>/dev/null
-	printf 'launches in %s s, asked for %s a second\t%s\t\tdropped rows: %s\n' "$(cut -d ' ' -f 3 "$work/ours")" $rate "$(cut -d ' ' -f 2 "$work/ours")" "$(dropped "$work/t.gtrace")"
+	n=$(cut -d ' ' -f 2 "$work/ours")
+	printf 'launches in %s s, asked for %s a second\t%s\t\tdropped rows: %s\n' "$(cut -d ' ' -f 3 "$work/ours")" $rate \
+		"$n" "$(dropped "$work/t.gtrace")"
 	for what in bare records ours; do
 		printf 'peak memory of the program, %s\t%d\tKiB\t\n' $what "$(cut -d ' ' -f 4 "$work/$what")"
 	done
-	printf 'peak memory of the collector\t%s\tKiB\t\n' "$(gprof-trace dump "$work/t.gtrace" | sed -n 's/.*memory.peak_kb=\([0-9]*\).*/\1/p' | tail -n 1)"
-	printf 'trace\t%s\tB/launch\ta kernel row and a call row\n' "$(($(stat -c %s "$work/t.gtrace") * 10 / $(cut -d ' ' -f 2 "$work/ours"))) / 10"
+	gprof-trace dump -k attribute "$work/t.gtrace" | sed -n 's/.*memory.peak_kb=\([0-9]*\).*/peak memory of the collector\t\1\tKiB\t/p'
+	stat -c %s "$work/t.gtrace" | awk -v n="$n" '{ printf "trace\t%.1f\tB/launch\ta kernel row and a call row\n", $1 / n }'
 }
 
 if [ -e "$sim/libcupti.so.13" ]; then

@@ -1,7 +1,7 @@
 /*
- * launches N [PER_SECOND [SECONDS]]: kernels through the driver API, N as fast as they go, or so many a second for that long.  Prints one line:
- * ns of this thread's CPU for a launch, launches, seconds, peak resident KiB.  It needs no header of NVIDIA, and runs on the simulated
- * stack (SIM_KERNEL_NS=1, so that the GPU is never what it waits for).
+ * launches N [PER_SECOND SECONDS]: kernels through the driver API, N as fast as they go, or so many a second for that
+ * long.  Prints one line: ns of this thread's CPU for a launch, launches, seconds, peak resident KiB.  It needs no header
+ * of NVIDIA, and runs on the simulated stack (SIM_KERNEL_NS=1, so that the GPU is never what it waits for).
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -41,14 +41,16 @@ static double seconds(clockid_t clock)
 }
 
 struct kernel {
-	int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+	int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+		      void **);
 	void *function, *stream, *arguments[1];
 	unsigned long long ns;
 };
 
 static void start(struct kernel *k)
 {
-	static const char ptx[] = ".version 6.0\n.target sm_60\n.address_size 64\n.visible .entry launched(.param .u64 n)\n{\n\tret;\n}\n";
+	static const char ptx[] = ".version 6.0\n.target sm_60\n.address_size 64\n"
+				  ".visible .entry launched(.param .u64 n)\n{\n\tret;\n}\n";
 	void *context, *module;
 	int device;
 
@@ -71,7 +73,8 @@ static void start(struct kernel *k)
 static void launch(struct kernel *k, long n)
 {
 	for (long i = 0; i < n; i++)
-		must(k->launch(k->function, 1 + (unsigned)(i & 7), 1, 1, 128, 1, 1, 0, k->stream, k->arguments, NULL), "cuLaunchKernel");
+		must(k->launch(k->function, 1 + (unsigned)(i & 7), 1, 1, 128, 1, 1, 0, k->stream, k->arguments, NULL),
+		     "cuLaunchKernel");
 }
 
 /* Each millisecond what is due by then; behind, as fast as it goes. */

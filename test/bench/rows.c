@@ -1,4 +1,4 @@
-/* rows PER_SECOND SECONDS: that many NVTX ranges a second from one thread; prints how many were made, and in how many seconds. */
+/* rows PER_SECOND SECONDS: NVTX ranges from one thread; prints how many were made, and in how many seconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,7 +15,8 @@ static double now(void)
 
 int main(int argc, char **argv)
 {
-	double per_second = argc > 1 ? atof(argv[1]) : 1e6, seconds = argc > 2 ? atof(argv[2]) : 1, begin = now(), at = 0;
+	double per_second = argc > 1 ? atof(argv[1]) : 1e6, seconds = argc > 2 ? atof(argv[2]) : 1;
+	double begin = now(), at = 0;
 	static const char *const names[] = { "forward", "backward", "optimizer", "load" };
 	const struct timespec nap = { .tv_nsec = 500000 };
 	long done = 0;

@@ -1,4 +1,4 @@
-/* A disk of SLOW_BYTES_PER_S, for the collector: preloaded into it alone, each write sleeps as long as such a disk takes. */
+/* A disk of SLOW_BYTES_PER_S for the collector, preloaded into it alone: each write sleeps as long as such a disk takes. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>

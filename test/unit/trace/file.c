@@ -236,7 +236,8 @@ static bool write_many(int fd, size_t n)
 TEST(an_index_of_more_chunks_than_are_kept_in_memory_is_whole)
 {
 	static const size_t counts[] = { 65535, 65536, 2 * 65536 + 5 };
-	int nameless = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);      /* not every file system has such files */
+	/* Not every file system has such files. */
+	int nameless = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct trace_error err = { 0 };
 	struct trace t;
 
