@@ -81,7 +81,7 @@ static int no_step(struct model *m, const struct steps *s, const struct pick *p,
 	steps_there(m, s, wanted->window, there, sizeof there);
 	if (!s->n)
 		fail("'%s' has no steps: %s", model_path(m),
-		     s->asked ? "none of those that --step and --schedule named came" : "no range or mark has the name of one");
+		     s->asked ? "none of those that --step and --schedule named came" : "no range or mark has the name of one, and nothing repeats clearly");
 	else if (!*there)
 		fail("'%s' has no step in window %u; gprof-trace report -r steps --all-steps lists them", model_path(m), wanted->window);
 	else
@@ -95,7 +95,9 @@ static int no_window(struct model *m, const struct steps *s, uint32_t number)
 
 	for (size_t i = 0; i < s->n_windows; i++)
 		most = s->windows[i].number > most ? s->windows[i].number : most;
-	if (s->n_windows && most > 1)
+	if (s->windowed && !s->n_windows)
+		fail("'%s' has no window %u: none began, and nothing was recorded", model_path(m), number);
+	else if (most > 1)
 		fail("'%s' has no window %u; it has 1 to %u", model_path(m), number, most);
 	else
 		fail("'%s' has no window %u; it has window 1 alone", model_path(m), number);
@@ -104,16 +106,16 @@ static int no_window(struct model *m, const struct steps *s, uint32_t number)
 
 static bool window_there(struct model *m, const struct steps *s, uint32_t number)
 {
-	uint32_t n, windows = 0;
+	uint32_t n;
 
 	for (size_t i = 0; i < s->n_windows; i++)
 		if (s->windows[i].number == number)
 			return true;
-	/* A process without a window was recorded whole, and that is its first. */
-	for (size_t i = 0; i < s->n_windows; i++)
-		windows += !i || s->windows[i].process != s->windows[i - 1].process;
 	model_processes(m, &n);
-	return number == 1 && windows + 1 < n;
+	for (uint32_t p = 1; p < n && number == 1; p++)
+		if (steps_recorded_whole(s, p))
+			return true;
+	return false;
 }
 
 int pick_apply(const struct pick *p, struct model *m)

@@ -42,14 +42,7 @@ struct making {
 
 bool step_was_kept(const struct steps *s, const struct step *step)
 {
-	if (step->flags & STEP_WARMUP)
-		return false;
-	if (step->window)
-		return true;
-	for (size_t i = 0; i < s->n_windows; i++)
-		if (s->windows[i].process == step->process)
-			return false;
-	return true;
+	return !(step->flags & STEP_WARMUP) && (step->window || steps_recorded_whole(s, step->process));
 }
 
 /* ---- calls ---- */

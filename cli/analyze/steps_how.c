@@ -27,7 +27,7 @@ static const char *of_launches(struct model *m, const struct steps *s, char *tex
 static const char *none(const struct steps *s, char *text, size_t size)
 {
 	snprintf(text, size, "%s", s->asked ? "no step was recorded: nothing of what --step names came, or the schedule had not come to it"
-					    : "no steps: no range or mark has the name of one");
+					    : "no steps: no range or mark has the name of one, and what is launched does not repeat clearly");
 	return text;
 }
 

@@ -67,11 +67,8 @@ static void put_whole(struct model *m, struct table *t, const struct steps *s)
 
 	for (uint32_t i = 1; i < n; i++) {
 		int64_t end = p[i].end ? p[i].end : model_end(m), start = p[i].start ? p[i].start : begin;
-		size_t windows = 0;
 
-		for (size_t w = 0; w < s->n_windows; w++)
-			windows += s->windows[w].process == i;
-		if (windows || !(p[i].flags & PROCESS_CONNECTED))
+		if (!steps_recorded_whole(s, i) || !(p[i].flags & PROCESS_CONNECTED))
 			continue;
 		table_row(t, (const struct cell[]){
 			NUMBER(1), TEXT("program"), UNKNOWN, NUMBER(p[i].number), NUMBER(time_sub(start, begin)),
@@ -92,7 +89,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		put_whole(m, t, s);
 	}
 	if (rc == 0 && !t->n_rows)
-		table_note(t, "no process was recorded");
+		table_note(t, s->windowed ? "no window began: nothing was recorded" : "no process was recorded");
 	free(kernels);
 	free(calls);
 	return rc;

@@ -20,14 +20,6 @@ static bool step_wanted(const struct model *m, const struct steps *all, const st
 	return step->number >= s->first && step->number <= s->last;
 }
 
-static bool has_window(const struct steps *all, uint32_t process)
-{
-	for (size_t i = 0; i < all->n_windows; i++)
-		if (all->windows[i].process == process)
-			return true;
-	return false;
-}
-
 /* Marks what is wanted.  False: there is nothing of it. */
 static bool mark(struct model *m, struct steps *all, const struct selection *s)
 {
@@ -38,7 +30,7 @@ static bool mark(struct model *m, struct steps *all, const struct selection *s)
 	for (size_t i = 0; s->window && i < all->n_windows; i++)
 		windows |= all->windows[i].selected = all->windows[i].number == s->window;
 	for (uint32_t p = 1; s->window == 1 && p < m->n_processes; p++)
-		windows |= !has_window(all, p);
+		windows |= steps_recorded_whole(all, p);
 	if (steps && windows)
 		return true;
 	for (size_t i = 0; i < all->n; i++)
@@ -69,7 +61,7 @@ static int keep_window(struct model *m, const struct steps *all, unsigned kind, 
 	bool *whole = calloc(m->n_processes, sizeof *whole);
 
 	for (uint32_t p = 0; whole && p < m->n_processes; p++)
-		whole[p] = number == 1 && !has_window(all, p);
+		whole[p] = number == 1 && steps_recorded_whole(all, p);
 	for (size_t i = 0, n = model_rows(m, kind); process && of && whole && i < n; i++)
 		keep[i] &= whole[process[i]] || (of[i] >= 0 && all->windows[of[i]].selected);
 	free(of);

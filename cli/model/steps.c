@@ -36,25 +36,42 @@ static int windows_read(struct model *m, struct steps *s)
 	return 0;
 }
 
+bool steps_recorded_whole(const struct steps *s, uint32_t process)
+{
+	for (size_t i = 0; i < s->n_windows; i++)
+		if (s->windows[i].process == process)
+			return false;
+	return !s->windowed;
+}
+
+/* Whether nothing was kept until something began a window: an order, a range, a schedule. */
+static bool windows_asked(const struct model *m)
+{
+	static const char *const settings[] = { "setting.start_later", "setting.delay_ms", "setting.capture_range", "setting.schedule" };
+
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		const char *value = model_attribute(m, settings[i]);
+
+		if (value && *value && strcmp(value, "0") != 0)
+			return true;
+	}
+	return false;
+}
+
 /* A step that was found later, in a trace of which only windows were kept: what lies outside of its window is not there. */
 static void put_into_window(const struct steps *s, struct step *step)
 {
-	bool any = false;
-
 	for (size_t i = 0; i < s->n_windows; i++) {
 		const struct window *w = &s->windows[i];
 
-		if (w->process != step->process)
-			continue;
-		any = true;
-		if (step->start >= w->end || step->end <= w->start)
+		if (w->process != step->process || step->start >= w->end || step->end <= w->start)
 			continue;
 		step->window = w->number;
 		if (step->start < w->start || step->end > w->end)
 			step->flags |= STEP_INCOMPLETE;
 		return;
 	}
-	step->window = !any;
+	step->window = steps_recorded_whole(s, step->process);
 }
 
 /* ---- steps ---- */
@@ -180,9 +197,10 @@ static int steps_make(struct model *m, struct steps *s)
 	int rc = -1;
 
 	s->asked = steps_asked(m);
+	s->windowed = windows_asked(m);
 	if (windows_read(m, s) < 0 || steps_read(&f) < 0)
 		goto out;
-	if (!f.source && !s->asked && steps_find_marked(&f) < 0)
+	if (!f.source && !s->asked && (steps_find_marked(&f) < 0 || (!f.source && steps_find_launched(&f) < 0)))
 		goto out;
 	if (f.steps.oom || f.kinds.oom)
 		goto out;

@@ -56,13 +56,17 @@ struct steps {
 	size_t n;
 	struct step_kind *kinds;
 	size_t n_kinds;
-	struct window *windows;         /* by process, then number; a process without one was recorded whole, and that is its window 1 */
+	struct window *windows;         /* by process, then number */
 	size_t n_windows;
+	bool windowed;                  /* nothing was kept before a first window */
 	bool asked;                     /* the user said what steps are: where there are none, none were there */
 };
 
 /* NULL: out of memory.  It stays the model's. */
 const struct steps *model_steps(struct model *m);
+
+/* A process without a window was recorded whole, and that is its window 1; unless all waited for a window. */
+bool steps_recorded_whole(const struct steps *s, uint32_t process);
 
 /* Whether that takes less than a second or so: for pages that are printed after every run. */
 bool model_steps_are_cheap(struct model *m);

@@ -21,8 +21,9 @@ struct finding {
 	enum step_source source;
 };
 
-/* steps_find.c: adds steps where it finds any, and says so in source.  0, or -1: out of memory. */
+/* steps_find.c, steps_auto.c: add steps where they find any, and say so in source.  0, or -1: out of memory. */
 int steps_find_marked(struct finding *f);
+int steps_find_launched(struct finding *f);
 
 /* Of a damaged row the length may be anything. */
 static inline int64_t span_end(int64_t start, int64_t duration)

@@ -378,3 +378,64 @@ TEST(the_table_of_steps_sums_up_without_warm_up_and_names_outliers_with_their_ca
 	free(got);
 	end(&k, m);
 }
+
+TEST(steps_that_nothing_marks_are_found_by_what_is_launched)
+{
+	enum { STEPS = 40, LAUNCHES = 12 };
+	struct making k;
+	struct model *m;
+	const struct steps *s;
+	uint32_t corr = 1;
+
+	begin(&k);
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "k%u", i);
+		make_string(&k, 1, 30 + i, name);
+	}
+	/* Something else first; then the loop, whose launches wait for the host at its begin, and end with a wait. */
+	ROWS(&k, 1, api, CALL(500, 1, 1));
+	ROWS(&k, 1, kernel, RUN(600, 10, 1, KERNEL));
+	for (uint32_t step = 0; step < STEPS; step++)
+		for (uint32_t i = 0; i < LAUNCHES; i++) {
+			int64_t at = 10000 + step * 100000 + i * 1000 + (i ? 5000 : 0);
+
+			ROWS(&k, 1, api, CALL(at, ++corr, 1));
+			ROWS(&k, 1, kernel, RUN(at + 20000, 500, corr, 30 + i));
+		}
+	m = finish(&k);
+	s = model_steps(m);
+	CHECK_EQ(s->source, STEPS_LAUNCHES);
+	CHECK_EQ(s->n_kinds, 1);
+	CHECK_EQ(s->n, STEPS);
+	for (uint32_t i = 0; i < s->n; i++) {
+		CHECK_EQ(s->list[i].start, T0 + 10000 + i * 100000);
+		CHECK_EQ(s->list[i].number, i);
+		CHECK_EQ(s->list[i].flags, STEP_AUTO | STEP_LATE | (i + 1 < s->n ? 0 : STEP_INCOMPLETE));
+		CHECK(s->list[i].confidence > 50 && s->list[i].confidence <= 100);
+	}
+	CHECK_EQ(s->list[0].end, s->list[1].start);
+	end(&k, m);
+}
+
+TEST(launches_that_do_not_repeat_are_no_steps)
+{
+	struct making k;
+	struct model *m;
+
+	begin(&k);
+	for (uint32_t i = 0; i < 300; i++) {
+		char name[8];
+
+		snprintf(name, sizeof name, "k%u", i);
+		make_string(&k, 1, 30 + i, name);
+		ROWS(&k, 1, api, CALL(1000 * (i + 1), i + 1, 1));
+		ROWS(&k, 1, kernel, RUN(1000 * (i + 1) + 500, 10, i + 1, 30 + i));
+	}
+	m = finish(&k);
+	CHECK_EQ(model_steps(m)->n, 0);
+	CHECK_EQ(model_steps(m)->n_kinds, 0);
+	CHECK_EQ(model_steps(m)->source, STEPS_NONE);
+	end(&k, m);
+}
