@@ -129,11 +129,9 @@ static bool is_query(const uint8_t *r, size_t size)
 	return at32(r, 0) == KIND_SYNC && l->result && size >= l->size && at32(r, l->result) == NOT_READY;
 }
 
-static void take(struct cupti_pass *p, const uint8_t *r, size_t size)
+static bool is_ours(const struct cupti_pass *p, const uint8_t *r, size_t size)
 {
-	if (unlikely(cupti_client.n_ever) && (is_foreign(at32(r, 0)) || (p->given && is_query(r, size))))
-		return;
-	cupti_pass_record(p, r, size);
+	return !is_foreign(at32(r, 0)) && !(p->given && is_query(r, size));
 }
 
 /*
@@ -143,6 +141,7 @@ static void take(struct cupti_pass *p, const uint8_t *r, size_t size)
 static void walk_buffer(struct cupti_pass *p, uint8_t *buffer, size_t valid)
 {
 	uint8_t *end = buffer + valid;
+	bool mixed = cupti_client.n_ever;       /* else every record is ours */
 	uint8_t *at = NULL, *next = NULL;
 	int result;
 
@@ -151,12 +150,12 @@ static void walk_buffer(struct cupti_pass *p, uint8_t *buffer, size_t valid)
 			p->unknown++;
 			break;
 		}
-		if (at)
-			take(p, at, (size_t)(next - at));
+		if (at && likely(!mixed || is_ours(p, at, (size_t)(next - at))))
+			cupti_pass_record(p, at, (size_t)(next - at));
 		at = next;
 	}
-	if (at)
-		take(p, at, (size_t)(end - at));
+	if (at && (!mixed || is_ours(p, at, (size_t)(end - at))))
+		cupti_pass_record(p, at, (size_t)(end - at));
 	/* After the last record the library says "no more"; anything else means that it could not read on. */
 	if (result != RESULT_OK && result != RESULT_MAX_LIMIT) {
 		uint32_t size = at ? cupti_layouts_size(&tracer.layout, at32(at, 0)) : 0;

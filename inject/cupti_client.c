@@ -309,6 +309,11 @@ bool cupti_client_may_flush(void)
 	return !here.depth || here.domain == DOMAIN_RUNTIME || here.domain == DOMAIN_DRIVER;
 }
 
+bool cupti_client_leaves_tids(void)
+{
+	return !cupti_client.n_kinds || cupti_client.thread_ids == THREAD_ID_SYSTEM;
+}
+
 /* ---- activity: what both ways of dealing with it have in common ---- */
 
 bool cupti_client_has_kind(uint32_t kind)

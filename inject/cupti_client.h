@@ -85,6 +85,9 @@ void cupti_client_callback(int domain, uint32_t cbid, const void *data);
 /* Is this thread inside a callback in which CUPTI may not be flushed? */
 bool cupti_client_may_flush(void);
 
+/* Are thread ids in records the kernel's?  Not while it has a kind enabled and chose others. */
+bool cupti_client_leaves_tids(void);
+
 bool cupti_client_has_kind(uint32_t kind);
 bool cupti_client_ever_had(uint32_t kind);
 

@@ -7,7 +7,8 @@
 #include "trace/clock.h"
 
 #define READINGS 64u
-#define APART    10000000ll     /* ns between two; closer ones say little about the rate */
+#define APART    10000000ll     /* ns between two that are kept, at first; closer ones say little about the rate */
+#define FRESH    1000000ll      /* ns for which the last one is good enough */
 #define TRIES    5              /* of which the one that was interrupted least counts */
 
 struct reading {
@@ -17,13 +18,16 @@ struct reading {
 
 static uint64_t (*function)(void);
 static struct reading readings[READINGS];
+static int64_t apart;
 static uint32_t n, lock;
 
 void cupti_clock_set(uint64_t (*clock)(void))
 {
 	lock_take(&lock);
-	if (clock != function)
+	if (clock != function) {
 		n = 0;
+		apart = APART;
+	}
 	__atomic_store_n(&function, clock, __ATOMIC_RELEASE);
 	lock_give(&lock);
 	cupti_clock_read();
@@ -34,14 +38,20 @@ uint64_t (*cupti_clock_get(void))(void)
 	return __atomic_load_n(&function, __ATOMIC_ACQUIRE);
 }
 
-/* When there is no room, every second one goes: the rate over a long time needs few. */
+/*
+ * The last one is always the newest; those before it are `apart`.  When there is no room every second one goes, so that they reach back to
+ * the first however long that is.
+ */
 void cupti_clock_put(int64_t realtime, uint64_t theirs)
 {
 	lock_take(&lock);
 	if (!n || realtime > readings[n - 1].realtime) {
+		if (n > 1 && readings[n - 1].realtime - readings[n - 2].realtime < apart)
+			n--;
 		if (n == READINGS) {
 			for (n = 0; n < READINGS / 2; n++)
 				readings[n] = readings[2 * n];
+			apart *= 2;
 		}
 		readings[n++] = (struct reading){ realtime, theirs };
 	}
@@ -60,7 +70,7 @@ void cupti_clock_read(void)
 	lock_take(&lock);
 	last = n > 1 ? readings[n - 1].realtime : 0;
 	lock_give(&lock);
-	if (last && clock_ns(CLOCK_REALTIME) - last < APART)
+	if (last && clock_ns(CLOCK_REALTIME) - last < FRESH)
 		return;
 	for (int i = 0; i < TRIES; i++) {
 		int64_t before = clock_ns(CLOCK_REALTIME);

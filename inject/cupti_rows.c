@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "inject/cupti.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_unified.h"
 #include "inject/intern.h"
 
@@ -354,7 +355,7 @@ static void jit(struct cupti_pass *p, const uint8_t *r)
 		.entry = at32(r, JIT_ENTRY),
 		.operation = at32(r, JIT_OPERATION),
 		.path = path,
-		.tid = maybe32(r, l->tid),
+		.tid = cupti_client_leaves_tids() ? maybe32(r, l->tid) : 0,
 	};
 	stream_publish(p->s, row);
 }

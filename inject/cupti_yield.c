@@ -48,7 +48,7 @@ static void gap_begins(void)
 {
 	gap.begin = clock_ns(CLOCK_REALTIME);
 	gap.n++;
-	health_restate(HEALTH_cupti_yielded, 1, "%.30s from %.3f s on; it has not ended%s%.40s", cupti_client.name,
+	health_restate(HEALTH_cupti_yielded, 1, "%.20s, from %.3f s on; it has not ended%s%.40s", cupti_client.name,
 		       since_start(gap.begin), gap.list[0] ? "; before: " : "", gap.list);
 }
 
@@ -64,7 +64,7 @@ static void gap_ends(void)
 		strcpy(gap.list + n, text);
 	else if (n && gap.list[n - 1] != '.')
 		strcpy(gap.list + n, " ..");
-	health_restate(HEALTH_cupti_yielded, 0, "%.20s %u x, %.3f s: %s", cupti_client.name, gap.n, (double)gap.total / 1e9, gap.list);
+	health_restate(HEALTH_cupti_yielded, 0, "%.20s, %u times, %.3f s: %s", cupti_client.name, gap.n, (double)gap.total / 1e9, gap.list);
 }
 
 /* ---- handing over ---- */
