@@ -235,6 +235,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	free(order);
 	if (!n)
 		why_no_gpu(m, t, "kernels, copies or memory sets");
+	else
+		why_gaps(m, t);
 	if (whole_graphs_note(m, t) < 0)
 		return -1;
 	if (l.untimed)

@@ -185,6 +185,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 		else
 			why_no_gpu(m, t, "kernels");
 	}
+	if (rc == 0 && s.groups.n)
+		why_gaps(m, t);
 	sums_release(&s);
 	free(list);
 	return rc;

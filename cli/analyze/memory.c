@@ -52,6 +52,8 @@ static int finish(struct sums *s, struct table *t, int rc, int (*print)(struct s
 		rc = print(s, t, operation);
 	if (rc == 0 && !s->groups.n)
 		why_no_gpu(s->m, t, "copies or memory sets");
+	else if (rc == 0)
+		why_gaps(s->m, t);
 	sums_release(s);
 	return rc;
 }

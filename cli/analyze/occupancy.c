@@ -151,6 +151,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	}
 	if (rc == 0 && !s.groups.n && !model_rows(m, ROW_graph))
 		why_no_gpu(m, t, "kernels");
+	if (rc == 0 && s.groups.n)
+		why_gaps(m, t);
 	sums_release(&s);
 	map_release(&places.index);
 	free(places.list);

@@ -29,6 +29,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 		table_note(t, "Stream Wait Event is a wait of the GPU, put down in the call's time; the others are waits of the host");
 	else if (rc == 0)
 		why_no_gpu(m, t, "synchronisations");
+	if (rc == 0 && s.groups.n)
+		why_gaps(m, t);
 	sums_release(&s);
 	return rc;
 }

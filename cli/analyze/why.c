@@ -10,7 +10,7 @@
 
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
-	"cupti_busy", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
+	"cupti_busy", "cupti_yielded", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
 	"buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
 };
 
@@ -133,4 +133,25 @@ void why_no_gpu(struct model *m, struct table *t, const char *what)
 		if (*why[i].next)
 			table_note(t, "  %s", why[i].next);
 	}
+}
+
+#define MOST_GAPS 4
+
+void why_gaps(struct model *m, struct table *t)
+{
+	unsigned shown = 0;
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct health *h = find(&p[i], 1, "cupti_yielded");
+
+		if (h && ++shown <= MOST_GAPS)
+			table_note(t, "process %u: what the GPU did while the program's own profiler held CUPTI is missing (%s)",
+				   p[i].number, h->detail);
+	}
+	if (shown > MOST_GAPS)
+		table_note(t, "so it is in %u more processes: gprof-trace report -r health", shown - MOST_GAPS);
+	if (shown)
+		table_note(t, "  the times are seconds since the process began; --cupti=share records them");
 }

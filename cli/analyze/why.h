@@ -27,4 +27,7 @@ struct why {
 /* Fills at most WHY_MOST; their number. */
 size_t why_no_cuda(struct model *m, struct why out[WHY_MOST]);
 
+/* Below a table of what GPUs did: when it is not complete because the program's own profiler had CUPTI to itself. */
+void why_gaps(struct model *m, struct table *t);
+
 #endif

@@ -76,7 +76,7 @@ it '--cupti=yield: the GPU rows outside of its profiles are there, and the gaps 
 	is 14 "$(rows kernel)" "kernels"
 	is 2 "$(health cupti_yielded)" "gaps"
 	detail cupti_yielded >said
-	grep -qE "^kineto_client 2 x, [0-9.]+ s: [0-9.]+-[0-9.]+ [0-9.]+-[0-9.]+$" said || fail "$(cat said)"
+	grep -qE "^kineto_client, 2 times, [0-9.]+ s: [0-9.]+-[0-9.]+ [0-9.]+-[0-9.]+$" said || fail "$(cat said)"
 	is "" "$(health zero_time)$(health cupti_dropped)"
 '
 
@@ -140,8 +140,13 @@ it 'a trace of a yielding run says on its page that kernels are missing, and how
 	gprof-run -f -o t "$P/kineto_client" 2>page >out
 	tr -s " \n" " " <page >words
 	says "own profiler" words
-	says "kineto_client 2 x" words
+	says "kineto_client, 2 times" words
 	says "cupti=share" words
+	for report in cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_trace; do
+		gprof-trace report -r $report t.gtrace >table
+		grep -q "process 1: what the GPU did while .* held CUPTI is missing (kineto_client, 2 times, [0-9. s:-]*)" table ||
+			fail "$report does not say it"
+	done
 '
 
 it 'the object passes everything on where there is no session' '
