@@ -47,7 +47,7 @@ without='
 	# without NAME...: a libcupti that has all functions but these
 	without() {
 		objects=
-		for o in cupti cupti_activity records buffers replay; do objects="$objects $GPROF_BUILD/sim-obj/$o.o"; done
+		for o in $(sed -n "s/^SIM_CUPTI *:= //p" "$GPROF_TOP/test/sim/sim.mk"); do objects="$objects $GPROF_BUILD/sim-obj/$o.o"; done
 		mkdir -p lacking
 		for o in $objects; do
 			options=
@@ -55,7 +55,7 @@ without='
 			objcopy $options "$o" "lacking/${o##*/}"
 		done
 		cc -shared -o lacking/libcupti.so.13 lacking/*.o -Wl,--version-script="$GPROF_TOP/test/sim/cupti.map" \
-			-Wl,-soname,libcupti.so.13 -Wl,-z,nodelete -ldl -lpthread 2>log || fail "$(cat log)"
+			-Wl,-soname,libcupti.so.13 -Wl,-z,nodelete -Wl,--no-undefined -ldl -lpthread 2>log || fail "$(cat log)"
 		for name do
 			! nm -D lacking/libcupti.so.13 | grep -q " $name@" || fail "$name is still there"
 		done
@@ -192,10 +192,27 @@ it 'what a callback costs is paid for the calls that are recorded, and for no ot
 	begin=$(date +%s%N)
 	exits 0 traced many_kernels 200
 	took=$(($(date +%s%N) - begin))
-	as_the_gpu_says
+	"$P/sim_rows" rows t.gtrace | sort >got
+	"$P/sim_rows" truth truth | sort >want
+	same want got
 	told=$(grep -c "\"told\":true" truth)
 	[ "$took" -ge $((told * 2 * 300000)) ] || fail "$told calls were told and cost nothing"
 	! grep "\"told\":true" truth | grep -qE "cudaGetLastError|CallConfiguration|cudaGetDevice\"" || fail "helper calls are paid for"
 	# A launch is a runtime and a driver call; nothing else is told 200 times.
 	[ "$told" -le 420 ] || fail "$told calls were told for 200 launches"
+'
+
+it 'every switch of the simulator is written down, and some test uses it; every test that its page names is there' '
+	cd "$GPROF_TOP"
+	page=test/sim/README.md
+	for switch in $(grep -ohE "\"SIM_[A-Z_]+\"" test/sim/*.c | tr -d "\"" | sort -u); do
+		grep -q "\`$switch" $page || fail "$switch is not in $page"
+		grep -rqw "$switch" test/e2e test/sim/selfcheck.sh || fail "no test uses $switch"
+	done
+	for name in $(sed -n "/^## Manners/,/^## The truth/s/.*|\([^|]*\)|$/\1/p" $page | tr -c "a-z-" "\n" | grep -E "^(cuda|every)-[a-z-]+"); do
+		[ -e "test/e2e/$name.sh" ] || fail "there is no test $name"
+	done
+	for name in $(sed -n "/^## Bad input/,\$p" docs/cupti-traps.md | grep -oE "[a-z-]+\.sh"); do
+		[ -e "test/e2e/$name" ] || fail "there is no test $name"
+	done
 '

@@ -20,10 +20,13 @@ compare='
 '
 everything='-t cuda,nvtx,cuda-jit --cuda-memory-usage=true --cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true'
 
+declared=$everything
 for source in "$GPROF_TOP"/test/programs/*.cu "$GPROF_TOP"/test/programs/*.c; do
 	program=${source##*/}
 	program=${program%.*}
+	everything=$declared
 	case $program in
+	kineto_client) everything="$everything --cupti=share" ;;        # it profiles itself, too
 	nvtx_shim) continue ;;          # a library
 	rough_cuda) continue ;;         # leaves calls without their end: cuda-rough-threads-lose-nothing-of-others.sh
 	esac

@@ -27,8 +27,10 @@ static uint32_t under_way;              /* correlation id of a driver call that 
 
 static void request(uint8_t **buffer, size_t *size, size_t *max)
 {
-	*size = 64 << 10;
-	*buffer = aligned_alloc(64, *size);
+	const char *bytes = getenv("SELFCHECK_BUFFER");
+
+	*size = bytes ? strtoul(bytes, NULL, 0) : 64 << 10;
+	*buffer = (uint8_t *)aligned_alloc(64, (*size + 127) & ~63ul) + (getenv("SELFCHECK_ODD") ? 4 : 0);
 	*max = 0;
 }
 
@@ -82,7 +84,7 @@ static void completed(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t si
 	p_cuptiActivityGetNumDroppedRecords(NULL, 0, &n);
 	dropped += n;
 	pthread_mutex_unlock(&lock);
-	free(buffer);
+	free(getenv("SELFCHECK_ODD") ? buffer - 4 : buffer);
 }
 
 static void called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)

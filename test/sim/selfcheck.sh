@@ -66,6 +66,34 @@ verdict "buffers of one record come one by one"
 agrees early SIM_BUFFER_RECORDS=1 SIM_SLOW_LAUNCH_US=3000 "$P/driver_api" 20
 is early "$(got early)" -gt 10
 verdict "a kernel may arrive before its launch has returned"
+for own in 0 1; do
+	agrees own SIM_PER_THREAD=$own "$P/driver_api" 50
+	verdict "buffers may be each thread's own, or not ($own)"
+done
+agrees smallest SELFCHECK_BUFFER=256 "$P/driver_api" 50
+is buffers "$(got buffers)" -ge 50
+verdict "the smallest buffer takes a record"
+agrees empty SIM_EMPTY_BUFFERS=1 "$P/driver_api" 50
+verdict "buffers may come back empty"
+for refused in SELFCHECK_BUFFER=128 SELFCHECK_ODD=1; do
+	ok=yes
+	run $refused "$P/driver_api" 5
+	[ $? = 134 ] || ok=no
+	verdict "a client's buffer is refused that is too small or in the wrong place ($refused)"
+done
+if [ -x "$P/vector_add" ]; then
+	agrees long SIM_KERNEL_NS=add=7000000 "$P/vector_add"
+	is long "$(sed -n 's/.*"type":"kernel".*"start":\([0-9]*\),"end":\([0-9]*\),.*/\2 - \1/p' "$dir/truth" | sed 's/.*/echo $((&))/' | sh)" = 7000000
+	verdict "a kernel runs as long as asked"
+fi
+ok=yes
+run SIM_MEMORY_MB=0 "$P/driver_api" 5 && ok=no
+is refused "$(truth '"name":"cuMemAlloc_v2".*"result":2')" = 1
+verdict "device memory has an end"
+ok=yes
+run SIM_VERBOSE=1 CUDA_INJECTION64_PATH=/nonexistent.so "$P/driver_api" 5 || ok=no
+is said "$(grep -c nonexistent.so "$dir/stderr")" = 1
+verdict "an injection that cannot be loaded is said on request"
 agrees jitter SIM_CLOCK_JITTER_NS=2000 "$P/driver_api" 20
 verdict "device times may be off"
 if [ -x "$P/threads" ]; then
