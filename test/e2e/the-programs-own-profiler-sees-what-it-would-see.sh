@@ -20,10 +20,17 @@ export SIM
 for mode in yield share; do
 	export mode
 	for words in "" "early" "clock" "early clock finalize" "callbacks" "early callbacks" "threads=8" "inside" "finalize" "graphs" \
-		"small kernels=200" "leave" "cycles=6 kernels=3"; do
+		"small kernels=200" "leave" "cycles=6 kernels=3" "teardown" "teardown clock cycles=3" "second" "fork"; do
 		export words
 		it "--cupti=$mode: its tables are the same ($words)" 'eval "$SIM"; alike $mode $words'
 	done
+
+	it "--cupti=$mode: threads that switch everything at once hang nobody and lose no call" '
+		eval "$SIM"
+		alike $mode toggle=4 threads=4 kernels=400
+		is 1600 "$(gprof-trace report -r cuda_api_sum -f csv t.gtrace | sed -n "s/^[^,]*,[^,]*,\([0-9]*\),.*,cuLaunchKernel\$/\1/p")"
+		[ $mode = yield ] || is 1600 "$(rows kernel)" "kernels"
+	'
 
 	it "--cupti=$mode: calls of the API are recorded all the time" '
 		eval "$SIM"

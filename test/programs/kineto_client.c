@@ -14,6 +14,10 @@
  *	refuse		gives no buffer at all
  *	graphs		asks for whole graphs, too
  *	noflush		never flushes, but waits for a second at the end
+ *	teardown	unsubscribes and finalizes in its own callback after each cycle, as libkineto does with TEARDOWN_CUPTI=1
+ *	second		tries to subscribe once more
+ *	fork		a child asks for CUPTI, too
+ *	toggle=N	no tables: N threads switch kinds, callbacks, and flush, while others launch
  *	leave		ends without disabling or unsubscribing anything
  */
 #include <cuda.h>
@@ -24,7 +28,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NEEDS(X)                                                                                                 \
 	X(cuInit) X(cuDeviceGet) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuModuleLoadData)                   \
@@ -47,8 +53,8 @@ static const char ptx[] =
 	KERNEL("spin_inside") KERNEL("spin_outside");
 
 static struct {
-	int cycles, kernels, threads;
-	bool early, clock, callbacks, inside, finalize, small, refuse, graphs, leave, noflush;
+	int cycles, kernels, threads, toggle;
+	bool early, clock, callbacks, inside, finalize, small, refuse, graphs, leave, noflush, teardown, second, fork;
 } o = { .cycles = 2, .kernels = 20, .threads = 1 };
 
 static CUcontext ctx;
@@ -100,6 +106,8 @@ static void callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId c
 		if (leave_now) {
 			leave_now = false;
 			CUPTI(cuptiUnsubscribe, subscriber);
+			if (o.teardown)
+				CUPTI(cuptiFinalize);
 			subscribed = false;
 		}
 	}
@@ -113,7 +121,7 @@ static void subscribe(void)
 		die("cuptiSubscribe", rc);
 	subscribed = true;
 	CUPTI(cuptiEnableCallback, 1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-	if (o.callbacks || o.inside)
+	if (o.callbacks || o.inside || o.teardown)
 		CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 }
 
@@ -404,6 +412,10 @@ static void profile(int cycle)
 	parse();
 	forget_buffers();
 	print(cycle);
+	if (o.teardown) {
+		leave_now = true;
+		run(outside, 1);
+	}
 	if (o.finalize) {
 		CUPTI(cuptiUnsubscribe, subscriber);
 		CUPTI(cuptiFinalize);
@@ -419,6 +431,76 @@ static void only_callbacks(void)
 	CUPTI(cuptiUnsubscribe, subscriber);
 	run(outside, 3);
 	printf("told of %llu launches after that\n", (unsigned long long)(told_enter - (uint64_t)o.kernels * (unsigned)o.threads));
+}
+
+/* ---- all at once ---- */
+
+static _Atomic bool enough;
+
+static void *toggle(void *arg)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)arg;
+
+	while (!enough) {
+		CUpti_ActivityKind kind = kinds[(unsigned int)rand_r(&seed) % 8];
+
+		switch (rand_r(&seed) % 6) {
+		case 0:
+		case 1:
+			cuptiActivityEnable(kind);
+			break;
+		case 2:
+		case 3:
+			cuptiActivityDisable(kind);
+			break;
+		case 4:
+			cuptiActivityFlushAll((uint32_t)rand_r(&seed) % 2);
+			break;
+		default:
+			cuptiEnableDomain((uint32_t)rand_r(&seed) % 2, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+		}
+	}
+	return NULL;
+}
+
+static void toggle_all(void)
+{
+	pthread_t threads[64];
+
+	CUPTI(cuptiActivityRegisterCallbacks, requested, completed);
+	for (int i = 0; i < o.toggle; i++)
+		pthread_create(&threads[i], NULL, toggle, (void *)(uintptr_t)(i + 1));
+	run(inside, o.kernels);
+	enough = true;
+	for (int i = 0; i < o.toggle; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		cuptiActivityDisable(kinds[i]);
+	CUPTI(cuptiUnsubscribe, subscriber);
+	CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	printf("done\n");
+}
+
+static void try_again(const char *who)
+{
+	CUpti_SubscriberHandle other;
+
+	printf("%s: cuptiSubscribe answers %d\n", who, cuptiSubscribe(&other, callback, NULL));
+}
+
+static void fork_child(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		try_again("child");
+		printf("child: cuptiActivityEnable answers %d\n", cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	printf("child ended with %d\n", status);
 }
 
 static void set_up(void)
@@ -454,11 +536,12 @@ static void read_word(const char *word)
 	} flags[] = {
 		{ "early", &o.early }, { "clock", &o.clock }, { "callbacks", &o.callbacks }, { "inside", &o.inside },
 		{ "finalize", &o.finalize }, { "small", &o.small }, { "refuse", &o.refuse }, { "graphs", &o.graphs },
-		{ "leave", &o.leave }, { "noflush", &o.noflush },
+		{ "leave", &o.leave }, { "noflush", &o.noflush }, { "teardown", &o.teardown }, { "second", &o.second },
+		{ "fork", &o.fork },
 	};
 
 	if (sscanf(word, "cycles=%d", &o.cycles) == 1 || sscanf(word, "kernels=%d", &o.kernels) == 1 ||
-	    sscanf(word, "threads=%d", &o.threads) == 1)
+	    sscanf(word, "threads=%d", &o.threads) == 1 || sscanf(word, "toggle=%d", &o.toggle) == 1)
 		return;
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (strcmp(word, flags[i].name) == 0) {
@@ -474,14 +557,22 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int i = 1; i < argc; i++)
 		read_word(argv[i]);
-	if (o.threads > 64)
-		o.threads = 64;
+	if (o.threads > 64 || o.toggle > 64)
+		die("threads", o.threads);
 	set_up();
 	if (o.callbacks) {
 		only_callbacks();
 		return 0;
 	}
+	if (o.toggle) {
+		toggle_all();
+		return 0;
+	}
+	if (o.second)
+		try_again("again");
 	run(outside, 4);
+	if (o.fork)
+		fork_child();
 	for (int cycle = 0; cycle < o.cycles; cycle++) {
 		profile(cycle);
 		run(outside, 5);
