@@ -170,6 +170,25 @@ it 'memory of names is used again for names of another module, and long names ar
 	is 2 "$(grep -c " kernel .* n\{5000\}\$" got)" "kernels with 5000 letters"
 '
 
+it 'a copy that the driver does with a kernel is that kernel' "$sim"'
+	export SIM_COPY_AS_KERNEL=1
+	exits 0 traced launches 5
+	as_the_gpu_says
+	is 5 "$(grep -c " kernel .* copy_kernel\$" got)" "kernels that copy"
+'
+
+it 'launches in clusters, cooperative ones, shared memory and priorities are told apart, copies to a peer too' "$sim"'
+	export SIM_DEVICES=2
+	exits 0 traced launches 5
+	as_the_gpu_says
+	gprof-trace dump t.gtrace >rows
+	grep -q "^config .*cluster_x=2 .*launch_type=0" rows || fail "no clusters"
+	grep -q "^config .*launch_type=1" rows || fail "no cooperative launch"
+	grep -q "^config .*dynamic_shared=3072" rows || fail "no dynamic shared memory"
+	grep -q "^stream .*priority=-[1-9]" rows || fail "no priority"
+	grep -q "^memcpy .*kind=10 .*src_device=0 dst_device=1" rows || fail "no copy to a peer"
+'
+
 it 'records that come minutes late, when the program ends, are all there' "$sim"'
 	export SIM_DELAY_MS=600000
 	exits 0 traced driver_api 300

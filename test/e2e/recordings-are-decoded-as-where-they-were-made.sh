@@ -24,6 +24,7 @@ $(head -n 40 difference)"
 
 for file in $(find "$GPROF_TOP/test/data/replay" -name '*.gpraw.gz' | sort); do
 	it "the recording ${file##*/replay/} is decoded as it was on that machine" "$replay file=$file"'
+		[ -e "${file%.gpraw.gz}.rows" ] || fail "its rows are missing; test/data/replay/rows.sh makes them of a trace or a dump"
 		gzip -dc "$file" >x.gpraw
 		replay "$PWD/x.gpraw" "${file%.gpraw.gz}.rows"
 	'

@@ -1,6 +1,7 @@
 /*
- * launches: every way to launch a kernel, into streams of every priority: <<<>>>, cooperatively, in clusters, with attributes.  A kind
- * that the GPU refuses (clusters before compute capability 9.0) is left out.  Prints how many of each kind there were.
+ * launches [N]: every way to launch, N times each (5): plain, with static and dynamic shared memory, in three dimensions, cooperative, in
+ * clusters where the GPU has them, on streams of the lowest and highest priority; copies on the device, to a second one where there is
+ * one; memory sets.  Prints what its trace must hold.
  */
 #include "spin.cuh"
 
@@ -9,57 +10,104 @@ __global__ void spin_plain(nanoseconds ns)
 	spin_for(ns);
 }
 
-__global__ void spin_together(nanoseconds ns)
+__global__ void spin_shared(nanoseconds ns, int *out)
+{
+	__shared__ int fixed[64];
+	extern __shared__ int more[];
+
+	fixed[threadIdx.x % 64] = more[threadIdx.x % 16] = (int)ns;
+	__syncthreads();
+	if (out)
+		out[0] = fixed[0] + more[0];
+	spin_for(ns);
+}
+
+__global__ void spin_cooperative(nanoseconds ns)
 {
 	spin_for(ns);
 }
 
-__global__ void spin_clusters(nanoseconds ns)
+__global__ void spin_cluster(nanoseconds ns)
 {
 	spin_for(ns);
 }
 
-static int launch_clusters(cudaStream_t stream)
+__global__ void spin_urgent(nanoseconds ns)
 {
-	cudaLaunchAttribute attribute[1];
+	spin_for(ns);
+}
+
+/* Not every GPU has clusters, and not every binary may use them. */
+static bool launch_cluster(nanoseconds ns)
+{
 	cudaLaunchConfig_t config = {};
+	cudaLaunchAttribute attribute = {};
 
-	attribute[0].id = cudaLaunchAttributeClusterDimension;
-	attribute[0].val.clusterDim = { 2, 2, 1 };
-	config.gridDim = dim3(4, 4, 1);
+	attribute.id = cudaLaunchAttributeClusterDimension;
+	attribute.val.clusterDim.x = 2;
+	attribute.val.clusterDim.y = 1;
+	attribute.val.clusterDim.z = 1;
+	config.gridDim = dim3(4);
 	config.blockDim = dim3(32);
-	config.dynamicSmemBytes = 256;
-	config.stream = stream;
-	config.attrs = attribute;
+	config.attrs = &attribute;
 	config.numAttrs = 1;
-	if (cudaLaunchKernelEx(&config, spin_clusters, (nanoseconds)20000) == cudaSuccess)
-		return 1;
+	if (cudaLaunchKernelEx(&config, spin_cluster, ns) == cudaSuccess)
+		return true;
 	cudaGetLastError();
-	return 0;
+	return false;
 }
 
-int main()
+static int copy_to_peer(const void *from, size_t bytes)
 {
-	int least, greatest, n = 0, together = 0, clusters = 0;
-	nanoseconds ns = 20000;
-	void *args[] = { &ns };
+	int devices = 0;
+	void *there;
 
-	CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-	for (int priority = least; priority >= greatest; priority--, n++) {
-		cudaStream_t stream;
+	CHECK(cudaGetDeviceCount(&devices));
+	if (devices < 2)
+		return 0;
+	CHECK(cudaSetDevice(1));
+	CHECK(cudaMalloc(&there, bytes));
+	CHECK(cudaSetDevice(0));
+	CHECK(cudaMemcpyPeerAsync(there, 1, from, 0, bytes, 0));
+	return 1;
+}
 
-		CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
-		spin_plain<<<dim3(2, 3, 4), dim3(8, 4, 2), 128, stream>>>(ns);
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 5, clusters = 0, peers, low, high;
+	const size_t bytes = 1 << 20;
+	nanoseconds ns = 5000;
+	void *arguments[] = { &ns };
+	cudaStream_t slow, urgent;
+	char *a, *b;
+
+	CHECK(cudaMalloc((void **)&a, bytes));
+	CHECK(cudaMalloc((void **)&b, bytes));
+	CHECK(cudaDeviceGetStreamPriorityRange(&low, &high));
+	CHECK(cudaStreamCreateWithPriority(&slow, cudaStreamNonBlocking, low));
+	CHECK(cudaStreamCreateWithPriority(&urgent, cudaStreamNonBlocking, high));
+	CHECK(cudaMemsetAsync(a, 3, bytes, slow));
+	CHECK(cudaStreamSynchronize(slow));
+	for (int i = 0; i < n; i++) {
+		spin_plain<<<dim3(1 + i, 2, 3), dim3(8, 4, 2)>>>(ns);
+		spin_shared<<<2, 64, 1024 * (i + 1), slow>>>(ns, nullptr);
+		CHECK(cudaLaunchCooperativeKernel((const void *)spin_cooperative, dim3(2), dim3(32), arguments, 0, slow));
+		clusters += launch_cluster(ns);
+		spin_urgent<<<1, 32, 0, urgent>>>(ns);
 		CHECK(cudaGetLastError());
-		if (cudaLaunchCooperativeKernel((const void *)spin_together, dim3(2), dim3(64), args, 0, stream) == cudaSuccess)
-			together++;
-		cudaGetLastError();
-		clusters += launch_clusters(stream);
-		CHECK(cudaStreamSynchronize(stream));
-		CHECK(cudaStreamDestroy(stream));
+		CHECK(cudaMemcpyAsync(b, a, bytes / (i + 1), cudaMemcpyDeviceToDevice, slow));
 	}
+	CHECK(cudaDeviceSynchronize());
+	peers = copy_to_peer(a, bytes);
+	CHECK(cudaMemset(a, 1, 4096));
+	CHECK(cudaMemset(b, 2, 64));
+	CHECK(cudaDeviceSynchronize());
 	puts("Name,Instances");
-	printf("spin_plain(unsigned long long),%d\nstreams,%d\npriorities,%d to %d\n", n, n, least, greatest);
-	printf("expect kernel spin_plain %d\nexpect kernel spin_together %d\nexpect kernel spin_clusters %d\n", n, together, clusters);
+	printf("spin_plain(unsigned long long),%d\n", n);
+	printf("spin_cooperative(unsigned long long),%d\nspin_urgent(unsigned long long),%d\n", n, n);
+	if (clusters)
+		printf("spin_cluster(unsigned long long),%d\n", clusters);
+	printf("memset,3\n");
+	fprintf(stderr, "%d copies on the device, %d to a peer\n", n, peers);
 	return 0;
 }

@@ -173,6 +173,19 @@ static uint8_t copy_kind(int src, int dst)
 	return to ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
 }
 
+/* SIM_COPY_AS_KERNEL=1: the driver may well do a copy on the device with a kernel of its own. */
+static void as_kernel(struct op *op)
+{
+	op->type = OP_KERNEL;
+	op->name = "copy_kernel";
+	op->ns = 1000 + op->bytes / 800;
+	for (int i = 0; i < 3; i++)
+		op->grid[i] = op->block[i] = op->cluster[i] = 1;
+	op->grid[0] = (uint32_t)((op->bytes + 65535) / 65536);
+	op->block[0] = 256;
+	op->registers = 16;
+}
+
 /* kind: a CUpti_ActivityMemcpyKind, or 0 to find out.  The bytes move now, the time passes later. */
 int op_memcpy(struct stream *s, void *dst, const void *src, size_t n, int kind, bool async)
 {
@@ -194,6 +207,8 @@ int op_memcpy(struct stream *s, void *dst, const void *src, size_t n, int kind, 
 	memmove(dst, src, n);
 	managed_open(dst, n, false);
 	managed_open(src, n, false);
+	if (op.copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD && sim_env("SIM_COPY_AS_KERNEL", 0))
+		as_kernel(&op);
 	op_submit(s, &op);
 	if (!async && !s->capture)
 		wait_until(s->tail);

@@ -1,16 +1,22 @@
 #!/bin/sh
 # rows.sh TRACE [PID]: what a trace (of one process) says that came out of CUPTI's activity buffers, one line a row, sorted, so that two
-# runs can be compared: texts instead of ids, times from the first one on, no process number.
+# runs can be compared: texts instead of ids, times from the first one on, no process number.  TRACE may be X.dump.gz, what
+# `gprof-trace dump --uncorrected` printed of one process.
 set -eu
 trace=$1
 pid=${2-}
-number=$(gprof-trace dump -k process "$trace" | awk -v pid="$pid" '{
+case $trace in *.dump.gz) number=0 ;; *) number=$(gprof-trace dump -k process "$trace" | awk -v pid="$pid" '{
 	for (i = 2; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
 	if (pid == "" || v["pid"] == pid) n = v["number"]
-} END { print n }')
+} END { print n }') ;; esac
 [ "$number" ] || { echo "rows.sh: no process ${pid:-} in $trace" >&2; exit 1; }
-gprof-trace dump --uncorrected -p "$number" \
-	-k config,health,device,context,stream,kernel,memcpy,memset,sync,overhead,graph,memory,mempool,jit,unified "$trace" |
+case $trace in
+*.dump.gz) gzip -dc "$trace" ;;
+*)
+	gprof-trace dump --uncorrected -p "$number" \
+		-k config,health,device,context,stream,kernel,memcpy,memset,sync,overhead,graph,memory,mempool,jit,unified "$trace"
+	;;
+esac |
 	awk '
 	# Numbers of nanoseconds since 1970 are too long for awk: seconds and nanoseconds apart.
 	function start_of(line) { return match(line, / start=[0-9]+/) ? substr(line, RSTART + 7, RLENGTH - 7) : "" }
