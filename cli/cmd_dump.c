@@ -106,7 +106,8 @@ static void put_tail(struct out *o, struct model *m, const struct chunk *c, cons
 	json_string_n(o, tail, n);
 }
 
-static void dump_rows(struct out *o, struct model *m, const struct chunk *c, const char *rows, const char *tails, size_t left)
+static void dump_rows(struct out *o, struct model *m, const struct chunk *c, const char *rows, const char *tails,
+		      size_t left)
 {
 	const struct record *r = c->record;
 
@@ -153,7 +154,8 @@ static int dump(struct model *m)
 	for (size_t i = 0; i < t->n_chunks && rc == 0; i++) {
 		struct chunk *c = &t->chunks[i];
 
-		if (c->record && !c->bad && wanted[c->head.kind] && (process == UINT64_MAX || process == c->head.process))
+		if (c->record && !c->bad && wanted[c->head.kind] &&
+		    (process == UINT64_MAX || process == c->head.process))
 			rc = dump_chunk(&out, m, c);
 	}
 	if (rc < 0)

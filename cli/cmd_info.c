@@ -161,7 +161,8 @@ static int put_steps(struct out *o, struct model *m)
 	if (!s)
 		return fail("out of memory");
 	steps_how(m, s, how, sizeof how);
-	snprintf(text, sizeof text, "%s%s%s", s->n ? steps_count(m, s, count, sizeof count) : "", s->n ? "; " : "", how);
+	snprintf(text, sizeof text, "%s%s%s", s->n ? steps_count(m, s, count, sizeof count) : "", s->n ? "; " : "",
+		 how);
 	put_line(o, "steps", text);
 	return 0;
 }

@@ -124,7 +124,8 @@ int opt_seconds(const struct opt *o, const char *value)
 
 	errno = 0;
 	seconds = strtod(value, &end);
-	if (end == value || *end || errno || !(seconds >= 0) || seconds > 1e9 || value[strspn(value, "0123456789.eE+-")])
+	if (end == value || *end || errno || !(seconds >= 0) || seconds > 1e9 ||
+	    value[strspn(value, "0123456789.eE+-")])
 		return fail("--%s needs seconds such as 10 or 0.5, not '%s'", o->name, value);
 	*(uint64_t *)o->where = (uint64_t)(seconds * 1000 + 0.5);
 	return 0;
@@ -196,8 +197,8 @@ static int unknown(const struct cmd *cmd, const char *dashes, const char *word, 
 		names[n++] = o->name;
 	names[n++] = "help";
 	nearest = dashes[1] && len <= WORD_MAX ? options_nearest(asked, names, n) : NULL;
-	fail("%s%sno option '%s%.*s'%s%s%s", cmd->name ? cmd->name : "", cmd->name ? " has " : "", dashes, (int)len, word,
-	     nearest ? "; did you mean '--" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	fail("%s%sno option '%s%.*s'%s%s%s", cmd->name ? cmd->name : "", cmd->name ? " has " : "", dashes, (int)len,
+	     word, nearest ? "; did you mean '--" : "", nearest ? nearest : "", nearest ? "'?" : "");
 	hint("%s%s%s --help lists them", program_name(), cmd->name ? " " : "", cmd->name ? cmd->name : "");
 	return OPTIONS_FAILED;
 }

@@ -120,7 +120,8 @@ static void roff_synopsis(FILE *out, const struct program *p, const struct cmd *
 {
 	fprintf(out, "\\fB");
 	roff(out, p->name, strlen(p->name));
-	fprintf(out, "%s%s\\fR%s ", cmd->name ? " " : "", cmd->name ? cmd->name : "", cmd->opts ? " [\\fIOPTIONS\\fR]" : "");
+	fprintf(out, "%s%s\\fR%s ", cmd->name ? " " : "", cmd->name ? cmd->name : "",
+		cmd->opts ? " [\\fIOPTIONS\\fR]" : "");
 	if (cmd->args)
 		roff(out, cmd->args, strlen(cmd->args));
 	fputc('\n', out);

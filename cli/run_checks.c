@@ -224,5 +224,6 @@ void target_check_order(const struct request *r)
 
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
 		if (strcmp(name, launchers[i].name) == 0)
-			note("what %s starts may run outside of gprof-run; it is recorded for sure with: %s", name, launchers[i].better);
+			note("what %s starts may run outside of gprof-run; it is recorded for sure with: %s", name,
+			     launchers[i].better);
 }

@@ -120,7 +120,8 @@ static void add_system(struct places *p, const char *program, const char *versio
 
 static void add_user(struct places *p, const struct env *e, const char *version)
 {
-	const char *base = env_get(e, "PYTHONUSERBASE"), *home = env_get(e, "HOME"), *off = env_get(e, "PYTHONNOUSERSITE");
+	const char *base = env_get(e, "PYTHONUSERBASE"), *home = env_get(e, "HOME"),
+		   *off = env_get(e, "PYTHONNOUSERSITE");
 	char pattern[128];
 
 	if (off && *off)
@@ -154,7 +155,8 @@ static void find_places(struct places *p, const char *program, const struct env 
 	snprintf(config, sizeof config, "%s/pyvenv.cfg", prefix);
 	if (access(config, R_OK) == 0) {
 		add_prefix(p, prefix, version);
-		if (!read_key(config, "include-system-site-packages", value, sizeof value) || strcmp(value, "true") != 0)
+		if (!read_key(config, "include-system-site-packages", value, sizeof value) ||
+		    strcmp(value, "true") != 0)
 			return;
 	}
 	add_user(p, e, version);
@@ -195,9 +197,11 @@ static void see_through_pyenv(char *program, size_t size, const struct env *e)
 		return;
 	snprintf(version, sizeof version, "%.*s", told ? (int)strcspn(told, ":") : 0, told ? told : "");
 	snprintf(file, sizeof file, "%.*s/version", root, program);
-	if (!*version && !first_word(".python-version", version, sizeof version) && !first_word(file, version, sizeof version))
+	if (!*version && !first_word(".python-version", version, sizeof version) &&
+	    !first_word(file, version, sizeof version))
 		return;
-	if (snprintf(real, sizeof real, "%.*s/versions/%s/bin/%s", root, program, version, shims + 7) < (int)size && access(real, X_OK) == 0)
+	if (snprintf(real, sizeof real, "%.*s/versions/%s/bin/%s", root, program, version, shims + 7) < (int)size &&
+	    access(real, X_OK) == 0)
 		strcpy(program, real);
 }
 

@@ -133,7 +133,8 @@ static bool is_ours(const char *path, size_t len)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		size_t n = strlen(names[i]);
 
-		if (len >= n && strncmp(path + len - n, names[i], n) == 0 && (i == 0 || memmem(path, len, "/gprof-", 7)))
+		if (len >= n && strncmp(path + len - n, names[i], n) == 0 &&
+		    (i == 0 || memmem(path, len, "/gprof-", 7)))
 			return true;
 	}
 	return false;

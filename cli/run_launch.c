@@ -86,7 +86,8 @@ static void wait_and_execute(const struct launch *l, int line, const struct targ
 	_exit(EXIT_NOT_EXECUTABLE);
 }
 
-int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain, const struct env *ours)
+int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain,
+		const struct env *ours)
 {
 	sigset_t all;
 	int pair[2];

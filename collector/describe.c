@@ -237,7 +237,8 @@ static void put_host(struct staging *s, const char *boot_id)
 	if (boot_id[0])
 		staging_attribute(s, 0, "boot_id", "%s", boot_id);
 	/* What any of them is good for is the program's to find out; without all three CUDA cannot work. */
-	if (access("/proc/driver/nvidia/version", F_OK) < 0 && access("/dev/nvidiactl", F_OK) < 0 && access("/dev/dxg", F_OK) < 0)
+	if (access("/proc/driver/nvidia/version", F_OK) < 0 && access("/dev/nvidiactl", F_OK) < 0 &&
+	    access("/dev/dxg", F_OK) < 0)
 		staging_attribute(s, 0, "driver", "none");
 }
 

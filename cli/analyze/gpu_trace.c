@@ -65,7 +65,8 @@ static bool unified_read(struct listing *l)
 {
 	struct model *m = l->m;
 
-	return (l->unified_start = MODEL_I64(m, unified, start)) && (l->unified_duration = MODEL_I64(m, unified, duration)) &&
+	return (l->unified_start = MODEL_I64(m, unified, start)) &&
+	       (l->unified_duration = MODEL_I64(m, unified, duration)) &&
 	       (l->unified_bytes = MODEL_U64(m, unified, bytes)) && (l->unified_kind = MODEL_U32(m, unified, kind)) &&
 	       (l->unified_from = MODEL_U32(m, unified, source)) && (l->unified_to = MODEL_U32(m, unified, target)) &&
 	       (l->unified_process = model_row_process(m, ROW_unified));

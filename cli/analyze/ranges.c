@@ -84,7 +84,8 @@ int ranges_sum(struct sums *s)
 /* nsys writes domain:message, and nothing before the colon for the default domain. */
 static const char *name(struct sums *s, struct table *t, uint64_t key)
 {
-	return table_keep(t, "%s:%s", model_string(s->m, (uint32_t)((key & ~STARTEND_KEY) >> 32)), model_string(s->m, (uint32_t)key));
+	return table_keep(t, "%s:%s", model_string(s->m, (uint32_t)((key & ~STARTEND_KEY) >> 32)),
+			  model_string(s->m, (uint32_t)key));
 }
 
 static const char *style(struct sums *s, uint64_t key)
@@ -107,7 +108,8 @@ static const char *why_none(struct model *m, const struct range_filter *f)
 		return "no NVTX ranges in the part of the program's time that was recorded (--delay, --duration)";
 	if (!model_rows(m, ROW_range))
 		return "no NVTX ranges: the program pushed none (see report -r health for what was not recorded)";
-	return f->startend ? "there are push/pop ranges, but no start/end ranges" : "there are start/end ranges, but no push/pop ranges";
+	return f->startend ? "there are push/pop ranges, but no start/end ranges"
+			   : "there are start/end ranges, but no push/pop ranges";
 }
 
 static int print(struct model *m, struct table *t, struct range_filter *f)
@@ -116,12 +118,14 @@ static int print(struct model *m, struct table *t, struct range_filter *f)
 	int rc = sum(&s, f);
 
 	if (rc == 0)
-		rc = sums_print_styles(&s, t, f->pushpop && f->startend && f->whose != OF_LIBRARIES ? style : NULL, name);
+		rc = sums_print_styles(&s, t, f->pushpop && f->startend && f->whose != OF_LIBRARIES ? style : NULL,
+				       name);
 	if (rc == 0 && s.open)
-		table_note(t, "still open when their process ended: %llu; they count to the last time known", (unsigned long long)s.open);
+		table_note(t, "still open when their process ended: %llu; they count to the last time known",
+			   (unsigned long long)s.open);
 	if (rc == 0 && s.others && f->whose == OF_PROGRAM)
-		table_note(t, "ranges of CUDA libraries, which lib_api_sum has (%s:all shows them here too): %llu", t->name,
-			   (unsigned long long)s.others);
+		table_note(t, "ranges of CUDA libraries, which lib_api_sum has (%s:all shows them here too): %llu",
+			   t->name, (unsigned long long)s.others);
 	else if (rc == 0 && !s.groups.n)
 		table_note(t, "%s", why_none(m, f));
 	sums_release(&s);

@@ -14,7 +14,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 {
 	const int64_t *start = MODEL_I64(m, resource, start);
 	const uint64_t *handle = MODEL_U64(m, resource, handle);
-	const uint32_t *type = MODEL_U32(m, resource, type), *object = MODEL_U32(m, resource, object), *name = MODEL_U32(m, resource, name);
+	const uint32_t *type = MODEL_U32(m, resource, type), *object = MODEL_U32(m, resource, object),
+		       *name = MODEL_U32(m, resource, name);
 	const uint32_t *domain = MODEL_U32(m, resource, domain), *flags = MODEL_U32(m, resource, flags);
 	const uint32_t *process = model_row_process(m, ROW_resource);
 	uint32_t n, unmapped = 0;
@@ -37,7 +38,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 			TEXT(model_string(m, model_domain(m, process[i], domain[i]))), TEXT(model_string(m, name[i])) });
 	}
 	if (unmapped)
-		table_note(t, "streams and contexts whose id could not be asked for (CUPTI was not up in that thread): %u", unmapped);
+		table_note(t,
+			   "streams and contexts whose id could not be asked for (CUPTI was not up in that thread): %u",
+			   unmapped);
 	if (!t->n_rows)
 		table_note(t, "the program named no devices, streams or other handles through NVTX");
 	return 0;

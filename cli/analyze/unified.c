@@ -180,8 +180,8 @@ static void note_others(const struct unified *u, struct table *t)
 		table_note(t, "pages that several processors fought over: thrashing %llu times, throttled %llu times, mapped remotely %llu times",
 			   (unsigned long long)n[THRASHING], (unsigned long long)n[THROTTLING], (unsigned long long)n[REMOTE_MAP]);
 	if (!u->cpu_faults || !u->gpu_faults)
-		table_note(t, "page faults of %s were not recorded (--cuda-um-%s-page-faults=true)", u->cpu_faults ? "GPUs" : "the CPU",
-			   u->cpu_faults ? "gpu" : "cpu");
+		table_note(t, "page faults of %s were not recorded (--cuda-um-%s-page-faults=true)",
+			   u->cpu_faults ? "GPUs" : "the CPU", u->cpu_faults ? "gpu" : "cpu");
 }
 
 static bool moves_or_faults(uint32_t kind)
@@ -246,8 +246,9 @@ static int run_total(struct model *m, struct table *t, const char *variant)
 		why_none(&u, t, "transfers and page faults of unified memory", true);
 		return 0;
 	}
-	table_row(t, (const struct cell[]){ megabytes(all.htod), megabytes(all.dtoh), u.cpu_faults ? NUMBER(all.cpu) : UNKNOWN,
-					    u.gpu_faults ? NUMBER(all.gpu) : UNKNOWN, hex(t, lowest), hex(t, highest) });
+	table_row(t, (const struct cell[]){
+			     megabytes(all.htod), megabytes(all.dtoh), u.cpu_faults ? NUMBER(all.cpu) : UNKNOWN,
+			     u.gpu_faults ? NUMBER(all.gpu) : UNKNOWN, hex(t, lowest), hex(t, highest) });
 	note_others(&u, t);
 	return 0;
 }
@@ -265,11 +266,12 @@ int unified_text(struct model *m, char *text, size_t size)
 		return -1;
 	for (size_t i = 0; i < u.n; i++)
 		add(&all, &u, i);
-	n = (size_t)snprintf(text, size, "%llu.%llu MB to GPUs, %llu.%llu MB back", (unsigned long long)all.htod / 1000000,
-			     (unsigned long long)all.htod / 100000 % 10, (unsigned long long)all.dtoh / 1000000,
-			     (unsigned long long)all.dtoh / 100000 % 10);
+	n = (size_t)snprintf(text, size, "%llu.%llu MB to GPUs, %llu.%llu MB back",
+			     (unsigned long long)all.htod / 1000000, (unsigned long long)all.htod / 100000 % 10,
+			     (unsigned long long)all.dtoh / 1000000, (unsigned long long)all.dtoh / 100000 % 10);
 	if (u.cpu_faults && n < size)
-		n += (size_t)snprintf(text + n, size - n, ", page faults of the CPU: %llu", (unsigned long long)all.cpu);
+		n += (size_t)snprintf(text + n, size - n, ", page faults of the CPU: %llu",
+				      (unsigned long long)all.cpu);
 	if (u.gpu_faults && n < size)
 		n += (size_t)snprintf(text + n, size - n, ", of GPUs: %llu", (unsigned long long)all.gpu);
 	if (n < size)

@@ -60,7 +60,8 @@ bool why_window(struct model *m, char *text, size_t size)
 	double delay = seconds_of(m, "setting.delay_ms"), duration = seconds_of(m, "setting.duration_ms");
 
 	if (delay > 0 && duration > 0)
-		snprintf(text, size, "only %g s were recorded, from %g s after the start on (--delay, --duration)", duration, delay);
+		snprintf(text, size, "only %g s were recorded, from %g s after the start on (--delay, --duration)",
+			 duration, delay);
 	else if (delay > 0)
 		snprintf(text, size, "only what came %g s after the start and later was recorded (--delay)", delay);
 	else if (duration > 0)
@@ -86,7 +87,8 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	} else if (why_window(m, text, sizeof text)) {
 		put(w, "CUDA was used, but not in the time that was recorded", "", text);
 	} else {
-		put(w, "CUDA was used, and no such row arrived: the program launched none, or CUPTI delivered none", "", "");
+		put(w, "CUDA was used, and no such row arrived: the program launched none, or CUPTI delivered none", "",
+		    "");
 	}
 }
 

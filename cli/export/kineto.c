@@ -382,7 +382,9 @@ static void overhead(struct export *x, size_t row, uint32_t track, int64_t start
 /* Kineto has none of these.  Not a gpu_memcpy: readers take those for copies that a call has launched into a stream. */
 static void unified(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration)
 {
-	static const char *const causes[] = { "unknown", "call", "page fault", "prefetch", "eviction", "access counters" };
+	static const char *const causes[] = {
+		"unknown", "call", "page fault", "prefetch", "eviction", "access counters"
+	};
 	static const char *const accesses[] = { "unknown", "read", "write", "atomic", "prefetch" };
 	struct kineto *k = own(x);
 	const char *transfer = unified_words(k->unified_kind[row]);
@@ -397,7 +399,8 @@ static void unified(struct export *x, size_t row, uint32_t track, int64_t start,
 		   (unsigned long long)k->unified_address[row]);
 	if (transfer) {
 		put_bytes(x->out, k->unified_bytes[row], duration);
-		out_format(x->out, ", \"cause\": \"%s\"}}", cause < sizeof causes / sizeof *causes ? causes[cause] : "unknown");
+		out_format(x->out, ", \"cause\": \"%s\"}}",
+			   cause < sizeof causes / sizeof *causes ? causes[cause] : "unknown");
 	} else {
 		out_format(x->out, ", \"groups\": %u, \"access\": \"%s\"}}", k->unified_faults[row],
 			   access < sizeof accesses / sizeof *accesses ? accesses[access] : "unknown");
@@ -431,8 +434,10 @@ static bool columns_read(struct kineto *k, struct model *m)
 	       (k->node_range = MODEL_U64(m, graph_node, range)) && model_graph_nodes(m) == 0 &&
 	       (k->wait_stream = MODEL_U32(m, sync, stream)) && (k->overhead_kind = MODEL_U32(m, overhead, kind)) &&
 	       (k->unified_kind = MODEL_U32(m, unified, kind)) && (k->unified_cause = MODEL_U32(m, unified, cause)) &&
-	       (k->unified_access = MODEL_U32(m, unified, access)) && (k->unified_faults = MODEL_U32(m, unified, faults)) &&
-	       (k->unified_address = MODEL_U64(m, unified, address)) && (k->unified_bytes = MODEL_U64(m, unified, bytes));
+	       (k->unified_access = MODEL_U32(m, unified, access)) &&
+	       (k->unified_faults = MODEL_U32(m, unified, faults)) &&
+	       (k->unified_address = MODEL_U64(m, unified, address)) &&
+	       (k->unified_bytes = MODEL_U64(m, unified, bytes));
 }
 
 #define DAY 86400000000000ll

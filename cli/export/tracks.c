@@ -135,7 +135,8 @@ uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread)
 uint32_t track_of_steps(struct export *x, uint32_t process)
 {
 	bool new;
-	uint32_t *place = map_put(&x->places, (uint64_t)process << 34 | (uint64_t)NO_THREAD << 2, (uint32_t)x->n_tracks, &new);
+	uint32_t *place =
+		map_put(&x->places, (uint64_t)process << 34 | (uint64_t)NO_THREAD << 2, (uint32_t)x->n_tracks, &new);
 
 	if (!place) {
 		x->oom = true;

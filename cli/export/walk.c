@@ -361,8 +361,8 @@ static int walk_unified(struct export *x)
 			x->untimed++;
 			continue;
 		}
-		track = track_of_stream(x, TRACK_UNIFIED, p, target[row] != UINT32_MAX ? target[row] : source[row], faults, start[row],
-					time_add(start[row], duration[row]));
+		track = track_of_stream(x, TRACK_UNIFIED, p, target[row] != UINT32_MAX ? target[row] : source[row],
+					faults, start[row], time_add(start[row], duration[row]));
 		if (x->oom)
 			break;
 		x->format->unified(x, row, track, start[row], duration[row]);

@@ -33,8 +33,8 @@ static int compare_schemas(const void *a, const void *b)
 }
 
 /* Rows of a kind with their string ids made the model's, each at the end of what fn makes of it. */
-static int read_rows(struct model *m, unsigned kind, struct payloads *p, int (*fn)(struct model *, struct payloads *, const struct part *,
-										     const void *rows))
+static int read_rows(struct model *m, unsigned kind, struct payloads *p,
+		     int (*fn)(struct model *, struct payloads *, const struct part *, const void *rows))
 {
 	struct kind *k = &m->kinds[kind];
 	const struct record *r = record_by_kind(kind);
@@ -157,7 +157,8 @@ static int take_payloads(struct model *m, struct payloads *p, const struct part 
 	size_t at = 0;
 	int rc = trace_tails(&m->trace, part->chunk, &tails) == 0 ? 0 : 1;
 
-	for (uint32_t i = 0; rc == 0 && i < part->chunk->head.rows && row[i].bytes <= tails.len - at; at += row[i++].bytes) {
+	for (uint32_t i = 0; rc == 0 && i < part->chunk->head.rows && row[i].bytes <= tails.len - at;
+	     at += row[i++].bytes) {
 		const char *data;
 
 		if (part->keep && !part->keep[i])

@@ -64,8 +64,9 @@ static int64_t extend(uint64_t v, size_t size)
 
 static bool is_signed(uint64_t type)
 {
-	return type == PAYLOAD_SHORT || type == PAYLOAD_INT || type == PAYLOAD_LONG || type == PAYLOAD_LONGLONG || type == PAYLOAD_INT8 ||
-	       type == PAYLOAD_INT16 || type == PAYLOAD_INT32 || type == PAYLOAD_INT64 || type == PAYLOAD_WCHAR;
+	return type == PAYLOAD_SHORT || type == PAYLOAD_INT || type == PAYLOAD_LONG || type == PAYLOAD_LONGLONG ||
+	       type == PAYLOAD_INT8 || type == PAYLOAD_INT16 || type == PAYLOAD_INT32 || type == PAYLOAD_INT64 ||
+	       type == PAYLOAD_WCHAR;
 }
 
 static double half(uint16_t bits)
@@ -153,12 +154,14 @@ static bool add_enum(const struct decode *d, struct line *l, const struct schema
 
 static bool is_chars(uint64_t type)
 {
-	return type == PAYLOAD_CHAR || type == PAYLOAD_UCHAR || type == PAYLOAD_CHAR8 || (type >= PAYLOAD_CSTRING && type <= PAYLOAD_UTF8);
+	return type == PAYLOAD_CHAR || type == PAYLOAD_UCHAR || type == PAYLOAD_CHAR8 ||
+	       (type >= PAYLOAD_CSTRING && type <= PAYLOAD_UTF8);
 }
 
 static bool is_wide(uint64_t type)
 {
-	return type == PAYLOAD_UTF16 || type == PAYLOAD_UTF32 || type == PAYLOAD_WCHAR || type == PAYLOAD_CHAR16 || type == PAYLOAD_CHAR32;
+	return type == PAYLOAD_UTF16 || type == PAYLOAD_UTF32 || type == PAYLOAD_WCHAR || type == PAYLOAD_CHAR16 ||
+	       type == PAYLOAD_CHAR32;
 }
 
 static void add_utf8(struct line *l, uint32_t c)
@@ -204,7 +207,8 @@ static void emit(struct decode *d, size_t position, uint32_t name, const struct 
 
 static void walk(struct decode *d, const struct schema_def *s, const uint8_t *data, size_t len);
 
-static void emit_inner(struct decode *d, const struct entry_def *e, const struct schema_def *inner, const struct payload_value *v)
+static void emit_inner(struct decode *d, const struct entry_def *e, const struct schema_def *inner,
+		       const struct payload_value *v)
 {
 	const char *called = e->row.name == STRING_NONE ? "" : model_string(d->m, e->row.name);
 
@@ -296,7 +300,8 @@ static struct payload_shape shape(void *arg, uint64_t id)
 }
 
 /* Entries of a schema as a layout; the caller frees them. */
-static struct payload_entry *layout_of(const struct decode *d, const struct schema_def *s, size_t *n, const struct entry_def **defs)
+static struct payload_entry *layout_of(const struct decode *d, const struct schema_def *s, size_t *n,
+				       const struct entry_def **defs)
 {
 	struct payload_entry *entries;
 
@@ -312,7 +317,8 @@ static struct payload_entry *layout_of(const struct decode *d, const struct sche
 
 static struct payload_shape shape_at(const struct decode *d, uint64_t id, unsigned depth)
 {
-	const struct schema_def *s = depth < DEEPEST && *d->left ? payload_schema_of(d->p, d->process, d->domain, id) : NULL;
+	const struct schema_def *s =
+		depth < DEEPEST && *d->left ? payload_schema_of(d->p, d->process, d->domain, id) : NULL;
 	struct payload_shape found = { 0, 0 };
 	const struct entry_def *defs;
 	struct payload_entry *entries;
@@ -380,7 +386,8 @@ void model_payload_decode(struct model *m, uint32_t process, const struct payloa
 		.text = tail + kept, .texts_end = tail + row->bytes,
 	};
 
-	if (s && s->row.type != PAYLOAD_IS_ENUM && s->row.type != PAYLOAD_IS_UNION && s->row.type != PAYLOAD_IS_UNION_INSIDE)
+	if (s && s->row.type != PAYLOAD_IS_ENUM && s->row.type != PAYLOAD_IS_UNION &&
+	    s->row.type != PAYLOAD_IS_UNION_INSIDE)
 		walk(&d, s, (const uint8_t *)tail, kept);
 	else
 		plain(&d, row->schema, (const uint8_t *)tail, kept);

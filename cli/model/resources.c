@@ -35,13 +35,15 @@ const char *resource_words(uint32_t type)
 const char *model_resource_name(struct model *m, uint32_t process, enum resource_class what, uint32_t object)
 {
 	size_t n = model_rows(m, ROW_resource);
-	const uint32_t *type = MODEL_U32(m, resource, type), *of = MODEL_U32(m, resource, object), *name = MODEL_U32(m, resource, name);
+	const uint32_t *type = MODEL_U32(m, resource, type), *of = MODEL_U32(m, resource, object),
+		       *name = MODEL_U32(m, resource, name);
 	const uint32_t *flags = MODEL_U32(m, resource, flags), *row_process = model_row_process(m, ROW_resource);
 
 	if (!n || !type || !of || !name || !flags || !row_process)
 		return NULL;
 	for (size_t i = n; i-- > 0;)
-		if (row_process[i] == process && flags[i] == RESOURCE_KNOWN && of[i] == object && resource_class(type[i]) == what)
+		if (row_process[i] == process && flags[i] == RESOURCE_KNOWN && of[i] == object &&
+		    resource_class(type[i]) == what)
 			return name[i] == STRING_NONE ? NULL : model_string(m, name[i]);
 	return NULL;
 }

@@ -135,7 +135,8 @@ int main(int argc, char **argv)
 	size = writer_size(out.writer);
 	getrusage(RUSAGE_SELF, &use);
 	if (size < rows) {      /* not one kernel fits in a byte: the blocks were not taken */
-		fprintf(stderr, "collector_bench: %llu rows became %llu bytes\n", (unsigned long long)rows, (unsigned long long)size);
+		fprintf(stderr, "collector_bench: %llu rows became %llu bytes\n", (unsigned long long)rows,
+			(unsigned long long)size);
 		return 1;
 	}
 	printf("kernel rows, block to file\t%.1f\tM rows/s\t%.1fx the time to copy them\n",

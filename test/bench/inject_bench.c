@@ -126,7 +126,8 @@ int main(void)
 	cupti_fake(130001);
 	guest->clock = CLOCK_TSC;
 	for (int i = 0; i < NAMES; i++)
-		snprintf(names[i], sizeof names[i], "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_%d", i);
+		snprintf(names[i], sizeof names[i],
+			 "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_%d", i);
 	tracer.fn.ActivityGetNextRecord = next_record;
 	fill();
 

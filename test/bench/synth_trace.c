@@ -45,7 +45,8 @@ static uint64_t dice(struct synth *s, uint64_t n)
 	return s->random % n;
 }
 
-static void put(struct synth *s, unsigned clock, unsigned kind, const void *rows, size_t n, const void *tails, size_t tail_bytes)
+static void put(struct synth *s, unsigned clock, unsigned kind, const void *rows, size_t n, const void *tails,
+		size_t tail_bytes)
 {
 	if (n && writer_rows(s->w, PROCESS, clock, record_by_kind(kind), rows, n, tails, tail_bytes, &s->err) < 0) {
 		fprintf(stderr, "synth_trace: %s\n", s->err.text);
@@ -127,7 +128,8 @@ static void add_attribute(struct synth *s, uint32_t process, const char *text)
 {
 	struct attribute_row row = { .process = process, .bytes = (uint32_t)strlen(text) };
 
-	if (writer_rows(s->w, process, CLOCK_NONE, record_by_kind(ROW_attribute), &row, 1, (const uint8_t *)text, strlen(text), &s->err) < 0)
+	if (writer_rows(s->w, process, CLOCK_NONE, record_by_kind(ROW_attribute), &row, 1, (const uint8_t *)text,
+			strlen(text), &s->err) < 0)
 		exit(1);
 }
 
@@ -145,7 +147,9 @@ static void definitions(struct synth *s)
 	add_attribute(s, 0, "command=python train.py (synthetic)");
 	add_attribute(s, PROCESS, "name=train.py");
 	for (uint32_t i = 1; i <= NAMES; i++) {
-		snprintf(text, sizeof text, "void at::native::vectorized_elementwise_kernel<4, synthetic_functor_%u<float>>(int, float*)", i);
+		snprintf(text, sizeof text,
+			 "void at::native::vectorized_elementwise_kernel<4, synthetic_functor_%u<float>>(int, float*)",
+			 i);
 		add_string(s, i, text);
 	}
 	add_string(s, NAMES + 1, "cudaLaunchKernel_v7000");
@@ -199,8 +203,9 @@ int main(int argc, char **argv)
 	seconds = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / 1e9;
 	if (writer_finish(s.w, &s.err) < 0)
 		return 1;
-	printf("writer: %" PRIu64 " kernels and their launches\t%.2f\tM rows/s\tone core, making the rows up included\n", n,
-	       2 * (double)n / seconds / 1e6);
+	printf("writer: %" PRIu64
+	       " kernels and their launches\t%.2f\tM rows/s\tone core, making the rows up included\n",
+	       n, 2 * (double)n / seconds / 1e6);
 	printf("bytes of a kernel row\t%.2f\tB\tgoal 3\n", (double)s.bytes_kernel / (double)n);
 	printf("bytes of an API row\t%.2f\tB\tgoal 4\n", (double)s.bytes_api / (double)n);
 	return 0;

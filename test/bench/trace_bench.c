@@ -44,7 +44,8 @@ static void make_pattern(uint8_t pattern[STEP])
 	unsigned n = 0;
 
 	while (n < STEP) {
-		unsigned length = 6 + (unsigned)dice(14), first = (unsigned)dice(KERNELS), times = 1 + (unsigned)dice(12);
+		unsigned length = 6 + (unsigned)dice(14), first = (unsigned)dice(KERNELS),
+			 times = 1 + (unsigned)dice(12);
 		uint8_t block[32];
 
 		for (unsigned i = 0; i < length; i++)
@@ -102,8 +103,8 @@ static size_t load(const char *path, unsigned wanted, struct kernel_row *kernels
 		perror(path);
 		exit(1);
 	}
-	while (n < DISTINCT && fscanf(f, "%u %lld %lld %u %u %u %u %u %u", &kind, &start, &length, &corr, &name, &device, &context,
-				      &stream, &config) == 9) {
+	while (n < DISTINCT && fscanf(f, "%u %lld %lld %u %u %u %u %u %u", &kind, &start, &length, &corr, &name,
+				      &device, &context, &stream, &config) == 9) {
 		if (kind != wanted)
 			continue;
 		if (kind == 1)
@@ -152,7 +153,8 @@ static void encode(const struct stream *s, struct encoded *e, struct packer *p)
 		e->bodies.len = e->n_chunks = 0;
 		for (size_t i = 0; i < s->n; i += e->per) {
 			size_t n = s->n - i < e->per ? s->n - i : e->per;
-			int columns = columns_encode(p, &e->bodies, s->record, s->rows + i * s->record->size, n, NULL, 0);
+			int columns =
+				columns_encode(p, &e->bodies, s->record, s->rows + i * s->record->size, n, NULL, 0);
 
 			if (columns < 0)
 				die("out of memory");
@@ -178,7 +180,8 @@ static double decode(const struct stream *s, const struct encoded *e, unsigned f
 			if (!fields)
 				crc = crc32_of(crc, body, size);
 			for (unsigned f = 0; f < s->record->n_fields; f++)
-				if (fields >> f & 1 && column_decode(body, size, e->columns[c], s->record, f, out, n) < 0)
+				if (fields >> f & 1 &&
+				    column_decode(body, size, e->columns[c], s->record, f, out, n) < 0)
 					die("a column does not decode");
 		}
 	}
@@ -215,8 +218,8 @@ static void show_columns(const struct stream *s, const struct encoded *e)
 	}
 	for (unsigned f = 0; f < s->record->n_fields; f++)
 		if (stored[f] > 0)
-			printf("# %s.%s: %.3f B/row, %u planes in the last chunk\n", s->record->name, s->record->fields[f].name,
-			       stored[f] / (double)s->n, width[f]);
+			printf("# %s.%s: %.3f B/row, %u planes in the last chunk\n", s->record->name,
+			       s->record->fields[f].name, stored[f] / (double)s->n, width[f]);
 }
 
 static void measure(const struct stream *s, unsigned name, unsigned duration)
@@ -259,13 +262,14 @@ static double write_file(int fd, const struct stream *s, size_t per)
 	struct writer *w = writer_new(fd, &h, &err);
 	const struct record *clock = record_by_kind(ROW_clock);
 	size_t repeats = (TOTAL + s->n - 1) / s->n;
-	const int64_t *first = (const int64_t *)s->rows, *last = (const int64_t *)(s->rows + (s->n - 1) * s->record->size);
+	const int64_t *first = (const int64_t *)s->rows,
+		      *last = (const int64_t *)(s->rows + (s->n - 1) * s->record->size);
 	int64_t begin = cpu_ns(), took;
 
 	for (size_t r = 0; r < repeats; r++)
 		for (size_t i = 0; i < s->n; i += per)
-			writer_rows(w, 1, CLOCK_REAL, s->record, s->rows + i * s->record->size, s->n - i < per ? s->n - i : per, NULL, 0,
-				    &err);
+			writer_rows(w, 1, CLOCK_REAL, s->record, s->rows + i * s->record->size,
+				    s->n - i < per ? s->n - i : per, NULL, 0, &err);
 	took = cpu_ns() - begin;
 	for (int64_t t = *first; t < *last; t += 100000000) {
 		struct clock_row row = { .mono = t - *first, .real = t + (t - *first) / 20000 };
@@ -288,7 +292,8 @@ static double read_file(const char *path, const struct stream *s, unsigned name,
 	if (trace_open(&t, path, 0, &err) < 0)
 		die(err.text);
 	for (struct chunk *c = t.chunks; c < t.chunks + t.n_chunks; c++)
-		if (c->record == s->record && (trace_column(&t, c, name, names) < 0 || trace_spans(&t, c, starts, lengths) < 0))
+		if (c->record == s->record &&
+		    (trace_column(&t, c, name, names) < 0 || trace_spans(&t, c, starts, lengths) < 0))
 			die("a chunk cannot be read");
 	took = cpu_ns() - begin;
 	trace_close(&t);
