@@ -1,19 +1,21 @@
 /*
- * The program's own profiler (torch.profiler's libkineto, or anything else that is linked to libcupti), and how it and we use the one
- * CUPTI of the process together.  It must see what it would see without us.
+ * The program's own profiler (torch.profiler's libkineto, or anything else that is linked to libcupti), and how it and
+ * we use the one CUPTI of the process together.  It must see what it would see without us.
  *
  *	cupti_exports.c   its calls arrive here: our preloaded object exports them, and comes before libcupti
- *	cupti_client.c    what it asked for; subscription and callbacks, each side told what it enabled itself
- *	cupti_yield.c     --cupti=yield: activity records are its alone while it has a kind enabled; the gap is named in health
+ *	cupti_both.c      subscription and callbacks: each side is told what it enabled itself
+ *	cupti_client.c    what it asked for of the rest
+ *	cupti_yield.c     --cupti=yield: activity records are its alone while it has a kind enabled; the gap is named in
+ *	                  health
  *	cupti_share.c     --cupti=share: CUPTI delivers to us, and it gets copies of the records that are its own
  *	cupti_window.c    which those are
  *	cupti_clock.c     its clock
  *
- * Whoever comes first subscribes with our callback, so it may come before the driver is up.  With --cupti=keep nothing of this
- * happens: who comes second is refused by CUPTI.
+ * Whoever comes first subscribes with our callback, so it may come before the driver is up.  With --cupti=keep nothing
+ * of this happens: who comes second is refused by CUPTI.
  *
- * No lock of ours is held while one of its functions runs.  `gate` is held over calls of CUPTI that switch things, and is a lock that
- * gives up waiting (lock.h): CUPTI may call us back on another thread meanwhile.
+ * No lock of ours is held while one of its functions runs.  `gate` is held over calls of CUPTI that switch things, and
+ * is a lock that gives up waiting (lock.h): CUPTI may call us back on another thread meanwhile.
  */
 #ifndef INJECT_CUPTI_CLIENT_H
 #define INJECT_CUPTI_CLIENT_H
@@ -47,8 +49,8 @@ extern struct cupti_client cupti_client;
 /* ---- the calls (cupti_exports.c); each answers as CUPTI would ---- */
 
 /*
- * Is its call answered by us?  fn: the function of libcupti that it would have reached.  True while we record with that library, and
- * before: then the library is bound here.
+ * Is its call answered by us?  fn: the function of libcupti that it would have reached.  True while we record with that
+ * library, and before: then the library is bound here.
  */
 bool cupti_client_serves(void *fn);
 
@@ -102,5 +104,6 @@ void cupti_client_unlock(void);
 void cupti_client_refused(const char *who);
 
 void cupti_client_forget(void);
+void cupti_both_forget(void);
 
 #endif

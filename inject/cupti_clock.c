@@ -39,8 +39,8 @@ uint64_t (*cupti_clock_get(void))(void)
 }
 
 /*
- * The last one is always the newest; those before it are `apart`.  When there is no room every second one goes, so that they reach back to
- * the first however long that is.
+ * The last one is always the newest; those before it are `apart`.  When there is no room every second one goes, so that
+ * they reach back to the first however long that is.
  */
 void cupti_clock_put(int64_t realtime, uint64_t theirs)
 {

@@ -1,7 +1,7 @@
 /*
- * The clock of the program's own profiler.  With cuptiActivityRegisterTimestampCallback() it asks for records in the time of a function
- * of its own (libkineto: the processor's time-stamp counter).  CUPTI keeps its own clock for us, and the copies are converted: between
- * two readings of both clocks, linearly.
+ * The clock of the program's own profiler.  With cuptiActivityRegisterTimestampCallback() it asks for records in the
+ * time of a function of its own (libkineto: the processor's time-stamp counter).  CUPTI keeps its own clock for us, and
+ * the copies are converted: between two readings of both clocks, linearly.
  */
 #ifndef INJECT_CUPTI_CLOCK_H
 #define INJECT_CUPTI_CLOCK_H

@@ -15,7 +15,10 @@
 
 /* ---- who calls, and whom ---- */
 
-/* The first place that calls an export remembers what it found: looking it up takes microseconds, and profilers call from few places. */
+/*
+ * The first place that calls an export remembers what it found: looking it up takes microseconds, and profilers call
+ * from few places.
+ */
 struct place {
 	uint32_t taken, known;
 	const void *caller;
@@ -26,7 +29,8 @@ static bool is_this_object(const void *fn)
 {
 	Dl_info mine, its;
 
-	return dladdr((const void *)(uintptr_t)is_this_object, &mine) && dladdr(fn, &its) && mine.dli_fbase == its.dli_fbase;
+	return dladdr((const void *)(uintptr_t)is_this_object, &mine) && dladdr(fn, &its) &&
+	       mine.dli_fbase == its.dli_fbase;
 }
 
 /* Of the libcupti that the calling object is linked to: a lookup through that object does not see preloaded ones. */
@@ -86,8 +90,8 @@ static const char *who(const void *caller)
 }
 
 /*
- * Every export begins so.  real: what would have been called without us.  A process in which we record nothing, or that has a second
- * copy of libcupti, goes there and nowhere else.
+ * Every export begins so.  real: what would have been called without us.  A process in which we record nothing, or that
+ * has a second copy of libcupti, goes there and nowhere else.
  */
 #define CALLER __builtin_return_address(0)
 #define PASS_ON_UNLESS_SERVED(name, ...)                                                        \
@@ -120,7 +124,8 @@ EXPORT int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, int, ui
 			     struct cupti_subscriber_params *params)
 {
 	static struct place place;
-	__typeof__(&cuptiSubscribe_v2) real = (__typeof__(&cuptiSubscribe_v2))real_function("cuptiSubscribe_v2", CALLER, &place);
+	__typeof__(&cuptiSubscribe_v2) real =
+		(__typeof__(&cuptiSubscribe_v2))real_function("cuptiSubscribe_v2", CALLER, &place);
 
 	if (cupti_client_serves((void *)(uintptr_t)real))
 		return cupti_client_subscribe(subscriber, callback, user, params, who(CALLER));

@@ -1,8 +1,10 @@
 /*
- * Functions of libcupti that the object exports.  It is preloaded, so a library that is linked to libcupti calls these instead.  Each
- * is answered by cupti_client.c while we use CUPTI too, and goes on to the libcupti that the caller is linked to otherwise.
+ * Functions of libcupti that the object exports.  It is preloaded, so a library that is linked to libcupti calls these
+ * instead.  Each is answered by cupti_client.c while we use CUPTI too, and goes on to the libcupti that the caller is
+ * linked to otherwise.
  *
- * Only those that must know of both sides.  libcupti's calls of its own functions do not come here: it is linked with -Bsymbolic.
+ * Only those that must know of both sides.  libcupti's calls of its own functions do not come here: it is linked with
+ * -Bsymbolic.
  */
 #ifndef INJECT_CUPTI_EXPORTS_H
 #define INJECT_CUPTI_EXPORTS_H

@@ -80,7 +80,8 @@ int cupti_share_kind(bool on, bool dump, int kind)
 
 void cupti_share_settle(void)
 {
-	static const uint32_t work[] = { KIND_MEMCPY, KIND_MEMSET, KIND_KERNEL, KIND_CONCURRENT_KERNEL, KIND_MEMCPY2, KIND_GRAPH };
+	static const uint32_t work[] = { KIND_MEMCPY,  KIND_MEMSET, KIND_KERNEL, KIND_CONCURRENT_KERNEL,
+					 KIND_MEMCPY2, KIND_GRAPH };
 	bool ours = cupti_activity_asked(KIND_GRAPH), want = ours;
 
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++)
@@ -227,7 +228,8 @@ bool cupti_copy_record(struct cupti_copy *c, const uint8_t *record, size_t size)
 		copy(c->lot, record, size);
 		return true;
 	}
-	if (c->lot)     /* too small for this record: it gets it back, and the record is lost as it would be with CUPTI */
+	/* too small for this record: it gets it back, and the record is lost as it would be with CUPTI */
+	if (c->lot)
 		hand_over(c->lot);
 	c->lot = NULL;
 	cupti_share_add_dropped(1);

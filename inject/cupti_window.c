@@ -17,8 +17,8 @@ static uint8_t newest[KINDS];           /* 1 + place of the newest window; 0: no
 static uint32_t lock, pending, any;
 
 /*
- * What is at the same place in every version.  Offset 0 is the kind: "none".  Kinds that we never read have no layout of their own;
- * what the profiler does not know either is passed on as it is.
+ * What is at the same place in every version.  Offset 0 is the kind: "none".  Kinds that we never read have no layout
+ * of their own; what the profiler does not know either is passed on as it is.
  */
 static const struct fields {
 	uint8_t corr, times[CUPTI_TIMES];
@@ -30,7 +30,8 @@ static const struct fields {
 	[5]  = { 32, { 8, 16 } },                       /* RUNTIME */
 	[10] = { 92, { 16, 24, 32, 120, 128 } },        /* CONCURRENT_KERNEL */
 	[12] = { 0,  { 8 } },                           /* MARKER */
-	[17] = { 0,  { 24, 32 } },                      /* OVERHEAD: the correlation id is of some versions and kinds only */
+	/* OVERHEAD: the correlation id is of some versions and kinds only */
+	[17] = { 0,  { 24, 32 } },
 	[20] = { 0,  { 8 } },                           /* ENVIRONMENT */
 	[22] = { 60, { 16, 24 } },                      /* MEMCPY2 */
 	[25] = { 0,  { 16, 24 } },                      /* UNIFIED_MEMORY_COUNTER */

@@ -1,7 +1,7 @@
 /*
- * Which activity records belong to the program's own profiler: those of work that was begun while it had the record's kind enabled.
- * CUPTI alone would tell by the launch, so we do too: correlation ids count launches, and a record's time is that of the GPU, which may
- * come much later.  Nothing here calls anybody.
+ * Which activity records belong to the program's own profiler: those of work that was begun while it had the record's
+ * kind enabled. CUPTI alone would tell by the launch, so we do too: correlation ids count launches, and a record's time
+ * is that of the GPU, which may come much later.  Nothing here calls anybody.
  */
 #ifndef INJECT_CUPTI_WINDOW_H
 #define INJECT_CUPTI_WINDOW_H
@@ -14,7 +14,9 @@
 void cupti_window_open(uint32_t kind, int64_t now);
 void cupti_window_close(uint32_t kind, int64_t now);
 
-/* Is there a window whose first or last correlation id is not known yet?  Then the next API call that begins tells it. */
+/*
+ * Is there a window whose first or last correlation id is not known yet?  Then the next API call that begins tells it.
+ */
 bool cupti_window_pending(void);
 void cupti_window_begun(uint32_t corr);
 

@@ -64,12 +64,16 @@ static void gap_ends(void)
 		strcpy(gap.list + n, text);
 	else if (n && gap.list[n - 1] != '.')
 		strcpy(gap.list + n, " ..");
-	health_restate(HEALTH_cupti_yielded, 0, "%.20s, %u times, %.3f s: %s", cupti_client.name, gap.n, (double)gap.total / 1e9, gap.list);
+	health_restate(HEALTH_cupti_yielded, 0, "%.20s, %u times, %.3f s: %s", cupti_client.name, gap.n,
+		       (double)gap.total / 1e9, gap.list);
 }
 
 /* ---- handing over ---- */
 
-/* Everything of ours out of CUPTI.  Where flushing is not allowed the driver makes or ends a context, which has no work yet. */
+/*
+ * Everything of ours out of CUPTI.  Where flushing is not allowed the driver makes or ends a context, which has no work
+ * yet.
+ */
 static void empty(void)
 {
 	if (!cupti_buffers_out() || !cupti_client_may_flush())
@@ -136,7 +140,10 @@ void cupti_yield_end(void)
 	gap_ends();
 }
 
-/* A kernel that still runs keeps its buffer with CUPTI; a profiler that does not flush after it has disabled everything would not miss it. */
+/*
+ * A kernel that still runs keeps its buffer with CUPTI; a profiler that does not flush after it has disabled everything
+ * would not miss it.
+ */
 void cupti_yield_flush(void)
 {
 	tracer.fn.ActivityFlushAll(flushes++ < PATIENCE ? 0 : FLUSH_FORCED);
@@ -159,7 +166,8 @@ void cupti_yield_request(uint8_t **buffer, size_t *size, size_t *max_records)
 
 void cupti_yield_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	void (*completed)(void *, uint32_t, uint8_t *, size_t, size_t) = __atomic_load_n(&cupti_client.completed, __ATOMIC_ACQUIRE);
+	void (*completed)(void *, uint32_t, uint8_t *, size_t, size_t) =
+		__atomic_load_n(&cupti_client.completed, __ATOMIC_ACQUIRE);
 
 	if (completed)
 		completed(context, stream, buffer, size, valid);

@@ -1,9 +1,10 @@
 /*
- * --cupti=yield: while the program's own profiler has an activity kind enabled, CUPTI's activity is its alone.  Our kinds are off, its
- * buffers go to CUPTI and come back to it unread.  API calls go on being recorded: callbacks serve both.
+ * --cupti=yield: while the program's own profiler has an activity kind enabled, CUPTI's activity is its alone.  Our
+ * kinds are off, its buffers go to CUPTI and come back to it unread.  API calls go on being recorded: callbacks serve
+ * both.
  *
- * Before it, CUPTI is flushed by force, so that no record of ours arrives in a buffer of its; what the GPU works on at that moment
- * loses its times.  After it, ours come back only when its last buffer has: by its own flush, else by ours.
+ * Before it, CUPTI is flushed by force, so that no record of ours arrives in a buffer of its; what the GPU works on at
+ * that moment loses its times.  After it, ours come back only when its last buffer has: by its own flush, else by ours.
  */
 #ifndef INJECT_CUPTI_YIELD_H
 #define INJECT_CUPTI_YIELD_H

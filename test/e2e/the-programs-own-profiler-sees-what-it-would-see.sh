@@ -87,6 +87,14 @@ it '--cupti=yield: the GPU rows outside of its profiles are there, and the gaps 
 	is "" "$(health zero_time)$(health cupti_dropped)"
 '
 
+it '--cupti=yield: where disabling kernels may hang (13.0 before Update 1) both are served instead' '
+	eval "$SIM"
+	export SIM_CUPTI_VERSION=130000
+	alike yield
+	as_the_gpu_says
+	is "" "$(health cupti_yielded)"
+'
+
 it '--cupti=yield: a profiler that ends with the program keeps CUPTI until then, and that is said' '
 	eval "$SIM"
 	alike yield leave

@@ -1,12 +1,14 @@
 /*
- * kineto_client [WORD...]: profiles itself with CUPTI as libkineto does, linked to libcupti, and prints what it found: kernels by name
- * with count and summed time, copies, memory sets, calls, external correlations.  Under gprof-run it must print the same.
+ * kineto_client [WORD...]: profiles itself with CUPTI as libkineto does, linked to libcupti, and prints what it found:
+ * kernels by name with count and summed time, copies, memory sets, calls, external correlations.  Under gprof-run it
+ * must print the same.
  *
  *	cycles=N	that many profiles (2), with work that is not profiled before, between and after
  *	kernels=N	in each stretch of work (20)
  *	early		subscribes before cuInit
  *	clock		asks for times of a clock of its own, and checks that records lie within the profile on it
- *	callbacks	no activity: counts the calls it is told of, and times them with the word that CUPTI keeps for each
+ *	callbacks	no activity: counts the calls it is told of, and times them with the word that CUPTI keeps for
+ *			each
  *	threads=N	the work is done by N threads (1)
  *	inside		unsubscribes in its own callback after the first cycle
  *	finalize	cuptiFinalize() after each cycle, and subscribes again
@@ -14,7 +16,8 @@
  *	refuse		gives no buffer at all
  *	graphs		asks for whole graphs, too
  *	noflush		never flushes, but waits for a second at the end
- *	teardown	unsubscribes and finalizes in its own callback after each cycle, as libkineto does with TEARDOWN_CUPTI=1
+ *	teardown	unsubscribes and finalizes in its own callback after each cycle, as libkineto does with
+ *			TEARDOWN_CUPTI=1
  *	second		tries to subscribe once more
  *	fork		a child asks for CUPTI, too
  *	toggle=N	no tables: N threads switch kinds, callbacks, and flush, while others launch
@@ -37,6 +40,8 @@
 	X(cuModuleGetFunction) X(cuMemAlloc_v2) X(cuMemcpyHtoD_v2) X(cuMemsetD32_v2) X(cuStreamCreate)                \
 	X(cuLaunchKernel) X(cuStreamSynchronize) X(cuCtxSynchronize)
 
+#define ull unsigned long long
+
 #define X(fn) static __typeof__(fn) *p_##fn;
 NEEDS(X)
 #undef X
@@ -45,11 +50,11 @@ static const char ptx[] =
 	".version 6.0\n.target sm_60\n.address_size 64\n"
 #define KERNEL(name)                                                                                             \
 	".visible .entry " name "(.param .u64 spin_ns)\n{\n"                                                          \
-	"	.reg .u64 %t<5>;\n	.reg .u32 %n;\n	.reg .pred %p<3>;\n"                                             \
-	"	ld.param.u64 %t0, [spin_ns];\n	mov.u64 %t1, %globaltimer;\n	mov.u32 %n, 0;\n"                         \
-	"again:\n	mov.u64 %t2, %globaltimer;\n	sub.u64 %t3, %t2, %t1;\n	add.u32 %n, %n, 1;\n"                \
-	"	setp.lt.u64 %p0, %t3, %t0;\n	setp.lt.u32 %p1, %n, 16777216;\n	and.pred %p2, %p0, %p1;\n"          \
-	"	@%p2 bra again;\n	ret;\n}\n"
+	" .reg .u64 %t<5>;\n .reg .u32 %n;\n .reg .pred %p<3>;\n"                                                     \
+	" ld.param.u64 %t0, [spin_ns];\n mov.u64 %t1, %globaltimer;\n mov.u32 %n, 0;\n"                               \
+	"again:\n mov.u64 %t2, %globaltimer;\n sub.u64 %t3, %t2, %t1;\n add.u32 %n, %n, 1;\n"                         \
+	" setp.lt.u64 %p0, %t3, %t0;\n setp.lt.u32 %p1, %n, 16777216;\n and.pred %p2, %p0, %p1;\n"                    \
+	" @%p2 bra again;\n ret;\n}\n"
 	KERNEL("spin_inside") KERNEL("spin_outside");
 
 static struct {
@@ -200,7 +205,8 @@ static struct {
 } kernels[16];
 static size_t n_kernels;
 static struct {
-	uint64_t copies, copy_ns, copy_bytes, sets, driver, runtime, external, external_sum, waits, graphs, others, strange_threads, outside;
+	uint64_t copies, copy_bytes, sets, driver, runtime, external, external_sum, waits, graphs, others;
+	uint64_t strange_threads, outside;
 } found;
 
 static void add_kernel(const char *name, uint64_t ns)
@@ -250,7 +256,8 @@ static void one(CUpti_Activity *r)
 		break;
 	case CUPTI_ACTIVITY_KIND_DRIVER:
 		found.driver++;
-		found.strange_threads += o.threads == 1 && ((CUpti_ActivityAPI *)r)->threadId != (uint32_t)pthread_self();
+		if (o.threads == 1)
+			found.strange_threads += ((CUpti_ActivityAPI *)r)->threadId != (uint32_t)pthread_self();
 		check_time(((CUpti_ActivityAPI *)r)->start, ((CUpti_ActivityAPI *)r)->end);
 		break;
 	case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -278,7 +285,8 @@ static void parse(void)
 	for (int i = 0; i < n_buffers; i++) {
 		CUpti_Activity *r = NULL;
 
-		while (buffers[i].ready && cuptiActivityGetNextRecord(buffers[i].data, buffers[i].valid, &r) == CUPTI_SUCCESS)
+		while (buffers[i].ready &&
+		       cuptiActivityGetNextRecord(buffers[i].data, buffers[i].valid, &r) == CUPTI_SUCCESS)
 			one(r);
 	}
 }
@@ -295,16 +303,16 @@ static void print(int cycle)
 	cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
 	qsort(kernels, n_kernels, sizeof *kernels, by_name);
 	for (size_t i = 0; i < n_kernels; i++)
-		printf("%d: kernel %s %llu times, %llu ns\n", cycle, kernels[i].name, (unsigned long long)kernels[i].n,
-		       (unsigned long long)kernels[i].sum);
-	printf("%d: copies %llu (%llu bytes) sets %llu driver calls %llu runtime calls %llu waits %llu graphs %llu\n", cycle,
-	       (unsigned long long)found.copies, (unsigned long long)found.copy_bytes, (unsigned long long)found.sets,
-	       (unsigned long long)found.driver, (unsigned long long)found.runtime, (unsigned long long)found.waits,
-	       (unsigned long long)found.graphs);
-	printf("%d: external %llu sum %llu others %llu\n", cycle, (unsigned long long)found.external,
-	       (unsigned long long)found.external_sum, (unsigned long long)found.others);
-	printf("%d: strange threads %llu, outside of the profile %llu, dropped %s\n", cycle, (unsigned long long)found.strange_threads,
-	       (unsigned long long)found.outside, dropped ? "some" : "none");
+		printf("%d: kernel %s %llu times, %llu ns\n", cycle, kernels[i].name, (ull)kernels[i].n,
+		       (ull)kernels[i].sum);
+	printf("%d: copies %llu (%llu bytes) sets %llu driver calls %llu runtime calls %llu waits %llu graphs %llu\n",
+	       cycle, (ull)found.copies, (ull)found.copy_bytes, (ull)found.sets,
+	       (ull)found.driver, (ull)found.runtime, (ull)found.waits,
+	       (ull)found.graphs);
+	printf("%d: external %llu sum %llu others %llu\n", cycle, (ull)found.external,
+	       (ull)found.external_sum, (ull)found.others);
+	printf("%d: strange threads %llu, outside of the profile %llu, dropped %s\n", cycle, (ull)found.strange_threads,
+	       (ull)found.outside, dropped ? "some" : "none");
 	n_kernels = 0;
 	memset(kernels, 0, sizeof kernels);
 	memset(&found, 0, sizeof found);
@@ -426,11 +434,11 @@ static void profile(int cycle)
 static void only_callbacks(void)
 {
 	run(inside, o.kernels);
-	printf("told of %llu launches, %llu ends; words lost: %llu\n", (unsigned long long)told_enter, (unsigned long long)told_exit,
-	       (unsigned long long)word_lost);
+	printf("told of %llu launches, %llu ends; words lost: %llu\n", (ull)told_enter, (ull)told_exit,
+	       (ull)word_lost);
 	CUPTI(cuptiUnsubscribe, subscriber);
 	run(outside, 3);
-	printf("told of %llu launches after that\n", (unsigned long long)(told_enter - (uint64_t)o.kernels * (unsigned)o.threads));
+	printf("told of %llu launches after that\n", (ull)(told_enter - (uint64_t)o.kernels * (unsigned)o.threads));
 }
 
 /* ---- all at once ---- */
@@ -577,7 +585,7 @@ int main(int argc, char **argv)
 		profile(cycle);
 		run(outside, 5);
 	}
-	printf("contexts told: %llu, words lost: %llu\n", (unsigned long long)told_contexts, (unsigned long long)word_lost);
+	printf("contexts told: %llu, words lost: %llu\n", (ull)told_contexts, (ull)word_lost);
 	if (subscribed)
 		CUPTI(cuptiUnsubscribe, subscriber);
 	return 0;

@@ -1,6 +1,7 @@
 /*
- * cuptiActivityRegisterTimestampCallback(): records carry the times of the client's clock.  Two readings of both clocks, one when it is
- * registered and one when a buffer goes back, and a line between them, as CUPTI converts the GPU's times.
+ * cuptiActivityRegisterTimestampCallback(): records carry the times of the client's clock.  Two readings of both
+ * clocks, one when it is registered and one when a buffer goes back, and a line between them, as CUPTI converts the
+ * GPU's times.
  */
 #include "test/sim/tool.h"
 
@@ -10,13 +11,15 @@
 static CUpti_TimestampCallbackFunc function;
 static uint64_t first_real, first_theirs;
 
-static const struct { uint32_t kind; uint16_t at[4]; } times[] = {
+static const struct { uint32_t kind; uint16_t at[4];
+} times[] = {
 	{ CUPTI_ACTIVITY_KIND_KERNEL, { 16, 24, 32 } }, { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, { 16, 24, 32 } },
-	{ CUPTI_ACTIVITY_KIND_MEMCPY, { 16, 24 } }, { CUPTI_ACTIVITY_KIND_MEMCPY2, { 16, 24 } },
-	{ CUPTI_ACTIVITY_KIND_MEMSET, { 16, 24 } }, { CUPTI_ACTIVITY_KIND_DRIVER, { 8, 16 } },
-	{ CUPTI_ACTIVITY_KIND_RUNTIME, { 8, 16 } }, { CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, { 8, 16 } },
-	{ CUPTI_ACTIVITY_KIND_OVERHEAD, { 24, 32 } }, { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, { 8, 16 } },
-	{ CUPTI_ACTIVITY_KIND_JIT, { 16, 24 } }, { CUPTI_ACTIVITY_KIND_MEMORY2, { 32 } }, { CUPTI_ACTIVITY_KIND_MEMORY_POOL, { 56 } },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY, { 16, 24 } },     { CUPTI_ACTIVITY_KIND_MEMCPY2, { 16, 24 } },
+	{ CUPTI_ACTIVITY_KIND_MEMSET, { 16, 24 } },     { CUPTI_ACTIVITY_KIND_DRIVER, { 8, 16 } },
+	{ CUPTI_ACTIVITY_KIND_RUNTIME, { 8, 16 } },     { CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, { 8, 16 } },
+	{ CUPTI_ACTIVITY_KIND_OVERHEAD, { 24, 32 } },   { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, { 8, 16 } },
+	{ CUPTI_ACTIVITY_KIND_JIT, { 16, 24 } },        { CUPTI_ACTIVITY_KIND_MEMORY2, { 32 } },
+	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, { 56 } },
 };
 
 /* Of several readings the one that was interrupted least. */
@@ -58,8 +61,9 @@ void clock_stamp(uint8_t *records, size_t used)
 				memcpy(&t, records + at + times[i].at[k], sizeof(t));
 				if (!t)
 					continue;
-				t = first_theirs + (uint64_t)(int64_t)((__int128)(int64_t)(theirs - first_theirs) *
-								       (int64_t)(t - first_real) / (int64_t)(real - first_real));
+				t = first_theirs +
+				    (uint64_t)(int64_t)((__int128)(int64_t)(theirs - first_theirs) *
+							(int64_t)(t - first_real) / (int64_t)(real - first_real));
 				memcpy(records + at + times[i].at[k], &t, sizeof(t));
 			}
 }
