@@ -1,12 +1,9 @@
-#include "trace/period.h"
+#include "trace/period_parts.h"
 
 #include <string.h>
 
 /* Launches after which learning is tried first; a step has hardly fewer. */
 #define FIRST_LEARN 24u
-
-/* ns; what is shorter is more often a layer than a step. */
-#define SHORT_STEP 250000
 
 /* Pairs seen more often than this in a ring that shows no period are no landmarks of a long one. */
 #define COMMON 6u
@@ -225,10 +222,10 @@ static bool is_believed(struct period *p, uint64_t before, enum period_when when
 
 	if (before && !is_lost(p))
 		return now * 8 > before * 5;
-	if (when != PERIOD_SETTLED || p->model.named || (p->model.plain && p->model.duration >= SHORT_STEP))
+	if (when != PERIOD_SETTLED || p->model.named || (p->model.plain && p->model.duration >= PERIOD_SHORT))
 		return true;
 	if (p->tentative && now * 20 <= p->tentative * 21 && p->tentative * 20 <= now * 21)
-		return p->n >= (p->model.duration < SHORT_STEP ? 16 : 4) * p->tentative_n;
+		return p->n >= (p->model.duration < PERIOD_SHORT ? 16 : 4) * p->tentative_n;
 	p->tentative = now;
 	p->tentative_n = p->n;
 	return false;

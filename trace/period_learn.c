@@ -151,13 +151,14 @@ static uint32_t find_levels(const struct period *p, uint32_t n, struct level *le
 
 			l->n++;
 			l->n_of[s->family]++;
-			l->covers = c->covers > l->covers ? c->covers : l->covers;
+			l->covers += c->covers;
 			l->count = s->count > l->count ? s->count : l->count;
 			l->strict += c->regular >= 900;
 			l->hinted |= c->hinted;
 			l->graph |= period_at(p, s->newest)->flags & PERIOD_GRAPH;
 		}
 		l->gap = p->candidates[l->first + l->n / 2].gap;
+		l->covers /= l->n;
 	}
 	return n_levels;
 }
@@ -189,13 +190,32 @@ static uint32_t times_in(const struct period *p, const struct level *l, const st
 	return most;
 }
 
+/* ns from one to the next, the shortest that one of its first identities says. */
+static int64_t duration_of(const struct period *p, const struct level *l)
+{
+	int64_t shortest = INT64_MAX;
+
+	for (uint32_t i = 0; i < l->n && i < 4; i++) {
+		const struct period_slot *s = period_slot(p, l, i);
+		int64_t ns = period_at(p, s->newest)->start - period_at(p, p->older[s->family][s->newest])->start;
+
+		shortest = ns < shortest ? ns : shortest;
+	}
+	return shortest;
+}
+
 /*
  * The step, or a longer rhythm of steps?  Accumulation adds an optimizer to each cycle of micro-batches, as logging and evaluation add
- * something to each cycle of steps.  Without knowing an optimizer when we see one, only how often it comes tells them apart.
+ * something to each cycle of steps.  Without knowing an optimizer when we see one, only how often it comes tells them apart.  What
+ * comes more often, fast, and is not all there is, are layers.
  */
 static bool is_step_over(const struct period *p, const struct level *l, const struct level *finer)
 {
-	return weight(l) >= 2 && l->strict * 4 >= l->n * 3 && times_in(p, l, finer) <= 8;
+	if (weight(l) < 2)
+		return false;
+	if (finer->covers < 900 && duration_of(p, finer) < PERIOD_SHORT)
+		return true;
+	return l->strict * 4 >= l->n * 3 && times_in(p, l, finer) <= 8;
 }
 
 /* One launch is no step, unless it is a whole graph. */
@@ -208,7 +228,7 @@ static bool may_be_step(const struct level *l)
  * Longest first: one that an optimizer's kernels are in; else the longest that is a step and not a rhythm of steps.  Levels of names
  * come before levels of configurations alone: with shapes that take turns those have a period of several steps.
  */
-static const struct level *choose(struct period *p, const struct level *levels, uint32_t n)
+static const struct level *choose(struct period *p, const struct level *levels, uint32_t n, enum period_when when)
 {
 	p->pending = false;
 	for (uint32_t i = 0; i < n; i++)
@@ -226,7 +246,7 @@ static const struct level *choose(struct period *p, const struct level *levels, 
 			return l;
 		if (!is_step_over(p, l, finer))
 			continue;
-		if (l->count >= (p->stored < PERIOD_RING / 2 ? 5 : 3))
+		if (l->count >= (p->stored >= PERIOD_RING / 2 || (when == PERIOD_LAST && !p->n_steps) ? 3 : 5))
 			return l;
 		p->pending = true;      /* by chance, so far? */
 	}
@@ -273,7 +293,7 @@ bool period_learn(struct period *p, enum period_when when)
 	if (p->stored < FIRST_ENTRIES)
 		return false;
 	count(p);
-	l = choose(p, levels, find_levels(p, find_candidates(p), levels));
+	l = choose(p, levels, find_levels(p, find_candidates(p), levels), when);
 	if (!l || (l->gap < 2 && !l->graph))
 		return false;
 	if (when == PERIOD_SETTLED && !is_settled(p, l))

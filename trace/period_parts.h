@@ -1,15 +1,19 @@
-/* What the two files that look for a period share: period_learn.c finds how long a step is, period_phase.c where it begins. */
+/* What the files of the detector share.  period.c is fed and hands out steps; period_learn.c finds how long one is, period_phase.c where
+ * it begins. */
 #ifndef TRACE_PERIOD_PARTS_H
 #define TRACE_PERIOD_PARTS_H
 
 #include "trace/period.h"
+
+/* ns; what is shorter is more often a layer than a step. */
+#define PERIOD_SHORT 250000
 
 /* Candidates of the same distance. */
 struct level {
 	uint32_t gap;                   /* launches, the median of its candidates' */
 	uint32_t first, n;              /* its candidates */
 	uint32_t n_of[PERIOD_FAMILIES];
-	uint32_t covers, count;         /* the most of a candidate */
+	uint32_t covers, count;         /* the mean and the most of its candidates */
 	uint32_t strict;                /* candidates with hardly an exception */
 	bool hinted, graph;
 };
