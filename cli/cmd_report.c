@@ -33,7 +33,8 @@ static const struct opt opts[] = {
 	  "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how", NULL, 0 },
 	{ 'n', "limit", "N", opt_u64, &limit, "print N rows of each report; 0 is all (default)", NULL, 0 },
 	PICK_OPTIONS(pick),
-	{ 0, "all-steps", NULL, opt_flag, &all_steps, "report steps: those outside of the recorded windows too", NULL, 0 },
+	{ 0, "all-steps", NULL, opt_flag, &all_steps, "report steps: those outside of the recorded windows too", NULL,
+	  0 },
 	{ 0 },
 };
 
@@ -192,7 +193,8 @@ static int run(int argc, char **argv)
 		return list_reports();
 	if (!names && (*format != 't' || output || sort_key || limit || pick.step || pick.window || all_steps)) {
 		fail("%s is for reports, and -r names none", *format != 't' ? "--format" : output ? "--output" :
-		     sort_key ? "--sort" : limit ? "--limit" : pick.step ? "--step" : pick.window ? "--window" : "--all-steps");
+		     sort_key ? "--sort" : limit ? "--limit" : pick.step ? "--step" : pick.window ? "--window" :
+		     "--all-steps");
 		hint("for example: gprof-trace report -r cuda_gpu_kern_sum; 'report list' names them all");
 		return EXIT_USAGE;
 	}

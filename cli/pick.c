@@ -81,11 +81,14 @@ static int no_step(struct model *m, const struct steps *s, const struct pick *p,
 	steps_there(m, s, wanted->window, there, sizeof there);
 	if (!s->n)
 		fail("'%s' has no steps: %s", model_path(m),
-		     s->asked ? "none of those that --step and --schedule named came" : "no range or mark has the name of one, and nothing repeats clearly");
+		     s->asked ? "none of those that --step and --schedule named came"
+			      : "no range or mark has the name of one, and nothing repeats clearly");
 	else if (!*there)
-		fail("'%s' has no step in window %u; gprof-trace report -r steps --all-steps lists them", model_path(m), wanted->window);
+		fail("'%s' has no step in window %u; gprof-trace report -r steps --all-steps lists them", model_path(m),
+		     wanted->window);
 	else
-		fail("'%s' has no step %s%s; it has %s", model_path(m), p->step, wanted->window ? " in that window" : "", there);
+		fail("'%s' has no step %s%s; it has %s", model_path(m), p->step,
+		     wanted->window ? " in that window" : "", there);
 	return EXIT_FAILED;
 }
 

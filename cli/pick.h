@@ -12,11 +12,12 @@ struct pick {
 	uint64_t window;                /* 0: not given */
 };
 
-#define PICK_OPTIONS(pick)                                                                                                              \
-	{ 0, "step", "[KIND=]A[:B]", opt_text, &(pick).step,                                                                            \
-	  "only what was done in steps A to B, both included; A: is up to the last one, :B from the first; steps are numbered as "       \
-	  "'report -r steps' shows them", NULL, 0 },                                                                                    \
-	{ 0, "window", "N", opt_u64, &(pick).window, "only what was recorded in window N, as 'report -r windows' shows them", NULL, 0 }
+#define PICK_OPTIONS(pick)                                                                                      \
+	{ 0, "step", "[KIND=]A[:B]", opt_text, &(pick).step,                                                    \
+	  "only what was done in steps A to B, both included; A: is up to the last one, :B from the first; "    \
+	  "steps are numbered as 'report -r steps' shows them", NULL, 0 },                                      \
+	{ 0, "window", "N", opt_u64, &(pick).window,                                                            \
+	  "only what was recorded in window N, as 'report -r windows' shows them", NULL, 0 }
 
 /* Makes the model one of that part.  0; EXIT_USAGE or EXIT_FAILED: said why. */
 int pick_apply(const struct pick *p, struct model *m);

@@ -47,9 +47,11 @@ static int put(struct model *m, const struct steps *s, const struct step_kind *k
 	if (recorded < k->n)
 		snprintf(kept, sizeof kept, ", %zu of them recorded", recorded);
 	if (n)
-		snprintf(text, size, "%zu%s%s%s: half take %s or less, number %u the longest with %s; gprof-trace report -r steps says why", k->n, of,
-			 longest->flags & STEP_AUTO ? " found by what is launched" : "", kept, text_time(usual, percentile_of(wall, n, 50)),
-			 longest->number, text_time(worst, most));
+		snprintf(text, size,
+			 "%zu%s%s%s: half take %s or less, number %u the longest with %s; gprof-trace report -r "
+			 "steps says why",
+			 k->n, of, longest->flags & STEP_AUTO ? " found by what is launched" : "", kept,
+			 text_time(usual, percentile_of(wall, n, 50)), longest->number, text_time(worst, most));
 	free(wall);
 	return 0;
 }

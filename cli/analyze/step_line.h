@@ -6,8 +6,10 @@
 
 struct model;
 
-/* "60 (step 0, ...): half take 5.69 ms or less, the longest 22.0 ms (step 0); ..."; "": there are none, or looking for them takes too long.  0,
- * or -1: out of memory. */
+/*
+ * "60: half take 5.69 ms or less, number 7 the longest with 22.0 ms; ..."; "": there are none, or looking for them
+ * takes too long.  0, or -1: out of memory.
+ */
 int step_line(struct model *m, char *text, size_t size);
 
 #endif

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 const char *const step_part_words[STEP_PARTS] = {
-	[PART_WALL] = "wall",     [PART_GPU_WALL] = "gpu wall", [PART_COMPUTE] = "compute", [PART_COMM] = "communication",
+	[PART_WALL] = "wall",     [PART_GPU_WALL] = "gpu wall", [PART_COMPUTE] = "compute",
+	[PART_COMM] = "communication",
 	[PART_COPIES] = "copies", [PART_IDLE] = "gpu idle",     [PART_HOST] = "host",       [PART_CALLS] = "cuda calls",
 };
 
@@ -115,7 +116,8 @@ int step_outliers(const struct step_sample *samples, size_t n, struct step_outli
 		return -1;
 	limit = usual[PART_WALL].p50 / 5 > apart * 5 ? usual[PART_WALL].p50 / 5 : apart * 5;
 	for (size_t i = 0; i < n; i++) {
-		struct step_outlier o = { .sample = (uint32_t)i, .excess = samples[i].part[PART_WALL] - usual[PART_WALL].p50 };
+		struct step_outlier o = { .sample = (uint32_t)i,
+					  .excess = samples[i].part[PART_WALL] - usual[PART_WALL].p50 };
 		size_t at;
 
 		if (o.excess <= limit)

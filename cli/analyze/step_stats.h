@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* What is left when these are taken from the wall time is nobody's. */
-enum step_part { PART_WALL, PART_GPU_WALL, PART_COMPUTE, PART_COMM, PART_COPIES, PART_IDLE, PART_HOST, PART_CALLS, STEP_PARTS };
+enum step_part { PART_WALL, PART_GPU_WALL, PART_COMPUTE, PART_COMM, PART_COPIES, PART_IDLE, PART_HOST, PART_CALLS,
+		 STEP_PARTS };
 
 /* "compute", as a cause */
 extern const char *const step_part_words[STEP_PARTS];
@@ -40,8 +41,8 @@ struct step_outlier {
 };
 
 /*
- * Outliers, the worst first, at most `room` of them; *all gets how many there are.  What makes one: a fifth above the median at least, and
- * five times further away from it than half of the steps are.  -1: out of memory.
+ * Outliers, the worst first, at most `room` of them; *all gets how many there are.  What makes one: a fifth above the
+ * median at least, and five times further away from it than half of the steps are.  -1: out of memory.
  */
 int step_outliers(const struct step_sample *samples, size_t n, struct step_outlier *out, size_t room, size_t *all);
 

@@ -153,7 +153,10 @@ static void add_rows(struct making *k, unsigned which, size_t step, struct step_
 		t->gpu = true;
 		t->parts &= which != GRAPHS;
 		spans_add(&k->all, start, end);
-		spans_add(&k->part[which == KERNELS && communicates(k, k->kernel_name[row]) ? COMM : which], start, end);
+		if (which == KERNELS && communicates(k, k->kernel_name[row]))
+			spans_add(&k->part[COMM], start, end);
+		else
+			spans_add(&k->part[which], start, end);
 	}
 }
 

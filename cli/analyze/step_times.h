@@ -11,7 +11,7 @@ struct step_times {
 	bool gpu;                       /* it launched something that ran on a GPU, with a time */
 	int64_t gpu_start, gpu_end;     /* of the first and the last of that, wherever in time it ran */
 	int64_t busy;                   /* union of all of it */
-	bool parts;                     /* gpu, and nothing of it is a whole graph, of which nobody knows what was inside */
+	bool parts;                     /* gpu, and nothing of it is a whole graph: who knows what was inside */
 	int64_t compute, comm, memcpy, memset;  /* unions of each kind */
 	bool calls;                     /* CUDA calls were recorded */
 	int64_t api;                    /* sum of them; of threads side by side it can be more than wall */

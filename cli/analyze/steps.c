@@ -12,9 +12,12 @@
 #define MOST_OUTLIERS 5u
 
 static const struct heading columns[] = {
-	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "window", COLUMN_ID }, { "process", COLUMN_ID },
-	{ "start_ns", 0 }, { "wall_ns", 0 }, { "gpu_start_ns", 0 }, { "gpu_end_ns", 0 }, { "gpu_wall_ns", 0 }, { "gpu_busy_ns", 0 },
-	{ "compute_ns", 0 }, { "comm_ns", 0 }, { "memcpy_ns", 0 }, { "memset_ns", 0 }, { "gpu_idle_ns", 0 }, { "api_ns", 0 },
+	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "window", COLUMN_ID },
+	{ "process", COLUMN_ID },
+	{ "start_ns", 0 }, { "wall_ns", 0 }, { "gpu_start_ns", 0 }, { "gpu_end_ns", 0 }, { "gpu_wall_ns", 0 },
+	{ "gpu_busy_ns", 0 },
+	{ "compute_ns", 0 }, { "comm_ns", 0 }, { "memcpy_ns", 0 }, { "memset_ns", 0 }, { "gpu_idle_ns", 0 },
+	{ "api_ns", 0 },
 	{ "launches", 0 }, { "kernels", 0 }, { "warmup", COLUMN_ID }, { "complete", COLUMN_ID },
 };
 
@@ -42,9 +45,12 @@ static void put(struct listing *l, const struct step *step, const struct step_ti
 		NUMBER(step->number), name_cell(l, l->s->kinds[step->kind].name), name_cell(l, step->name),
 		IF(step->window, step->window), NUMBER(l->processes[step->process].number),
 		NUMBER(time_sub(step->start, begin)), NUMBER(t->wall),
-		IF(t->gpu, time_sub(t->gpu_start, begin)), IF(t->gpu, time_sub(t->gpu_end, begin)), IF(t->gpu, step_gpu_wall(t)),
-		IF(t->gpu, t->busy), IF(t->parts, t->compute), IF(t->parts, t->comm), IF(t->parts, t->memcpy), IF(t->parts, t->memset),
-		IF(t->gpu, step_gpu_wall(t) - t->busy), IF(t->calls, t->api), IF(t->calls, t->launches), IF(t->counted, t->kernels),
+		IF(t->gpu, time_sub(t->gpu_start, begin)), IF(t->gpu, time_sub(t->gpu_end, begin)),
+		IF(t->gpu, step_gpu_wall(t)),
+		IF(t->gpu, t->busy), IF(t->parts, t->compute), IF(t->parts, t->comm), IF(t->parts, t->memcpy),
+		IF(t->parts, t->memset),
+		IF(t->gpu, step_gpu_wall(t) - t->busy), IF(t->calls, t->api), IF(t->calls, t->launches),
+		IF(t->counted, t->kernels),
 		NUMBER(!!(step->flags & STEP_WARMUP)), NUMBER(!(step->flags & STEP_INCOMPLETE)) });
 #undef IF
 	l->graphs += t->gpu && !t->parts;
@@ -91,7 +97,8 @@ static int put_summary(struct listing *l, size_t kind)
 {
 	char words[80], a[32], b[32], c[32], d[32];
 
-	table_note(l->t, "%zu %s, without %zu warm-up and %zu incomplete:", l->n_samples, kind_words(l, kind, words), l->warmups,
+	table_note(l->t, "%zu %s, without %zu warm-up and %zu incomplete:", l->n_samples, kind_words(l, kind, words),
+		   l->warmups,
 		   l->partial);
 	table_note(l->t, "  %-14s %10s %10s %10s %10s", "", "mean", "p50", "p95", "max");
 	for (int part = 0; part < STEP_PARTS; part++) {
@@ -100,7 +107,8 @@ static int put_summary(struct listing *l, size_t kind)
 		if (step_summary_of(l->samples, l->n_samples, (enum step_part)part, &s) < 0)
 			return -1;
 		if (s.n)
-			table_note(l->t, "  %-14s %10s %10s %10s %10s", step_part_words[part], text_time(a, s.mean), text_time(b, s.p50),
+			table_note(l->t, "  %-14s %10s %10s %10s %10s", step_part_words[part], text_time(a, s.mean),
+				   text_time(b, s.p50),
 				   text_time(c, s.p95), text_time(d, s.max));
 	}
 	return 0;
@@ -117,7 +125,8 @@ static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t
 	if (o->cause == PART_WALL)
 		snprintf(why, sizeof why, "no single part explains it");
 	else
-		snprintf(why, sizeof why, "%s is %s above its median%s", step_part_words[o->cause], text_time(part, o->explained),
+		snprintf(why, sizeof why, "%s is %s above its median%s", step_part_words[o->cause],
+			 text_time(part, o->explained),
 			 o->cause == PART_HOST && o->calls > o->explained / 2 ? ", most of it in CUDA calls" : "");
 	table_note(l->t, "  step %u%s of process %u: %s, %s above the median of %s; %s", step->number, called,
 		   l->processes[step->process].number, text_time(wall, s->part[PART_WALL]), text_time(more, o->excess),
@@ -187,8 +196,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 	for (size_t i = 0; i < l.s->n_kinds && rc == 0; i++)
 		rc = put_kind(&l, i, variant != NULL);
 	if (l.graphs)
-		table_note(t, "steps with whole graphs: %zu; what ran inside those was not recorded, so their compute, communication, copies and "
-			   "kernels are unknown", l.graphs);
+		table_note(t, "steps with whole graphs: %zu; what ran inside those was not recorded, so their compute, "
+			   "communication, copies and kernels are unknown",
+			   l.graphs);
 	table_note(t, "%s", steps_how(m, l.s, how, sizeof how));
 	free(l.times);
 	free(l.samples);
@@ -198,7 +208,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_steps = {
 	.name = "steps",
 	.title = "Steps",
-	.help = "one row a step: host, GPU busy and idle, compute, communication, copies; outliers (:all as --all-steps)",
+	.help = "one row a step: host, GPU busy and idle, compute, communication, copies; outliers",
 	.variants = "all",
 	COLUMNS(columns),
 	.run = run,

@@ -19,15 +19,20 @@ static const char *of_launches(struct model *m, const struct steps *s, char *tex
 			anchor = s->list[i].anchor;
 	}
 	snprintf(text, size, "steps were found by what is launched again and again (confidence %u %%)%s%.200s%s", least,
-		 anchor == STRING_NONE ? "" : ": each begins with '", anchor == STRING_NONE ? "" : model_string(m, model_name(m, anchor, NAME_BASE)),
+		 anchor == STRING_NONE ? "" : ": each begins with '",
+		 anchor == STRING_NONE ? "" : model_string(m, model_name(m, anchor, NAME_BASE)),
 		 anchor == STRING_NONE ? "" : "'");
 	return text;
 }
 
 static const char *none(const struct steps *s, char *text, size_t size)
 {
-	snprintf(text, size, "%s", s->asked ? "no step was recorded: nothing of what --step names came, or the schedule had not come to it"
-					    : "no steps: no range or mark has the name of one, and what is launched does not repeat clearly");
+	if (s->asked)
+		snprintf(text, size,
+			 "no step was recorded: nothing of what --step names came, or the schedule had not come to it");
+	else
+		snprintf(text, size,
+			 "no steps: no range or mark has the name of one, and nothing is launched again and again");
 	return text;
 }
 

@@ -7,7 +7,10 @@
 struct model;
 struct steps;
 
-/* One sentence without a full stop: "NVTX ranges with the names of steps, ProfilerStep#3 the first", or why there are none.  Returns text. */
+/*
+ * One sentence without a full stop: "NVTX ranges with the names of steps, ProfilerStep#3 the first", or why there are
+ * none.  Returns text.
+ */
 const char *steps_how(struct model *m, const struct steps *s, char *text, size_t size);
 
 /* "120 steps, 20 steps of kind val" */

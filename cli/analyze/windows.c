@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "window", COLUMN_ID }, { "cause", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "process", COLUMN_ID }, { "start_ns", 0 },
+	{ "window", COLUMN_ID }, { "cause", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "process", COLUMN_ID },
+	{ "start_ns", 0 },
 	{ "duration_ns", 0 }, { "steps", 0 }, { "kernels", 0 }, { "api_calls", 0 }, { "complete", COLUMN_ID },
 };
 
@@ -40,7 +41,8 @@ static uint64_t steps_in(const struct steps *s, uint32_t process, uint32_t windo
 	return n;
 }
 
-static void put_windows(struct model *m, struct table *t, const struct steps *s, const size_t *kernels, const size_t *calls)
+static void put_windows(struct model *m, struct table *t, const struct steps *s, const size_t *kernels,
+			const size_t *calls)
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
@@ -51,7 +53,8 @@ static void put_windows(struct model *m, struct table *t, const struct steps *s,
 		if (w->selected)
 			table_row(t, (const struct cell[]){
 				NUMBER(w->number), TEXT(window_cause(w->cause)),
-				w->name == STRING_NONE ? UNKNOWN : TEXT(model_string(m, w->name)), NUMBER(p[w->process].number),
+				w->name == STRING_NONE ? UNKNOWN : TEXT(model_string(m, w->name)),
+				NUMBER(p[w->process].number),
 				NUMBER(time_sub(w->start, model_start(m))), NUMBER(time_sub(w->end, w->start)),
 				NUMBER(steps_in(s, w->process, w->number)), NUMBER(kernels[i]), NUMBER(calls[i]),
 				NUMBER(!(w->flags & WINDOW_INCOMPLETE)) });
@@ -72,7 +75,8 @@ static void put_whole(struct model *m, struct table *t, const struct steps *s)
 			continue;
 		table_row(t, (const struct cell[]){
 			NUMBER(1), TEXT("program"), UNKNOWN, NUMBER(p[i].number), NUMBER(time_sub(start, begin)),
-			NUMBER(time_sub(end, start)), NUMBER(steps_in(s, i, 1)), NUMBER(model_process_rows(m, ROW_kernel, i)),
+			NUMBER(time_sub(end, start)), NUMBER(steps_in(s, i, 1)),
+			NUMBER(model_process_rows(m, ROW_kernel, i)),
 			NUMBER(model_process_rows(m, ROW_api, i)), NUMBER(p[i].flags & PROCESS_ENDED ? 1 : 0) });
 	}
 }

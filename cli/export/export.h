@@ -124,8 +124,8 @@ struct step_slice {
 };
 
 /*
- * The steps of the process, kind and thread that has most of them, by start; of several, an empty one more at the end.  named: ranges are
- * called ProfilerStep#N already, and none are needed.  free() *steps.  0, or -1: out of memory.
+ * The steps of the process, kind and thread that has most of them, by start; of several, an empty one more at the
+ * end.  named: ranges are called ProfilerStep#N already, and none are needed.  free() *steps.  0, or -1: out of memory.
  */
 int export_steps(struct export *x, struct step_slice **steps, size_t *n, bool *named);
 

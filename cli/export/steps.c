@@ -48,7 +48,8 @@ static bool on_thread(struct export *x, const struct step *step, struct step_sli
 	const int64_t *start = MODEL_I64(x->m, range, start), *duration = MODEL_I64(x->m, range, duration);
 	const uint32_t *flags = MODEL_U32(x->m, range, flags), *thread = MODEL_U32(x->m, range, thread);
 
-	if (row == NO_ROW || !start || !duration || !flags || !thread || flags[row] & (RANGE_STARTEND | RANGE_INCOMPLETE))
+	if (row == NO_ROW || !start || !duration || !flags || !thread ||
+	    flags[row] & (RANGE_STARTEND | RANGE_INCOMPLETE))
 		return false;
 	s->start = start[row];
 	s->end = time_add(start[row], duration[row]);
@@ -73,13 +74,15 @@ static int choose(struct export *x, const struct steps *s, struct choice *best)
 	*best = (struct choice){ .n = 0 };
 	for (size_t i = 0; i < s->n; i++) {
 		const struct step *step = &s->list[i];
+		uint64_t key;
 		uint32_t *n;
 		bool new;
 
 		if (!wanted(x, step))
 			continue;
-		n = map_put(&counts, (uint64_t)step->process << 44 | (uint64_t)(step->kind & 0xfffffu) << 24 | (step->thread & 0xffffffu), 0,
-			    &new);
+		key = (uint64_t)step->process << 44 | (uint64_t)(step->kind & 0xfffffu) << 24 |
+		      (step->thread & 0xffffffu);
+		n = map_put(&counts, key, 0, &new);
 		if (!n) {
 			map_release(&counts);
 			return -1;
@@ -92,17 +95,20 @@ static int choose(struct export *x, const struct steps *s, struct choice *best)
 	return 0;
 }
 
-static void collect(struct export *x, const struct steps *s, const struct choice *best, struct step_slice *out, size_t *n)
+static void collect(struct export *x, const struct steps *s, const struct choice *best, struct step_slice *out,
+		    size_t *n)
 {
 	int64_t end = INT64_MIN;
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct step *step = &s->list[i];
 		struct step_slice slice = {
-			.start = step->start, .end = step->end, .number = step->number, .process = step->process, .apart = true,
+			.start = step->start, .end = step->end, .number = step->number, .process = step->process,
+			.apart = true,
 		};
 
-		if (!wanted(x, step) || step->process != best->process || step->kind != best->kind || step->thread != best->thread)
+		if (!wanted(x, step) || step->process != best->process || step->kind != best->kind ||
+		    step->thread != best->thread)
 			continue;
 		slice.apart = !on_thread(x, step, &slice);
 		if (slice.start < end)

@@ -144,7 +144,8 @@ uint32_t track_of_steps(struct export *x, uint32_t process)
 	}
 	if (new) {
 		struct track track = {
-			.kind = TRACK_THREAD, .process = process, .id = NO_THREAD, .steps = true, .pid = pid_of_process(x, process)
+			.kind = TRACK_THREAD, .process = process, .id = NO_THREAD, .steps = true,
+			.pid = pid_of_process(x, process)
 		};
 
 		track.tid = free_tid(x, track.pid, STEPS_TID);

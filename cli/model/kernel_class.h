@@ -8,9 +8,9 @@
 struct model;
 
 /*
- * Whether it moves data between GPUs: NCCL's and its relatives', by the rule of Holistic Trace Analysis (hta/common/types.py), so that the
- * numbers are the same: (^nccl.*)|(^hip)|(^hccl)|(.*ncclKernel.*) on the demangled name.  NVSHMEM's and hand-written ones are not known by
- * their names, and count as computation.
+ * Whether it moves data between GPUs: NCCL's and its relatives', by the rule of Holistic Trace Analysis
+ * (hta/common/types.py), so that the numbers are the same: (^nccl.*)|(^hip)|(^hccl)|(.*ncclKernel.*) on the demangled
+ * name.  NVSHMEM's and hand-written ones are not known by their names, and count as computation.
  */
 bool kernel_name_communicates(const char *demangled);
 

@@ -1,4 +1,7 @@
-/* A model of some steps or one window: rows of the others are left out where chunks are decoded, so nobody else needs to know. */
+/*
+ * A model of some steps or one window: rows of the others are left out where chunks are decoded, so nobody else needs
+ * to know.
+ */
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
@@ -9,7 +12,8 @@ static bool happens(unsigned kind)
 	return kind >= ROW_range && kind < ROW_process && kind != ROW_step && kind != ROW_window;
 }
 
-static bool step_wanted(const struct model *m, const struct steps *all, const struct step *step, const struct selection *s)
+static bool step_wanted(const struct model *m, const struct steps *all, const struct step *step,
+			const struct selection *s)
 {
 	uint32_t kind = all->kinds[step->kind].name;
 

@@ -1,6 +1,6 @@
 /*
- * Sets of half-open intervals [time, end) and their arithmetic: when was at least one of these busy, when both, when this
- * and not that.  Pure; what "time" counts is the caller's business.
+ * Sets of half-open intervals [time, end) and their arithmetic: when was at least one of these busy, when both, when
+ * this and not that.  Pure; what "time" counts is the caller's business.
  */
 #ifndef MODEL_SPANS_H
 #define MODEL_SPANS_H
@@ -28,7 +28,10 @@ int64_t spans_union(struct spans *s);
 /* The sum of the lengths of a set that is in order. */
 int64_t spans_length(const struct spans *s);
 
-/* Out gets what lies in both, or in a and not in b; what it held is gone.  It is neither a nor b.  0, or -1: out of memory. */
+/*
+ * Out gets what lies in both, or in a and not in b; what it held is gone.  It is neither a nor b.  0, or -1: out of
+ * memory.
+ */
 int spans_intersect(const struct spans *a, const struct spans *b, struct spans *out);
 int spans_subtract(const struct spans *a, const struct spans *b, struct spans *out);
 

@@ -16,7 +16,8 @@ static int windows_read(struct model *m, struct steps *s)
 {
 	const int64_t *start = MODEL_I64(m, window, start), *duration = MODEL_I64(m, window, duration);
 	const uint32_t *number = MODEL_U32(m, window, number), *first = MODEL_U32(m, window, first_corr);
-	const uint32_t *end = MODEL_U32(m, window, end_corr), *cause = MODEL_U32(m, window, cause), *name = MODEL_U32(m, window, name);
+	const uint32_t *end = MODEL_U32(m, window, end_corr), *cause = MODEL_U32(m, window, cause),
+		       *name = MODEL_U32(m, window, name);
 	const uint32_t *flags = MODEL_U32(m, window, flags), *process = model_row_process(m, ROW_window);
 	size_t n = model_rows(m, ROW_window);
 
@@ -27,8 +28,10 @@ static int windows_read(struct model *m, struct steps *s)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		s->windows[i] = (struct window){
-			.start = start[i], .end = span_end(start[i], duration[i]), .process = process[i], .number = number[i],
-			.cause = cause[i], .name = name[i], .first_corr = first[i], .end_corr = end[i], .flags = flags[i],
+			.start = start[i], .end = span_end(start[i], duration[i]), .process = process[i],
+			.number = number[i],
+			.cause = cause[i], .name = name[i], .first_corr = first[i], .end_corr = end[i],
+			.flags = flags[i],
 			.selected = true,
 		};
 	s->n_windows = n;
@@ -47,7 +50,9 @@ bool steps_recorded_whole(const struct steps *s, uint32_t process)
 /* Whether nothing was kept until something began a window: an order, a range, a schedule. */
 static bool windows_asked(const struct model *m)
 {
-	static const char *const settings[] = { "setting.start_later", "setting.delay_ms", "setting.capture_range", "setting.schedule" };
+	static const char *const settings[] = {
+		"setting.start_later", "setting.delay_ms", "setting.capture_range", "setting.schedule",
+	};
 
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		const char *value = model_attribute(m, settings[i]);
@@ -58,7 +63,10 @@ static bool windows_asked(const struct model *m)
 	return false;
 }
 
-/* A step that was found later, in a trace of which only windows were kept: what lies outside of its window is not there. */
+/*
+ * A step that was found later, in a trace of which only windows were kept: what lies outside of its window is not
+ * there.
+ */
 static void put_into_window(const struct steps *s, struct step *step)
 {
 	for (size_t i = 0; i < s->n_windows; i++) {
@@ -106,21 +114,25 @@ static int steps_read(struct finding *f)
 	struct model *m = f->m;
 	const int64_t *start = MODEL_I64(m, step, start), *duration = MODEL_I64(m, step, duration);
 	const uint64_t *range = MODEL_U64(m, step, range);
-	const uint32_t *number = MODEL_U32(m, step, number), *kind = MODEL_U32(m, step, kind), *name = MODEL_U32(m, step, name);
-	const uint32_t *anchor = MODEL_U32(m, step, anchor), *thread = MODEL_U32(m, step, thread), *window = MODEL_U32(m, step, window);
+	const uint32_t *number = MODEL_U32(m, step, number), *kind = MODEL_U32(m, step, kind),
+		       *name = MODEL_U32(m, step, name);
+	const uint32_t *anchor = MODEL_U32(m, step, anchor), *thread = MODEL_U32(m, step, thread),
+		       *window = MODEL_U32(m, step, window);
 	const uint32_t *first = MODEL_U32(m, step, first_corr), *end = MODEL_U32(m, step, end_corr);
 	const uint32_t *confidence = MODEL_U32(m, step, confidence), *flags = MODEL_U32(m, step, flags);
 	const uint32_t *process = model_row_process(m, ROW_step);
 	struct map names = { 0 };
 	int rc = 0;
 
-	if (!start || !duration || !range || !number || !kind || !name || !anchor || !thread || !window || !first || !end || !confidence ||
-	    !flags || !process)
+	if (!start || !duration || !range || !number || !kind || !name || !anchor || !thread || !window || !first ||
+	    !end || !confidence || !flags || !process)
 		return -1;
 	for (size_t i = 0; i < model_rows(m, ROW_step) && rc == 0; i++) {
 		const struct step step = {
-			.start = start[i], .end = span_end(start[i], duration[i]), .range = range[i], .process = process[i],
-			.kind = kind_named(f, &names, kind[i]), .number = number[i], .name = name[i], .anchor = anchor[i],
+			.start = start[i], .end = span_end(start[i], duration[i]), .range = range[i],
+			.process = process[i],
+			.kind = kind_named(f, &names, kind[i]), .number = number[i], .name = name[i],
+			.anchor = anchor[i],
 			.thread = thread[i], .window = window[i], .first_corr = first[i], .end_corr = end[i],
 			.confidence = confidence[i], .flags = flags[i],
 		};
@@ -167,7 +179,8 @@ static void put_in_order(struct steps *s)
 	if (s->n)
 		qsort(s->list, s->n, sizeof *s->list, by_kind);
 	for (size_t from = 0; from < s->n; from = to) {
-		for (to = from; to < s->n && s->list[to].kind == s->list[from].kind && s->list[to].process == s->list[from].process; to++)
+		for (to = from; to < s->n && s->list[to].kind == s->list[from].kind &&
+				s->list[to].process == s->list[from].process; to++)
 			if (s->source != STEPS_RECORDED)
 				s->list[to].number = (uint32_t)(to - from);
 		find_crowded(s->list + from, to - from);

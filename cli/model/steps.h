@@ -1,6 +1,6 @@
 /*
- * Steps and windows: which part of the program's loop a row belongs to, and in which time it was recorded.  Everything that knows of
- * steps asks here.  Made when they are first asked for: who does not ask pays nothing.
+ * Steps and windows: which part of the program's loop a row belongs to, and in which time it was recorded.  Everything
+ * that knows of steps asks here.  Made when they are first asked for: who does not ask pays nothing.
  */
 #ifndef MODEL_STEPS_H
 #define MODEL_STEPS_H
@@ -21,7 +21,7 @@ enum step_source {
 };
 
 struct step {
-	int64_t start, end;             /* an incomplete one has no end of its own: then it is the last time known of its process */
+	int64_t start, end;             /* end of an incomplete one: where its process or the window ended */
 	uint64_t range;                 /* id of the NVTX range that marks it; 0: none */
 	uint32_t process;               /* position in model_processes() */
 	uint32_t kind;                  /* position in kinds */
@@ -32,7 +32,7 @@ struct step {
 	uint32_t first_corr, end_corr;  /* first <= id < end, modulo 2^32; both 0: no call */
 	uint32_t confidence;            /* percent */
 	uint32_t flags;                 /* STEP_ bits of trace/records.h */
-	bool crowded;                   /* another of its kind runs at the same time: only calls of its thread are its own */
+	bool crowded;                   /* another of its kind runs beside it: only its thread's calls are its own */
 	bool selected;                  /* model_select() took it; true while nothing is selected */
 };
 
@@ -72,9 +72,9 @@ bool steps_recorded_whole(const struct steps *s, uint32_t process);
 bool model_steps_are_cheap(struct model *m);
 
 /*
- * For every row of a kind of records its step of one kind, as position in steps->list, or -1: between two, or not to be told.  API rows
- * and GPU rows go by correlation id, GPU rows with the call that launched them; ranges, marks and rows without an id by their start.
- * free() it; NULL: out of memory.
+ * For every row of a kind of records its step of one kind, as position in steps->list, or -1: between two, or not to be
+ * told.  API rows and GPU rows go by correlation id, GPU rows with the call that launched them; ranges, marks and rows
+ * without an id by their start. free() it; NULL: out of memory.
  */
 int32_t *model_row_steps(struct model *m, unsigned record, size_t step_kind);
 
@@ -91,9 +91,9 @@ struct selection {
 };
 
 /*
- * From now on the model has only the rows of these steps and this window: columns, passes and counts.  Definitions, processes and what is
- * known of them stay whole; arrays got before are gone.  Once in a model's life.  0; 1: nothing is selected, and the model is unchanged
- * (ask model_steps() what there is); -1: out of memory.
+ * From now on the model has only the rows of these steps and this window: columns, passes and counts.  Definitions,
+ * processes and what is known of them stay whole; arrays got before are gone.  Once in a model's life.  0; 1: nothing
+ * is selected, and the model is unchanged (ask model_steps() what there is); -1: out of memory.
  */
 int model_select(struct model *m, const struct selection *s);
 

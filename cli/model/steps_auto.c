@@ -130,7 +130,8 @@ static void feed(struct sequence *q, struct period *p, void (*take)(void *at, co
 	for (size_t i = 0; i < q->n; i++) {
 		uint32_t call = q->calls[i].row;
 		struct period_launch l = {
-			.start = q->start[call], .end = span_end(q->start[call], q->duration[call]), .thread = q->thread[call],
+			.start = q->start[call], .end = span_end(q->start[call], q->duration[call]),
+			.thread = q->thread[call],
 		};
 
 		if (!q->of[call].kind) {
@@ -173,7 +174,8 @@ static uint32_t anchor_of(const struct taking *k, uint64_t number)
 		return STRING_NONE;
 	if (l->kind == ROW_kernel && !k->q->graph[l->row])
 		return k->q->name[l->row];
-	return model_intern(k->f->m, l->kind == ROW_memcpy ? "a copy" : l->kind == ROW_memset ? "a memory set" : "a graph");
+	return model_intern(k->f->m,
+			    l->kind == ROW_memcpy ? "a copy" : l->kind == ROW_memset ? "a memory set" : "a graph");
 }
 
 /* A step ends where the next one begins.  Of one that nothing follows at once only the last launch is known. */

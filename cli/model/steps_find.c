@@ -6,8 +6,8 @@
 #include "trace/stepname.h"
 
 /*
- * A program often marks the same loop in several ways: a ProfilerStep around "iteration 3" around "batch 3".  The surest way that
- * occurs is taken, and only that.
+ * A program often marks the same loop in several ways: a ProfilerStep around "iteration 3" around "batch 3".  The
+ * surest way that occurs is taken, and only that.
  */
 enum form { FORM_PUSHPOP, FORM_STARTEND, FORM_MARK, FORMS };
 #define NOTHING UINT32_MAX              /* no way at all */
@@ -141,7 +141,8 @@ static int look_at_ranges(struct marking *k, const struct ranges *r)
 
 		if (!l)
 			return -1;
-		if (l->step && way(&l->says, form_of(r, i)) < k->best && !model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
+		if (l->step && way(&l->says, form_of(r, i)) < k->best &&
+		    !model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
 			k->best = way(&l->says, form_of(r, i));
 	}
 	return 0;
@@ -161,7 +162,8 @@ static int take_ranges(struct marking *k, struct ranges *r)
 		    model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
 			continue;
 		rc = add_step(k, l, (struct step){
-			.start = r->start[i], .end = span_end(r->start[i], r->duration[i]), .range = r->id[i], .name = r->name[i],
+			.start = r->start[i], .end = span_end(r->start[i], r->duration[i]), .range = r->id[i],
+			.name = r->name[i],
 			.process = r->process[i], .thread = r->thread[i],
 			.flags = (r->flags[i] & RANGE_INCOMPLETE ? STEP_INCOMPLETE : 0) |
 				 (form_of(r, i) == FORM_STARTEND ? STEP_LOOSE : 0),
@@ -197,7 +199,8 @@ static int look_at_marks(struct marking *k, const struct marks *r)
 
 		if (!l)
 			return -1;
-		if (l->step && way(&l->says, FORM_MARK) < k->best && !model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
+		if (l->step && way(&l->says, FORM_MARK) < k->best &&
+		    !model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
 			k->best = way(&l->says, FORM_MARK);
 	}
 	return 0;
@@ -207,13 +210,15 @@ static int take_mark(struct marking *k, const struct marks *r, uint32_t row, str
 {
 	const struct look *l = look(k, r->name[row]);
 	struct step step = {
-		.start = r->start[row], .end = finding_end(k->f, r->process[row]), .name = r->name[row], .process = r->process[row],
+		.start = r->start[row], .end = finding_end(k->f, r->process[row]), .name = r->name[row],
+		.process = r->process[row],
 		.thread = r->thread[row], .flags = STEP_LOOSE | STEP_INCOMPLETE,
 	};
 	uint32_t at = (uint32_t)(k->f->steps.len / sizeof step), kind, before;
 	uint64_t key;
 
-	if (!l->step || way(&l->says, FORM_MARK) != k->best || model_domain_of_library(k->f->m, r->process[row], r->domain[row]))
+	if (!l->step || way(&l->says, FORM_MARK) != k->best ||
+	    model_domain_of_library(k->f->m, r->process[row], r->domain[row]))
 		return 0;
 	kind = kind_of(k, l, r->name[row]);
 	key = (uint64_t)r->process[row] << 44 | (uint64_t)(r->thread[row] & 0xffffffu) << 20 | (kind & 0xfffffu);
@@ -251,7 +256,8 @@ int steps_find_marked(struct finding *f)
 	struct marks marks;
 	int rc = -1;
 
-	if (!ranges_read(f->m, &ranges) || !marks_read(f->m, &marks) || look_at_ranges(&k, &ranges) < 0 || look_at_marks(&k, &marks) < 0)
+	if (!ranges_read(f->m, &ranges) || !marks_read(f->m, &marks) || look_at_ranges(&k, &ranges) < 0 ||
+	    look_at_marks(&k, &marks) < 0)
 		goto out;
 	rc = 0;
 	if (k.best == NOTHING)

@@ -105,8 +105,8 @@ static size_t begun(const struct spots *s, uint64_t x)
 #define ANY_THREAD UINT32_MAX           /* not known */
 
 /*
- * The item that holds x.  One that is crowded takes only what its thread did; of several left, the last that had begun by `when`: the
- * one inside, or, when ids have begun anew, the one of that time.
+ * The item that holds x.  One that is crowded takes only what its thread did; of several left, the last that had begun
+ * by `when`: the one inside, or, when ids have begun anew, the one of that time.
  */
 static int32_t spot(const struct finder *f, struct spots *s, uint64_t x, uint32_t thread, int64_t when)
 {
@@ -198,7 +198,8 @@ static int fill_api(struct finder *f)
 {
 	struct model *m = f->m;
 	const int64_t *start = MODEL_I64(m, api, start);
-	const uint32_t *corr = MODEL_U32(m, api, corr), *thread = MODEL_U32(m, api, thread), *process = model_row_process(m, ROW_api);
+	const uint32_t *corr = MODEL_U32(m, api, corr), *thread = MODEL_U32(m, api, thread),
+		       *process = model_row_process(m, ROW_api);
 	size_t n = model_rows(m, ROW_api);
 
 	f->api = malloc(n * sizeof *f->api + 1);
@@ -211,7 +212,10 @@ static int fill_api(struct finder *f)
 	return 0;
 }
 
-/* Calls went by time.  The ids from the first to the last call of an item are its own too: for GPU rows whose call is not there. */
+/*
+ * Calls went by time.  The ids from the first to the last call of an item are its own too: for GPU rows whose call is
+ * not there.
+ */
 static int learn_corr(struct finder *f)
 {
 	const uint32_t *corr = MODEL_U32(f->m, api, corr);
@@ -271,8 +275,8 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 	for (size_t i = 0; items && i < k->n; i++) {
 		const struct step *step = &s->public.list[k->first + i];
 
-		items[i] = (struct item){ step->start, step->end, step->range, step->process, step->thread, step->first_corr,
-					  step->end_corr, step->crowded };
+		items[i] = (struct item){ step->start, step->end, step->range, step->process, step->thread,
+					  step->first_corr, step->end_corr, step->crowded };
 	}
 	s->of_kind[kind] = finder_make(m, items, k->n, k->first, s->public.source != STEPS_RECORDED);
 	return s->of_kind[kind];
@@ -305,7 +309,8 @@ struct row_columns {
 static bool row_columns(struct model *m, unsigned record, struct row_columns *c)
 {
 	const struct record *r = record_by_kind(record);
-	int start = r ? record_field(r, "start") : -1, corr = r ? record_field(r, "corr") : -1, thread = r ? record_field(r, "thread") : -1;
+	int start = r ? record_field(r, "start") : -1, corr = r ? record_field(r, "corr") : -1,
+	    thread = r ? record_field(r, "thread") : -1;
 
 	c->start = start < 0 ? NULL : model_column(m, record, (unsigned)start);
 	c->corr = corr < 0 ? NULL : model_column(m, record, (unsigned)corr);
@@ -323,7 +328,9 @@ static int32_t item_of(const struct finder *f, const struct row_columns *c, size
 	if (!c->corr || !c->corr[row])
 		return start ? spot_of_time(f, process, start, thread) : -1;
 	call = model_api_of(f->m, process, c->corr[row]);
-	return call != NO_ROW ? f->api[call] : spot_of_corr(f, process, c->corr[row], thread, start ? start : INT64_MAX);
+	if (call != NO_ROW)
+		return f->api[call];
+	return spot_of_corr(f, process, c->corr[row], thread, start ? start : INT64_MAX);
 }
 
 /* A range that marks a step is in it, whatever the clock says of the two moments that both began. */

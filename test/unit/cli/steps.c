@@ -16,7 +16,8 @@ enum { LAUNCH = 1, KERNEL, NCCL, COPY, STEP, TRAIN, VAL, ANCHOR };
 static void begin(struct making *k)
 {
 	make_begin(k);
-	ROWS(k, 0, process, { T0 + 1, T0 + 100000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_KERNELS });
+	ROWS(k, 0, process, { T0 + 1, T0 + 100000, 1, 100, 100, 1, 0,
+		PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_KERNELS });
 	make_string(k, 1, LAUNCH, "cudaLaunchKernel_v7000");
 	make_string(k, 1, KERNEL, "_Z6vecaddPfS_i");
 	make_string(k, 1, NCCL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
@@ -53,7 +54,8 @@ static void check_rows(struct model *m, unsigned record, size_t kind, const char
 	got[0] = '\0';
 	for (size_t i = 0; of && i < model_rows(m, record); i++)
 		n += of[i] < 0 ? (size_t)snprintf(got + n, sizeof got - n, "%s-", i ? " " : "")
-			       : (size_t)snprintf(got + n, sizeof got - n, "%s%u", i ? " " : "", model_steps(m)->list[of[i]].number);
+			       : (size_t)snprintf(got + n, sizeof got - n, "%s%u", i ? " " : "",
+						  model_steps(m)->list[of[i]].number);
 	CHECK_STR(got, want);
 	free(of);
 }
@@ -62,7 +64,7 @@ static void check_rows(struct model *m, unsigned record, size_t kind, const char
 #define RUN(at, length, corr, name) { (at) ? T0 + (at) : 0, (length), 0, (corr), (name), 0, 1, 7, 1, 0, 0 }
 /* A step: start, duration, number, thread, first and end of the correlation ids, flags. */
 #define STEP_ROW(at, length, number, thread, first, last, flags) \
-	{ T0 + (at), (length), 0, (number), 0, STEP, 0, (thread), 1, (first), (last), 100, (flags) }
+	     { T0 + (at), (length), 0, (number), 0, STEP, 0, (thread), 1, (first), (last), 100, (flags) }
 
 TEST(calls_and_gpu_rows_are_given_to_steps_by_correlation_id_also_where_ids_begin_anew)
 {
@@ -72,9 +74,11 @@ TEST(calls_and_gpu_rows_are_given_to_steps_by_correlation_id_also_where_ids_begi
 	begin(&k);
 	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 0xfffffffe, 2, 0), STEP_ROW(3000, 1000, 1, 1, 4, 0, 0));
 	/* The third is of step 0 by its id, though the clock says later; between two steps there is none. */
-	ROWS(&k, 1, api, CALL(900, 0xfffffffd, 1), CALL(1100, 0xfffffffe, 1), CALL(2100, 1, 2), CALL(2500, 2, 1), CALL(3000, 4, 1),
+	ROWS(&k, 1, api, CALL(900, 0xfffffffd, 1), CALL(1100, 0xfffffffe, 1), CALL(2100, 1, 2), CALL(2500, 2, 1),
+		CALL(3000, 4, 1),
 	     CALL(9000, 5, 1));
-	ROWS(&k, 1, kernel, RUN(5000, 10, 0xfffffffd, KERNEL), RUN(5100, 10, 0xfffffffe, KERNEL), RUN(1500, 10, 4, KERNEL),
+	ROWS(&k, 1, kernel, RUN(5000, 10, 0xfffffffd, KERNEL), RUN(5100, 10, 0xfffffffe, KERNEL),
+		RUN(1500, 10, 4, KERNEL),
 	     RUN(5200, 10, 0xffffffff, KERNEL), RUN(0, 0, 1, KERNEL), RUN(5300, 10, 3, KERNEL));
 	m = finish(&k);
 	check_rows(m, ROW_api, 0, "- 0 0 - 1 1");
@@ -107,9 +111,12 @@ TEST(steps_of_one_kind_side_by_side_take_the_calls_of_their_own_threads)
 	struct model *m;
 
 	begin(&k);
-	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 10, 20, 0), STEP_ROW(1500, 1000, 1, 2, 12, 30, 0), STEP_ROW(5000, 10, 2, 1, 40, 50, 0));
-	ROWS(&k, 1, api, CALL(1100, 11, 1), CALL(1600, 13, 2), CALL(1700, 14, 1), CALL(1800, 15, 3), CALL(2100, 25, 2), CALL(5001, 41, 3));
-	ROWS(&k, 1, kernel, RUN(9000, 10, 13, KERNEL), RUN(9100, 10, 14, KERNEL), RUN(9200, 10, 15, KERNEL), RUN(9300, 10, 16, KERNEL),
+	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 10, 20, 0), STEP_ROW(1500, 1000, 1, 2, 12, 30, 0),
+		STEP_ROW(5000, 10, 2, 1, 40, 50, 0));
+	ROWS(&k, 1, api, CALL(1100, 11, 1), CALL(1600, 13, 2), CALL(1700, 14, 1), CALL(1800, 15, 3), CALL(2100, 25, 2),
+		CALL(5001, 41, 3));
+	ROWS(&k, 1, kernel, RUN(9000, 10, 13, KERNEL), RUN(9100, 10, 14, KERNEL), RUN(9200, 10, 15, KERNEL),
+		RUN(9300, 10, 16, KERNEL),
 	     RUN(9400, 10, 41, KERNEL));
 	m = finish(&k);
 	check_rows(m, ROW_api, 0, "0 1 0 - 1 2");
@@ -125,7 +132,8 @@ TEST(steps_of_several_kinds_do_not_disturb_each_other)
 
 	begin(&k);
 	ROWS(&k, 1, step, { T0 + 1000, 4000, 0, 0, TRAIN, STEP, 0, 1, 1, 10, 20, 100, 0 },
-	     { T0 + 2000, 100, 0, 0, VAL, STEP, 0, 1, 1, 12, 14, 100, 0 }, { T0 + 3000, 100, 0, 1, VAL, STEP, 0, 1, 1, 15, 16, 100, 0 });
+	     { T0 + 2000, 100, 0, 0, VAL, STEP, 0, 1, 1, 12, 14, 100, 0 },
+	     { T0 + 3000, 100, 0, 1, VAL, STEP, 0, 1, 1, 15, 16, 100, 0 });
 	ROWS(&k, 1, api, CALL(1100, 11, 1), CALL(2001, 12, 1), CALL(2010, 13, 1), CALL(2500, 14, 1), CALL(3001, 15, 1));
 	m = finish(&k);
 	s = model_steps(m);
@@ -149,12 +157,14 @@ TEST(ranges_with_well_known_names_are_steps_and_the_surest_names_win)
 	make_string(&k, 1, 22, "batch 0");
 	make_string(&k, 1, 23, "Optimizer.step#SGD.step");
 	ROWS(&k, 1, range, { T0 + 1000, 1000, PUSHED(1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 },
-	     { T0 + 1100, 100, PUSHED(2), 0, 1, 1, 0, 0, 22, 0, 0, 1, 0, -1 }, { T0 + 1300, 100, PUSHED(3), 0, 1, 1, 0, 0, 23, 0, 0, 1, 0, -1 },
+	     { T0 + 1100, 100, PUSHED(2), 0, 1, 1, 0, 0, 22, 0, 0, 1, 0, -1 },
+	     { T0 + 1300, 100, PUSHED(3), 0, 1, 1, 0, 0, 23, 0, 0, 1, 0, -1 },
 	     { T0 + 1400, 100, PUSHED(4), 0, 1, 1, 0, 0, 20, 0, 0, 1, 0, -1 },
 	     { T0 + 2000, 500, PUSHED(5), 0, 1, 1, 0, 0, 21, 0, 0, 0, RANGE_INCOMPLETE, -1 });
 	ROWS(&k, 1, api, CALL(999, 1, 1), CALL(1000, 2, 1), CALL(1999, 3, 2), CALL(2000, 4, 1), CALL(2600, 5, 1));
 	/* 30: no call of it is there, but its id lies between those of step 0. */
-	ROWS(&k, 1, kernel, RUN(3000, 10, 1, KERNEL), RUN(3100, 10, 3, KERNEL), RUN(3200, 10, 4, KERNEL), RUN(3300, 10, 5, KERNEL));
+	ROWS(&k, 1, kernel, RUN(3000, 10, 1, KERNEL), RUN(3100, 10, 3, KERNEL), RUN(3200, 10, 4, KERNEL),
+		RUN(3300, 10, 5, KERNEL));
 	m = finish(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->source, STEPS_RANGES);
@@ -180,7 +190,8 @@ TEST(ranges_of_several_series_are_kinds)
 	make_string(&k, 1, 21, "val_step_1");
 	make_string(&k, 1, 22, "train_step_2");
 	ROWS(&k, 1, range, { T0 + 1000, 100, PUSHED(1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 },
-	     { T0 + 2000, 100, PUSHED(2), 0, 1, 1, 0, 0, 21, 0, 0, 0, 0, -1 }, { T0 + 3000, 100, PUSHED(3), 0, 1, 1, 0, 0, 22, 0, 0, 0, 0, -1 });
+	     { T0 + 2000, 100, PUSHED(2), 0, 1, 1, 0, 0, 21, 0, 0, 0, 0, -1 },
+	     { T0 + 3000, 100, PUSHED(3), 0, 1, 1, 0, 0, 22, 0, 0, 0, 0, -1 });
 	m = finish(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->n_kinds, 2);
@@ -232,9 +243,11 @@ TEST(where_the_user_said_what_steps_are_none_are_guessed)
 static void two_windows(struct making *k)
 {
 	begin(k);
-	ROWS(k, 1, window, { T0 + 1000, 1000, 1, 10, 14, 4, 0, 0 }, { T0 + 5000, 1000, 2, 20, 22, 4, 0, WINDOW_INCOMPLETE });
+	ROWS(k, 1, window, { T0 + 1000, 1000, 1, 10, 14, 4, 0, 0 },
+		{ T0 + 5000, 1000, 2, 20, 22, 4, 0, WINDOW_INCOMPLETE });
 	ROWS(k, 1, step, { T0 + 900, 100, 0, 0, 0, STEP, 0, 1, 0, 9, 10, 100, STEP_WARMUP },
-	     { T0 + 1000, 500, 0, 1, 0, STEP, 0, 1, 1, 10, 12, 100, 0 }, { T0 + 1500, 500, 0, 2, 0, STEP, 0, 1, 1, 12, 14, 100, 0 },
+	     { T0 + 1000, 500, 0, 1, 0, STEP, 0, 1, 1, 10, 12, 100, 0 },
+	     { T0 + 1500, 500, 0, 2, 0, STEP, 0, 1, 1, 12, 14, 100, 0 },
 	     { T0 + 5000, 1000, 0, 3, 0, STEP, 0, 1, 2, 20, 22, 100, STEP_INCOMPLETE });
 	ROWS(k, 1, api, CALL(1000, 10, 1), CALL(1100, 11, 1), CALL(1500, 12, 1), CALL(1600, 13, 1), CALL(5000, 20, 1));
 	/* In two chunks, so that a chunk's rows are all, some and none of what is asked for. */
@@ -270,7 +283,8 @@ TEST(a_model_of_some_steps_has_their_rows_alone)
 
 TEST(a_model_of_a_window_has_its_rows_alone)
 {
-	check_selected(&(struct selection){ .window = 2 }, 1, 1, "100.0,1000,1,1000.0,1000.0,1000,1000,0.0,_Z6vecaddPfS_i\n");
+	check_selected(&(struct selection){ .window = 2 }, 1, 1,
+		"100.0,1000,1,1000.0,1000.0,1000,1000,0.0,_Z6vecaddPfS_i\n");
 	check_selected(&(struct selection){ .steps = true, .first = 2, .last = 9, .window = 1 }, 2, 2,
 		"100.0,400,2,200.0,200.0,100,300,141.4,_Z6vecaddPfS_i\n");
 }
@@ -318,7 +332,8 @@ TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
 	struct model *m;
 
 	begin(&k);
-	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 10, 20, 0), STEP_ROW(2000, 1000, 1, 1, 20, 30, 0), STEP_ROW(3000, 1000, 2, 1, 0, 0, 0));
+	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 10, 20, 0), STEP_ROW(2000, 1000, 1, 1, 20, 30, 0),
+		STEP_ROW(3000, 1000, 2, 1, 0, 0, 0));
 	ROWS(&k, 1, api, CALL(1000, 10, 1), CALL(1100, 11, 1), CALL(2000, 20, 1));
 	ROWS(&k, 1, kernel, RUN(5000, 100, 10, KERNEL), RUN(0, 0, 10, KERNEL));
 	/* Two copies that overlap each other and the kernel. */
@@ -327,7 +342,10 @@ TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
 	ROWS(&k, 1, memset, { T0 + 5300, 50, 64, 0, 11, 0, 1, 7, 0, 3, 0, 0 });
 	ROWS(&k, 1, graph, { T0 + 6000, 300, 20, 0, 1, 7, 5, 0 });
 	m = finish(&k);
-	/* Of what ran in the graph nothing is known but when; step 2 launched nothing: of its kernels that is known, of the GPU's time not. */
+	/*
+	 * Of what ran in the graph nothing is known but when; step 2 launched nothing: of its kernels that is known, of
+	 * the GPU's time not.
+	 */
 	check_report(m, "steps", TABLE_CSV, HEAD
 		"0,,one step,1,1,1000,1000,5000,5350,350,250,100,0,150,50,100,20,2,2,0,1\n"
 		"1,,one step,1,1,2000,1000,6000,6300,300,300,,,,,0,10,1,,0,1\n"
@@ -359,10 +377,15 @@ TEST(the_table_of_steps_sums_up_without_warm_up_and_names_outliers_with_their_ca
 	char *got;
 
 	begin(&k);
-	/* 20 steps of 10 ms, of which the GPU computes 8; step 7 takes 30 ms, because its kernel does; 12 waits for the host. */
+	/*
+	 * 20 steps of 10 ms, of which the GPU computes 8; step 7 takes 30 ms, because its kernel does; 12 waits for the
+	 * host.
+	 */
 	for (uint32_t i = 0; i < 20; i++) {
-		int64_t at = 1000000000ll + i * 100000000ll, wall = i == 7 || i == 12 ? 30000000 : 10000000 + i % 3 * 1000;
+		int64_t at = 1000000000ll + i * 100000000ll, wall = 10000000 + i % 3 * 1000;
 
+		if (i == 7 || i == 12)
+			wall = 30000000;
 		ROWS(&k, 1, step, { T0 + at, wall, 0, i, 0, STEP, 0, 1, !!i, i + 1, i + 2, 100, i ? 0 : STEP_WARMUP });
 		ROWS(&k, 1, api, CALL(at, i + 1, 1));
 		ROWS(&k, 1, kernel, RUN(at + 1000000, i == 7 ? 28000000 : 8000000, i + 1, KERNEL));

@@ -46,7 +46,8 @@ static void roll_steps(struct rolled *r, bool side_by_side)
 		struct step_row *s = &r->steps[i];
 		int64_t length = 100 * (1 + dice(30));
 
-		*s = (struct step_row){ .start = T0 + at, .duration = length, .number = i, .thread = 1 + dice(3), .window = 1, .confidence = 100,
+		*s = (struct step_row){ .start = T0 + at, .duration = length, .number = i, .thread = 1 + dice(3),
+			.window = 1, .confidence = 100,
 					.first_corr = corr_at(r, at), .end_corr = corr_at(r, at + length) };
 		if (dice(8) == 0)
 			s->thread = 0;
@@ -65,14 +66,16 @@ static void roll_rows(struct rolled *r)
 	for (uint32_t i = 0; i < CALLS; i++) {
 		int64_t at = 500 + 100 * dice(600);
 
-		r->calls[i] = (struct api_row){ .start = T0 + at, .duration = 5, .corr = corr_at(r, at), .thread = 1 + dice(3), .step = -1 };
+		r->calls[i] = (struct api_row){ .start = T0 + at, .duration = 5, .corr = corr_at(r, at),
+			.thread = 1 + dice(3), .step = -1 };
 		if (dice(10) == 0)
 			r->calls[i].corr = 0;
 	}
 	for (uint32_t i = 0; i < RUNS; i++) {
 		const struct api_row *call = &r->calls[dice(CALLS)];
 
-		r->runs[i] = (struct kernel_row){ .start = T0 + 100000 + i, .duration = 5, .corr = dice(5) ? call->corr : corr_at(r, 100 * dice(600)) };
+		r->runs[i] = (struct kernel_row){ .start = T0 + 100000 + i, .duration = 5,
+			.corr = dice(5) ? call->corr : corr_at(r, 100 * dice(600)) };
 		r->marks[i] = (struct mark_row){ .start = T0 + dice(60000), .thread = 1 + dice(3) };
 	}
 }
@@ -118,7 +121,8 @@ static bool right(const struct rolled *r, int32_t got, int32_t want)
 static void check(struct model *m, const struct rolled *r, uint32_t process, size_t *found)
 {
 	const struct steps *s = model_steps(m);
-	int32_t *calls = model_row_steps(m, ROW_api, 0), *runs = model_row_steps(m, ROW_kernel, 0), *marks = model_row_steps(m, ROW_mark, 0);
+	int32_t *calls = model_row_steps(m, ROW_api, 0), *runs = model_row_steps(m, ROW_kernel, 0),
+		*marks = model_row_steps(m, ROW_mark, 0);
 	unsigned wrong = 0;
 
 #define NUMBER_OF(of, i) ((of)[i] < 0 ? -1 : (int32_t)s->list[(of)[i]].number)
@@ -134,7 +138,8 @@ static void check(struct model *m, const struct rolled *r, uint32_t process, siz
 		const struct api_row *c = call_of(r, k->corr);
 		size_t row = (process - 1) * (size_t)RUNS + i;
 
-		wrong += !right(r, NUMBER_OF(runs, row), c ? rule(r, c->corr, c->start, c->thread) : rule(r, k->corr, k->start, UINT32_MAX));
+		wrong += !right(r, NUMBER_OF(runs, row), c ? rule(r, c->corr, c->start, c->thread) : rule(r, k->corr,
+			k->start, UINT32_MAX));
 		wrong += !right(r, NUMBER_OF(marks, row), rule(r, 0, r->marks[i].start, r->marks[i].thread));
 	}
 #undef NUMBER_OF
