@@ -1,6 +1,7 @@
-"""details.py DUMP TRUTH: is every row of the GPU, in every field, what the simulated GPU says it did?
+"""details.py DUMP TRUTH [no-tids]: is every row of the GPU, in every field, what the simulated GPU says it did?
 
 DUMP is the output of `gprof-trace dump --uncorrected`, TRUTH the file that SIM_TRUTH names.  Prints what differs; 1 if anything does.
+no-tids: CUPTI's thread ids are those that the program's own profiler asked for, so ours are left out.
 A kind of operation in TRUTH that is not known here is a difference too: teach it to this script.
 """
 import collections
@@ -117,7 +118,7 @@ OPERATIONS = {
     "pool": ("mempool", lambda t: (
         t["start"], t["device"], t["correlation"], t["operation"], t["pool"], t["size"], t["used"])),
     "jit": ("jit", lambda t: span(t) + (
-        t["device"], t["correlation"], t["operation"], t["job"], t["bytes"], t["name"], t["tid"])),
+        t["device"], t["correlation"], t["operation"], t["job"], t["bytes"], t["name"], 0 if "no-tids" in sys.argv else t["tid"])),
 }
 OTHERS = {
     "node": ("graph_node", lambda t: (t["node"], t["original"], t["kind"], t["correlation"])),
