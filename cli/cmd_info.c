@@ -148,23 +148,19 @@ static int put_report(struct tables *tables, struct model *m, const struct repor
 }
 
 /* What there is of steps, and how it was found. */
-static int put_steps(struct out *o, struct model *m)
+static void put_steps(struct out *o, struct model *m)
 {
-	const struct steps *s;
+	const struct steps *s = model_steps_cheaply(m);
 	char count[300], how[400], text[720];
 
-	if (!model_steps_are_cheap(m)) {
+	if (!s) {
 		put_line(o, "steps", "not looked for among so many calls; gprof-trace report -r steps does");
-		return 0;
+		return;
 	}
-	s = model_steps(m);
-	if (!s)
-		return fail("out of memory");
 	steps_how(m, s, how, sizeof how);
 	snprintf(text, sizeof text, "%s%s%s", s->n ? steps_count(m, s, count, sizeof count) : "", s->n ? "; " : "",
 		 how);
 	put_line(o, "steps", text);
-	return 0;
 }
 
 static void put_attributes(struct out *o, const struct model *m)
@@ -197,9 +193,8 @@ static int info(struct model *m)
 	} else {
 		put_file(&out, m);
 		put_settings(&out, model_processes(m, &n));
-		rc = put_steps(&out, m);
-		if (rc == 0)
-			rc = put_kinds(&tables, m);
+		put_steps(&out, m);
+		rc = put_kinds(&tables, m);
 		if (rc == 0)
 			rc = put_report(&tables, m, &report_processes);
 		if (rc == 0 && model_rows(m, ROW_window))

@@ -58,13 +58,8 @@ static int put(struct model *m, const struct steps *s, const struct step_kind *k
 
 int step_line(struct model *m, char *text, size_t size)
 {
-	const struct steps *s;
+	const struct steps *s = model_steps_cheaply(m);
 
 	*text = '\0';
-	if (!model_steps_are_cheap(m))
-		return 0;
-	s = model_steps(m);
-	if (!s)
-		return -1;
-	return s->n ? put(m, s, largest(s), text, size) : 0;
+	return s && s->n ? put(m, s, largest(s), text, size) : 0;
 }

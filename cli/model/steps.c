@@ -204,7 +204,7 @@ static bool steps_asked(const struct model *m)
 	return (steps && *steps) || (schedule && *schedule);
 }
 
-static int steps_make(struct model *m, struct steps *s)
+static int steps_make(struct model *m, struct steps *s, bool launches)
 {
 	struct finding f = { .m = m };
 	int rc = -1;
@@ -213,7 +213,9 @@ static int steps_make(struct model *m, struct steps *s)
 	s->windowed = windows_asked(m);
 	if (windows_read(m, s) < 0 || steps_read(&f) < 0)
 		goto out;
-	if (!f.source && !s->asked && (steps_find_marked(&f) < 0 || (!f.source && steps_find_launched(&f) < 0)))
+	if (!f.source && !s->asked && steps_find_marked(&f) < 0)
+		goto out;
+	if (!f.source && !s->asked && launches && steps_find_launched(&f) < 0)
 		goto out;
 	if (f.steps.oom || f.kinds.oom)
 		goto out;
@@ -231,23 +233,36 @@ out:
 	return rc;
 }
 
+static struct steps_made *steps_new(struct model *m, bool launches)
+{
+	struct steps_made *s = calloc(1, sizeof *s);
+
+	if (s && steps_make(m, &s->public, launches) < 0) {
+		steps_release(s);
+		s = NULL;
+	}
+	return s;
+}
+
 const struct steps *model_steps(struct model *m)
 {
-	if (!m->steps) {
-		m->steps = calloc(1, sizeof *m->steps);
-		if (m->steps && steps_make(m, &m->steps->public) < 0) {
-			steps_release(m->steps);
-			m->steps = NULL;
-		}
-	}
+	if (!m->steps)
+		m->steps = steps_new(m, true);
 	return m->steps ? &m->steps->public : NULL;
 }
 
 #define MANY_CALLS 2000000u     /* a second of looking, about */
 
-bool model_steps_are_cheap(struct model *m)
+const struct steps *model_steps_cheaply(struct model *m)
 {
-	return m->steps || model_rows(m, ROW_step) || model_rows(m, ROW_api) < MANY_CALLS;
+	if (m->steps || model_rows(m, ROW_api) < MANY_CALLS)
+		return model_steps(m);
+	m->steps = steps_new(m, false);
+	if (m->steps && !m->steps->public.source && !m->steps->public.asked) {
+		steps_release(m->steps);        /* launches would have to say */
+		m->steps = NULL;
+	}
+	return m->steps ? &m->steps->public : NULL;
 }
 
 void steps_release(struct steps_made *s)

@@ -68,8 +68,8 @@ const struct steps *model_steps(struct model *m);
 /* A process without a window was recorded whole, and that is its window 1; unless all waited for a window. */
 bool steps_recorded_whole(const struct steps *s, uint32_t process);
 
-/* Whether that takes less than a second or so: for pages that are printed after every run. */
-bool model_steps_are_cheap(struct model *m);
+/* The same for pages that are printed after every run: NULL too where it would take longer than a second or so. */
+const struct steps *model_steps_cheaply(struct model *m);
 
 /*
  * For every row of a kind of records its step of one kind, as position in steps->list, or -1: between two, or not to be
