@@ -148,7 +148,7 @@ static void choose_buffers(void)
 	uint8_t each = cupti_buffers_for_each_thread();
 	size_t size = sizeof each;
 
-	tracer.per_thread = tracer.version >= 130000;
+	tracer.per_thread = tracer.version >= EACH_THREAD_VERSION;
 	if (tracer.fn.ActivitySetAttribute && tracer.fn.ActivitySetAttribute(ATTRIBUTE_PER_THREAD, &size, &each) == RESULT_OK)
 		tracer.per_thread = each;
 }

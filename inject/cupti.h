@@ -49,6 +49,9 @@ struct tracer {
 	void *subscriber;
 };
 
+/* From 13.0 on there is a buffer for each thread unless CUPTI is told not to. */
+#define EACH_THREAD_VERSION 130000u
+
 extern struct tracer tracer;
 
 /* May CUPTI be called here and now?  Costs a system call. */

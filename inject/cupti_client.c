@@ -249,6 +249,29 @@ int cupti_client_thread_ids(uint32_t type)
 	return result;
 }
 
+bool cupti_client_per_thread(void)
+{
+	return cupti_client.per_thread ? cupti_client.per_thread > 1 : tracer.version >= EACH_THREAD_VERSION;
+}
+
+/* Whether there is a buffer for each thread is kept until activity is its: libkineto counts its buffers, and stops at 32. */
+int cupti_client_attribute(int attribute, size_t *size, void *value)
+{
+	uint8_t each = (uint8_t)tracer.per_thread;
+	bool ours = tracer.state == TRACER_UP && !cupti_yield_holds();
+	int result;
+
+	if (!tracer.fn.ActivitySetAttribute)
+		return RESULT_UNKNOWN;
+	if (attribute != ATTRIBUTE_PER_THREAD || !size || !value || *size < sizeof each)
+		return tracer.fn.ActivitySetAttribute(attribute, size, value);
+	/* Ours again says whether there is such an attribute at all. */
+	result = tracer.fn.ActivitySetAttribute(attribute, size, ours ? &each : value);
+	if (result == RESULT_OK)
+		cupti_client.per_thread = 1u + !!*(uint8_t *)value;
+	return result;
+}
+
 /* Nothing of ours is there yet. */
 static int finalize_early(void)
 {

@@ -41,6 +41,7 @@ struct cupti_client {
 	uint64_t ever[CLIENT_KINDS / 64];       /* those that it has ever enabled */
 	uint32_t n_ever;
 	uint32_t thread_ids;            /* CUpti_ActivityThreadIdType as it set it */
+	uint32_t per_thread;            /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER + 1 as it set it; 0: it did not */
 	uint32_t all_syncs;             /* cuptiActivityEnableAllSyncRecords() as it set it */
 };
 
@@ -74,6 +75,7 @@ int cupti_client_clock(uint64_t (*clock)(void));
 int cupti_client_timestamp(uint64_t *timestamp);
 int cupti_client_all_syncs(uint8_t enable);
 int cupti_client_thread_ids(uint32_t type);
+int cupti_client_attribute(int attribute, size_t *size, void *value);
 int cupti_client_finalize(void);
 
 /* ---- for the rest of us ---- */
@@ -89,6 +91,9 @@ bool cupti_client_may_flush(void);
 
 /* Are thread ids in records the kernel's?  Not while it has a kind enabled and chose others. */
 bool cupti_client_leaves_tids(void);
+
+/* Does it want a buffer for each thread?  As it said, or as this CUPTI does by itself. */
+bool cupti_client_per_thread(void);
 
 bool cupti_client_has_kind(uint32_t kind);
 bool cupti_client_ever_had(uint32_t kind);

@@ -232,6 +232,12 @@ EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable)
 	return cupti_client_all_syncs(enable);
 }
 
+EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
+{
+	PASS_ON_UNLESS_SERVED(cuptiActivitySetAttribute, attribute, size, value);
+	return cupti_client_attribute(attribute, size, value);
+}
+
 /* ---- the rest ---- */
 
 EXPORT int cuptiGetTimestamp(uint64_t *timestamp)

@@ -36,6 +36,7 @@ int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void));
 int cuptiActivityEnableAllSyncRecords(uint8_t enable);
+int cuptiActivitySetAttribute(int attribute, size_t *size, void *value);
 int cuptiGetTimestamp(uint64_t *timestamp);
 int cuptiSetThreadIdType(int type);
 int cuptiGetThreadIdType(int *type);

@@ -84,6 +84,15 @@ static void empty(void)
 	cupti_activity_dropped();
 }
 
+static void for_each_thread(bool wanted)
+{
+	uint8_t each = wanted;
+	size_t size = sizeof each;
+
+	if (tracer.state == TRACER_UP && tracer.fn.ActivitySetAttribute)
+		tracer.fn.ActivitySetAttribute(ATTRIBUTE_PER_THREAD, &size, &each);
+}
+
 void cupti_yield_begin(void)
 {
 	if (cupti_yield_holds())        /* again, before its last buffers were back */
@@ -92,6 +101,7 @@ void cupti_yield_begin(void)
 		cupti_activity_pause();
 		empty();
 	}
+	for_each_thread(cupti_client_per_thread());
 	__atomic_store_n(&held, 1, __ATOMIC_RELEASE);
 	flushes = 0;
 	if (cupti_clock_get())
@@ -135,6 +145,7 @@ void cupti_yield_end(void)
 		tracer.fn.ActivityRegisterTimestampCallback(realtime);
 	its_clock = false;
 	keep_dropped();
+	for_each_thread(tracer.per_thread);
 	__atomic_store_n(&held, 0, __ATOMIC_RELEASE);
 	cupti_activity_resume();
 	gap_ends();

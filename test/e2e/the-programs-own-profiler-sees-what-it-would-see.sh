@@ -87,6 +87,18 @@ it '--cupti=yield: the GPU rows outside of its profiles are there, and the gaps 
 	is "" "$(health zero_time)$(health cupti_dropped)"
 '
 
+for version in 26 130001; do
+	export version
+	it "--cupti=yield: CUPTI asks it for as many buffers as it would without us, at version $version" '
+		eval "$SIM"
+		export SIM_CUPTI_VERSION=$version
+		for each in 0 1 2; do
+			alike yield each=$each threads=12
+		done
+		grep "asked for" alone
+	'
+done
+
 it '--cupti=yield: where disabling kernels may hang (13.0 before Update 1) both are served instead' '
 	eval "$SIM"
 	export SIM_CUPTI_VERSION=130000

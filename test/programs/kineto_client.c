@@ -15,6 +15,7 @@
  *	small		buffers of 1 KiB
  *	refuse		gives no buffer at all
  *	graphs		asks for whole graphs, too
+ *	each=N		asks for a buffer for each thread (1), for one of all (0), or for neither (2); counts its buffers
  *	noflush		never flushes, but waits for a second at the end
  *	teardown	unsubscribes and finalizes in its own callback after each cycle, as libkineto does with
  *			TEARDOWN_CUPTI=1
@@ -58,9 +59,9 @@ static const char ptx[] =
 	KERNEL("spin_inside") KERNEL("spin_outside");
 
 static struct {
-	int cycles, kernels, threads, toggle;
+	int cycles, kernels, threads, toggle, each;
 	bool early, clock, callbacks, inside, finalize, small, refuse, graphs, leave, noflush, teardown, second, fork;
-} o = { .cycles = 2, .kernels = 20, .threads = 1 };
+} o = { .cycles = 2, .kernels = 20, .threads = 1, .each = -1 };
 
 static CUcontext ctx;
 static CUfunction inside, outside;
@@ -139,7 +140,7 @@ static struct {
 	size_t valid;
 	bool ready;
 } buffers[MOST_BUFFERS];
-static int n_buffers, n_allocated;
+static int n_buffers, n_allocated, n_asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void requested(uint8_t **buffer, size_t *size, size_t *most)
@@ -150,6 +151,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	if (o.refuse)
 		return;
 	pthread_mutex_lock(&lock);
+	n_asked++;
 	if (n_buffers < MOST_BUFFERS) {
 		*buffer = aligned_alloc(64, *size);
 		buffers[n_buffers++].data = *buffer;
@@ -383,6 +385,13 @@ static void switch_all(bool on)
 	}
 }
 
+static void want_each(uint8_t each)
+{
+	size_t size = sizeof each;
+
+	CUPTI(cuptiActivitySetAttribute, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &each);
+}
+
 /* Until CUPTI has none, or a second. */
 static void wait_for_buffers(void)
 {
@@ -397,6 +406,8 @@ static void profile(int cycle)
 		subscribe();
 	if (o.clock)
 		CUPTI(cuptiActivityRegisterTimestampCallback, own_clock);
+	if (o.each == 0 || o.each == 1)
+		want_each((uint8_t)o.each);
 	CUPTI(cuptiActivityRegisterCallbacks, requested, completed);
 	profile_begin = own_clock();
 	switch_all(true);
@@ -420,6 +431,8 @@ static void profile(int cycle)
 	parse();
 	forget_buffers();
 	print(cycle);
+	if (o.each >= 0)
+		printf("%d: buffers asked for: %d\n", cycle, n_asked);
 	if (o.teardown) {
 		leave_now = true;
 		run(outside, 1);
@@ -549,7 +562,8 @@ static void read_word(const char *word)
 	};
 
 	if (sscanf(word, "cycles=%d", &o.cycles) == 1 || sscanf(word, "kernels=%d", &o.kernels) == 1 ||
-	    sscanf(word, "threads=%d", &o.threads) == 1 || sscanf(word, "toggle=%d", &o.toggle) == 1)
+	    sscanf(word, "threads=%d", &o.threads) == 1 || sscanf(word, "toggle=%d", &o.toggle) == 1 ||
+	    sscanf(word, "each=%d", &o.each) == 1)
 		return;
 	for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
 		if (strcmp(word, flags[i].name) == 0) {
