@@ -1,6 +1,7 @@
 /* gprof-trace info: what this file is, who made it, and what it holds. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
+#include "cli/analyze/why.h"
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/input.h"
@@ -69,6 +70,14 @@ static void put_settings(struct out *o, const struct process *session)
 		snprintf(text, sizeof text, "%s = %s", a->key + 8, a->value);
 		put_line(o, "setting", text);
 	}
+}
+
+static void put_transport(struct out *o, struct model *m)
+{
+	char text[300];
+
+	if (why_pipe(m, text, sizeof text))
+		put_line(o, "transport", text);
 }
 
 static void put_file(struct out *o, const struct model *m)
@@ -192,6 +201,7 @@ static int info(struct model *m)
 		put_attributes(&out, m);
 	} else {
 		put_file(&out, m);
+		put_transport(&out, m);
 		put_settings(&out, model_processes(m, &n));
 		put_steps(&out, m);
 		rc = put_kinds(&tables, m);

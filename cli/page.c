@@ -368,7 +368,7 @@ static bool harmless(uint32_t reason)
 	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested ||
 	       reason == HEALTH_forked_after_cuda || reason == HEALTH_roster_lost || reason == HEALTH_window_late ||
 	       reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken ||
-	       reason == HEALTH_device_graphs || reason == HEALTH_cupti_flawed;
+	       reason == HEALTH_device_graphs || reason == HEALTH_cupti_flawed || reason == HEALTH_pipe_used;
 }
 
 /* One reason, of all processes that have it. */
@@ -450,7 +450,7 @@ static void put_next(struct page *p)
 static int print(struct page *p, unsigned flags)
 {
 	const char *command = model_attribute(p->m, "command"), *left_out = model_attribute(p->m, "not_recorded");
-	char window[120];
+	char window[120], pipe[300];
 	int rc = 0;
 
 	put_title(p, flags);
@@ -460,6 +460,8 @@ static int print(struct page *p, unsigned flags)
 	put_holds(p);
 	if (why_window(p->m, window, sizeof window))
 		put(p, "window", window);
+	if (why_pipe(p->m, pipe, sizeof pipe))
+		put(p, "transport", pipe);
 	put_drops(p);
 	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0 || put_unified(p) < 0 || put_steps(p) < 0)
 		rc = -1;

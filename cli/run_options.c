@@ -18,7 +18,7 @@
 /* Filled by the table's rows, handed over by request_parse(). */
 static struct request r;
 static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
-static const char *wait_for;
+static const char *wait_for, *transport;
 
 /* What was asked for and does not happen. */
 static struct ignored {
@@ -468,6 +468,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	r = (struct request){ .inherit = true, .restore = true };
 	config_init(&r.config);
 	wait_for = "primary";
+	transport = "auto";
 	first = options_parse(&cmd_run, argc, argv, true);
 	if (first < 0)
 		return first;
@@ -482,6 +483,9 @@ int request_parse(struct request *out, int argc, char **argv)
 	r.config.um_cpu_faults = um_cpu_faults;
 	r.config.um_gpu_faults = um_gpu_faults;
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
+	r.config.transport = strcmp(transport, "shm") == 0    ? TRANSPORT_SHM
+			     : strcmp(transport, "pipe") == 0 ? TRANSPORT_PIPE
+							      : TRANSPORT_AUTO;
 	r.argc = argc - first;
 	r.argv = argv + first;
 	words_quote(r.config.command, sizeof r.config.command, r.argv, r.argc);

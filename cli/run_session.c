@@ -4,6 +4,7 @@
 #include "cli/run.h"
 #include "trace/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,16 +26,26 @@ extern char **environ;
 
 /* ---- the folder ---- */
 
-static const char *const names_in_folder[] = { "roster", "sock", "config", "inject" };
+static bool is_ours(const char *name)
+{
+	static const char *const names[] = { "roster", "sock", "rows", "config", "inject" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return strncmp(name, "order.", 6) == 0;
+}
 
 static void remove_folder(struct session *s)
 {
-	char path[160];
+	DIR *d = *s->folder ? opendir(s->folder) : NULL;
+	struct dirent *e;
 
-	for (size_t i = 0; *s->folder && i < sizeof names_in_folder / sizeof *names_in_folder; i++) {
-		snprintf(path, sizeof path, "%s/%s", s->folder, names_in_folder[i]);
-		unlink(path);
-	}
+	while (d && (e = readdir(d)))
+		if (is_ours(e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
 	if (*s->folder)
 		rmdir(s->folder);
 	s->folder[0] = '\0';

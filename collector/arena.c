@@ -112,14 +112,29 @@ static void lay_out(struct arena_view *v, uint64_t size)
 	v->size = head + small * SMALL_BLOCK + large * LARGE_BLOCK;
 }
 
+static void *private_memory(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p != MAP_FAILED)
+		return p;
+	fail("cannot map %zu KiB of memory: %s", size >> 10, strerror(errno));
+	return NULL;
+}
+
+static void *memory_for(const char *folder, size_t size, int *fd)
+{
+	return fd ? shared_memory(folder, size, fd) : private_memory(size);
+}
+
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
 	      const struct capture *capture, int *fd)
 {
 	lay_out(v, size);
-	v->a = shared_memory(folder, v->size, fd);
+	v->a = memory_for(folder, v->size, fd);
 	if (!v->a && v->size > MAX_FILE) {
 		lay_out(v, MAX_FILE - LARGE_BLOCK);
-		v->a = shared_memory(folder, v->size, fd);
+		v->a = memory_for(folder, v->size, fd);
 	}
 	if (!v->a)
 		return -1;

@@ -37,7 +37,10 @@ void *shared_memory(const char *folder, size_t size, int *fd);
 /* From now on a page of shared memory that was cut off reads as zeroes instead of ending us. */
 void shared_memory_guard(void);
 
-/* A new arena of about `size` bytes, ready to be handed over with *fd.  0 or -1. */
+/*
+ * A new arena of about `size` bytes, ready to be handed over with *fd; fd NULL: for us alone, a mirror of one that is
+ * not shared.  0 or -1.
+ */
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
 	      const struct capture *capture, int *fd);
 

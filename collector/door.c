@@ -73,23 +73,60 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 	send_welcome(fd, &w, t->config, -1, -1);
 }
 
-static void welcome(struct tree *t, int fd, struct process *p, uint32_t most_mib, const struct bell_watch *bell)
+/* Room for p, as it can use it: shared memory, or else the pipe where that is allowed.  0, or -1 and why not. */
+static int make_room(struct tree *t, struct process *p, const struct wire_hello *h, const struct bell_watch *bell,
+		     int *arena, char why[200])
+{
+	unsigned wanted = (unsigned)t->config->transport;
+	uint64_t size = t->config->arena_size;
+
+	*arena = -1;
+	if (h->most_mib && (uint64_t)h->most_mib << 20 < size)
+		size = (uint64_t)h->most_mib << 20;
+	if (wanted == TRANSPORT_PIPE)
+		snprintf(why, 200, "asked for by --transport=pipe");
+	else if (h->carrier == CARRIER_PIPE)
+		snprintf(why, 200, "it cannot map shared memory: %s", strerror(h->error));
+	else if (bell->memory < 0)
+		snprintf(why, 200, "the collector cannot make shared memory");
+	else if (guest_new(p, t->out, t->folder, size, &t->capture, arena) == 0)
+		return 0;
+	else
+		snprintf(why, 200, "%s", fail_text());
+	if (wanted == TRANSPORT_SHM)
+		return -1;
+	if (!troubles_find(&p->troubles, HEALTH_pipe_used))     /* it may ask again, for less */
+		troubles_add(&p->troubles, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
+	if (guest_new(p, t->out, t->folder, size, &t->capture, NULL) == 0)
+		return 0;
+	snprintf(why, 200, "%s", fail_text());
+	return -1;
+}
+
+static void welcome(struct tree *t, int fd, struct process *p, const struct wire_hello *h,
+		    const struct bell_watch *bell)
 {
 	struct wire_welcome w = {
 		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock,
 		.config_size = sizeof *t->config,
 	};
-	uint64_t size = t->config->arena_size;
+	const struct arena_view *view;
+	char why[200];
 	int arena;
 
-	if (most_mib && (uint64_t)most_mib << 20 < size)
-		size = (uint64_t)most_mib << 20;
 	tree_forget_arena(t, p);
-	if (guest_new(p, t->out, t->folder, size, &t->capture, &arena) < 0) {
-		refuse(t, fd, p, HEALTH_refused, fail_text());
+	if (make_room(t, p, h, bell, &arena, why) < 0) {
+		refuse(t, fd, p, HEALTH_refused, why);
 		return;
 	}
-	w.arena_size = p->guest->view.size;
+	view = &p->guest->view;
+	w.arena_size = view->size;
+	w.carrier = p->guest->mirror ? CARRIER_PIPE : CARRIER_SHM;
+	w.n_small = view->n_small;
+	w.n_large = view->n_large;
+	w.blocks = view->blocks;
+	if (p->guest->mirror)
+		staging_attribute(t->rows, p->number, "transport", "pipe");
 	describe_process(t->rows, p, t->config);        /* while it waits: it may not live long */
 	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
 		p->flags |= PROCESS_CONNECTED;
@@ -99,7 +136,8 @@ static void welcome(struct tree *t, int fd, struct process *p, uint32_t most_mib
 			     p->name, strerror(errno));
 		guest_free(p);
 	}
-	close(arena);
+	if (arena >= 0)
+		close(arena);
 	tree_put_row(t, p);
 	staging_write(t->rows);         /* before any row of its own: who reads the file meanwhile knows whose they are */
 }
@@ -132,7 +170,7 @@ static bool serve(struct tree *t, int fd, const struct bell_watch *bell)
 		if (!p)
 			refuse(t, fd, NULL, HEALTH_processes_full, "there are too many");
 		else if (!p->end)       /* else it was killed while it waited for us */
-			welcome(t, fd, p, h.most_mib, bell);
+			welcome(t, fd, p, &h, bell);
 	}
 	return true;
 }

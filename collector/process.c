@@ -3,6 +3,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "collector/clocks.h"
+#include "collector/log.h"
+#include "collector/mirror.h"
+#include "trace/health.h"
+
 /* What a guest may say about itself. */
 #define GUEST_FLAGS (PROCESS_NVTX | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_FORKED | PROCESS_FORKED_CUDA | \
 		     PROCESS_CLEAN | PROCESS_PRELOADED | PROCESS_SIMULATED)
@@ -31,7 +36,8 @@ int guest_new(struct process *p, struct output *out, const char *folder, uint64_
 	struct guest *g = calloc(1, sizeof *g);
 	int rc = -1;
 
-	*fd = -1;
+	if (fd)
+		*fd = -1;
 	p->guest = g;
 	if (!g || staging_init(&g->staging, out, p->number, p->clock) < 0)
 		goto out;
@@ -40,14 +46,25 @@ int guest_new(struct process *p, struct output *out, const char *folder, uint64_
 	g->blocks = calloc(arena_n_blocks(&g->view), sizeof *g->blocks);
 	if (!g->blocks)
 		goto out;
+	if (!fd && (!(g->mirror = mirror_new(folder, p->number)) || mirror_tell(g) < 0))
+		goto out;
 	rc = 0;
 out:
 	if (rc < 0) {
 		guest_free(p);
-		if (*fd >= 0)
+		if (fd && *fd >= 0)
 			close(*fd);
 	}
 	return rc;
+}
+
+void guest_tell(struct process *p, const struct capture *capture)
+{
+	struct guest *g = p->guest;
+
+	arena_tell(&g->view, capture);
+	if (g->mirror && mirror_tell(g) < 0)
+		troubles_add(&p->troubles, HEALTH_pipe_order, 1, clocks_now(p->clock), "%s", fail_text());
 }
 
 void guest_free(struct process *p)
@@ -57,6 +74,7 @@ void guest_free(struct process *p)
 	if (!g)
 		return;
 	arena_release(&g->view);
+	mirror_free(g->mirror);
 	staging_release(&g->staging);
 	free(g->blocks);
 	free(g->threads);

@@ -29,6 +29,7 @@ struct thread_note {
 /* A connected process.  Gone when the process is. */
 struct guest {
 	struct arena_view view;
+	struct mirror *mirror;          /* NULL: the arena is shared; else it is ours, filled through the pipe */
 	struct staging staging;
 	struct block_note *blocks;
 	struct thread_note *threads;
@@ -61,9 +62,16 @@ struct process *process_new(unsigned clock);
 /* p->flags and what its arena says, without what only the collector can know. */
 uint32_t process_flags(const struct process *p);
 
-/* Makes it a guest with a new arena; the arena's descriptor in *fd is the caller's.  0 or -1. */
+/*
+ * Makes it a guest with a new arena; the arena's descriptor in *fd is the caller's.  fd NULL: one that it fills through
+ * the pipe.  0 or -1.
+ */
 int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
 	      const struct capture *capture, int *fd);
+
+/* Tells it what is to be recorded from now on. */
+void guest_tell(struct process *p, const struct capture *capture);
+
 void guest_free(struct process *p);
 
 #endif

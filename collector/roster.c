@@ -36,7 +36,8 @@ bool roster_parse(struct roster_line *l, const char *text, size_t n)
 	const char *p = text, *end = text + n;
 	uint64_t pid, ppid, start;
 
-	if (n < 5 || n >= ROSTER_LINE_MAX || memcmp(p, "R1 ", 3) != 0 || !p[3] || !strchr("cdfFx", p[3]) || p[4] != ' ')
+	if (n < 5 || n >= ROSTER_LINE_MAX || memcmp(p, "R1 ", 3) != 0 || !p[3] || !strchr("cdfFxl", p[3]) ||
+	    p[4] != ' ')
 		return false;
 	*l = (struct roster_line){ .how = p[3] };
 	p += 5;

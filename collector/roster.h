@@ -9,7 +9,7 @@
 #include "trace/wire.h"
 
 struct roster_line {
-	char how;                       /* 'c', 'd', 'f', 'F' as in wire.h; 'x': it could not connect, the name is an errno */
+	char how;                       /* as in wire.h; the name of 'x' is an errno, of 'l' a number of rows */
 	uint32_t pid, ppid;
 	int64_t start;
 	char name[ROSTER_LINE_MAX];

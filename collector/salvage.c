@@ -4,6 +4,7 @@
 
 #include "collector/clocks.h"
 #include "collector/drain.h"
+#include "collector/mirror.h"
 #include "trace/health.h"
 
 /* Killed between writing the row of a range and taking it off the stack: it is not open any more. */
@@ -109,6 +110,10 @@ void salvage(struct process *p)
 	int64_t now = clocks_now(p->clock);
 	uint64_t open;
 
+	if (g->mirror && g->mirror->left) {
+		troubles_add(&p->troubles, HEALTH_pipe_left, g->mirror->left, now, NULL);
+		g->view.a->life = LIFE_ENDED;   /* it would have said so after them */
+	}
 	drain(p, DRAIN_ALL);
 	find_last_time(g);
 	open = salvage_ranges(g);
@@ -118,4 +123,6 @@ void salvage(struct process *p)
 		p->flags |= PROCESS_CLEAN;
 	else if ((process_flags(p) & PROCESS_CUPTI))
 		troubles_add(&p->troubles, HEALTH_ended_early, 1, now, NULL);
+	if (g->mirror && g->view.a->life != LIFE_ENDED)
+		troubles_add(&p->troubles, HEALTH_pipe_cut, 1, now, NULL);
 }

@@ -17,13 +17,32 @@
 #include "collector/describe.h"
 #include "collector/drain.h"
 #include "collector/log.h"
+#include "collector/mirror.h"
 #include "collector/sweep.h"
 #include "trace/clock.h"
 #include "trace/health.h"
 
-enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_TICK, FROM_TURN };
+enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_TICK, FROM_TURN };
 
 static const int64_t MS = 1000000;
+
+/* ---- who appears, and what they say at last ---- */
+
+static void roster_seen(void *arg, const struct roster_line *l)
+{
+	struct session *s = arg;
+
+	tree_roster(&s->tree, l);
+}
+
+static void hear_roster(struct session *s)
+{
+	uint64_t bad = s->roster.bad;
+
+	roster_read(&s->roster, roster_seen, s);
+	if (s->roster.bad > bad)
+		troubles_add(&s->troubles, HEALTH_roster_lost, s->roster.bad - bad, clocks_now(CLOCK_MONO), NULL);
+}
 
 /* ---- gprof-run ---- */
 
@@ -48,6 +67,7 @@ static void program_ended(struct session *s, uint32_t pid)
 {
 	struct process *p = tree_find(&s->tree, pid);
 
+	hear_roster(s);         /* what it said at last */
 	s->program_ended = true;
 	s->answer_due = true;
 	if (p && p->host_pid == pid)
@@ -113,26 +133,10 @@ static void give_order(struct session *s)
 		s->tree.capture.over_time = clock_ns(CLOCK_REALTIME);
 	for (size_t i = 0; i < s->tree.n_live; i++)
 		if (s->tree.live[i]->guest)
-			arena_tell(&s->tree.live[i]->guest->view, &s->tree.capture);
+			guest_tell(s->tree.live[i], &s->tree.capture);
 }
 
 /* ---- what happens ---- */
-
-static void roster_seen(void *arg, const struct roster_line *l)
-{
-	struct session *s = arg;
-
-	tree_roster(&s->tree, l);
-}
-
-static void hear_roster(struct session *s)
-{
-	uint64_t bad = s->roster.bad;
-
-	roster_read(&s->roster, roster_seen, s);
-	if (s->roster.bad > bad)
-		troubles_add(&s->troubles, HEALTH_roster_lost, s->roster.bad - bad, clocks_now(CLOCK_MONO), NULL);
-}
 
 void session_mind_door(struct session *s)
 {
@@ -186,6 +190,9 @@ static void handle(struct session *s, uint64_t tag)
 	case FROM_BELL:
 		bell_heard(&s->bell);
 		sweep_full(s);
+		break;
+	case FROM_PIPE:
+		tree_hear_pipe(&s->tree);
 		break;
 	case FROM_TICK:
 		on_tick(s);
@@ -301,7 +308,8 @@ static int start_clockwork(struct session *s)
 	s->turn = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->epoll < 0 || s->tick < 0 || s->turn < 0 || timerfd_settime(s->tick, 0, &tenth, NULL) < 0 ||
 	    listen_to(s, s->control, FROM_CONTROL) < 0 || listen_to(s, s->door.fd, FROM_DOOR) < 0 ||
-	    listen_to(s, s->roster.fd, FROM_ROSTER) < 0 || listen_to(s, s->bell.event, FROM_BELL) < 0 ||
+	    listen_to(s, s->roster.fd, FROM_ROSTER) < 0 || listen_to(s, s->pipe.fd, FROM_PIPE) < 0 ||
+	    (s->bell.running && listen_to(s, s->bell.event, FROM_BELL) < 0) ||
 	    listen_to(s, s->tick, FROM_TICK) < 0 || listen_to(s, s->turn, FROM_TURN) < 0)
 		return fail("cannot wait for events: %s", strerror(errno));
 	return 0;
@@ -317,6 +325,7 @@ static void plant_tree(struct session *s)
 	s->tree.out = &s->out;
 	s->tree.rows = &s->rows;
 	s->tree.troubles = &s->troubles;
+	s->tree.pipe = &s->pipe;
 	s->tree.epoll = s->epoll;
 	s->tree.clock = s->with_tsc ? CLOCK_TSC : CLOCK_MONO;
 	if (getsockopt(s->control, SOL_SOCKET, SO_PEERCRED, &run, &size) == 0)
@@ -333,8 +342,13 @@ int session_open(struct session *s, const char *folder, int control)
 	s->start = clock_ns(CLOCK_MONOTONIC);
 	if (read_config(s) < 0 || open_file(s) < 0)
 		goto out;
-	if (roster_open(&s->roster, folder) < 0 || door_open(&s->door, folder) < 0 || bell_start(&s->bell, folder) < 0)
+	if (roster_open(&s->roster, folder) < 0 || door_open(&s->door, folder) < 0 || pipe_open(&s->pipe, folder) < 0)
 		goto out;
+	if (bell_start(&s->bell, folder) < 0) {
+		if (s->config.transport == TRANSPORT_SHM)
+			goto out;
+		bell_stop(&s->bell);    /* without shared memory for it there is none for arenas */
+	}
 	if (start_clockwork(s) < 0)
 		goto out;
 	plant_tree(s);
@@ -350,11 +364,14 @@ out:
 /* Before gprof-run is told to end: where it was the first process of a container, its end is ours. */
 static void remove_folder(struct session *s)
 {
-	static const char *const ours[] = { "sock", "roster", "config", "inject" };
+	static const char *const ours[] = { "sock", "roster", "rows", "config", "inject" };
 	char path[PATH_MAX];
 
 	if (!s->folder)
 		return;
+	for (size_t i = 0; i < s->tree.n_live; i++)
+		if (s->tree.live[i]->guest)
+			mirror_forget_orders(s->tree.live[i]->guest->mirror);
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
 		snprintf(path, sizeof path, "%s/%s", s->folder, ours[i]);
 		unlink(path);
@@ -392,6 +409,7 @@ void session_release(struct session *s)
 	bell_stop(&s->bell);
 	door_close(&s->door);
 	roster_close(&s->roster);
+	pipe_close(&s->pipe);
 	output_close(&s->out);
 	staging_release(&s->rows);
 	troubles_release(&s->troubles);

@@ -5,6 +5,7 @@
 #include "collector/bell.h"
 #include "collector/door.h"
 #include "collector/output.h"
+#include "collector/pipe.h"
 #include "collector/roster.h"
 #include "collector/tree.h"
 
@@ -16,6 +17,7 @@ struct session {
 	struct troubles troubles;       /* CLOCK_MONO */
 	struct tree tree;
 	struct roster roster;
+	struct pipe pipe;
 	struct door door;
 	struct bell_watch bell;
 	int control, epoll, tick, turn; /* turn: a timer for the next change of the capture order */
@@ -27,7 +29,8 @@ struct session {
 	bool run_gone;                  /* nobody is at the other end of control */
 };
 
-#define SESSION_INIT { .out = OUTPUT_INIT, .roster = ROSTER_INIT, .door = DOOR_INIT, .bell = BELL_INIT, \
+#define SESSION_INIT { .out = OUTPUT_INIT, .roster = ROSTER_INIT, .pipe = PIPE_INIT, \
+		       .door = DOOR_INIT, .bell = BELL_INIT, \
 		       .control = -1, .epoll = -1, .tick = -1, .turn = -1 }
 
 /* Everything that a guest needs is there, and gprof-run knows.  0, or -1: gprof-run knows why not. */

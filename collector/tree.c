@@ -7,6 +7,8 @@
 
 #include "collector/account.h"
 #include "collector/clocks.h"
+#include "collector/mirror.h"
+#include "collector/pipe.h"
 #include "collector/proc.h"
 #include "collector/salvage.h"
 #include "trace/clock.h"
@@ -153,6 +155,34 @@ static void refused(struct tree *t, struct process *p, const char *why)
 	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
 }
 
+static bool use_frame(void *arg, const struct frame *f, const void *body)
+{
+	struct tree *t = arg;
+	struct process *p = f->process && f->process <= t->n ? t->all[f->process - 1] : NULL;
+
+	return p && p->guest && p->guest->mirror && mirror_apply(p, f, body);
+}
+
+void tree_hear_pipe(struct tree *t)
+{
+	const struct frame_user mirrors = { use_frame, t };
+	uint64_t bad;
+
+	if (!t->pipe)
+		return;
+	bad = t->pipe->bad;
+	pipe_read(t->pipe, &mirrors);
+	if (t->pipe->bad > bad)
+		troubles_add(t->troubles, HEALTH_pipe_frames, t->pipe->bad - bad, clocks_now(CLOCK_MONO), NULL);
+}
+
+/* At its end some of its rows had no room in the pipe. */
+static void left_rows(struct process *p, const char *rows)
+{
+	if (p && p->guest && p->guest->mirror)
+		p->guest->mirror->left = strtoull(rows, NULL, 10);
+}
+
 /* It did not wait for our answer, or could not use it. */
 static void gave_up(struct tree *t, struct process *p, const char *why)
 {
@@ -181,6 +211,10 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 
 	if (l->how == 'x') {
 		gave_up(t, p, strerror(atoi(l->name)));
+		return;
+	}
+	if (l->how == 'l') {
+		left_rows(p, l->name);
 		return;
 	}
 	if (p && p->injected && !twice && p->host_pid == p->pid) {
@@ -304,7 +338,9 @@ void tree_forget_arena(struct tree *t, struct process *p)
 {
 	if (!p->guest)
 		return;
-	salvage(p);
+	tree_hear_pipe(t);
+	if (p->guest->view.a->life != LIFE_NEW) /* else it could not use what it was given, and asks again */
+		salvage(p);
 	p->flags = process_flags(p);
 	account_process(p, t->out);
 	staging_write(&p->guest->staging);
@@ -315,8 +351,10 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 {
 	if (p->end)
 		return;
+	if (p->guest && p->guest->mirror)
+		tree_hear_pipe(t);
 	if (p->guest) {
-		if (p->guest->view.a->life == LIFE_NEW) {
+		if (p->guest->view.a->life == LIFE_NEW && !p->guest->mirror) {
 			refused(t, p, "it did not take its memory in time");
 			p->flags &= ~PROCESS_CONNECTED;
 		}

@@ -6,6 +6,8 @@
 #include "collector/roster.h"
 #include "trace/config.h"
 
+struct pipe;
+
 #define TREE_BUCKETS 16384u
 
 struct tree {
@@ -21,6 +23,7 @@ struct tree {
 	struct output *out;
 	struct staging *rows;           /* rows of the session */
 	struct troubles *troubles;
+	struct pipe *pipe;              /* NULL: none, in tests */
 	int epoll;
 	uint32_t run_pid;               /* gprof-run: never one of ours */
 	unsigned clock;
@@ -43,6 +46,9 @@ struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t 
 
 /* Takes what is in the arena of one who says hello a second time; it gets a new one. */
 void tree_forget_arena(struct tree *t, struct process *p);
+
+/* What processes have sent through the pipe until now goes to their mirrors. */
+void tree_hear_pipe(struct tree *t);
 
 /* The process that has this pid now, NULL: none of ours. */
 struct process *tree_find(const struct tree *t, uint32_t pid);

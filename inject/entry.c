@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "inject/carrier.h"
 #include "inject/cupti.h"
 #include "inject/health.h"
 #include "inject/lifecycle.h"
@@ -43,6 +44,7 @@ void modules_stop(void)
 		if (modules[i]->stop)
 			modules[i]->stop();
 	__atomic_store_n(&a->life, LIFE_ENDED, __ATOMIC_RELEASE);
+	carrier_finish();
 }
 
 /* In reverse: CUPTI's part says whether the parent had CUDA before the session writes its line. */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/carrier.h"
 #include "inject/child_env.h"
 #include "inject/module.h"
 #include "inject/session.h"
@@ -72,10 +73,13 @@ __attribute__((destructor)) static void unloaded(void)
 {
 	struct arena *a = guest->arena;
 
-	if (a && ours() && __atomic_load_n(&a->life, __ATOMIC_RELAXED) != LIFE_ENDED) {
+	if (!a || !ours())
+		return;
+	if (__atomic_load_n(&a->life, __ATOMIC_RELAXED) != LIFE_ENDED) {
 		__atomic_store_n(&a->last_time, clock_now(), __ATOMIC_RELAXED);
 		__atomic_store_n(&a->life, LIFE_ENDED, __ATOMIC_RELEASE);
 	}
+	carrier_finish();       /* rows of other handlers came after ours */
 }
 
 /* ---- interposed: the ends that no exit handler sees ---- */
@@ -117,14 +121,14 @@ int execveat(int dir, const char *path, char *const argv[], char *const envp[], 
  * What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork
  * child.
  */
-enum real { REAL_execvpe, REAL_fexecve, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
+enum real { REAL_execvpe, REAL_fexecve, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
 static void *real_functions[N_REAL];
 
 #define REAL(function) ((__typeof__(&function))real_function(REAL_##function))
 
 __attribute__((constructor(101))) static void find_real(void)
 {
-	static const char *const names[] = { "execvpe", "fexecve", "posix_spawn", "posix_spawnp" };
+	static const char *const names[] = { "execvpe", "fexecve", "pthread_exit", "posix_spawn", "posix_spawnp" };
 
 	for (int i = 0; i < N_REAL; i++) {
 		/* Of this there are two on x86-64; the one before 2.15 runs scripts without "#!" by the shell. */
@@ -275,4 +279,16 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	if (!REAL(posix_spawnp))
 		return ENOSYS;
 	return REAL(posix_spawnp)(pid, file, actions, attr, argv, WITH_OURS(envp));
+}
+
+/* ---- main() leaves its threads behind ---- */
+
+EXPORT __attribute__((noreturn)) void pthread_exit(void *result)
+{
+	if (ours() && syscall(SYS_gettid) == own_pid)
+		carrier_end_thread();
+	while (!REAL(pthread_exit))     /* never: it is in every libc that has threads */
+		pause();
+	REAL(pthread_exit)(result);
+	__builtin_unreachable();
 }

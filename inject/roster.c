@@ -63,3 +63,11 @@ void roster_failed(const char *folder, int64_t start, int error)
 	end[-1] = '\0';
 	roster_line(folder, 'x', start, digits);
 }
+
+void roster_left(const char *folder, int64_t start, uint64_t rows)
+{
+	char digits[24], *end = put_number(digits, rows);
+
+	end[-1] = '\0';
+	roster_line(folder, 'l', start, digits);
+}

@@ -10,4 +10,7 @@ void roster_line(const char *folder, char how, int64_t start, const char *name);
 /* The line of a process that could not connect; error: why. */
 void roster_failed(const char *folder, int64_t start, int error);
 
+/* The line of one that ends while so many of its rows could not go through the pipe. */
+void roster_left(const char *folder, int64_t start, uint64_t rows);
+
 #endif

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "inject/calm.h"
+#include "inject/carrier.h"
 #include "inject/health.h"
 #include "inject/module.h"
 #include "inject/roster.h"
@@ -118,7 +119,7 @@ static uint32_t most_mib(void)
 	return (uint32_t)(space.rlim_cur >> 24) + 1;    /* a sixteenth */
 }
 
-static int say_hello(int fd)
+static struct wire_hello hello(void)
 {
 	struct wire_hello h = {
 		.version = WIRE_VERSION,
@@ -129,16 +130,41 @@ static int say_hello(int fd)
 		.flags = guest->flags | kept_flags,
 		.most_mib = most_mib(),
 	};
-	ssize_t n;
 
 	strncpy(h.name, program_invocation_short_name, sizeof h.name - 1);
-	do
-		n = send(fd, &h, sizeof h, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof h ? 0 : -1;
+	return h;
 }
 
-/* The welcome and its two descriptors.  The configuration goes straight into place: a hook may run on a small stack. */
+static int say_hello(int fd, const struct wire_hello *h)
+{
+	ssize_t n;
+
+	do
+		n = send(fd, h, sizeof *h, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof *h ? 0 : -1;
+}
+
+/* What came with a packet; fewer than were sent where the program has no descriptors left, or may not get any. */
+static void take_fds(struct msghdr *m, int fds[2])
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	size_t n = 0;
+
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len > CMSG_LEN(0))
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	if (n > 2)
+		n = 2;
+	if (n)
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	for (size_t i = 0; i < n; i++)
+		open_fds[1 + i] = fds[i] + 1;
+}
+
+/*
+ * The welcome and its two descriptors, -1 where there are none.  The configuration goes straight into place: a hook may
+ * run on a small stack.
+ */
 static int hear_welcome(int fd, int64_t deadline, struct wire_welcome *w, int fds[2])
 {
 	union {
@@ -156,15 +182,11 @@ static int hear_welcome(int fd, int64_t deadline, struct wire_welcome *w, int fd
 		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR && clock_ns(CLOCK_MONOTONIC) < deadline);
 
-	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
-		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
-		open_fds[1] = fds[0] + 1;
-		open_fds[2] = fds[1] + 1;
-	}
+	fds[0] = fds[1] = -1;
 	if (n < 0)
 		return -1;
+	if (n > 0)
+		take_fds(&m, fds);
 	errno = EPROTO;
 	if (n < (ssize_t)sizeof *w || w->version != WIRE_VERSION || w->size != sizeof *w)
 		return -1;
@@ -181,8 +203,11 @@ static int map_arena(const struct wire_welcome *w, const int fds[2])
 	void *bell = a == MAP_FAILED ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
 
 	if (bell == MAP_FAILED) {
+		int why = errno;
+
 		if (a != MAP_FAILED)
 			munmap(a, w->arena_size);
+		errno = why;
 		return -1;
 	}
 	if (a->magic != ARENA_MAGIC || a->version != WIRE_VERSION || a->size != w->arena_size) {
@@ -196,8 +221,6 @@ static int map_arena(const struct wire_welcome *w, const int fds[2])
 	madvise(bell, 4096, MADV_DONTDUMP);
 	guest->arena = a;
 	guest->bell = bell;
-	guest->process = w->process;
-	guest->clock = w->clock;
 	return 0;
 }
 
@@ -216,17 +239,50 @@ static void close_fds(void)
 	errno = saved;
 }
 
-static int handshake(int64_t deadline)
+/* One hello, and its answer used.  *usable: there was one; what failed is then the memory that it is about. */
+static int ask(const struct wire_hello *h, int64_t deadline, bool *usable)
 {
 	struct wire_welcome w = { 0 };
 	int fds[2];
 	int fd = dial(deadline);
 	int rc = -1;
 
-	if (fd >= 0 && say_hello(fd) == 0 && hear_welcome(fd, deadline, &w, fds) == 0)
-		rc = map_arena(&w, fds);
+	*usable = false;
+	if (fd >= 0 && say_hello(fd, h) == 0 && hear_welcome(fd, deadline, &w, fds) == 0) {
+		*usable = true;
+		if (w.carrier == CARRIER_PIPE) {
+			close_fds();    /* it may have been the last free number */
+			rc = carrier_open(folder, &w, wiped);
+		} else {
+			rc = map_arena(&w, fds);
+		}
+	}
 	close_fds();
-	return rc;
+	if (rc < 0)
+		return -1;
+	guest->process = w.process;
+	guest->clock = w.clock;
+	return 0;
+}
+
+/* Where memory cannot be shared it asks for the pipe, and at last for the least memory that will do. */
+static int handshake(int64_t deadline)
+{
+	struct wire_hello h = hello();
+	bool usable;
+
+	if (ask(&h, deadline, &usable) == 0)
+		return 0;
+	if (!usable)
+		return -1;
+	h.carrier = CARRIER_PIPE;
+	h.error = errno;
+	if (ask(&h, deadline, &usable) == 0)
+		return 0;
+	if (!usable || errno != ENOMEM)
+		return -1;
+	h.most_mib = 1;
+	return ask(&h, deadline, &usable);
 }
 
 /*
@@ -273,6 +329,8 @@ static bool connect_first(void)
 	__atomic_fetch_or(&a->flags, guest->flags | kept_flags | PROCESS_CONNECTED, __ATOMIC_RELAXED);
 	count_costs(&begin);
 	__atomic_store_n(&a->life, LIFE_RUNNING, __ATOMIC_RELEASE);
+	if (guest->carrier)
+		carrier_start();
 	__atomic_store_n(&guest->epoch, guest->process, __ATOMIC_RELEASE);
 	__atomic_store_n(&guest->state, SESSION_UP, __ATOMIC_RELEASE);
 	/* Once more: a flag set by another thread meanwhile went to guest->flags alone. */
@@ -319,6 +377,8 @@ void session_ring(void)
 	__atomic_fetch_add(&bell->rings, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&bell->sleeping, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &bell->rings, FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (guest->carrier)
+		carrier_rang();
 	errno = saved;
 }
 
@@ -330,6 +390,7 @@ static void forked(void)
 	if (!wiped)     /* whatever its state: another thread may have been connecting */
 		memset(guest, 0, sizeof *guest);
 	close_fds();
+	carrier_forked();
 	guest->start = clock_ns(CLOCK_REALTIME);
 	kept_flags |= PROCESS_FORKED;
 	if (session_wanted())

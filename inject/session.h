@@ -26,6 +26,7 @@ struct guest {
 	uint32_t state;                 /* enum session_state */
 	struct arena *arena;            /* NULL until connected */
 	struct bell *bell;
+	struct carrier *carrier;        /* carrier.c; NULL: the arena is shared */
 	struct intern *intern;          /* intern.c */
 	uint32_t process;               /* number given by the collector */
 	uint32_t clock;                 /* enum wire_clock */

@@ -97,6 +97,7 @@ static void hand_over(struct block *b)
 {
 	if (b == &no_block)
 		return;
+	b->turn = __atomic_fetch_add(&guest->arena->turns, 1, __ATOMIC_ACQ_REL);
 	__atomic_store_n(&guest->arena->block_state[b->index], BLOCK_FULL, __ATOMIC_RELEASE);
 	session_ring();
 }

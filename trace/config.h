@@ -7,6 +7,9 @@
 
 #define CONFIG_TEXT 1024
 
+/* The setting `transport`: what a user asks for. */
+enum transport { TRANSPORT_AUTO, TRANSPORT_SHM, TRANSPORT_PIPE };
+
 struct config {
 #define CONFIG_FIELD_u64(name) uint64_t name;
 #define CONFIG_FIELD_text(name) char name[CONFIG_TEXT];

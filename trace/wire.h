@@ -6,6 +6,7 @@
  *   roster   named pipe; one line a process (below), written whole
  *   sock     unix socket, SOCK_SEQPACKET: hello -> welcome + two descriptors (arena, bell); then both sides close it
  *   config   settings as text (config.h), written by gprof-run, read by the collector
+ *   rows, order.N   where an arena cannot be shared (frame.h)
  */
 #ifndef TRACE_WIRE_H
 #define TRACE_WIRE_H
@@ -23,9 +24,13 @@
 /*
  * Roster line: "R1 <how> <pid> <ppid> <start, REALTIME ns> <name>\n", at most ROSTER_LINE_MAX bytes, which is below PIPE_BUF, so
  * lines never mix.  how: 'c' constructor (a new program image, preloaded), 'd' the same, but loaded later by the driver's or NVTX's
- * door, 'f' forked child, 'F' forked child of a CUDA-initialised parent, 'x' could not connect and records nothing: the name is then an errno.
+ * door, 'f' forked child, 'F' forked child of a CUDA-initialised parent, 'x' could not connect and records nothing: the name is then an errno,
+ * 'l' at its end so many rows (the name) had not gone through the pipe.
  */
 #define ROSTER_LINE_MAX 64
+
+/* How rows leave a process: in an arena that both map, or in frames through a pipe out of one of its own (frame.h). */
+enum carrier_kind { CARRIER_SHM, CARRIER_PIPE };
 
 enum wire_clock { CLOCK_NONE, CLOCK_TSC, CLOCK_MONO, CLOCK_REAL };      /* of a chunk, and of a process's own rows */
 
@@ -35,6 +40,8 @@ struct wire_hello {
 	int64_t start;                  /* REALTIME ns when our object started in it */
 	uint32_t flags;                 /* PROCESS_ bits known so far */
 	uint32_t most_mib;              /* its arena may have no more than that; 0: no limit */
+	uint32_t carrier;               /* CARRIER_PIPE: it cannot map what it was given before */
+	int32_t error;                  /* ... because of this errno */
 	char name[16];                  /* program_invocation_short_name, cut */
 };
 
@@ -45,6 +52,9 @@ struct wire_welcome {
 	uint32_t clock;                 /* CLOCK_TSC or CLOCK_MONO: what the guest stamps its rows with */
 	uint32_t config_size;           /* sizeof(struct config), which follows in the same packet */
 	uint64_t arena_size;
+	uint32_t carrier;               /* enum carrier_kind.  PIPE: no descriptors; the rest is for its own arena */
+	uint32_t n_small, n_large, pad;
+	uint64_t blocks;
 };
 
 /* Facts about a process: bits of process.flags in the trace. */
@@ -80,7 +90,9 @@ struct block {
 	uint32_t used;                  /* bytes published: release store by the guest, acquire load by the collector */
 	uint32_t drained;               /* bytes taken by the collector; its own */
 	uint32_t thread;                /* ordinal of the thread that owns it */
-	uint32_t pad[11];
+	uint32_t turn;                  /* arena.turns when it was handed over */
+	uint32_t rest;                  /* on the pipe: bytes still to be sent of a row longer than a frame */
+	uint32_t pad[9];
 };
 
 /* Before each row in a block.  Rows are 8-byte aligned. */
@@ -152,7 +164,8 @@ struct drop_cell {
 	X(cupti,   "finding and starting CUPTI")                                   \
 	X(buffer,  "turning activity buffers into rows (mostly CUPTI's thread)")   \
 	X(flush,   "periodic flush of CUPTI (our thread)")                         \
-	X(drain,   "last flush at exit")
+	X(drain,   "last flush at exit")                                           \
+	X(carry,   "sending rows through the pipe (our thread)")
 
 enum cost_place {
 	COST_none,
@@ -209,6 +222,7 @@ struct arena {
 	uint32_t n_taken;               /* blocks not free; guest adds, collector subtracts */
 	uint32_t next_thread;           /* last thread ordinal given */
 	uint32_t next_started;          /* sequence of start/end ranges */
+	uint32_t turns;                 /* blocks handed over so far */
 	int64_t  last_time;             /* own clock, stored when a block is taken and at exit: bounds salvaged ranges */
 	uint32_t orders_seen;           /* number of the last order that it follows */
 	uint32_t n_windows;             /* opened so far */
@@ -225,6 +239,10 @@ struct arena {
 	uint32_t block_state[MAX_BLOCKS];
 	struct slot slots[MAX_SLOTS];
 };
+
+/* What the collector writes while the guest runs. */
+#define ARENA_TOLD       offsetof(struct arena, order)
+#define ARENA_TOLD_BYTES (offsetof(struct arena, life) - offsetof(struct arena, order))
 
 /* Place of block i. */
 static inline struct block *arena_block(struct arena *a, uint32_t i)

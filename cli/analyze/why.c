@@ -5,6 +5,7 @@
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
 #include "cli/table.h"
+#include "trace/health.h"
 
 #include <stdlib.h>
 
@@ -67,6 +68,25 @@ bool why_window(struct model *m, char *text, size_t size)
 	else if (duration > 0)
 		snprintf(text, size, "only the first %g s were recorded (--duration)", duration);
 	return delay > 0 || duration > 0;
+}
+
+bool why_pipe(struct model *m, char *text, size_t size)
+{
+	const char *detail = "";
+	uint32_t processes = 0, n;
+	const struct process *p = model_processes(m, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (size_t h = 0; h < p[i].n_health; h++)
+			if (p[i].health[h].reason == HEALTH_pipe_used && !processes++)
+				detail = p[i].health[h].detail;
+	}
+	if (processes)
+		snprintf(text, size,
+			 "rows of %u %s came through a pipe (%s); one that is killed loses what it wrote in its last "
+			 "tenth of a second",
+			 processes, processes == 1 ? "process" : "processes", detail);
+	return processes;
 }
 
 static void last_reason(struct model *m, struct why *w, const struct seen *s)

@@ -15,6 +15,12 @@ void why_no_gpu(struct model *m, struct table *t, const char *what);
 bool why_window(struct model *m, char *text, size_t size);
 
 /*
+ * How rows came out of the processes, where not through shared memory, and what that cannot promise, into text.
+ * False: all through shared memory.
+ */
+bool why_pipe(struct model *m, char *text, size_t size);
+
+/*
  * The same reasons, one at a time: reason i into text, what to do about it into next ("" when there is nothing to do).
  * Returns false when there is no such reason.  There is always a first.
  */

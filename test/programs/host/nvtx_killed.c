@@ -1,8 +1,12 @@
-/* Opens ranges and dies of the signal named on the command line, in the middle.  Its ranges must be found as incomplete. */
+/*
+ * nvtx_killed [SIGNAL [RANGES [MS]]]: makes ranges, opens some, and dies of the signal so many milliseconds later.
+ * Those open must be found as incomplete.
+ */
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -18,6 +22,8 @@ int main(int argc, char **argv)
 	nvtxRangePushA("inner");
 	printf("done %d\n", done);
 	fflush(stdout);
+	if (argc > 3)
+		usleep((unsigned)atoi(argv[3]) * 1000);
 	raise(signo);
 	return 0;
 }

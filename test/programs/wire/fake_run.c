@@ -46,6 +46,7 @@ static void write_config(void)
 
 	config_init(&c);
 	c.arena_size = 32 << 20;
+	c.transport = TRANSPORT_SHM;    /* fake_guest knows no other */
 	if (config_parse(&c, settings, strlen(settings)) < 0)
 		die(settings);
 	n = config_format(&c, text, sizeof text);
