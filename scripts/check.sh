@@ -3,6 +3,7 @@
 # the rules of the house, and ends with one line: N passed, N failed, N skipped.  Logs of everything in $B/log.
 #	scripts/check.sh            all of it                 scripts/check.sh e2e WORD   the end-to-end tests whose file has the word
 #	scripts/check.sh unit       unit tests                scripts/check.sh rules      the rules of the house
+#	scripts/check.sh pipe WORD  the end-to-end tests that are also run with --transport=pipe
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -95,13 +96,21 @@ units() {
 	done
 }
 
+# chosen SUFFIX SCRIPT: is it run so?
+chosen() {
+	case $1 in
+	-san) ! grep -q '^# not sanitized' "$2" ;;
+	-pipe) grep -q '^# also on the pipe' "$2" ;;
+	esac
+}
+
 # e2e FOLDER SUFFIX [WORD]: two at a time.
 e2e() {
 	for script in test/e2e/*"${3-}"*.sh; do
 		case ${script##*/} in
 		lib.sh | assert.sh) continue ;;
 		esac
-		[ -z "$2" ] || ! grep -q '^# not sanitized' "$script" || continue
+		chosen "$2" "$script" || continue
 		echo "$script"
 	done >"$log/list$2"
 	progress "e2e$2: $(wc -l <"$log/list$2") scripts"
@@ -116,6 +125,13 @@ e2e() {
 		name=$(basename "$script" .sh)$2
 		record "$name" "$(cat "$log/$name.status" 2>/dev/null || echo 1)" "$log/$name.log"
 	done <"$log/list$2"
+}
+
+# The second carrier of rows: those that record once more, every gprof-run with --transport=pipe (lib.sh).
+on_the_pipe() {
+	export GPROF_TEST_TRANSPORT=pipe
+	e2e "$B" -pipe "${1-}"
+	unset GPROF_TEST_TRANSPORT
 }
 
 # Whatever a sanitizer says, in whichever process (the collector has no stderr), lands in a file of its own and is a failure.
@@ -180,14 +196,16 @@ all)
 	rules
 	units "$B" ''
 	e2e "$B" ''
+	on_the_pipe
 	sanitized
 	;;
 unit) units "$B" '' ;;
 e2e) e2e "$B" '' "${2-}" ;;
+pipe) on_the_pipe "${2-}" ;;
 sanitized) with_sanitizers && sanitized "${2-}" ;;
 rules) rules ;;
 *)
-	echo "check.sh: unknown part '$1'; all, unit, e2e [WORD], sanitized [WORD] or rules"
+	echo "check.sh: unknown part '$1'; all, unit, e2e [WORD], pipe [WORD], sanitized [WORD] or rules"
 	exit 2
 	;;
 esac

@@ -1,5 +1,6 @@
 #!/bin/sh
 # -t cublas,cudnn,cusparse,cusolver: the libraries' own NVTX, by a stand-in that does with it what cuBLAS does.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'switches the libraries on for the program, and leaves what the user has set' '

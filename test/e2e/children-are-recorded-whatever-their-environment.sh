@@ -1,5 +1,6 @@
 #!/bin/sh
 # Where a program cleans the environment of a child, or sets LD_PRELOAD anew, our variables are put back, and nothing else changes.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 execs='

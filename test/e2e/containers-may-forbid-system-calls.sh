@@ -1,4 +1,5 @@
 # Profiles of containers forbid some system calls.  Each of these, and all at once, can be missed: rows and exit status are the same.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 for calls in memfd_create pidfd_open close_range process_vm_readv memfd_create,pidfd_open,close_range,process_vm_readv; do

@@ -1,4 +1,5 @@
 #!/bin/sh
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'workers forked before CUDA was touched are recorded in full, and so is their parent' '

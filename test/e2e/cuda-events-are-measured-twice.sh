@@ -1,4 +1,5 @@
 #!/bin/sh
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'each pair is printed as the program measured it, and our rows agree' '

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every program of test/programs that uses CUDA, with everything recorded: each row of the GPU, in every field, is what the simulated
 # GPU says it did.  A new program is compared without a word here.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 compare='

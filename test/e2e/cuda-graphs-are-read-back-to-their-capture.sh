@@ -1,4 +1,5 @@
 #!/bin/sh
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'kernels replayed by one thread are found in the ranges in which another captured them' '

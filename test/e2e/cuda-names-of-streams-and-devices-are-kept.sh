@@ -1,5 +1,6 @@
 #!/bin/sh
 # Names that a program gives to streams, devices and other handles through NVTX.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'names of streams and devices are on the tracks of the export, all others in a report' '

@@ -1,4 +1,5 @@
 #!/bin/sh
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 for how in return:0 exit:7 _exit:8 quick_exit:9 reset:0 printexit:0; do

@@ -1,4 +1,5 @@
 #!/bin/sh
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 for program in vector_add streams threads many_kernels graphs graph_layers graph_update nvtx_cuda driver_api; do

@@ -1,5 +1,6 @@
 # However a program comes to use CUDA, what the simulated GPU did is in the trace.  A statically linked CUDA runtime cannot be shown
 # here: it asks the driver for tables that the stand-in does not have.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 # python KIND...: test/programs/kinds.py under gprof-run.  Version managers put shell scripts in front of python3; not here.

@@ -1,4 +1,5 @@
 # The exit status of gprof-run is the program's: exit codes, signals, and a shell's own codes for programs that cannot be run.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 export ENDS="$GPROF_BUILD/test/programs/ends"

@@ -1,4 +1,5 @@
 # What the program gets from its parent is what it would get without gprof-run: files, terminal, process group, signals, limits.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 export ENDS="$GPROF_BUILD/test/programs/ends" SIGNALS="$GPROF_BUILD/test/programs/signals"

@@ -1,4 +1,5 @@
 # A signal that is sent to gprof-run alone reaches the program, once; one that the whole group gets is not doubled.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 export SIGNALS="$GPROF_BUILD/test/programs/signals" ENDS="$GPROF_BUILD/test/programs/ends"

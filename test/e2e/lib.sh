@@ -31,6 +31,16 @@ E2E_FAILED=0
 E2E_COUNT=0
 E2E_ROOT=$(mktemp -d "${TMPDIR:-/tmp}/gprof-e2e.XXXXXX") || exit 1
 
+# GPROF_TEST_TRANSPORT=pipe: every gprof-run of the tests gets --transport=pipe; those with "# also on the pipe" in their first lines
+# are run so by make check.  Where the pipe promises less, $GPROF_TEST_TRANSPORT tells.
+if [ "${GPROF_TEST_TRANSPORT-}" ]; then
+	export GPROF_TEST_TRANSPORT
+	mkdir "$E2E_ROOT/bin"
+	printf '#!/bin/sh\nexec "%s" --transport=%s "$@"\n' "$GPROF_BUILD/bin/gprof-run" "$GPROF_TEST_TRANSPORT" >"$E2E_ROOT/bin/gprof-run"
+	chmod +x "$E2E_ROOT/bin/gprof-run"
+	PATH=$E2E_ROOT/bin:$PATH
+fi
+
 e2e_finish() {
 	status=$?
 	trap - EXIT

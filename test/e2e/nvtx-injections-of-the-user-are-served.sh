@@ -1,5 +1,6 @@
 #!/bin/sh
 # A tool that the user had in NVTX_INJECTION64_PATH gets every call too, with handles of its own.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'another NVTX tool receives the calls that it would without us, with its own handles' '

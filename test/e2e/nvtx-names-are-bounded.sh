@@ -1,5 +1,6 @@
 #!/bin/sh
 # Many names: domains are found by hash, strings take bounded memory.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'ten thousand domains are kept apart' '

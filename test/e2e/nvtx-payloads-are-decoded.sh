@@ -1,5 +1,6 @@
 #!/bin/sh
 # Payloads of NVTX's extension: what the program put in, against what reports and exports say of it.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'decodes payloads by the schemas that the program registered, in a forked child too' '

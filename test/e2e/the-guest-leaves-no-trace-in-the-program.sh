@@ -1,5 +1,6 @@
 #!/bin/sh
 # A program with strict habits looks after itself: descriptors, files, errno, signals, vfork and fork.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 manners=$GPROF_BUILD/test/programs/manners
@@ -61,6 +62,8 @@ it 'takes little of an address space that is limited' '
 		print("it takes", (size() - before) >> 20, "MiB")
 	PY
 	gprof-run -q -o run -- sh -c "ulimit -v 600000; exec python3 limited.py" >said
-	[ "$(sed "s/[^0-9]//g" said)" -le 40 ] || fail "$(cat said)"
+	most=40
+	[ -z "${GPROF_TEST_TRANSPORT-}" ] || most=50    # what was sent is kept, too
+	[ "$(sed "s/[^0-9]//g" said)" -le $most ] || fail "$(cat said)"
 	is 1 "$(gprof-trace dump run.gtrace | grep -c "^range .*\"limited\"")" "ranges"
 '
