@@ -14,18 +14,20 @@ case $B in /*) ;; *) B=$top/$B ;; esac
 arguments=$*
 say() { printf 'gpu-check: %s\n' "$*" >&2; }
 has() { case " $arguments " in *" $1 "*) ;; *) return 1 ;; esac; }
-build() { make -C "$top" --no-print-directory -j"${JOBS:-2}" "$@" >&2; }
+# The folder as it is named from the top, where it is in there: what was built under one name is not known as built under another.
+build() { folder=$1 && shift && make -C "$top" --no-print-directory -j"${JOBS:-2}" B="${folder#"$top/"}" "$@" >&2; }
 
 if has --build; then
 	command -v nvcc >/dev/null || PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
 	command -v nvcc >/dev/null || { say "no nvcc here; --build needs the CUDA toolkit (CUDA_HOME names it)"; exit 1; }
-	build B="$B" gpu-kit
+	build "$B" gpu-kit
 	exit
 fi
 command -v python3 >/dev/null || { say "no python3 here"; exit 1; }
 if has --sim; then
 	GPROF_BUILD=${GPROF_BUILD:-$B}
-	[ -x "$GPROF_BUILD/gpu/counts-shared" ] || build -s B="$GPROF_BUILD" all sim programs gpu-programs
+	case $GPROF_BUILD in /*) ;; *) GPROF_BUILD=$PWD/$GPROF_BUILD ;; esac
+	[ -x "$GPROF_BUILD/gpu/counts-shared" ] || build "$GPROF_BUILD" -s all sim programs gpu-programs
 	[ -e "$GPROF_BUILD/sim/libcuda.so.1" ] || { say "no simulated stack in $GPROF_BUILD (CUDA's headers are needed)"; exit 1; }
 elif [ -z "${GPROF_BUILD-}" ]; then
 	GPROF_BUILD=$B/kit

@@ -7,7 +7,7 @@ prepared='
 	need nvcc
 	need python3
 	need "$GPROF_BUILD/sim/libcuda.so.1"
-	make -s -C "$GPROF_TOP" B="$GPROF_BUILD" gpu-programs >build.log 2>&1 || fail "$(tail -n 20 build.log)"
+	make -s -C "$GPROF_TOP" B="${GPROF_BUILD#"$GPROF_TOP/"}" gpu-programs >build.log 2>&1 || fail "$(tail -n 20 build.log)"
 	gpu_check() { bash "$GPROF_TOP/scripts/gpu-check.sh" --sim --quick --out "$PWD/out" "$@" >log 2>&1; }
 	# value EXPRESSION: of the result, r
 	value() { python3 -c "import json; r = json.load(open(\"out/latest.json\")); print($1)"; }
