@@ -104,15 +104,23 @@ static void load(void)
 	split(file, (size_t)st.st_size);
 }
 
+static bool on;
+
+static void look_for_it(void)
+{
+	const char *path = getenv("SIM_REPLAY");
+
+	on = path && *path;
+	if (on)
+		load();
+}
+
 bool replay_on(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	const char *path = getenv("SIM_REPLAY");
 
-	if (!path || !*path)
-		return false;
-	pthread_once(&once, load);
-	return true;
+	pthread_once(&once, look_for_it);
+	return on;
 }
 
 uint32_t replay_version(void)

@@ -132,14 +132,17 @@ static void disturb_times(struct op *op)
 static void disturb(struct op *op)
 {
 	static _Atomic uint64_t negative_every = UINT64_MAX, nameless_every = UINT64_MAX;
+	static _Atomic bool clock_off;
 
 	if (!on_device(op))
 		return;
 	if (negative_every == UINT64_MAX) {
-		negative_every = sim_env("SIM_NEGATIVE", 0);
 		nameless_every = sim_env("SIM_NULL_NAME", 0);
+		clock_off = getenv("SIM_CLOCK_DRIFT_PPM") || getenv("SIM_CLOCK_STEP_MS");
+		negative_every = sim_env("SIM_NEGATIVE", 0);
 	}
-	disturb_times(op);
+	if (clock_off)
+		disturb_times(op);
 	op->backward = negative_every && op->seq % negative_every == 0;
 	if (op->type == OP_KERNEL && nameless_every && op->seq % nameless_every == 0)
 		op->name = NULL;
