@@ -5,6 +5,7 @@
 #include "trace/period.h"
 
 #define LAUNCHES_OF_STEPS 3u    /* less often than this nothing repeats */
+#define ENOUGH (8 * PERIOD_RING)        /* launches to learn from; more come when the steps are taken */
 #define ROUNDS 3u               /* times that what was found may turn out to be another period */
 #define NOTHING UINT32_MAX
 
@@ -121,7 +122,7 @@ static void describe(struct sequence *q, const struct launched *l, struct period
 	}
 }
 
-/* All of one process; take gets every step that was found. */
+/* One process; take gets every step that was found.  Without take it is only to learn, and done when enough was seen. */
 static void feed(struct sequence *q, struct period *p, void (*take)(void *at, const struct period_step *s), void *at)
 {
 	struct period_step step;
@@ -143,6 +144,8 @@ static void feed(struct sequence *q, struct period *p, void (*take)(void *at, co
 		period_launch(p, &l);
 		while (take && period_take(p, &step))
 			take(at, &step);
+		if (!take && q->n_launches >= ENOUGH && p->model.launches)
+			break;
 	}
 	period_finish(p);
 	while (take && period_take(p, &step))
