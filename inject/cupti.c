@@ -175,6 +175,7 @@ static void start_up(uint32_t driver)
 	if ((!tracer.bound && bind(cupti_find(driver)) < 0) || subscribe() < 0)
 		return;
 	tracer.pid = session_real_pid();
+	cupti_buffers_init(guest->config.buffer_limit); /* a child forked since the library was bound has none */
 	/* Before the callbacks, which ask for it. */
 	__atomic_store_n(&tracer.state, TRACER_UP, __ATOMIC_RELEASE);
 	result = start_activity();

@@ -33,11 +33,11 @@ static const struct {
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 static uint64_t asked;                  /* a bit for each kind that CUPTI did not refuse */
-static uint32_t paused;
+static uint32_t paused, enabled;
 
-static int switch_on(int kind)
+int cupti_activity_switch_on(int kind)
 {
-	int result = tracer.fn.ActivityEnable(kind);
+	int result = paused ? RESULT_OK : tracer.fn.ActivityEnable(kind);
 
 	if (result == RESULT_OK)
 		asked |= 1ull << kind;
@@ -65,7 +65,7 @@ void cupti_activity_pause(void)
 void cupti_activity_resume(void)
 {
 	__atomic_store_n(&paused, 0, __ATOMIC_RELEASE);
-	if (!asked)
+	if (!enabled)
 		cupti_activity_enable();
 	for (int kind = 0; kind < 64; kind++)
 		if (asked >> kind & 1)
@@ -81,7 +81,7 @@ static bool enable_whole_graphs(void)
 
 	if (!guest->config.whole_graphs)
 		return false;
-	result = switch_on(KIND_GRAPH);
+	result = cupti_activity_switch_on(KIND_GRAPH);
 	if (result != RESULT_OK)
 		health_note(HEALTH_cupti_kind, "GRAPH_TRACE: CUPTI error %d; graphs are recorded node by node", result);
 	return result == RESULT_OK;
@@ -89,7 +89,7 @@ static bool enable_whole_graphs(void)
 
 bool cupti_activity_ask(int kind, const char *name)
 {
-	int result = switch_on(kind);
+	int result = cupti_activity_switch_on(kind);
 
 	if (result != RESULT_OK)
 		health_note(HEALTH_cupti_kind, "%s: CUPTI error %d", name, result);
@@ -98,6 +98,7 @@ bool cupti_activity_ask(int kind, const char *name)
 
 void cupti_activity_enable(void)
 {
+	enabled = 1;
 	for (size_t i = 0; i < N_KINDS; i++)
 		cupti_activity_ask(kinds[i].kind, kinds[i].name);
 	if (guest->config.memory_usage) {

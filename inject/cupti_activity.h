@@ -9,7 +9,10 @@
 /* Enables the kinds we read; one that is refused is counted and left out. */
 void cupti_activity_enable(void);
 
-/* One more; false: refused, and counted. */
+/* One more, now or when they go on again; what CUPTI answers. */
+int cupti_activity_switch_on(int kind);
+
+/* The same; false: refused, and counted. */
 bool cupti_activity_ask(int kind, const char *name);
 
 /* Did we enable this kind?  It stays so while they pause. */

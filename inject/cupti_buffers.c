@@ -34,6 +34,8 @@ static uint32_t discard_users, discard_shared;
 
 void cupti_buffers_init(uint64_t wanted)
 {
+	if (pool)
+		return;
 	limit = wanted < MAX_BUFFERS ? (uint32_t)wanted : MAX_BUFFERS;
 	if (!limit)
 		limit = 1;

@@ -8,7 +8,7 @@
 
 #define CUPTI_BUFFER_SIZE (1u << 20)
 
-/* Before CUPTI asks for the first one. */
+/* Before CUPTI asks for the first one; again, it does nothing. */
 void cupti_buffers_init(uint64_t limit);
 
 /*

@@ -254,7 +254,7 @@ bool cupti_client_per_thread(void)
 	return cupti_client.per_thread ? cupti_client.per_thread > 1 : tracer.version >= EACH_THREAD_VERSION;
 }
 
-/* Whether there is a buffer for each thread is kept until activity is its: libkineto counts its buffers, and stops at 32. */
+/* Whether there is a buffer for each thread waits until activity is its: libkineto counts its buffers, and stops at 32. */
 int cupti_client_attribute(int attribute, size_t *size, void *value)
 {
 	uint8_t each = (uint8_t)tracer.per_thread;

@@ -1,6 +1,7 @@
 #include "inject/cupti_unified.h"
 
 #include "inject/cupti.h"
+#include "inject/cupti_activity.h"
 #include "inject/health.h"
 #include "inject/session.h"
 #include "inject/stream.h"
@@ -66,7 +67,7 @@ void cupti_unified_start(bool last)
 		return;
 	}
 	if (result == RESULT_OK)
-		result = tracer.fn.ActivityEnable(KIND_UNIFIED);
+		result = cupti_activity_switch_on(KIND_UNIFIED);
 	if (result != RESULT_OK)
 		refused(result);
 }

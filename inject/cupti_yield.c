@@ -97,10 +97,9 @@ void cupti_yield_begin(void)
 {
 	if (cupti_yield_holds())        /* again, before its last buffers were back */
 		return;
-	if (tracer.state == TRACER_UP) {
-		cupti_activity_pause();
+	cupti_activity_pause();
+	if (tracer.state == TRACER_UP)
 		empty();
-	}
 	for_each_thread(cupti_client_per_thread());
 	__atomic_store_n(&held, 1, __ATOMIC_RELEASE);
 	flushes = 0;

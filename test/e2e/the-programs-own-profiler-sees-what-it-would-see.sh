@@ -20,7 +20,7 @@ export SIM
 for mode in yield share; do
 	export mode
 	for words in "" "early" "clock" "early clock finalize" "callbacks" "early callbacks" "threads=8" "inside" "finalize" "graphs" \
-		"small kernels=200" "leave" "cycles=6 kernels=3" "teardown" "teardown clock cycles=3" "second" "fork"; do
+		"small kernels=200" "leave" "cycles=6 kernels=3" "teardown" "teardown clock cycles=3" "second" "fork" "forkearly"; do
 		export words
 		it "--cupti=$mode: its tables are the same ($words)" 'eval "$SIM"; alike $mode $words'
 	done

@@ -15,12 +15,13 @@
  *	small		buffers of 1 KiB
  *	refuse		gives no buffer at all
  *	graphs		asks for whole graphs, too
- *	each=N		asks for a buffer for each thread (1), for one of all (0), or for neither (2); counts its buffers
+ *	each=N		asks for a buffer for each thread (1), one of all (0), or neither (2); counts its buffers
  *	noflush		never flushes, but waits for a second at the end
  *	teardown	unsubscribes and finalizes in its own callback after each cycle, as libkineto does with
  *			TEARDOWN_CUPTI=1
  *	second		tries to subscribe once more
  *	fork		a child asks for CUPTI, too
+ *	forkearly	subscribes, and goes on in a child that is forked before cuInit
  *	toggle=N	no tables: N threads switch kinds, callbacks, and flush, while others launch
  *	leave		ends without disabling or unsubscribing anything
  */
@@ -60,7 +61,8 @@ static const char ptx[] =
 
 static struct {
 	int cycles, kernels, threads, toggle, each;
-	bool early, clock, callbacks, inside, finalize, small, refuse, graphs, leave, noflush, teardown, second, fork;
+	bool early, clock, callbacks, inside, finalize, small, refuse, graphs;
+	bool leave, noflush, teardown, second, fork, forkearly;
 } o = { .cycles = 2, .kernels = 20, .threads = 1, .each = -1 };
 
 static CUcontext ctx;
@@ -199,126 +201,7 @@ static void forget_buffers(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- what was found ---- */
-
-static struct {
-	char name[64];
-	uint64_t n, sum;
-} kernels[16];
-static size_t n_kernels;
-static struct {
-	uint64_t copies, copy_bytes, sets, driver, runtime, external, external_sum, waits, graphs, others;
-	uint64_t strange_threads, outside;
-} found;
-
-static void add_kernel(const char *name, uint64_t ns)
-{
-	size_t i;
-
-	for (i = 0; i < n_kernels; i++)
-		if (strcmp(kernels[i].name, name) == 0)
-			break;
-	if (i == sizeof kernels / sizeof *kernels)
-		return;
-	if (i == n_kernels)
-		snprintf(kernels[n_kernels++].name, sizeof kernels[0].name, "%s", name);
-	kernels[i].n++;
-	kernels[i].sum += ns;
-}
-
-static uint64_t profile_begin, profile_end;
-
-static void check_time(uint64_t start, uint64_t end)
-{
-	found.outside += o.clock && (start < profile_begin || end > profile_end || end < start);
-}
-
-static void one(CUpti_Activity *r)
-{
-	switch (r->kind) {
-	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-	case CUPTI_ACTIVITY_KIND_KERNEL: {
-		CUpti_ActivityKernel4 *k = (CUpti_ActivityKernel4 *)r;
-
-		/* A clock three times as fast: what is left after rounding is the same. */
-		add_kernel(k->name, o.clock ? (k->end - k->start + 1500) / 3000 * 1000 : k->end - k->start);
-		check_time(k->start, k->end);
-		break;
-	}
-	case CUPTI_ACTIVITY_KIND_MEMCPY: {
-		CUpti_ActivityMemcpy *m = (CUpti_ActivityMemcpy *)r;
-
-		found.copies++;
-		found.copy_bytes += m->bytes;
-		check_time(m->start, m->end);
-		break;
-	}
-	case CUPTI_ACTIVITY_KIND_MEMSET:
-		found.sets++;
-		break;
-	case CUPTI_ACTIVITY_KIND_DRIVER:
-		found.driver++;
-		if (o.threads == 1)
-			found.strange_threads += ((CUpti_ActivityAPI *)r)->threadId != (uint32_t)pthread_self();
-		check_time(((CUpti_ActivityAPI *)r)->start, ((CUpti_ActivityAPI *)r)->end);
-		break;
-	case CUPTI_ACTIVITY_KIND_RUNTIME:
-		found.runtime++;
-		break;
-	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-		found.external++;
-		found.external_sum += ((CUpti_ActivityExternalCorrelation *)r)->externalId;
-		break;
-	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-		found.waits++;
-		break;
-	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-		found.graphs++;
-		break;
-	case CUPTI_ACTIVITY_KIND_OVERHEAD:
-		break;          /* as many as there are */
-	default:
-		found.others++;
-	}
-}
-
-static void parse(void)
-{
-	for (int i = 0; i < n_buffers; i++) {
-		CUpti_Activity *r = NULL;
-
-		while (buffers[i].ready &&
-		       cuptiActivityGetNextRecord(buffers[i].data, buffers[i].valid, &r) == CUPTI_SUCCESS)
-			one(r);
-	}
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(a, b);
-}
-
-static void print(int cycle)
-{
-	size_t dropped = 0;
-
-	cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
-	qsort(kernels, n_kernels, sizeof *kernels, by_name);
-	for (size_t i = 0; i < n_kernels; i++)
-		printf("%d: kernel %s %llu times, %llu ns\n", cycle, kernels[i].name, (ull)kernels[i].n,
-		       (ull)kernels[i].sum);
-	printf("%d: copies %llu (%llu bytes) sets %llu driver calls %llu runtime calls %llu waits %llu graphs %llu\n",
-	       cycle, (ull)found.copies, (ull)found.copy_bytes, (ull)found.sets,
-	       (ull)found.driver, (ull)found.runtime, (ull)found.waits,
-	       (ull)found.graphs);
-	printf("%d: external %llu sum %llu others %llu\n", cycle, (ull)found.external,
-	       (ull)found.external_sum, (ull)found.others);
-	printf("%d: strange threads %llu, outside of the profile %llu, dropped %s\n", cycle, (ull)found.strange_threads,
-	       (ull)found.outside, dropped ? "some" : "none");
-	n_kernels = 0;
-	memset(kernels, 0, sizeof kernels);
-	memset(&found, 0, sizeof found);
-}
+#include "test/programs/kineto_found.h"
 
 /* ---- work ---- */
 
@@ -524,6 +407,17 @@ static void fork_child(void)
 	printf("child ended with %d\n", status);
 }
 
+static void go_on_in_child(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		return;
+	waitpid(pid, &status, 0);
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 static void set_up(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
@@ -535,8 +429,10 @@ static void set_up(void)
 #define X(fn) *(void **)&p_##fn = dlsym(lib, #fn);
 	NEEDS(X)
 #undef X
-	if (o.early)
+	if (o.early || o.forkearly)
 		subscribe();
+	if (o.forkearly)
+		go_on_in_child();
 	CU(cuInit, 0);
 	CU(cuDeviceGet, &dev, 0);
 	CU(cuDevicePrimaryCtxRetain, &ctx, dev);
@@ -545,7 +441,7 @@ static void set_up(void)
 	CU(cuModuleGetFunction, &inside, module, "spin_inside");
 	CU(cuModuleGetFunction, &outside, module, "spin_outside");
 	CU(cuMemAlloc_v2, &memory, 1024);
-	if (!o.early)
+	if (!subscribed)
 		subscribe();
 }
 
@@ -558,7 +454,7 @@ static void read_word(const char *word)
 		{ "early", &o.early }, { "clock", &o.clock }, { "callbacks", &o.callbacks }, { "inside", &o.inside },
 		{ "finalize", &o.finalize }, { "small", &o.small }, { "refuse", &o.refuse }, { "graphs", &o.graphs },
 		{ "leave", &o.leave }, { "noflush", &o.noflush }, { "teardown", &o.teardown }, { "second", &o.second },
-		{ "fork", &o.fork },
+		{ "fork", &o.fork }, { "forkearly", &o.forkearly },
 	};
 
 	if (sscanf(word, "cycles=%d", &o.cycles) == 1 || sscanf(word, "kernels=%d", &o.kernels) == 1 ||
