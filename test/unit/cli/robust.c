@@ -2,6 +2,7 @@
  * over them. */
 #include "cli/analyze/report.h"
 #include "cli/export/export.h"
+#include "cli/model/steps.h"
 #include "cli/page.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
@@ -119,6 +120,10 @@ TEST(numbers_without_meaning_break_no_report_and_no_export)
 		make_end(&k);
 		m = model_open(k.path, NULL);
 		if (CHECK(m != NULL)) {
+			all_reports(m);
+			export_to_memory(m, round % 2, round % 3 == 0);
+			CHECK(model_select(m, &(struct selection){ .steps = round % 2, .first = 1, .last = 4,
+								   .window = round % 4 ? 1 : 0 }) >= 0);
 			all_reports(m);
 			export_to_memory(m, round % 2, round % 3 == 0);
 			model_close(m);
