@@ -125,6 +125,25 @@ it '--cupti=yield: one that never flushes is asked for its buffers, and activity
 	never_says "has not ended" said
 '
 
+for mode in yield share; do
+	export mode
+	it "--cupti=$mode: a profiler in a library that Python loads is served as well" '
+		eval "$SIM"
+		need "$P/libkineto_client.so"
+		cat >load.py <<-EOF
+			import ctypes, sys
+			words = [w.encode() for w in sys.argv[1:]]
+			sys.exit(ctypes.CDLL(sys.argv[1]).main(len(words), (ctypes.c_char_p * len(words))(*words)))
+		EOF
+		for words in "" "early clock finalize" "teardown"; do
+			SIM_TRUTH= python3 load.py "$P/libkineto_client.so" $words >alone
+			exits 0 gprof-run -q -f -o t --cupti=$mode -- python3 load.py "$P/libkineto_client.so" $words >out
+			same alone out
+		done
+		[ $mode = share ] || says "libkineto_client.so" "$(detail cupti_yielded >said; echo said)"
+	'
+done
+
 it '--cupti=keep: it is refused as another profiler would refuse it, and health says who asked' '
 	eval "$SIM"
 	SIM_CUPTI_HOLDER=other "$P/kineto_client" >alone 2>&1 || code=$?

@@ -13,7 +13,7 @@ SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.s
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
 DRIVER_ONLY   := $(addprefix $(B)/test/programs/,driver_api module_names rough_cuda contexts)
 CUDA_C        := $(DRIVER_ONLY) $(B)/test/programs/libnvtx_shim.so
-CUDA_C        += $(B)/test/programs/kineto_client
+CUDA_C        += $(B)/test/programs/kineto_client $(B)/test/programs/libkineto_client.so
 
 ifeq ($(SIM_HAVE),)
 sim programs sim-check:
@@ -63,6 +63,11 @@ $(DRIVER_ONLY): $(B)/test/programs/%: test/programs/%.c
 $(B)/test/programs/kineto_client: test/programs/kineto_client.c $(B)/sim/libcupti.so.13
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"
 	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/kineto_client.d -o $@ $< $(B)/sim/libcupti.so.13 -ldl -lpthread
+
+# The same, to be loaded by a program that knows nothing of it, as Python loads libtorch.
+$(B)/test/programs/libkineto_client.so: test/programs/kineto_client.c $(B)/sim/libcupti.so.13
+	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"
+	$(Q)$(CC) $(SIM_FLAGS) $(CFLAGS) -MF $(B)/sim-obj/libkineto_client.d -shared -o $@ $< $(B)/sim/libcupti.so.13 -ldl -lpthread
 
 $(B)/test/programs/libnvtx_shim.so: test/programs/nvtx_shim.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  LINK  $@"
