@@ -68,7 +68,7 @@ const struct steps *model_steps(struct model *m);
 /* A process without a window was recorded whole, and that is its window 1; unless all waited for a window. */
 bool steps_recorded_whole(const struct steps *s, uint32_t process);
 
-/* The same for pages that are printed after every run: NULL too where it would take longer than a second or so. */
+/* model_steps() for pages that are printed after every run: NULL too where it would take longer than a second or so. */
 const struct steps *model_steps_cheaply(struct model *m);
 
 /*
