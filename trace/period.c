@@ -52,32 +52,35 @@ bool period_take(struct period *p, struct period_step *step)
 	return true;
 }
 
-/* A landmark of the step that ends with the master at `number`, which is where it usually is. */
-static bool agrees(const struct period *p, const struct period_landmark *l, uint64_t number)
+/* Is it as far before the master at `number` as usual, or so much longer or shorter, in parts of 8? */
+static bool agrees(const struct period *p, const struct period_landmark *l, uint64_t number, unsigned eighths)
 {
 	uint64_t way = number + 1 - l->seen, usual = p->landmarks[p->master].offset - l->offset;
 	uint64_t off = way > usual ? way - usual : usual - way;
 
-	return off <= usual / 8 + (p->model.launches < 16 ? p->model.launches / 4 : 4);
+	return off <= usual * eighths / 8 + (p->model.launches < 16 ? p->model.launches / 4 : 4);
 }
 
 /*
- * Which landmark tells best where the step that ends at `number` began?  One of its beginning that is where it should be; else (a step
- * with much more in it, as the first one) the one that is the beginning; else any.  NULL: none was seen.
+ * Which landmark tells best where the step that ends at `number` began?  One of its very beginning; one of its first part, if that was
+ * left out; one of the very beginning, however long ago (a step with much more in it, as the first one); else any.  NULL: none was seen.
  */
 static const struct period_landmark *best_landmark(const struct period *p, uint64_t number)
 {
 	const struct period_landmark *end = p->landmarks + p->n_landmarks;
 	uint64_t size = p->model.launches;
 
+	for (const struct period_landmark *l = p->landmarks; l < end && l->offset <= size / 50; l++)
+		if (l->seen > p->previous_master && agrees(p, l, number, 4))
+			return l;
 	for (const struct period_landmark *l = p->landmarks; l < end && l->offset <= size / 4; l++)
-		if (l->seen > p->previous_master && agrees(p, l, number))
+		if (l->seen > p->previous_master && agrees(p, l, number, 1))
 			return l;
 	for (const struct period_landmark *l = p->landmarks; l < end && l->offset <= size / 50; l++)
 		if (l->seen > p->previous_master && number + 1 - l->seen < 4 * size)
 			return l;
 	for (const struct period_landmark *l = p->landmarks; l < p->landmarks + p->master; l++)
-		if (l->seen > p->previous_master && agrees(p, l, number))
+		if (l->seen > p->previous_master && agrees(p, l, number, 1))
 			return l;
 	return NULL;
 }

@@ -18,43 +18,6 @@
 
 /* ---- count ---- */
 
-static void count(struct period *p)
-{
-	uint32_t size = 64, used = 0, i;
-
-	while (size < PERIOD_TABLE && size < 8 * p->stored)
-		size *= 2;
-	memset(p->table, 0, size * sizeof *p->table);
-	p->hinted = false;
-	/* Names first: where there are too many identities, those with configuration are left out. */
-	for (unsigned f = 0; f < PERIOD_FAMILIES; f++) {
-		for (i = 0; i < p->stored; i++) {
-			const struct period_entry *e = period_at(p, i);
-			uint32_t id = e->id[f], at = (id + f * 0x9e37u) & (size - 1);
-			struct period_slot *s = &p->table[at];
-
-			p->older[f][i] = (uint16_t)i;
-			p->hinted |= e->flags & PERIOD_OPTIMIZER;
-			if (p->sparse && f != PERIOD_PAIR)
-				continue;
-			while (s->count && (s->id != id || s->family != f)) {
-				at = (at + 1) & (size - 1);
-				s = &p->table[at];
-			}
-			if (!s->count) {
-				if (used >= size / 4 * 3)
-					continue;
-				used++;
-				*s = (struct period_slot){ .id = id, .family = (uint8_t)f, .oldest = (uint16_t)i };
-			} else {
-				p->older[f][i] = s->newest;
-			}
-			s->newest = (uint16_t)i;
-			s->count++;
-		}
-	}
-}
-
 static uint32_t table_size(const struct period *p)
 {
 	uint32_t size = 64;
@@ -62,6 +25,53 @@ static uint32_t table_size(const struct period *p)
 	while (size < PERIOD_TABLE && size < 8 * p->stored)
 		size *= 2;
 	return size;
+}
+
+/* The slot of this identity, or the empty one where it would be. */
+static struct period_slot *slot_for(struct period *p, uint32_t size, uint32_t id, unsigned family)
+{
+	uint32_t at = (id + family * 0x9e37u) & (size - 1);
+
+	while (p->table[at].count && (p->table[at].id != id || p->table[at].family != family))
+		at = (at + 1) & (size - 1);
+	return &p->table[at];
+}
+
+const struct period_slot *period_find(const struct period *p, uint32_t id, unsigned family)
+{
+	const struct period_slot *s = slot_for((struct period *)p, table_size(p), id, family);
+
+	return s->count ? s : NULL;
+}
+
+static void count(struct period *p)
+{
+	uint32_t size = table_size(p), used = 0;
+
+	memset(p->table, 0, size * sizeof *p->table);
+	p->hinted = false;
+	/* Names first: where there are too many identities, those with configuration are left out. */
+	for (unsigned f = 0; f < PERIOD_FAMILIES; f++) {
+		for (uint32_t i = 0; i < p->stored; i++) {
+			const struct period_entry *e = period_at(p, i);
+			struct period_slot *s;
+
+			p->older[f][i] = (uint16_t)i;
+			p->hinted |= e->flags & PERIOD_OPTIMIZER;
+			if (p->sparse && f != PERIOD_PAIR)
+				continue;
+			s = slot_for(p, size, e->id[f], f);
+			if (s->count) {
+				p->older[f][i] = s->newest;
+			} else if (used++ < size / 4 * 3) {
+				*s = (struct period_slot){ .id = e->id[f], .family = (uint8_t)f, .oldest = (uint16_t)i };
+			} else {
+				continue;
+			}
+			s->newest = (uint16_t)i;
+			s->count++;
+		}
+	}
 }
 
 /* ---- candidates ---- */
@@ -90,13 +100,14 @@ static bool evaluate(const struct period *p, const struct period_slot *s, struct
 		at = p->older[s->family][at];
 	}
 	c->gap = period_median(gaps, n);
+	c->hinted = period_at(p, s->newest)->flags & PERIOD_OPTIMIZER && is_around(p, s);
+	/* What is known to be an optimizer may come at less regular distances: sequences have many lengths. */
 	for (uint32_t i = 0; i < n; i++)
-		regular += period_near(gaps[i], c->gap, 7);
+		regular += period_near(gaps[i], c->gap, c->hinted ? 2 : 7);
 	covered = (uint64_t)(s->count - 1) * regular * c->gap * 1000 / n;
 	c->regular = (uint16_t)(regular * 1000 / n);
 	c->covers = (uint16_t)(last > first && covered < (last - first) * 1000 ? covered / (last - first) : 1000);
 	c->slot = (uint16_t)(s - p->table);
-	c->hinted = period_at(p, s->newest)->flags & PERIOD_OPTIMIZER && is_around(p, s);
 	return c->regular >= 700 && c->covers >= 500;
 }
 

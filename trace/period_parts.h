@@ -23,6 +23,9 @@ static inline const struct period_slot *period_slot(const struct period *p, cons
 	return &p->table[p->candidates[l->first + i].slot];
 }
 
+/* The identity as counted; NULL: it was left out. */
+const struct period_slot *period_find(const struct period *p, uint32_t id, unsigned family);
+
 /* Within a part of b: 10 means 10 %.  Short distances must be the same. */
 static inline bool period_near(uint32_t a, uint32_t b, uint32_t part)
 {

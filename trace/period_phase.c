@@ -28,11 +28,11 @@ struct cycles {
 	uint16_t begin[MAX_CYCLES], end[MAX_CYCLES];    /* entries; newest first */
 };
 
-static void find_cycles(const struct period *p, const struct level *l, struct cycles *c)
+/* The identity to count cycles by: the most regular one. */
+static const struct period_slot *find_reference(const struct period *p, const struct level *l)
 {
 	const struct period_slot *reference = period_slot(p, l, 0);
 	uint32_t best = 0;
-	uint16_t at;
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct period_candidate *k = &p->candidates[l->first + i];
@@ -43,12 +43,19 @@ static void find_cycles(const struct period *p, const struct level *l, struct cy
 			reference = &p->table[k->slot];
 		}
 	}
+	return reference;
+}
+
+/* part: how far from the usual length a cycle may be, as in period_near(). */
+static void find_cycles(const struct period *p, const struct level *l, const struct period_slot *reference, uint32_t part, struct cycles *c)
+{
+	uint16_t at = reference->newest;
+
 	c->n = 0;
-	at = reference->newest;
 	while (c->n < MAX_CYCLES && p->older[reference->family][at] != at) {
 		uint16_t older = p->older[reference->family][at];
 
-		if (period_near((uint32_t)(period_at(p, at)->number - period_at(p, older)->number), l->gap, 6)) {
+		if (period_near((uint32_t)(period_at(p, at)->number - period_at(p, older)->number), l->gap, part)) {
 			c->begin[c->n] = older;
 			c->end[c->n++] = at;
 		}
@@ -181,16 +188,18 @@ static uint32_t steady(const uint32_t *idle, const uint32_t *offset, uint32_t n,
 }
 
 struct phase {
-	uint32_t offset;                /* from the reference to where a step begins */
+	uint32_t landmark, behind;      /* a step begins so many launches behind this landmark */
+	uint32_t offset;                /* and from the reference */
 	uint32_t longest, second;       /* pauses: there, and at the next best place */
 };
 
-static void weigh(struct phase *f, uint32_t offset, uint32_t idle)
+static void weigh(struct phase *f, uint32_t landmark, uint32_t behind, uint32_t idle)
 {
 	if (idle > f->longest) {
 		f->second = f->longest;
 		f->longest = idle;
-		f->offset = offset;
+		f->landmark = landmark;
+		f->behind = behind;
 	} else if (idle > f->second) {
 		f->second = idle;
 	}
@@ -206,57 +215,113 @@ static struct phase find_phase(const struct period *p, const struct level *l, co
 		uint32_t where, usual;
 
 		if (q.n_at[s] * 2 >= c->n)
-			weigh(&f, p->landmarks[s].offset, period_median(q.at[s], q.n_at[s]));
+			weigh(&f, s, 0, period_median(q.at[s], q.n_at[s]));
 		if (steady(q.after[s], q.offset[s], q.n_after[s], l->gap, &where, &usual) * 5 >= c->n * 3)
-			weigh(&f, p->landmarks[s].offset + where, usual);
+			weigh(&f, s, where, usual);
 	}
-	f.offset %= l->gap;
+	f.offset = (p->landmarks[f.landmark].offset + f.behind) % l->gap;
 	return f;
 }
 
 /* ---- the model ---- */
 
-/* Is the identity of this entry one of the level, found in nearly all cycles?  Then it becomes a landmark. */
-static bool add_landmark(struct period *p, const struct level *l, const struct cycles *c, const struct period_entry *e)
+/* Is an identity of this entry in nearly all cycles, once?  Then it becomes a landmark.  The most telling; NULL: none is. */
+static const struct period_slot *add_landmark(struct period *p, const struct cycles *c, const struct period_entry *e)
 {
-	bool added = false;
+	const struct period_slot *added = NULL;
 
-	for (uint32_t i = 0; i < l->n && p->n_landmarks < PERIOD_LANDMARKS; i++) {
-		const struct period_slot *s = period_slot(p, l, i);
-		struct period_landmark m = landmark_of(p, s);
+	for (unsigned f = 0; f < PERIOD_FAMILIES && p->n_landmarks < PERIOD_LANDMARKS; f++) {
+		const struct period_slot *s = period_find(p, e->id[f], f);
+		struct period_landmark m;
 		bool known = false;
 
-		if (e->id[s->family] != s->id)
+		if (!s)
 			continue;
-		for (uint32_t k = 0; k < p->n_landmarks; k++)
-			known |= p->landmarks[k].id == s->id && p->landmarks[k].family == s->family;
+		m = landmark_of(p, s);
 		m.offset = offset_in(p, c, s, &m.hits);
 		if (m.hits * 10u < c->n * 9u)
 			continue;
-		added = true;
+		for (uint32_t k = 0; k < p->n_landmarks; k++)
+			known |= p->landmarks[k].id == s->id && p->landmarks[k].family == s->family;
+		if (!added)
+			added = s;
 		if (!known)
 			p->landmarks[p->n_landmarks++] = m;
 	}
 	return added;
 }
 
-/* The identities at the step's first launch and at its last ones, as far as they are landmarks. */
-static void add_ends(struct period *p, const struct level *l, const struct cycles *c, uint32_t phase)
+/* The first launch of a step, in a cycle that is as usual there.  UINT32_MAX: there is none. */
+static uint32_t find_first(const struct period *p, const struct level *l, const struct cycles *c, const struct phase *f)
 {
-	uint32_t begin = c->begin[c->n - 1], back = 0, i = begin;
+	struct period_landmark m = p->landmarks[f->landmark];
 
-	while (i < c->end[c->n - 1] && period_at(p, i)->number - period_at(p, begin)->number < phase)
-		i++;
-	add_landmark(p, l, c, period_at(p, i));
-	while (i-- > 0 && back++ < 64)
-		if (add_landmark(p, l, c, period_at(p, i)))
-			break;
+	for (uint32_t k = 0; k < c->n; k++) {
+		uint32_t i = c->begin[k], best;
+		uint64_t end;
+
+		while (i < c->end[k] && !is_landmark(&m, period_at(p, i)))
+			i++;
+		if (i == c->end[k])
+			continue;
+		best = i;
+		end = period_at(p, i)->number + f->behind + l->gap / 50 + 1;
+		for (uint32_t j = i + 1; f->behind && j < p->stored && period_at(p, j)->number <= end; j++)
+			if (best == i || period_at(p, j)->idle > period_at(p, best)->idle)
+				best = j;
+		if (period_at(p, best)->number == period_at(p, i)->number + f->behind)
+			return best;
+	}
+	return UINT32_MAX;
 }
 
-static void order_landmarks(struct period *p, uint32_t gap, uint32_t phase)
+/*
+ * The identities at the step's first launch and at its last ones, as far as they are landmarks, in a cycle that has the landmark by
+ * which the beginning is known.  That of the first launch; NULL: it is none.
+ */
+static const struct period_slot *add_ends(struct period *p, const struct level *l, const struct cycles *c, const struct phase *f)
+{
+	const struct period_slot *first;
+	uint32_t i = find_first(p, l, c, f), back = 0;
+
+	if (i == UINT32_MAX)
+		return NULL;
+	first = add_landmark(p, c, period_at(p, i));
+	while (i-- > 0 && back++ < 64)
+		if (add_landmark(p, c, period_at(p, i)))
+			break;
+	return first;
+}
+
+/* Distances from the first launch itself, where it is a landmark: exact, even if the steps differ in length. */
+static void measure_from(struct period *p, const struct level *l, const struct period_slot *first)
+{
+	struct cycles c;
+
+	find_cycles(p, l, first, 2, &c);
+	if (!c.n)
+		return;
+	for (uint32_t i = 0; i < p->n_landmarks; i++) {
+		struct period_landmark *m = &p->landmarks[i];
+		const struct period_slot *s = period_find(p, m->id, m->family);
+		uint32_t offset;
+		uint16_t hits;
+
+		offset = offset_in(p, &c, s, &hits);
+		if (hits)
+			m->offset = offset;
+	}
+}
+
+/* From distances from the reference to those from the step's first launch. */
+static void turn(struct period *p, uint32_t gap, uint32_t phase)
 {
 	for (uint32_t i = 0; i < p->n_landmarks; i++)
 		p->landmarks[i].offset = (p->landmarks[i].offset + gap - phase) % gap;
+}
+
+static void order_landmarks(struct period *p)
+{
 	for (uint32_t i = 1; i < p->n_landmarks; i++) {
 		struct period_landmark m = p->landmarks[i];
 		uint32_t k = i;
@@ -325,11 +390,14 @@ static bool has_copies(const struct period *p, const struct cycles *c)
 bool period_model_from(struct period *p, const struct level *l)
 {
 	struct cycles c;
+	const struct period_slot *first;
 	struct phase f;
 	uint32_t clear;
 	bool copies;
 
-	find_cycles(p, l, &c);
+	find_cycles(p, l, find_reference(p, l), 6, &c);
+	if (c.n < 2)
+		find_cycles(p, l, find_reference(p, l), 2, &c);
 	if (c.n < 2)
 		return false;
 	pick_landmarks(p, l, &c);
@@ -338,8 +406,12 @@ bool period_model_from(struct period *p, const struct level *l)
 	f = find_phase(p, l, &c);
 	clear = f.longest ? (uint32_t)((uint64_t)(f.longest - f.second) * 1000 / f.longest) : 0;
 	copies = has_copies(p, &c);
-	add_ends(p, l, &c, f.offset);
-	order_landmarks(p, l->gap, f.offset);
+	first = add_ends(p, l, &c, &f);
+	if (first)
+		measure_from(p, l, first);
+	else
+		turn(p, l->gap, f.offset);
+	order_landmarks(p);
 	p->master = find_master(p);
 	index_landmarks(p);
 	p->model = (struct period_model){
