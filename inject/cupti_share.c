@@ -202,13 +202,18 @@ static bool fits(const struct lot *l, size_t size)
 	return size <= l->size - l->used && (!l->max || l->n < l->max);
 }
 
-/* What neither of us asked for CUPTI wrote along with something else: it goes where the record before it went. */
+/*
+ * A record of a kind that it alone enables is its own: there would be none otherwise.  One of a kind that neither asked
+ * for CUPTI wrote along with something else: it goes where the record before it went.
+ */
 static bool is_its(struct cupti_copy *c, const uint8_t *record, size_t size)
 {
 	uint32_t kind = at32(record, 0);
 
-	if (cupti_activity_asked(kind) || cupti_client_ever_had(kind))
+	if (cupti_activity_asked(kind))
 		c->last = cupti_window_has(record, size);
+	else if (cupti_client_ever_had(kind))
+		c->last = true;
 	return c->last;
 }
 

@@ -53,7 +53,7 @@ it '--cupti=share: every row is there with a clock of its own, too' '
 	as_the_gpu_says
 '
 
-for how in SIM_BUFFER_RECORDS=1 SIM_BUFFER_RECORDS=3 SIM_CUPTI_VERSION=18 SIM_CUPTI_VERSION=22 SIM_CUPTI_VERSION=26 \
+for how in SIM_BUFFER_RECORDS=1 SIM_BUFFER_RECORDS=3 SIM_CUPTI_VERSION=18 SIM_CUPTI_VERSION=22 SIM_CUPTI_VERSION=26 SIM_DELAY_MS=30 \
 	SIM_CORRELATION_START=4294967250 SIM_SHUFFLE=5; do
 	export how
 	it "--cupti=share: both see everything with $how" '
