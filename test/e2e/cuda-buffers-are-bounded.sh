@@ -1,4 +1,5 @@
 #!/bin/sh
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 for setting in '256 130001 per thread' '64 130001 per thread' '63 130001 shared' '256 26 per thread' '256 18 shared'; do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the rows and the tables say of kinds of launches, copies, waits and contexts.  That each field is right is in
 # cuda-every-row-of-every-program.sh.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'cooperative launches, clusters and the priorities of streams are in the rows' '

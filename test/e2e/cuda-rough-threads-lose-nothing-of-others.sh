@@ -1,5 +1,6 @@
 #!/bin/sh
 # Threads that end inside a CUDA call, and signals in the middle of our hooks: what the program did is there.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 sim='

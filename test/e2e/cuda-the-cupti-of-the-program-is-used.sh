@@ -1,5 +1,6 @@
 #!/bin/sh
 # Two libcupti in one process are two CUPTIs, of which one may subscribe: ours is the one that the program has, or would load.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 python='

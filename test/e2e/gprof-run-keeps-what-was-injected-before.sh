@@ -1,5 +1,6 @@
 # Somebody else's preloaded objects and injections stay; ours comes beside them, once.
 # not sanitized: preloads into gprof-run itself
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 it 'keeps what was preloaded or injected before' '

@@ -1,5 +1,6 @@
 #!/bin/sh
 # kineto_client profiles itself with CUPTI as torch.profiler does.  What it prints must not depend on us.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 SIM='. "$GPROF_TOP/test/e2e/cuda/sim.sh"

@@ -277,15 +277,15 @@ TEST(frames_are_found_again_behind_anything_that_is_none)
 
 TEST(no_frame_however_wrong_harms_the_collector)
 {
-	struct mark_bytes m[20] = { mark(1) };
+	struct mark_bytes m[30] = { mark(1) };
 	struct fixture f;
 	const struct frame_user user = { use, &f };
 
 	if (!set_up(&f))
 		return;
 	for (int i = 0; i < 20000; i++) {
-		uint32_t kind = 1 + dice(&f, 3), flags = dice(&f, 4), place = dice(&f, 100), at = dice(&f, 3) * 72;
-		struct whole_frame w = make(&f, kind, flags, place, at, m, dice(&f, 20) * 72);
+		uint32_t kind = 1 + dice(&f, 3), flags = dice(&f, 4), place = dice(&f, 100), at = dice(&f, 3) * sizeof *m;
+		struct whole_frame w = make(&f, kind, flags, place, at, m, dice(&f, 30) * sizeof *m);
 
 		/* Its head is whole, what it says is not; or a bit of it is not even that. */
 		if (dice(&f, 2))
