@@ -14,13 +14,13 @@ export B CC
 obj       = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
 TRACE    := $(call obj,trace/*.c)
 COLLECT  := $(call obj,collector/*.c)
-MAINS    := $(B)/obj/cli/run_main.o $(B)/obj/cli/trace_main.o
+MAINS    := $(B)/obj/cli/run_main.o $(B)/obj/cli/trace_main.o $(B)/obj/cli/ctl_main.o
 CLI      := $(filter-out $(MAINS),$(call obj,cli/*.c cli/*/*.c))
 # The injected object speaks only the wire: no zstd below it.
 INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*.c) \
 	    $(addprefix trace/,records.c config.c payload.c libraries.c schedule.c glob.c))
 
-PROGRAMS := $(B)/bin/gprof-run $(B)/bin/gprof-trace $(B)/lib/gprof/gprof-collector
+PROGRAMS := $(B)/bin/gprof-run $(B)/bin/gprof-trace $(B)/bin/gprof-ctl $(B)/lib/gprof/gprof-collector
 OBJECT   := $(B)/lib/gprof/libgprof_inject.so
 UNITS    := $(patsubst test/unit/%/,$(B)/test/unit-%,$(dir $(wildcard test/unit/*/test_main.c)))
 
@@ -28,6 +28,7 @@ all: $(PROGRAMS) $(OBJECT)
 
 $(B)/bin/gprof-run: $(B)/obj/cli/run_main.o $(CLI) $(TRACE)
 $(B)/bin/gprof-trace: $(B)/obj/cli/trace_main.o $(CLI) $(TRACE)
+$(B)/bin/gprof-ctl: $(B)/obj/cli/ctl_main.o $(CLI) $(TRACE)
 $(B)/lib/gprof/gprof-collector: $(COLLECT) $(TRACE)
 $(PROGRAMS):
 	@mkdir -p $(@D); echo "  LINK  $@"

@@ -32,7 +32,8 @@ struct request {
 	bool inherit;                   /* the program gets our environment */
 	bool restore;                   /* its children get our variables, whatever it gives them */
 	bool stats, quiet;
-	int kill_signal;                /* at the end of the duration; 0: none */
+	int kill_signal;                /* at the end of the duration, or when the trace was closed early; 0: none */
+	int capture_signal;             /* starts recording, or stops it; 0: none */
 	int argc;                       /* of the program's command line */
 	char **argv;
 };
@@ -151,6 +152,9 @@ int session_start(struct session *s, const struct config *c);
 /* The program runs as `pid`.  It ended. */
 void session_main(struct session *s, pid_t pid);
 void session_ended(struct session *s, pid_t pid);
+
+/* Starts recording, or stops it. */
+void session_toggle(struct session *s);
 
 /* Reads one answer, which is there.  1: "drained" or "closed"; 0: something else; -1: the collector is gone. */
 int session_answer(struct session *s);

@@ -171,6 +171,8 @@ static void take_signals(struct follow *f)
 			reap(f);
 		else if (f->l->ended)
 			after_the_end(f, (int)si.ssi_signo);
+		else if (f->r->capture_signal && (int)si.ssi_signo == f->r->capture_signal)
+			session_toggle(f->s);
 		else
 			pass_on(f, &si);
 	}
@@ -197,9 +199,19 @@ static int step(struct follow *f, int64_t end)
 	return p[1].revents ? session_answer(f->s) : 0;
 }
 
+/* With its capture range, while the program runs. */
+static void trace_is_closed(struct follow *f)
+{
+	if (f->r->kill_signal)
+		kill(f->l->program, f->r->kill_signal);
+	else if (!f->r->quiet)
+		note("the recorded range has ended and '%s' is complete; the program goes on", f->s->trace);
+}
+
 static void follow_program(struct follow *f)
 {
 	const struct config *c = &f->r->config;
+	bool closed = false;
 	int64_t end = -1;
 
 	if (c->duration_ms && f->r->kill_signal)
@@ -207,6 +219,10 @@ static void follow_program(struct follow *f)
 	reap(f);
 	while (!f->l->ended) {
 		step(f, end);
+		if (f->s->finished && !closed) {
+			closed = true;
+			trace_is_closed(f);
+		}
 		if (end >= 0 && now_ms() >= end && !f->l->ended) {
 			kill(f->l->program, f->r->kill_signal);
 			end = -1;

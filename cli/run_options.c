@@ -3,6 +3,7 @@
 #include "cli/fail.h"
 #include "cli/options.h"
 #include "cli/run.h"
+#include "cli/run_capture.h"
 #include "cli/words.h"
 #include "trace/version.h"
 
@@ -18,7 +19,9 @@
 /* Filled by the table's rows, handed over by request_parse(). */
 static struct request r;
 static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
+static bool start_later;
 static const char *wait_for, *transport;
+static struct capture_wish wish;
 
 /* What was asked for and does not happen. */
 static struct ignored {
@@ -135,7 +138,7 @@ static int opt_trace(const struct opt *o, const char *value)
 
 /* ---- other values ---- */
 
-static int opt_kill(const struct opt *o, const char *value)
+static int signal_number(const char *value)
 {
 	static const struct { const char *name; int number; } names[] = {
 		{ "none", 0 }, { "kill", SIGKILL }, { "term", SIGTERM }, { "int", SIGINT }, { "hup", SIGHUP }, { "quit", SIGQUIT },
@@ -147,10 +150,28 @@ static int opt_kill(const struct opt *o, const char *value)
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcasecmp(name, names[i].name) == 0)
-			return *(int *)o->where = names[i].number, 0;
-	if (end == value || *end || n < 0 || n > SIGRTMAX)
+			return names[i].number;
+	return end == value || *end || n < 0 || n > SIGRTMAX ? -1 : (int)n;
+}
+
+static int opt_kill(const struct opt *o, const char *value)
+{
+	int n = signal_number(value);
+
+	if (n < 0)
 		return fail("--kill is none, sigterm, sigkill or another signal, not '%s'", value);
-	*(int *)o->where = (int)n;
+	*(int *)o->where = n;
+	return 0;
+}
+
+/* Not those that cannot be caught, or that tell us what the program does. */
+static int opt_capture_signal(const struct opt *o, const char *value)
+{
+	int n = signal_number(value);
+
+	if (n < 0 || n == SIGKILL || n == SIGSTOP || n == SIGCHLD || n == SIGCONT)
+		return fail("--%s is none or a signal such as sigusr2, not '%s'", o->name, value);
+	*(int *)o->where = n;
 	return 0;
 }
 
@@ -285,6 +306,24 @@ static int opt_library(const struct opt *o, const char *value)
 	}
 	if (snprintf(o->where, CONFIG_TEXT, "%s", value) >= CONFIG_TEXT)
 		return fail("--%s: '%s' is too long", o->name, value);
+	return 0;
+}
+
+/* As it is, into a setting. */
+static int opt_setting(const struct opt *o, const char *value)
+{
+	if (snprintf(o->where, CONFIG_TEXT, "%s", value) >= CONFIG_TEXT)
+		return fail("--%s: '%.40s...' is too long", o->name, value);
+	return 0;
+}
+
+static int opt_setting_flag(const struct opt *o, const char *value)
+{
+	int yes = value ? opt_bool_word(value) : 1;
+
+	if (yes < 0)
+		return fail("--%s is true or false, not '%s'", o->name, value);
+	*(uint64_t *)o->where = (uint64_t)yes;
 	return 0;
 }
 
@@ -469,6 +508,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	config_init(&r.config);
 	wait_for = "primary";
 	transport = "auto";
+	wish = (struct capture_wish){ 0 };
 	first = options_parse(&cmd_run, argc, argv, true);
 	if (first < 0)
 		return first;
@@ -482,6 +522,9 @@ int request_parse(struct request *out, int argc, char **argv)
 	r.config.memory_usage = memory_usage;
 	r.config.um_cpu_faults = um_cpu_faults;
 	r.config.um_gpu_faults = um_gpu_faults;
+	r.config.start_later = start_later;
+	if (capture_settle(&r.config, &wish) < 0)
+		return OPTIONS_FAILED;
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
 	r.config.transport = strcmp(transport, "shm") == 0    ? TRANSPORT_SHM
 			     : strcmp(transport, "pipe") == 0 ? TRANSPORT_PIPE

@@ -28,7 +28,7 @@ extern char **environ;
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { "roster", "sock", "rows", "config", "inject" };
+	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -282,6 +282,12 @@ void session_main(struct session *s, pid_t pid)
 void session_ended(struct session *s, pid_t pid)
 {
 	say_to_collector(s, "ended", pid);
+}
+
+void session_toggle(struct session *s)
+{
+	if (s->control >= 0)
+		send(s->control, "toggle", 6, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 int session_answer(struct session *s)

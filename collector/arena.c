@@ -152,10 +152,6 @@ int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t 
 
 void arena_tell(struct arena_view *v, const struct capture *capture)
 {
-	/* The times first: who sees the order sees them. */
-	__atomic_store_n(&v->a->on_time, capture->on_time, __ATOMIC_RELAXED);
-	__atomic_store_n(&v->a->over_time, capture->over_time, __ATOMIC_RELAXED);
-	__atomic_store_n(&v->a->order, capture->order, __ATOMIC_RELEASE);
 	for (uint32_t i = 0; i < ORDERS; i++) {
 		struct order o = capture->orders[i].order;
 
@@ -165,13 +161,13 @@ void arena_tell(struct arena_view *v, const struct capture *capture)
 	__atomic_store_n(&v->a->n_orders, capture->n_orders, __ATOMIC_RELEASE);
 }
 
-void capture_order(struct capture *c, uint32_t mask, bool over)
+uint32_t capture_mask(const struct capture *c)
 {
-	const struct order *last = c->n_orders ? &c->orders[(c->n_orders - 1) % ORDERS].order : NULL;
-	uint32_t window = last ? last->window : 0;
+	return c->n_orders ? c->orders[(c->n_orders - 1) % ORDERS].order.mask : 0;
+}
 
-	if (mask && !(last && last->mask))
-		window++;
+void capture_order(struct capture *c, uint32_t mask, bool over, uint32_t window)
+{
 	c->orders[c->n_orders % ORDERS] = (struct given){
 		.order = { .mask = mask, .over = over, .window = window, .real = clock_ns(CLOCK_REALTIME) },
 		.tsc = (int64_t)tsc_now(),

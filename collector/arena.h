@@ -12,8 +12,6 @@
 
 /* What guests are told to record. */
 struct capture {
-	unsigned order;                 /* enum capture_order */
-	int64_t on_time, over_time;     /* REALTIME ns when it became ON and OVER; 0: not yet */
 	uint32_t n_orders;              /* given so far */
 	struct given {
 		struct order order;     /* its time is filled in for each guest */
@@ -44,8 +42,11 @@ void shared_memory_guard(void);
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
 	      const struct capture *capture, int *fd);
 
-/* One more order for all guests: what is to be recorded from now on (ORDER_ bits); over: for good. */
-void capture_order(struct capture *c, uint32_t mask, bool over);
+/* One more order: what is to be recorded from now on (ORDER_ bits); over: for good.  window: how many orders have opened. */
+void capture_order(struct capture *c, uint32_t mask, bool over, uint32_t window);
+
+/* The mask of the last; 0: there is none. */
+uint32_t capture_mask(const struct capture *c);
 
 /* Tells the guest the orders that there are. */
 void arena_tell(struct arena_view *v, const struct capture *capture);

@@ -43,6 +43,7 @@ int guest_new(struct process *p, struct output *out, const char *folder, uint64_
 		goto out;
 	if (arena_new(&g->view, folder, arena_size, p->number, p->clock, capture, fd) < 0)
 		goto out;
+	g->capture = *capture;
 	g->blocks = calloc(arena_n_blocks(&g->view), sizeof *g->blocks);
 	if (!g->blocks)
 		goto out;
@@ -65,6 +66,14 @@ void guest_tell(struct process *p, const struct capture *capture)
 	arena_tell(&g->view, capture);
 	if (g->mirror && mirror_tell(g) < 0)
 		troubles_add(&p->troubles, HEALTH_pipe_order, 1, clocks_now(p->clock), "%s", fail_text());
+}
+
+bool guest_flushed(const struct process *p)
+{
+	const struct arena *a = p->guest ? p->guest->view.a : NULL;
+	uint32_t flushed = a ? __atomic_load_n(&a->n_flushed, __ATOMIC_ACQUIRE) : 0;
+
+	return !a || p->end || !(process_flags(p) & PROCESS_CUPTI) || flushed == __atomic_load_n(&a->n_closed, __ATOMIC_ACQUIRE);
 }
 
 void guest_free(struct process *p)

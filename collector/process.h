@@ -30,6 +30,7 @@ struct thread_note {
 struct guest {
 	struct arena_view view;
 	struct mirror *mirror;          /* NULL: the arena is shared; else it is ours, filled through the pipe */
+	struct capture capture;         /* the orders that it was given */
 	struct staging staging;
 	struct block_note *blocks;
 	struct thread_note *threads;
@@ -73,5 +74,8 @@ int guest_new(struct process *p, struct output *out, const char *folder, uint64_
 void guest_tell(struct process *p, const struct capture *capture);
 
 void guest_free(struct process *p);
+
+/* All that the GPU did in the windows that have ended is handed over, or there is no CUPTI that could. */
+bool guest_flushed(const struct process *p);
 
 #endif

@@ -104,7 +104,38 @@ static uint64_t salvage_ranges(struct guest *g)
 	return n;
 }
 
-void salvage(struct process *p)
+/* The copy is ours: the program may write over its arena while we read. */
+static void salvage_steps(struct guest *g)
+{
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
+		struct open_step o = g->view.a->steps[i];
+
+		if (!(o.state & OPEN_USED))
+			continue;
+		if (o.state & OPEN_RUNNING) {
+			o.row.duration = o.row.start >= 0 && g->last_time > o.row.start ? g->last_time - o.row.start : 0;
+			o.row.flags |= STEP_INCOMPLETE;
+		}
+		staging_put(&g->staging, record_by_kind(ROW_step), &o.row, NULL, 0);
+	}
+}
+
+static void salvage_windows(struct guest *g)
+{
+	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
+		struct open_window o = g->view.a->windows[i];
+
+		if (!(o.state & OPEN_USED) || o.state & OPEN_WHOLE)
+			continue;
+		if (o.state & OPEN_RUNNING) {
+			o.row.duration = o.row.start >= 0 && g->last_time > o.row.start ? g->last_time - o.row.start : 0;
+			o.row.flags |= o.state & OPEN_CUT ? WINDOW_INCOMPLETE : 0;
+		}
+		staging_put(&g->staging, record_by_kind(ROW_window), &o.row, NULL, 0);
+	}
+}
+
+void salvage(struct process *p, bool alive)
 {
 	struct guest *g = p->guest;
 	int64_t now = clocks_now(p->clock);
@@ -117,6 +148,10 @@ void salvage(struct process *p)
 	drain(p, DRAIN_ALL);
 	find_last_time(g);
 	open = salvage_ranges(g);
+	salvage_steps(g);
+	salvage_windows(g);
+	if (alive)              /* the trace is closed before it ends */
+		return;
 	if (open)
 		troubles_add(&p->troubles, HEALTH_ranges_open, open, now, NULL);
 	if (g->view.a->life == LIFE_ENDED)

@@ -4,7 +4,7 @@
 
 #include "collector/process.h"
 
-/* p is a guest and will not write any more. */
-void salvage(struct process *p);
+/* p is a guest and will not write any more; alive: though it lives on, for the trace is closed. */
+void salvage(struct process *p, bool alive);
 
 #endif

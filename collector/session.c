@@ -22,9 +22,12 @@
 #include "trace/clock.h"
 #include "trace/health.h"
 
-enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_TICK, FROM_TURN };
+enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_TICK, FROM_TURN, FROM_CTL };
 
 static const int64_t MS = 1000000;
+
+/* A process that makes no call follows an order 50 ms later, and a flush may take some; the program runs on meanwhile. */
+#define CLOSE_WAIT_NS 3000000000ll
 
 /* ---- who appears, and what they say at last ---- */
 
@@ -76,7 +79,7 @@ static void program_ended(struct session *s, uint32_t pid)
 
 static void run_spoke(struct session *s)
 {
-	char text[4097];
+	char text[4097], answer[256];
 	unsigned pid;
 	ssize_t n;
 
@@ -86,6 +89,8 @@ static void run_spoke(struct session *s)
 			tree_main(&s->tree, pid);
 		else if (sscanf(text, "ended %u", &pid) == 1)
 			program_ended(s, pid);
+		else if (strcmp(text, "toggle") == 0)
+			ctl_answer(s, text, answer, sizeof answer);
 	}
 	if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		s->run_gone = true;
@@ -105,37 +110,6 @@ static void answer(struct session *s)
 	tell_run(s, "drained");
 }
 
-/* ---- the order: off, on, over ---- */
-
-static unsigned order_at(const struct session *s, int64_t now, int64_t *next)
-{
-	int64_t on = s->start + (int64_t)s->config.delay_ms * MS;
-	int64_t over = s->config.duration_ms ? on + (int64_t)s->config.duration_ms * MS : INT64_MAX;
-
-	*next = now < on ? on : now < over && over != INT64_MAX ? over : 0;
-	return now < on ? CAPTURE_OFF : now < over ? CAPTURE_ON : CAPTURE_OVER;
-}
-
-static void give_order(struct session *s)
-{
-	int64_t next;
-	unsigned order = order_at(s, clock_ns(CLOCK_MONOTONIC), &next);
-	struct itimerspec at = { .it_value = { .tv_sec = next / (1000 * MS), .tv_nsec = next % (1000 * MS) } };
-
-	timerfd_settime(s->turn, TFD_TIMER_ABSTIME, &at, NULL);
-	/* Said once each: a GPU row belongs to the time between them. */
-	if (order != s->tree.capture.order || !s->tree.capture.n_orders)
-		capture_order(&s->tree.capture, order == CAPTURE_ON ? ORDER_ALL : 0, order == CAPTURE_OVER);
-	s->tree.capture.order = order;
-	if (order != CAPTURE_OFF && !s->tree.capture.on_time)
-		s->tree.capture.on_time = clock_ns(CLOCK_REALTIME);
-	if (order == CAPTURE_OVER && !s->tree.capture.over_time)
-		s->tree.capture.over_time = clock_ns(CLOCK_REALTIME);
-	for (size_t i = 0; i < s->tree.n_live; i++)
-		if (s->tree.live[i]->guest)
-			guest_tell(s->tree.live[i], &s->tree.capture);
-}
-
 /* ---- what happens ---- */
 
 void session_mind_door(struct session *s)
@@ -153,10 +127,35 @@ static void forget_timer(int fd)
 	}
 }
 
+/* The rows of the window are all there, or will not come. */
+static bool may_close(const struct session *s)
+{
+	bool flushed = true;
+
+	for (size_t i = 0; i < s->tree.n_live; i++)
+		flushed &= orders_followed(s->tree.live[i]) && guest_flushed(s->tree.live[i]);
+	return flushed || clock_ns(CLOCK_MONOTONIC) - s->closing > CLOSE_WAIT_NS;
+}
+
+/* A capture range has ended, and the trace with it. */
+static void look_for_shutdown(struct session *s)
+{
+	for (size_t i = 0; i < s->tree.n_live && !s->closing; i++) {
+		const struct guest *g = s->tree.live[i]->guest;
+
+		if (!g || !__atomic_load_n(&g->view.a->shutdown, __ATOMIC_ACQUIRE))
+			continue;
+		s->closing = clock_ns(CLOCK_MONOTONIC);
+		orders_end(&s->orders);
+	}
+}
+
 static void on_tick(struct session *s)
 {
 	forget_timer(s->tick);
 	sweep_tick(s);
+	look_for_shutdown(s);
+	ready_look(s);
 	if (++s->ticks % 10 == 0)
 		sweep_second(s);
 }
@@ -181,6 +180,12 @@ static void handle(struct session *s, uint64_t tag)
 	case DOOR_TAG:
 		door_hear(&s->door, high, &s->tree, &s->bell);
 		break;
+	case CTL_TAG:
+		ctl_hear(s, high);
+		break;
+	case FROM_CTL:
+		ctl_accept(s);
+		break;
 	case FROM_CONTROL:
 		run_spoke(s);
 		break;
@@ -199,7 +204,7 @@ static void handle(struct session *s, uint64_t tag)
 		break;
 	case FROM_TURN:
 		forget_timer(s->turn);
-		give_order(s);
+		orders_turn(&s->orders);
 		break;
 	}
 }
@@ -219,6 +224,8 @@ void session_step(struct session *s)
 
 bool session_is_over(struct session *s)
 {
+	if (s->closing && may_close(s))
+		return true;
 	if (!(s->program_ended || s->run_gone) || s->tree.n_watched)
 		return false;
 	hear_roster(s);
@@ -309,6 +316,7 @@ static int start_clockwork(struct session *s)
 	if (s->epoll < 0 || s->tick < 0 || s->turn < 0 || timerfd_settime(s->tick, 0, &tenth, NULL) < 0 ||
 	    listen_to(s, s->control, FROM_CONTROL) < 0 || listen_to(s, s->door.fd, FROM_DOOR) < 0 ||
 	    listen_to(s, s->roster.fd, FROM_ROSTER) < 0 || listen_to(s, s->pipe.fd, FROM_PIPE) < 0 ||
+	    listen_to(s, s->ctl.fd, FROM_CTL) < 0 ||
 	    (s->bell.running && listen_to(s, s->bell.event, FROM_BELL) < 0) ||
 	    listen_to(s, s->tick, FROM_TICK) < 0 || listen_to(s, s->turn, FROM_TURN) < 0)
 		return fail("cannot wait for events: %s", strerror(errno));
@@ -349,10 +357,10 @@ int session_open(struct session *s, const char *folder, int control)
 			goto out;
 		bell_stop(&s->bell);    /* without shared memory for it there is none for arenas */
 	}
-	if (start_clockwork(s) < 0)
+	if (ctl_open(&s->ctl, folder) < 0 || start_clockwork(s) < 0)
 		goto out;
 	plant_tree(s);
-	give_order(s);
+	orders_begin(&s->orders, &s->tree, s->turn, s->start);
 	tell_run(s, "ready %s", s->out.path);
 	rc = 0;
 out:
@@ -364,7 +372,7 @@ out:
 /* Before gprof-run is told to end: where it was the first process of a container, its end is ours. */
 static void remove_folder(struct session *s)
 {
-	static const char *const ours[] = { "sock", "roster", "rows", "config", "inject" };
+	static const char *const ours[] = { "sock", "ctl", "roster", "rows", "config", "inject" };
 	char path[PATH_MAX];
 
 	if (!s->folder)
@@ -386,9 +394,11 @@ int session_finish(struct session *s)
 	char path[PATH_MAX];
 	int rc;
 
+	ready_last(s);
 	for (size_t i = 0; i < s->tree.n_live; i++)
 		if (!s->tree.live[i]->end)
 			sweep_last(s, s->tree.live[i]);
+	asked_report(s);
 	tree_name_strays(&s->tree);
 	staging_put(&s->rows, record_by_kind(ROW_clock), &now, NULL, 0);
 	describe_end(&s->rows);
@@ -408,6 +418,7 @@ void session_release(struct session *s)
 	tree_release(&s->tree);
 	bell_stop(&s->bell);
 	door_close(&s->door);
+	ctl_close(&s->ctl);
 	roster_close(&s->roster);
 	pipe_close(&s->pipe);
 	output_close(&s->out);

@@ -3,9 +3,12 @@
 #define COLLECTOR_SESSION_H
 
 #include "collector/bell.h"
+#include "collector/ctl.h"
 #include "collector/door.h"
+#include "collector/orders.h"
 #include "collector/output.h"
 #include "collector/pipe.h"
+#include "collector/ready.h"
 #include "collector/roster.h"
 #include "collector/tree.h"
 
@@ -16,9 +19,12 @@ struct session {
 	struct staging rows;            /* of process 0 */
 	struct troubles troubles;       /* CLOCK_MONO */
 	struct tree tree;
+	struct orders orders;
 	struct roster roster;
 	struct pipe pipe;
 	struct door door;
+	struct ctl ctl;
+	struct ready ready;
 	struct bell_watch bell;
 	int control, epoll, tick, turn; /* turn: a timer for the next change of the capture order */
 	bool with_tsc;
@@ -26,11 +32,12 @@ struct session {
 	unsigned ticks;
 	bool program_ended;             /* gprof-run said so */
 	bool answer_due;                /* ... and waits for an answer */
+	int64_t closing;                /* MONOTONIC: when a capture range asked for the trace to be closed; 0: none has */
 	bool run_gone;                  /* nobody is at the other end of control */
 };
 
 #define SESSION_INIT { .out = OUTPUT_INIT, .roster = ROSTER_INIT, .pipe = PIPE_INIT, \
-		       .door = DOOR_INIT, .bell = BELL_INIT, \
+		       .door = DOOR_INIT, .ctl = CTL_INIT, .bell = BELL_INIT, \
 		       .control = -1, .epoll = -1, .tick = -1, .turn = -1 }
 
 /* Everything that a guest needs is there, and gprof-run knows.  0, or -1: gprof-run knows why not. */

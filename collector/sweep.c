@@ -92,7 +92,9 @@ void sweep_second(struct session *s)
 
 void sweep_last(struct session *s, struct process *p)
 {
-	if (p->guest)
-		salvage(p);
+	if (p->guest) {
+		salvage(p, s->closing != 0);
+		asked_note(&s->tree.asked, p->guest);
+	}
 	sweep_process(s, p);
 }

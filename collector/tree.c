@@ -195,6 +195,14 @@ static void gave_up(struct tree *t, struct process *p, const char *why)
 	tree_put_row(t, p);
 }
 
+/* Everything that is in it is taken. */
+static void leave_arena(struct tree *t, struct process *p)
+{
+	salvage(p, false);
+	asked_note(&t->asked, p->guest);
+	t->ready_of_gone += __atomic_load_n(&p->guest->view.a->n_ready, __ATOMIC_RELAXED);
+}
+
 /* What is known of a process only when it has ended. */
 static void tell_end(struct tree *t, struct process *p)
 {
@@ -340,7 +348,7 @@ void tree_forget_arena(struct tree *t, struct process *p)
 		return;
 	tree_hear_pipe(t);
 	if (p->guest->view.a->life != LIFE_NEW) /* else it could not use what it was given, and asks again */
-		salvage(p);
+		leave_arena(t, p);
 	p->flags = process_flags(p);
 	account_process(p, t->out);
 	staging_write(&p->guest->staging);
@@ -358,7 +366,7 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 			refused(t, p, "it did not take its memory in time");
 			p->flags &= ~PROCESS_CONNECTED;
 		}
-		salvage(p);
+		leave_arena(t, p);
 	}
 	p->flags = process_flags(p) | PROCESS_ENDED | flags;
 	p->end = clock_ns(CLOCK_REALTIME);

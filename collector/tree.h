@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_TREE_H
 #define COLLECTOR_TREE_H
 
+#include "collector/asked.h"
 #include "collector/process.h"
 #include "collector/roster.h"
 #include "trace/config.h"
@@ -28,6 +29,9 @@ struct tree {
 	uint32_t run_pid;               /* gprof-run: never one of ours */
 	unsigned clock;
 	struct capture capture;         /* what new arenas start with */
+	uint32_t n_windows;             /* that orders have opened */
+	struct asked asked;
+	uint64_t ready_of_gone;         /* cycles of the schedule that ended in processes that are gone */
 };
 
 /* What epoll reports when the process of a number ends. */

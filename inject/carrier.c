@@ -212,10 +212,11 @@ static bool hear_order(struct carrier *c)
 /* Of the next whole round: a turn of the order is heard soon, since the program may be killed after it. */
 static int64_t next_round(const struct carrier *c, int64_t now)
 {
-	int64_t on = c->arena->on_time, left = TICK;
+	const struct order *last = &c->arena->orders[(c->arena->n_orders - 1) % ORDERS];
+	int64_t left = TICK;
 
-	if (guest->config.duration_ms && on && c->arena->order != CAPTURE_OVER)
-		left = on + (int64_t)guest->config.duration_ms * MS - clock_ns(CLOCK_REALTIME);
+	if (guest->config.duration_ms && last->mask)
+		left = last->real + (int64_t)guest->config.duration_ms * MS - clock_ns(CLOCK_REALTIME);
 	if (left < -1000 * MS || left > TICK)
 		left = TICK;
 	return now + (left < SOON ? SOON : left);

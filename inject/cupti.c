@@ -211,7 +211,6 @@ void cupti_start(void)
 	if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL) || tracer.parent_had_cuda || !session_connect())
 		return;
 	begin = clock_now();
-	tracer.on_at_start = __atomic_load_n(&guest->arena->on_time, __ATOMIC_ACQUIRE);
 	if (guest->config.trace_cuda)
 		start();
 	health_cost(COST_cupti, begin);

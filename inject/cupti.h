@@ -35,7 +35,6 @@ enum tracer_state {
 struct tracer {
 	struct cupti fn;
 	struct cupti_layouts layout;
-	int64_t on_at_start;            /* arena.on_time when CUPTI was started; 0: nothing was recorded yet */
 	uint32_t version;               /* cuptiGetVersion() */
 	uint32_t state;                 /* enum tracer_state */
 	int pid;                        /* the process that subscribed; 0: none */

@@ -8,12 +8,15 @@
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
 #include "inject/intern.h"
+#include "inject/windows.h"
 
 #define MAX_CBID 1024u          /* 13.0 has 523 runtime and 807 driver callbacks; names beyond are looked up at each call */
 
 enum call_class {
 	CLASS_NONE, CLASS_LAUNCH, CLASS_GRAPH, CLASS_BUILD, CLASS_SYNC, CLASS_EVENT, CLASS_COPY, CLASS_SET, CLASS_ALLOC, CLASS_HOST,
-	CLASS_PROFILER, CLASS_TEARDOWN, CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_INSTANTIATE,
+	CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_INSTANTIATE,
+	/* from here on: looked at even while nothing is recorded */
+	CLASS_START, CLASS_STOP, CLASS_TEARDOWN,
 };
 
 /* Indexed by domain (1 driver, 2 runtime), then callback id. */
@@ -59,55 +62,106 @@ static uint32_t name_of(struct stream *s, int domain, uint32_t cbid, const char 
 
 /*
  * A runtime call calls the driver: both are told, on one thread, with one correlation id.  stream.scratch remembers the outermost:
- * its id << 32 | its domain << 16 | depth.  A call that was left without its exit callback (longjmp) stays there until another
- * outermost one comes.
+ * its id << 32 | its domain << 16 | UNWANTED | depth.  A call that was left without its exit callback (longjmp) stays there until
+ * another outermost one comes.
  */
+#define UNWANTED 0x8000u        /* no row: only its nesting is followed */
+
 static bool is_nested(uint64_t scratch, int domain, uint32_t corr)
 {
 	return scratch && ((uint32_t)(scratch >> 32) == corr || (domain == DOMAIN_DRIVER && (scratch >> 16 & 0xffff) == DOMAIN_RUNTIME));
 }
 
+static uint8_t class_of(int domain, uint32_t cbid)
+{
+	return cbid < MAX_CBID ? classes[domain][cbid] : CLASS_NONE;
+}
+
+/* Outside a stream, which these need. */
+static void profiler_called(bool start)
+{
+	struct stream *s = stream_enter();
+
+	if (!s)
+		return;
+	windows_profiler(s, start);
+	stream_leave(s);
+}
+
+static void edge(uint32_t corr)
+{
+	struct stream *s = stream_enter();
+
+	if (!s)
+		return;
+	windows_call(s, corr);
+	stream_leave(s);
+}
+
+/*
+ * A window ends before the call that ends it, and what the GPU did in it is fetched.  Not at the process's end: the runtime gives its
+ * contexts back in its own exit handlers, when CUPTI may no longer answer.
+ */
+static void before_call(uint8_t class)
+{
+	if (class == CLASS_STOP)
+		profiler_called(false);
+	if (tracer.ending)
+		return;
+	if (class == CLASS_STOP && guest->config.flush_on_stop)
+		cupti_flush_window();
+	if (class == CLASS_TEARDOWN)
+		cupti_flush_wait(0);
+}
+
 static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
 	struct stream *s = &stream_self;
-	uint8_t class = cbid < MAX_CBID ? classes[domain][cbid] : CLASS_NONE;
+	uint8_t class = class_of(domain, cbid);
+	uint32_t gate;
 
 	if (is_nested(s->scratch, domain, d->corr)) {
 		s->scratch++;
 		return;
 	}
 	s->scratch = 0;
-	/* Not at the end: the runtime gives its contexts back in its own exit handlers, when CUPTI may no longer answer. */
-	if (unlikely(class == CLASS_TEARDOWN) && !tracer.ending)
-		cupti_flush_wait(0);
-	if (unlikely(class == CLASS_PROFILER) && !tracer.ending)
-		cupti_flush_window();
-	/* Wanted is decided here, as for GPU rows by their start. */
-	if (!capture_on())
+	if (unlikely(class == CLASS_STOP || class == CLASS_TEARDOWN))
+		before_call(class);
+	gate = gate_now();
+	if (unlikely(gate & GATE_EDGE))
+		edge(d->corr);
+	/* Wanted is decided here, as for GPU rows by their launch. */
+	if (!(gate & GATE_CUDA) && class != CLASS_START && class != CLASS_STOP)
 		return;
-	s->scratch = (uint64_t)d->corr << 32 | (uint64_t)domain << 16 | 1;
+	s->scratch = (uint64_t)d->corr << 32 | (uint64_t)domain << 16 | (gate & GATE_CUDA ? 0 : UNWANTED) | 1;
 	*d->data = (uint64_t)clock_now();
 }
 
 static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
-	uint8_t class = cbid < MAX_CBID ? classes[domain][cbid] : CLASS_NONE;
+	uint8_t class = class_of(domain, cbid);
 	struct stream *s = &stream_self;
 	int64_t start, end;
+	bool wanted;
 	struct api_row *row;
 	uint32_t name;
 	int result;
 
 	if (!s->scratch)
 		return;
-	if ((s->scratch & 0xffff) > 1) {
+	if ((s->scratch & (UNWANTED - 1)) > 1) {
 		s->scratch--;
 		return;
 	}
+	wanted = !(s->scratch & UNWANTED);
 	s->scratch = 0;
 	start = (int64_t)*d->data;
 	end = clock_now();
 	result = d->result ? *(const int *)d->result : 0;
+	if (unlikely(class == CLASS_START) && result == RESULT_OK)
+		profiler_called(true);
+	if (!wanted)
+		return;
 	s = stream_enter();
 	if (!s)
 		return;
@@ -143,8 +197,23 @@ static void note_forked(void)
 		health_note(HEALTH_forked_used_cuda, "process %d", session_real_pid());
 }
 
+/*
+ * The way of a call while nothing is recorded: it cannot change that, and it did not begin while something was.  A forked child's gate
+ * is 0.
+ */
+static inline bool passes_by(int domain, uint32_t cbid)
+{
+	const struct guest *g = guest;
+	uint32_t gate = __atomic_load_n(&g->gate, __ATOMIC_RELAXED) & (GATE_KNOWN | GATE_CUDA | GATE_EDGE);
+
+	return gate == GATE_KNOWN && cbid < MAX_CBID && classes[domain][cbid] < CLASS_START &&
+	       __atomic_load_n(&g->arena->n_orders, __ATOMIC_RELAXED) == g->orders && !stream_self.scratch;
+}
+
 void cupti_api_call(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
+	if (passes_by(domain, cbid))
+		return;
 	if (unlikely(!guest->arena || tracer.state != TRACER_UP)) {
 		note_forked();
 		return;

@@ -31,10 +31,8 @@ static struct {
 	int64_t hurried;                /* when a flush was last asked for out of turn */
 } flusher;
 
-#define AFTER_END                                                                                                      \
-	10000000 /* ns between looks whether the collector has said so, when the recorded time is due to end */
+#define LOOK      50000000ll    /* ns between looks whether a window has ended: the program may be killed right after */
 #define BETWEEN   20000000ll    /* ns at least from one flush out of turn to the next */
-#define GIVE_UP   1000000000ll  /* ns after which it is gone */
 
 /* Whose thread it is: one of an older generation ends. */
 static uint32_t generation;
@@ -72,30 +70,23 @@ static void flush(uint32_t forced)
 	health_cost(COST_flush, begin);
 }
 
-/*
- * How long to sleep: a period, or up to the end of the recorded time, after which the program may be killed.  What has
- * ended by then is delivered; a forced flush would lose what still runs.
- */
-static int64_t nap(int64_t period)
+/* What has ended by the end of a window is delivered then; a forced flush would lose what still runs. */
+static bool window_has_ended(uint32_t *closed)
 {
-	const struct arena *a = guest->arena;
-	int64_t on = a ? __atomic_load_n(&a->on_time, __ATOMIC_ACQUIRE) : 0, left;
+	struct arena *a = guest->arena;
 
-	if (!guest->config.duration_ms || !on || __atomic_load_n(&a->order, __ATOMIC_ACQUIRE) == CAPTURE_OVER)
-		return period;
-	left = on + (int64_t)guest->config.duration_ms * 1000000 - clock_ns(CLOCK_REALTIME);
-	if (left < -GIVE_UP)
-		return period;
-	if (left < AFTER_END)
-		left = AFTER_END;
-	return left < period ? left : period;
+	if (!a || !tracer_usable())
+		return false;
+	gate_now();             /* an order to stop is followed here if no call comes */
+	*closed = __atomic_load_n(&a->n_closed, __ATOMIC_ACQUIRE);
+	return *closed != __atomic_load_n(&a->n_flushed, __ATOMIC_RELAXED);
 }
 
 static void *flusher_main(void *arg)
 {
-	int64_t period = (int64_t)guest->config.flush_ms * 1000000;
+	int64_t period = (int64_t)guest->config.flush_ms * 1000000, last = clock_ns(CLOCK_MONOTONIC);
 	uint32_t mine = (uint32_t)(uintptr_t)arg;
-	uint32_t seen = 0;
+	uint32_t seen = 0, closed = 0;
 
 	if (period <= 0)
 		period = 1000000000;
@@ -104,15 +95,21 @@ static void *flusher_main(void *arg)
 	stream_tool_thread();
 	for (;;) {
 		uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
+		bool ended;
 
 		if (asked == seen) {
-			futex_wait(&flusher.asked, seen, nap(period));
+			futex_wait(&flusher.asked, seen, LOOK < period ? LOOK : period);
 			asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		}
 		if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) != mine)
 			return NULL;
-		if (asked != seen || cupti_flush_needed())
+		ended = window_has_ended(&closed);
+		if (asked != seen || ended || (cupti_flush_needed() && clock_ns(CLOCK_MONOTONIC) - last >= period)) {
 			flush(__atomic_exchange_n(&flusher.forced, 0, __ATOMIC_ACQ_REL));
+			last = clock_ns(CLOCK_MONOTONIC);
+		}
+		if (ended)
+			__atomic_store_n(&guest->arena->n_flushed, closed, __ATOMIC_RELEASE);
 		if (cupti_yield_returning() && tracer_usable() && !tracer.ending)
 			cupti_yield_flush();
 		seen = asked;

@@ -6,29 +6,17 @@
 #include "inject/cupti_client.h"
 #include "inject/cupti_unified.h"
 #include "inject/intern.h"
+#include "inject/windows.h"
 
 void cupti_pass_init(struct cupti_pass *p, struct stream *s)
 {
-	const struct arena *a = guest->arena;
-
 	p->s = s;
-	p->on = a ? __atomic_load_n(&a->on_time, __ATOMIC_ACQUIRE) : 0;
-	/* Recording since before there was a GPU: an earlier time is that of a clock that was set back. */
-	if (p->on && p->on == tracer.on_at_start)
-		p->on = 1;
-	p->over = a ? __atomic_load_n(&a->over_time, __ATOMIC_ACQUIRE) : 0;
+	if (s)
+		gate_now();     /* no call may have told before which rows are kept */
 	p->unknown = p->zero_times = 0;
 	p->gpu = p->given = false;
 	for (size_t i = 0; i < CUPTI_MEMOS; i++)
 		p->memos[i].config.id = 0;
-}
-
-/* What began outside the recorded time is left out; without a time it counts if recording has begun and not ended. */
-static bool wanted(const struct cupti_pass *p, int64_t start)
-{
-	if (!p->on)
-		return false;
-	return start ? start >= p->on && (!p->over || start < p->over) : !p->over;
 }
 
 struct span {
@@ -36,12 +24,12 @@ struct span {
 };
 
 /* False: not wanted.  A record without both times, or with times that run backwards, has none. */
-static bool span_of(struct cupti_pass *p, const uint8_t *r, unsigned start, unsigned end, struct span *span)
+static bool span_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsigned start, unsigned end, struct span *span)
 {
 	int64_t t0 = (int64_t)at64(r, start);
 	int64_t t1 = (int64_t)at64(r, end);
 
-	if (unlikely(!wanted(p, t0)))
+	if (unlikely(!windows_keep(corr, t0)))
 		return false;
 	if (unlikely(t0 <= 0 || t1 < t0)) {
 		p->zero_times++;
@@ -90,7 +78,7 @@ static void kernel(struct cupti_pass *p, const uint8_t *r)
 	struct kernel_row *row;
 	struct span span;
 
-	if (!span_of(p, r, KERNEL_START, KERNEL_END, &span))
+	if (!span_of(p, r, at32(r, KERNEL_CORR), KERNEL_START, KERNEL_END, &span))
 		return;
 	m = memo_of(p, r);
 	row = stream_reserve(p->s, ROW_kernel, sizeof *row);
@@ -118,7 +106,7 @@ static void copy(struct cupti_pass *p, const uint8_t *r, bool peer)
 	struct memcpy_row *row;
 	struct span span;
 
-	if (!span_of(p, r, MEMCPY_START, MEMCPY_END, &span))
+	if (!span_of(p, r, at32(r, peer ? PEER_CORR : MEMCPY_CORR), MEMCPY_START, MEMCPY_END, &span))
 		return;
 	row = stream_reserve(p->s, ROW_memcpy, sizeof *row);
 	if (!row)
@@ -151,7 +139,7 @@ static void set(struct cupti_pass *p, const uint8_t *r)
 	struct memset_row *row;
 	struct span span;
 
-	if (!span_of(p, r, MEMSET_START, MEMSET_END, &span))
+	if (!span_of(p, r, at32(r, MEMSET_CORR), MEMSET_START, MEMSET_END, &span))
 		return;
 	row = stream_reserve(p->s, ROW_memset, sizeof *row);
 	if (!row)
@@ -180,7 +168,7 @@ static void sync_row(struct cupti_pass *p, const uint8_t *r)
 	struct sync_row *row;
 	struct span span;
 
-	if (!span_of(p, r, SYNC_START, SYNC_END, &span))
+	if (!span_of(p, r, at32(r, SYNC_CORR), SYNC_START, SYNC_END, &span))
 		return;
 	row = stream_reserve(p->s, ROW_sync, sizeof *row);
 	if (!row)
@@ -219,7 +207,7 @@ static void overhead(struct cupti_pass *p, const uint8_t *r)
 	struct overhead_row *row = NULL;
 	struct span span;
 
-	if (span_of(p, r, OVERHEAD_START, OVERHEAD_END, &span))
+	if (span_of(p, r, maybe32(r, l->corr), OVERHEAD_START, OVERHEAD_END, &span))
 		row = stream_reserve(p->s, ROW_overhead, sizeof *row);
 	if (row) {
 		*row = (struct overhead_row){
@@ -242,7 +230,7 @@ static void graph(struct cupti_pass *p, const uint8_t *r)
 	struct graph_row *row;
 	struct span span;
 
-	if (!span_of(p, r, GRAPH_START, GRAPH_END, &span))
+	if (!span_of(p, r, at32(r, GRAPH_CORR), GRAPH_START, GRAPH_END, &span))
 		return;
 	row = stream_reserve(p->s, ROW_graph, sizeof *row);
 	if (!row)
@@ -262,10 +250,10 @@ static void graph(struct cupti_pass *p, const uint8_t *r)
 }
 
 /* Things that happen at one time; one without a time is not kept in order, but kept. */
-static bool time_of(struct cupti_pass *p, const uint8_t *r, unsigned offset, int64_t *when)
+static bool time_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsigned offset, int64_t *when)
 {
 	*when = (int64_t)at64(r, offset);
-	if (unlikely(!wanted(p, *when)))
+	if (unlikely(!windows_keep(corr, *when)))
 		return false;
 	if (unlikely(*when <= 0)) {
 		p->zero_times++;
@@ -281,7 +269,7 @@ static void memory(struct cupti_pass *p, const uint8_t *r)
 	struct memory_row *row;
 	int64_t when;
 
-	if (!time_of(p, r, MEMORY_TIME, &when))
+	if (!time_of(p, r, at32(r, MEMORY_CORR), MEMORY_TIME, &when))
 		return;
 	name = intern_text(p->s, (const char *)(uintptr_t)at64(r, MEMORY_NAME));
 	row = stream_reserve(p->s, ROW_memory, sizeof *row);
@@ -312,7 +300,7 @@ static void memory_pool(struct cupti_pass *p, const uint8_t *r)
 	struct mempool_row *row;
 	int64_t when;
 
-	if (!time_of(p, r, POOL_TIME, &when))
+	if (!time_of(p, r, at32(r, POOL_CORR), POOL_TIME, &when))
 		return;
 	row = stream_reserve(p->s, ROW_mempool, sizeof *row);
 	if (!row)
@@ -339,7 +327,7 @@ static void jit(struct cupti_pass *p, const uint8_t *r)
 	struct span span;
 	uint32_t path;
 
-	if (!span_of(p, r, JIT_START, JIT_END, &span))
+	if (!span_of(p, r, at32(r, JIT_CORR), JIT_START, JIT_END, &span))
 		return;
 	path = intern_text(p->s, (const char *)(uintptr_t)at64(r, JIT_CACHE_PATH));
 	row = stream_reserve(p->s, ROW_jit, sizeof *row);
@@ -367,7 +355,7 @@ static void unified(struct cupti_pass *p, const uint8_t *r)
 	struct unified_row *row;
 	struct span span = { 0, 0 };
 
-	if (at_once ? !time_of(p, r, UNIFIED_START, &span.start) : !span_of(p, r, UNIFIED_START, UNIFIED_END, &span))
+	if (at_once ? !time_of(p, r, 0, UNIFIED_START, &span.start) : !span_of(p, r, 0, UNIFIED_START, UNIFIED_END, &span))
 		return;
 	row = stream_reserve(p->s, ROW_unified, sizeof *row);
 	if (!row)

@@ -23,7 +23,6 @@ struct cupti_memo {
  */
 struct cupti_pass {
 	struct stream *s;               /* NULL: rows can only be counted */
-	int64_t on, over;               /* recording was on from, until, in REALTIME ns; 0: not yet */
 	uint64_t unknown, zero_times;   /* counted so far */
 	bool gpu;                       /* a row of GPU work was written */
 	bool given;                     /* records go on to the program's own profiler: what they point to is not freed here */

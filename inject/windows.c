@@ -218,6 +218,7 @@ static void close_window(const struct because *b)
 		o->row.duration = b->time - o->row.start;
 		__atomic_store_n(&o->state, (o->state & ~(OPEN_RUNNING | OPEN_WHOLE)) | OPEN_END, __ATOMIC_RELEASE);
 	}
+	__atomic_fetch_add(&a->n_closed, 1, __ATOMIC_RELEASE);
 }
 
 static bool keeps_cuda(void)

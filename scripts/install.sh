@@ -8,7 +8,7 @@ put() {
 	install -d "$3" && install -m "$1" "$2" "$3/"
 }
 
-for program in gprof-run gprof-trace; do
+for program in gprof-run gprof-trace gprof-ctl; do
 	put 755 "$build/bin/$program" "$prefix/bin"
 done
 put 755 "$build/lib/gprof/gprof-collector" "$prefix/lib/gprof"
@@ -17,7 +17,7 @@ put 755 "$build/lib/gprof/libgprof_inject.so" "$prefix/lib/gprof"
 # Both are printed from the option tables, so they cannot fall behind them.
 pages=$build/pages
 mkdir -p "$pages"
-for program in gprof-run gprof-trace; do
+for program in gprof-run gprof-trace gprof-ctl; do
 	"$build/bin/$program" --man >"$pages/$program.1"
 	"$build/bin/$program" --completion >"$pages/$program"
 	put 644 "$pages/$program.1" "$prefix/share/man/man1"

@@ -181,8 +181,6 @@ struct cost_cell {
 };
 
 /* What the collector tells a running guest; the guest looks for news in every hook. */
-enum capture_order { CAPTURE_OFF, CAPTURE_ON, CAPTURE_OVER };
-
 #define ORDER_CUDA 1u                   /* bits of what is recorded */
 #define ORDER_NVTX 2u
 #define ORDER_ALL  (ORDER_CUDA | ORDER_NVTX)
@@ -211,9 +209,7 @@ struct arena {
 	uint32_t reserved[3];
 
 	/* written by the collector while the guest runs */
-	uint32_t order __attribute__((aligned(64)));    /* enum capture_order */
-	int64_t on_time, over_time;     /* REALTIME ns when order became ON and OVER, stored before it; 0: not yet */
-	uint32_t n_orders;              /* given so far, at least one: release store after the last, which is orders[(n_orders - 1) % ORDERS] */
+	uint32_t n_orders __attribute__((aligned(64))); /* given so far, at least one: release store after the last, which is orders[(n_orders - 1) % ORDERS] */
 	struct order orders[ORDERS];
 
 	/* written by the guest */
@@ -226,6 +222,8 @@ struct arena {
 	int64_t  last_time;             /* own clock, stored when a block is taken and at exit: bounds salvaged ranges */
 	uint32_t orders_seen;           /* number of the last order that it follows */
 	uint32_t n_windows;             /* opened so far */
+	uint32_t n_closed;              /* closed so far */
+	uint32_t n_flushed;             /* of them, with all that the GPU had done by then delivered */
 	uint32_t n_ready;               /* closed because a cycle of the schedule had ended */
 	uint32_t shutdown;              /* 1: a capture range has ended that the trace was to be closed with */
 	uint32_t names_seen;            /* watch.h: bits of the capture range and of the kinds of steps that were seen */
@@ -241,8 +239,8 @@ struct arena {
 };
 
 /* What the collector writes while the guest runs. */
-#define ARENA_TOLD       offsetof(struct arena, order)
-#define ARENA_TOLD_BYTES (offsetof(struct arena, life) - offsetof(struct arena, order))
+#define ARENA_TOLD       offsetof(struct arena, n_orders)
+#define ARENA_TOLD_BYTES (offsetof(struct arena, life) - offsetof(struct arena, n_orders))
 
 /* Place of block i. */
 static inline struct block *arena_block(struct arena *a, uint32_t i)

@@ -11,7 +11,7 @@
 
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
-	"cupti_busy", "cupti_yielded", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
+	"range_never", "cupti_busy", "cupti_yielded", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
 	"buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
 };
 

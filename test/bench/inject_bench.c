@@ -135,11 +135,10 @@ int main(void)
 	nothing = best(call_round, CALLS);
 	callback = cupti_callback;
 	on = best(call_round, CALLS);
-	fake_order(0);
-	off = best(call_round, CALLS);
-	fake_order(ORDER_ALL);
 	walk = best(walk_round, RECORDS);
 	rows = best(record_round, RECORDS);
+	fake_order(0);
+	off = best(call_round, CALLS);
 	printf("two empty function calls\t%.1f\tns\t\n", nothing);
 	printf("API row (enter and exit callback)\t%.1f\tns\t%.1fx two empty calls\n", on, on / nothing);
 	printf("API call while recording is off\t%.1f\tns\t%.1fx two empty calls\n", off, off / nothing);

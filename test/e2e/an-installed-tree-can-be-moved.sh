@@ -6,12 +6,15 @@ it 'installs exactly these files' '
 	sh "$GPROF_TOP/scripts/install.sh" "$GPROF_BUILD" "$PWD/a b"
 	(cd "a b" && find . -type f | LC_ALL=C sort) >got
 	cat >want <<-END
+	./bin/gprof-ctl
 	./bin/gprof-run
 	./bin/gprof-trace
 	./lib/gprof/gprof-collector
 	./lib/gprof/libgprof_inject.so
+	./share/bash-completion/completions/gprof-ctl
 	./share/bash-completion/completions/gprof-run
 	./share/bash-completion/completions/gprof-trace
+	./share/man/man1/gprof-ctl.1
 	./share/man/man1/gprof-run.1
 	./share/man/man1/gprof-trace.1
 	END
@@ -56,7 +59,7 @@ it 'has man pages that a formatter accepts and that name every option of --help'
 
 it 'has completions that bash accepts' '
 	need bash
-	for file in "$GPROF_BUILD"/bin/gprof-run "$GPROF_BUILD"/bin/gprof-trace; do
+	for file in "$GPROF_BUILD"/bin/gprof-run "$GPROF_BUILD"/bin/gprof-trace "$GPROF_BUILD"/bin/gprof-ctl; do
 		"$file" --completion >completion
 		bash -n completion
 		says complete completion

@@ -7,7 +7,7 @@
 
 #include "test/unit/test.h"
 
-static const struct capture on = { .order = CAPTURE_ON, .on_time = 1 };
+static const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 
 static bool make(struct arena_view *v, uint64_t size, int *fd)
 {
@@ -23,7 +23,7 @@ TEST(an_arena_tells_its_layout_and_both_sides_find_the_same_blocks)
 		return;
 	CHECK_EQ(v.a->magic, ARENA_MAGIC);
 	CHECK_EQ(v.a->process, 5);
-	CHECK_EQ(v.a->order, CAPTURE_ON);
+	CHECK_EQ(v.a->orders[0].mask, ORDER_ALL);
 	for (uint32_t i = 0; i < arena_n_blocks(&v); i += 17)
 		CHECK(arena_block(v.a, i) == arena_view_block(&v, i));
 	close(fd);

@@ -18,7 +18,7 @@ struct fixture {
 
 static bool set_up(struct fixture *f)
 {
-	static const struct capture on = { .order = CAPTURE_ON, .on_time = 1 };
+	static const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 	int fd;
 
 	*f = (struct fixture){ .out = OUTPUT_INIT };
@@ -208,7 +208,7 @@ TEST(arenas_of_random_bytes_end_in_health_rows_and_nothing_worse)
 				p[k] = (uint8_t)rand();
 		}
 		f.p->guest->view.a->next_thread = 0xffffffff;
-		salvage(f.p);
+		salvage(f.p, false);
 		CHECK(damage(&f) >= 1);
 		tear_down(&f);
 	}
@@ -230,7 +230,7 @@ static void ranges_end(uint32_t life, int64_t least, int64_t most)
 		.name = 3 };
 	a->slots[0].depth = 1;
 	a->life = life;
-	salvage(f.p);
+	salvage(f.p, false);
 
 	const struct stage *g = &f.p->guest->staging.stages[record_by_kind(ROW_range) - records];
 	const struct range_row *r = (const struct range_row *)g->rows;

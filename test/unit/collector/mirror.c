@@ -32,7 +32,7 @@ struct mark_bytes {
 
 static bool set_up(struct fixture *f)
 {
-	static const struct capture on = { .order = CAPTURE_ON, .on_time = 1 };
+	static const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 
 	*f = (struct fixture){ .out = OUTPUT_INIT, .pipe = PIPE_INIT, .random = 1 };
 	f->p = process_new(CLOCK_MONO);
@@ -132,12 +132,13 @@ TEST(a_frame_that_makes_no_sense_changes_nothing)
 	CHECK(!apply(&f, FRAME_ROWS, 0, UINT32_MAX, 0, m, sizeof *m));
 	CHECK(!apply(&f, FRAME_ROWS, 0, 0, 8, m, sizeof *m));
 	CHECK(!apply(&f, FRAME_ROWS, FRAME_LAST | FRAME_PART, 0, 0, m, sizeof *m));
-	CHECK(!apply(&f, FRAME_CELLS, 0, offsetof(struct arena, order), 0, m, 8));
+	CHECK(!apply(&f, FRAME_CELLS, 0, ARENA_TOLD, 0, m, 8));
 	CHECK(!apply(&f, FRAME_CELLS, 0, 0, 0, m, 8));
 	CHECK(!apply(&f, FRAME_CELLS, 0, offsetof(struct arena, block_state) - 8, 0, m, 16));
 	CHECK(!apply(&f, FRAME_CELLS, 0, sizeof(struct arena) - 8, 0, m, 16));
 	CHECK(!apply(&f, FRAME_CELLS, 0, UINT32_MAX - 3, 0, m, 16));
-	CHECK_EQ(f.p->guest->view.a->order, CAPTURE_ON);
+	CHECK_EQ(f.p->guest->view.a->n_orders, 1);
+	CHECK_EQ(f.p->guest->view.a->orders[0].mask, ORDER_ALL);
 	CHECK_EQ(f.p->guest->view.a->magic, ARENA_MAGIC);
 	drain(f.p, DRAIN_ALL);
 	CHECK_EQ(staged(&f, ROW_mark), 0);
@@ -186,7 +187,7 @@ TEST(cells_of_the_guest_arrive_and_ours_stay)
 	CHECK_EQ(a->n_taken, 1);
 	CHECK_EQ(a->health[11].count, 3);
 	CHECK(process_flags(f.p) & PROCESS_NVTX);
-	salvage(f.p);
+	salvage(f.p, false);
 	CHECK(f.p->flags & PROCESS_CLEAN);
 	CHECK(!troubles_find(&f.p->troubles, HEALTH_pipe_cut));
 	tear_down(&f);
@@ -198,13 +199,13 @@ TEST(a_guest_that_says_no_end_was_cut_off_and_rows_it_could_not_send_are_counted
 
 	if (!set_up(&f))
 		return;
-	salvage(f.p);
+	salvage(f.p, false);
 	CHECK(troubles_find(&f.p->troubles, HEALTH_pipe_cut) != NULL);
 	tear_down(&f);
 	if (!set_up(&f))
 		return;
 	f.p->guest->mirror->left = 12;
-	salvage(f.p);
+	salvage(f.p, false);
 	CHECK(!troubles_find(&f.p->troubles, HEALTH_pipe_cut));
 	CHECK_EQ(troubles_find(&f.p->troubles, HEALTH_pipe_left)->count, 12);
 	CHECK(f.p->flags & PROCESS_CLEAN);
@@ -213,7 +214,7 @@ TEST(a_guest_that_says_no_end_was_cut_off_and_rows_it_could_not_send_are_counted
 
 TEST(orders_reach_the_file_of_the_process_and_it_goes_with_the_guest)
 {
-	const struct capture over = { .order = CAPTURE_OVER, .on_time = 5, .over_time = 9 };
+	const struct capture over = { .n_orders = 9, .orders = { [8] = { .order = { .over = 1, .real = 5 } } } };
 	_Alignas(64) char line[ARENA_TOLD_BYTES];
 	struct fixture f;
 	char path[128];
@@ -227,7 +228,7 @@ TEST(orders_reach_the_file_of_the_process_and_it_goes_with_the_guest)
 	CHECK_EQ(read(fd, line, sizeof line), sizeof line);
 	close(fd);
 	CHECK_EQ(memcmp(line, (char *)f.p->guest->view.a + ARENA_TOLD, sizeof line), 0);
-	CHECK_EQ(*(uint32_t *)line, CAPTURE_OVER);
+	CHECK_EQ(*(uint32_t *)line, 9);
 	tear_down(&f);
 	CHECK_EQ(access(path, F_OK), -1);
 }
@@ -296,7 +297,7 @@ TEST(no_frame_however_wrong_harms_the_collector)
 			((char *)&w)[dice(&f, sizeof w.head)] ^= (char)(1 << dice(&f, 8));
 		pipe_take(&f.pipe, &w, w.head.length <= sizeof w ? w.head.length : sizeof w, &user);
 	}
-	salvage(f.p);
+	salvage(f.p, false);
 	CHECK(f.pipe.bad > 0);
 	tear_down(&f);
 }

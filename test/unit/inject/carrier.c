@@ -28,10 +28,10 @@ struct other_end {
 	uint32_t used[64];
 };
 
-static void write_order(const struct other_end *e, uint32_t order)
+static void write_orders(const struct other_end *e, uint32_t n)
 {
 	char path[96];
-	uint32_t line[ARENA_TOLD_BYTES / 4] = { order };
+	uint32_t line[ARENA_TOLD_BYTES / 4] = { n };
 	int fd;
 
 	snprintf(path, sizeof path, "%s/order.%u", e->folder, PROCESS);
@@ -58,7 +58,7 @@ static bool set_up(struct other_end *e, int pipe_size)
 	CHECK_EQ(mkfifo(path, 0600), 0);
 	e->fd = open(path, O_RDWR | O_NONBLOCK);
 	fcntl(e->fd, F_SETPIPE_SZ, pipe_size);
-	write_order(e, CAPTURE_ON);
+	write_orders(e, 1);
 	memset(guest, 0, sizeof *guest);
 	config_init(&guest->config);
 	guest->clock = CLOCK_MONO;
@@ -283,13 +283,13 @@ TEST(orders_are_heard_by_the_thread_and_it_ends_when_told)
 
 	if (!set_up(&e, 1 << 20))
 		return;
-	CHECK_EQ(guest->arena->order, CAPTURE_ON);
+	CHECK_EQ(guest->arena->n_orders, 1);
 	carrier_start();
-	write_order(&e, CAPTURE_OVER);
-	while (__atomic_load_n(&guest->arena->order, __ATOMIC_ACQUIRE) != CAPTURE_OVER &&
+	write_orders(&e, 2);
+	while (__atomic_load_n(&guest->arena->n_orders, __ATOMIC_ACQUIRE) != 2 &&
 	       clock_ns(CLOCK_MONOTONIC) < end)
 		usleep(1000);
-	CHECK_EQ(guest->arena->order, CAPTURE_OVER);
+	CHECK_EQ(guest->arena->n_orders, 2);
 	carrier_end_thread();
 	CHECK_EQ(guest->carrier->running, 0);
 	tear_down(&e);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject/windows.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 
@@ -254,7 +255,7 @@ TEST(devices_contexts_and_streams_become_definitions)
 	uint8_t *r;
 
 	cupti_fake(130001);
-	guest->arena->on_time = 0;      /* kept although nothing is recorded yet */
+	fake_order(0);                  /* kept although nothing is recorded */
 	r = cupti_fake_record(8, 184);
 	put64(r, 8, 936096000);
 	put64(r, 16, 24ull << 30);
@@ -394,15 +395,41 @@ TEST(rows_without_times_are_kept_without_them_and_counted)
 	CHECK_EQ(((const struct kernel_row *)fake_row(ROW_kernel, 4))->start, 5000);
 }
 
-TEST(what_began_outside_the_recorded_time_is_left_out)
+static void put_call(uint32_t corr, uint64_t start, uint64_t end)
+{
+	put32(put_kernel(216, start, end, "a"), 92, corr);
+}
+
+TEST(what_no_call_of_the_recorded_time_began_is_left_out)
 {
 	cupti_fake(130001);
-	guest->arena->over_time = 8000;
-	put_kernel(216, 999, 2000, "a");
-	put_kernel(216, 1000, 2000, "a");
-	put_kernel(216, 7999, 9000, "a");
-	put_kernel(216, 8000, 9000, "a");
-	put_kernel(216, 0, 0, "a");
+	fake_order_at(0, 900);
+	windows_call(&stream_self, 10);
+	fake_order_at(ORDER_ALL, 1000);
+	windows_call(&stream_self, 20);
+	fake_order_at(0, 8000);
+	windows_call(&stream_self, 30);
+	put_call(19, 2000, 3000);
+	put_call(20, 500, 600);         /* by its call: the GPU's clock may be off */
+	put_call(29, 9000, 9500);
+	put_call(30, 2000, 3000);
+	cupti_fake_deliver();
+	CHECK_EQ(fake_count(ROW_kernel), 2);
+	CHECK_EQ(((const struct kernel_row *)fake_row(ROW_kernel, 0))->corr, 20);
+	CHECK_EQ(((const struct kernel_row *)fake_row(ROW_kernel, 1))->corr, 29);
+}
+
+TEST(what_no_call_is_known_of_is_kept_by_its_time)
+{
+	cupti_fake(130001);
+	fake_order_at(0, 900);
+	fake_order_at(ORDER_ALL, 1000);
+	fake_order_at(0, 8000);
+	put_call(0, 999, 2000);
+	put_call(0, 1000, 2000);
+	put_call(0, 7999, 9000);
+	put_call(0, 8000, 9000);
+	put_call(0, 0, 0);
 	cupti_fake_deliver();
 	CHECK_EQ(fake_count(ROW_kernel), 2);
 	CHECK_EQ(health(HEALTH_zero_time), 0);
@@ -413,7 +440,6 @@ TEST(what_began_outside_the_recorded_time_is_left_out)
 TEST(a_clock_that_was_set_back_loses_no_row_of_a_process_that_was_recorded_from_its_start)
 {
 	cupti_fake(130001);
-	tracer.on_at_start = guest->arena->on_time;
 	put_kernel(216, 500, 600, "early");
 	cupti_fake_deliver();
 	CHECK_EQ(fake_count(ROW_kernel), 1);

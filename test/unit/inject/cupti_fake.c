@@ -90,7 +90,6 @@ static int get_callback_name(int domain, uint32_t cbid, const char **name)
 void cupti_fake(uint32_t version)
 {
 	fake_session(8, 32);
-	guest->arena->on_time = 1000;
 	stream_self.scratch = 0;
 	cupti_fake_state = (struct cupti_fake_state){ .end_result = RESULT_MAX_LIMIT };
 	cupti_api_forget();
@@ -107,6 +106,7 @@ void cupti_fake(uint32_t version)
 	cupti_buffers_init(4);
 	buffer = NULL;
 	used = n_put = 0;
+	gate_now();
 }
 
 uint8_t *cupti_fake_record(uint32_t kind, uint32_t size)

@@ -60,6 +60,7 @@ TEST(the_end_of_a_process_flushes_what_cupti_holds_once)
 	tracer.called = 1;                              /* an exit handler of the program launched something more */
 	cupti_module.stop();
 	CHECK_EQ(cupti_fake_state.forced, 2);
+	end_flusher();
 }
 
 TEST(a_flush_that_hangs_lets_the_program_go_after_two_seconds)
@@ -85,18 +86,16 @@ TEST(when_the_recorded_time_ends_what_cupti_has_is_fetched)
 	int64_t begin;
 
 	start();
-	guest->config.duration_ms = 50;
-	__atomic_store_n(&guest->arena->on_time, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
-	CHECK(cupti_flush_wait(0));                     /* it looks at the clock anew */
-	__atomic_store_n(&cupti_fake_state.flushes, 0, __ATOMIC_RELAXED);
 	tracer.called = 1;
+	fake_order(0);                                  /* and no call comes */
 	begin = clock_ns(CLOCK_MONOTONIC);
 	while (!__atomic_load_n(&cupti_fake_state.flushes, __ATOMIC_ACQUIRE) &&
 	       CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 10000000000))
 		usleep(1000);
 	CHECK_EQ(cupti_fake_state.forced, 0);           /* it would lose what still runs */
-	__atomic_store_n(&guest->arena->order, CAPTURE_OVER, __ATOMIC_RELEASE);
-	CHECK(cupti_flush_wait(0));
+	while (guest->arena->n_flushed != 1 && CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 10000000000))
+		usleep(1000);
+	end_flusher();
 }
 
 TEST(a_window_that_ends_is_fetched_and_never_forced)
@@ -107,6 +106,7 @@ TEST(a_window_that_ends_is_fetched_and_never_forced)
 	CHECK_EQ(cupti_fake_state.flushes, 1);
 	CHECK_EQ(cupti_fake_state.forced, 0);
 	CHECK_EQ(guest->arena->health[HEALTH_window_late].count, 0);
+	end_flusher();
 }
 
 TEST(the_end_of_a_window_is_waited_for_half_a_second_at_most_and_once)
@@ -149,6 +149,7 @@ TEST(the_thread_that_flushes_may_end_a_window)
 	CHECK(cupti_flush_wait(0));
 	CHECK(ended_by_itself);
 	CHECK_EQ(cupti_fake_state.flushes, 2);
+	end_flusher();
 }
 
 TEST(a_flush_comes_in_time_when_buffers_run_low)
@@ -175,6 +176,7 @@ TEST(a_flush_comes_in_time_when_buffers_run_low)
 	CHECK(cupti_fake_state.flushes <= 4 + (clock_ns(CLOCK_MONOTONIC) - begin) / 20000000);
 	for (int i = 0; i < 3; i++)
 		cupti_buffers_return(b[i]);
+	end_flusher();
 }
 
 TEST(each_thread_has_a_buffer_only_where_there_are_enough)

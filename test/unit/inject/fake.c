@@ -9,16 +9,22 @@ static void *map(size_t size)
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-static void fake_order_to(struct arena *a, uint32_t mask)
+static void order_to(struct arena *a, uint32_t mask, int64_t real)
 {
 	a->orders[a->n_orders % ORDERS] = (struct order){ .mask = mask, .window = 1, .time = clock_ns(CLOCK_MONOTONIC),
-							  .real = clock_ns(CLOCK_REALTIME) };
-	a->n_orders++;
+							  .real = real };
+	__atomic_store_n(&a->n_orders, a->n_orders + 1, __ATOMIC_RELEASE);
 }
 
 void fake_order(uint32_t mask)
 {
-	fake_order_to(guest->arena, mask);
+	order_to(guest->arena, mask, clock_ns(CLOCK_REALTIME));
+}
+
+void fake_order_at(uint32_t mask, int64_t real)
+{
+	order_to(guest->arena, mask, real);
+	gate_now();
 }
 
 void fake_session(uint32_t n_small, uint32_t n_large)
@@ -29,8 +35,8 @@ void fake_session(uint32_t n_small, uint32_t n_large)
 	struct arena *a = map(size);
 
 	*a = (struct arena){ .magic = ARENA_MAGIC, .size = size, .blocks = blocks, .version = WIRE_VERSION,
-			     .n_small = n_small, .n_large = n_large, .clock = CLOCK_MONO, .order = CAPTURE_ON };
-	fake_order_to(a, ORDER_ALL);
+			     .n_small = n_small, .n_large = n_large, .clock = CLOCK_MONO };
+	order_to(a, ORDER_ALL, clock_ns(CLOCK_REALTIME));
 	memset(guest, 0, sizeof *guest);
 	guest->arena = a;
 	guest->bell = map(4096);

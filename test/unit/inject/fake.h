@@ -10,6 +10,9 @@ void fake_session(uint32_t n_small, uint32_t n_large);
 /* From now on this is to be recorded: ORDER_ bits. */
 void fake_order(uint32_t mask);
 
+/* From this REALTIME on; followed at once. */
+void fake_order_at(uint32_t mask, int64_t real);
+
 /* Calls visit for every published row of all blocks, in block order. */
 void fake_rows(void (*visit)(const struct row_head *head, const void *row, void *arg), void *arg);
 

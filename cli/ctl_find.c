@@ -1,0 +1,192 @@
+#include "cli/ctl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "cli/fail.h"
+
+/* A collector answers in microseconds; one that writes to a file system that hangs may take long. */
+#define ANSWER_S 5
+
+const char *ctl_name(const struct ctl_session *s)
+{
+	const char *slash = strrchr(s->folder, '/');
+
+	return slash ? slash + 1 : s->folder;
+}
+
+/* 0, or -1 with errno. */
+static int dial(struct ctl_session *s)
+{
+	const struct timeval wait = { .tv_sec = ANSWER_S };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	if (snprintf(at.sun_path, sizeof at.sun_path, "%s/ctl", s->folder) >= (int)sizeof at.sun_path)
+		return errno = ENAMETOOLONG, -1;
+	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (s->fd < 0)
+		return -1;
+	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+	setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+	if (connect(s->fd, (struct sockaddr *)&at, sizeof at) == 0)
+		return 0;
+	ctl_close(s);
+	return -1;
+}
+
+void ctl_close(struct ctl_session *s)
+{
+	int saved = errno;
+
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	errno = saved;
+}
+
+int ctl_ask(struct ctl_session *s, const char *request, char answer[CTL_ANSWER])
+{
+	ssize_t n = send(s->fd, request, strlen(request), MSG_NOSIGNAL);
+
+	if (n >= 0)
+		n = recv(s->fd, answer, CTL_ANSWER - 1, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		return fail("the collector of '%s' has not answered for %d s", ctl_name(s), ANSWER_S);
+	if (n <= 0)
+		return fail("the session '%s' has ended", ctl_name(s));
+	answer[n] = '\0';
+	if (strncmp(answer, "ok", 2) != 0)
+		return fail("%s", strncmp(answer, "error ", 6) == 0 ? answer + 6 : answer);
+	memmove(answer, answer + 2 + (answer[2] != '\0'), strlen(answer + 2) + (answer[2] == '\0'));
+	return 0;
+}
+
+const char *ctl_fact(const char *status, const char *word)
+{
+	static char value[PATH_MAX];
+	size_t n = strlen(word);
+
+	value[0] = '\0';
+	for (const char *p = status; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, word, n) == 0 && p[n] == ' ') {
+			snprintf(value, sizeof value, "%.*s", (int)strcspn(p + n + 1, "\n"), p + n + 1);
+			break;
+		}
+	}
+	return value;
+}
+
+/* ---- looking for them ---- */
+
+static size_t find_in(const char *parent, struct ctl_session *all, size_t n, size_t max)
+{
+	DIR *dir = parent && *parent ? opendir(parent) : NULL;
+	struct dirent *e;
+
+	while (dir && n < max && (e = readdir(dir))) {
+		struct ctl_session *s = &all[n];
+		bool known = false;
+
+		if (strncmp(e->d_name, "gprof-", 6) != 0 || strlen(e->d_name) != 12)
+			continue;
+		snprintf(s->folder, sizeof s->folder, "%s/%s", parent, e->d_name);
+		for (size_t i = 0; i < n; i++)
+			known |= strcmp(all[i].folder, s->folder) == 0;
+		if (!known && dial(s) == 0)
+			n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+size_t ctl_find(struct ctl_session *all, size_t max)
+{
+	const char *tmp = getenv("TMPDIR");
+	size_t n = find_in(getenv("XDG_RUNTIME_DIR"), all, 0, max);
+
+	n = find_in(tmp, all, n, max);
+	return tmp && strcmp(tmp, "/tmp") == 0 ? n : find_in("/tmp", all, n, max);
+}
+
+/* A folder that was named, or the one whose program we are run by. */
+static int open_folder(struct ctl_session *s, const char *folder)
+{
+	struct stat st;
+
+	snprintf(s->folder, sizeof s->folder, "%s", folder);
+	if (stat(folder, &st) < 0)
+		return fail("there is no session '%s'; it may have ended", folder);
+	if (st.st_uid != geteuid() && geteuid() != 0)
+		return fail("the session '%s' belongs to another user", folder);
+	if (dial(s) == 0)
+		return 0;
+	if (errno == ECONNREFUSED || errno == ENOENT)
+		return fail("the session '%s' is gone: its collector does not answer", folder);
+	return fail_errno("cannot reach the session '%s'", folder);
+}
+
+static bool is_named(struct ctl_session *s, const char *name)
+{
+	const char *own = ctl_name(s), *trace, *slash;
+	char status[CTL_ANSWER];
+
+	if (strcmp(own, name) == 0 || strcmp(own + 6, name) == 0)
+		return true;
+	if (ctl_ask(s, "status", status) < 0)
+		return false;
+	trace = ctl_fact(status, "trace");
+	slash = strrchr(trace, '/');
+	return strcmp(trace, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
+}
+
+static int choose(struct ctl_session *all, size_t n, const char *name)
+{
+	char list[256] = "";
+
+	if (n == 1 && !name)
+		return 0;
+	for (size_t i = 0; name && i < n; i++)
+		if (is_named(&all[i], name))
+			return (int)i;
+	for (size_t i = 0; i < n; i++)
+		snprintf(list + strlen(list), sizeof list - strlen(list), " %.12s", ctl_name(&all[i]));
+	if (!n)
+		fail(name ? "no session '%s' is running" : "no session is running", name);
+	else
+		fail(name ? "no session is named '%s'" : "several sessions are running; name one", name);
+	hint(n ? "running:%s; gprof-ctl list says more" : "gprof-run -- COMMAND begins one%s", list);
+	return -1;
+}
+
+int ctl_open(struct ctl_session *s, const char *name)
+{
+	struct ctl_session all[64];
+	const char *own = getenv("GPROF_SESSION");
+	size_t n;
+	int i;
+
+	s->fd = -1;
+	if (name && strchr(name, '/') && strstr(name, "/gprof-") && !strstr(name, ".gtrace"))
+		return open_folder(s, name);
+	if (!name && own && *own)
+		return open_folder(s, own);
+	n = ctl_find(all, sizeof all / sizeof *all);
+	i = choose(all, n, name);
+	for (size_t k = 0; k < n; k++)
+		if ((int)k != i)
+			ctl_close(&all[k]);
+	if (i >= 0)
+		*s = all[i];
+	return i < 0 ? -1 : 0;
+}

@@ -1,0 +1,54 @@
+#include "collector/asked.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector/clocks.h"
+#include "collector/session.h"
+#include "trace/health.h"
+
+#define CAPTURE_RANGE 0x80000000u       /* bit of the capture range in names_seen; bit i: kind of step i */
+
+void asked_note(struct asked *a, const struct guest *g)
+{
+	const struct arena *from = g->view.a;
+
+	a->seen |= __atomic_load_n(&from->names_seen, __ATOMIC_RELAXED);
+	a->windows += __atomic_load_n(&from->n_windows, __ATOMIC_RELAXED);
+	if (!a->other[0])
+		snprintf(a->other, sizeof a->other, "%.*s", (int)sizeof a->other - 1, from->names_other);
+}
+
+static void say(struct session *s, unsigned reason, const char *what, int what_n)
+{
+	const char *other = s->tree.asked.other;
+
+	troubles_add(&s->troubles, reason, 1, clocks_now(CLOCK_MONO), "%.*s%s%s", what_n < 100 ? what_n : 100, what,
+		     *other ? "; there were: " : "; there was no NVTX range at all", other);
+}
+
+static void report_steps(struct session *s)
+{
+	const char *end;
+	unsigned kind = 0;
+
+	for (const char *p = s->config.steps; *p; p = *end ? end + 1 : end, kind++) {
+		const char *how = strchr(p, '=');
+
+		end = strchrnul(p, '\n');
+		if (how && strncmp(how, "=nvtx:", 6) == 0 && !(s->tree.asked.seen & 1u << kind))
+			say(s, HEALTH_step_never, how + 6, (int)(end - how - 6));
+	}
+}
+
+void asked_report(struct session *s)
+{
+	const struct config *c = &s->config;
+
+	if (c->capture_range == 2 && !(s->tree.asked.seen & CAPTURE_RANGE))
+		say(s, HEALTH_range_never, c->nvtx_capture, (int)strlen(c->nvtx_capture));
+	else if (c->capture_range && !s->tree.asked.windows)
+		troubles_add(&s->troubles, HEALTH_range_never, 1, clocks_now(CLOCK_MONO), "%s",
+			     c->capture_range == 1 ? "cudaProfilerStart was never called" : "not while recording was on");
+	report_steps(s);
+}

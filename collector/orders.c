@@ -1,0 +1,108 @@
+#include "collector/orders.h"
+
+#include <sys/timerfd.h>
+
+#include "trace/clock.h"
+
+#define MS 1000000ll
+
+static void give(struct orders *o, struct process *only, uint32_t mask, bool over)
+{
+	struct tree *t = o->tree;
+	bool opens = mask && !(only ? capture_mask(&only->guest->capture) : o->mask);
+
+	t->n_windows += opens;
+	if (!only) {
+		o->mask = mask;
+		capture_order(&t->capture, mask, over, t->n_windows);
+	}
+	for (size_t i = 0; i < t->n_live; i++) {
+		struct guest *g = t->live[i]->guest;
+
+		if (!g || (only && t->live[i] != only))
+			continue;
+		capture_order(&g->capture, mask, over, t->n_windows);
+		guest_tell(t->live[i], &g->capture);
+	}
+}
+
+/* When the settings next have something to say; 0: never. */
+static int64_t next_turn(const struct orders *o)
+{
+	const struct config *c = o->tree->config;
+
+	if (o->over)
+		return 0;
+	if (!o->on)
+		return c->start_later ? 0 : o->start + (int64_t)c->delay_ms * MS;
+	return c->duration_ms ? o->on + (int64_t)c->duration_ms * MS : 0;
+}
+
+static void set_timer(struct orders *o)
+{
+	int64_t next = next_turn(o);
+	struct itimerspec at = { .it_value = { .tv_sec = next / (1000 * MS), .tv_nsec = next % (1000 * MS) } };
+
+	timerfd_settime(o->turn, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static void begin_recording(struct orders *o)
+{
+	if (!o->on)
+		o->on = clock_ns(CLOCK_MONOTONIC);
+}
+
+void orders_turn(struct orders *o)
+{
+	int64_t next = next_turn(o), now = clock_ns(CLOCK_MONOTONIC);
+
+	if (next && now >= next) {
+		if (o->on) {
+			orders_end(o);
+			return;
+		}
+		begin_recording(o);
+		give(o, NULL, ORDER_ALL, false);
+	}
+	set_timer(o);
+}
+
+void orders_begin(struct orders *o, struct tree *tree, int turn, int64_t start)
+{
+	*o = (struct orders){ .tree = tree, .turn = turn, .start = start };
+	if (tree->config->delay_ms || tree->config->start_later)
+		give(o, NULL, 0, false);
+	orders_turn(o);
+}
+
+void orders_end(struct orders *o)
+{
+	if (!o->over) {
+		o->over = true;
+		give(o, NULL, 0, true);
+	}
+	set_timer(o);
+}
+
+uint32_t orders_of(const struct orders *o, const struct process *p)
+{
+	return p->guest ? capture_mask(&p->guest->capture) : o->mask;
+}
+
+bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_t clear)
+{
+	uint32_t mask = ((only ? orders_of(o, only) : o->mask) | set) & ~clear;
+
+	if (o->over || (only && !only->guest))
+		return false;
+	if (mask)
+		begin_recording(o);
+	give(o, only, mask, false);
+	set_timer(o);
+	return true;
+}
+
+bool orders_followed(const struct process *p)
+{
+	return !p->guest || __atomic_load_n(&p->guest->view.a->orders_seen, __ATOMIC_ACQUIRE) == p->guest->capture.n_orders;
+}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# When rows are kept: capture ranges, schedules, steps.  On the simulated GPU; the numbers are those of test/programs/stepper.cu.
+. "$(dirname "$0")/lib.sh"
+
+# windows: how many.  column REPORT NAME: its values, a line each.
+cat >"$E2E_ROOT/counts.sh" <<'END'
+. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+windows() { gprof-trace report -r windows --format csv t.gtrace | tail -n +2 | wc -l; }
+column() { gprof-trace report -r "$1" --format csv t.gtrace | awk -F, -v want="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == want) at = i; next } { print $at }'; }
+END
+export COUNTS="$E2E_ROOT/counts.sh"
+
+it 'keeps what lies between cudaProfilerStart and Stop, to the kernel' '
+	. "$COUNTS"
+	OPTIONS="--capture-range=cudaProfilerApi --capture-range-end=stop" exits 0 traced stepper 10 profile=3:5
+	is 9 "$(rows kernel)"
+	is 1 "$(windows)"
+	is cudaProfilerStart "$(column windows cause)"
+'
+
+it 'keeps each of the ranges that repeat, or the first so many' '
+	. "$COUNTS"
+	OPTIONS="-c cudaProfilerApi --capture-range-end=repeat" exits 0 traced stepper 6 pairs
+	is 18 "$(rows kernel)"
+	is 6 "$(windows)"
+	OPTIONS="-c cudaProfilerApi --capture-range-end=repeat:2" exits 0 traced stepper 6 pairs
+	is 6 "$(rows kernel)"
+	is 2 "$(windows)"
+	OPTIONS="-c cudaProfilerApi --capture-range-end=none" exits 0 traced stepper 6 profile=2:3
+	is 12 "$(rows kernel)"
+'
+
+it 'keeps an NVTX range whose name matches, plain strings as well as registered ones' '
+	. "$COUNTS"
+	OPTIONS="-c nvtx -p step?[34] --capture-range-end=repeat" exits 0 traced stepper 8 nvtx
+	is 6 "$(rows kernel)"
+	is 2 "$(rows window)"
+	is "step 3 step 4" "$(column windows name | xargs)"
+'
+
+it 'follows a schedule over steps that NVTX marks' '
+	. "$COUNTS"
+	OPTIONS="--step nvtx:step* --schedule skip_first=1,wait=1,warmup=1,active=2,repeat=2" exits 0 traced stepper 20 nvtx
+	is 12 "$(rows kernel)"
+	is 2 "$(windows)"
+	is "3 4 7 8" "$(column steps step | xargs)"
+	gprof-trace report -r steps --all-steps --format csv t.gtrace | tail -n +2 | wc -l >n
+	is 20 "$(cat n)"
+'
+
+it 'counts the steps of each kind for themselves' '
+	. "$COUNTS"
+	OPTIONS="--step train=nvtx:step* --step val=nvtx:val*" exits 0 traced stepper 10 nvtx eval=5
+	is 12 "$(column steps step | wc -l)"
+	is 2 "$(column steps kind | grep -c val)"
+	is "0 1" "$(gprof-trace report -r steps --format csv t.gtrace | awk -F, "/val/ { print \$1 }" | xargs)"
+	is 34 "$(rows kernel)"
+'
+
+it 'takes marks and pairs of the profiler as steps' '
+	. "$COUNTS"
+	OPTIONS="--step nvtx:step" exits 0 traced stepper 7 marks
+	is 7 "$(column steps step | wc -l)"
+	OPTIONS="--step cudaProfilerApi" exits 0 traced stepper 7 pairs
+	is "3 3 3 3 3 3 3" "$(column steps kernels | xargs)"
+'
+
+it 'closes the trace when the range has ended, and lets the program go on' '
+	. "$COUNTS"
+	program=$P/stepper
+	gprof-run -f -o t -c cudaProfilerApi -- "$program" 4 profile=1:2 sleep=1 until=$PWD/go >out 2>err &
+	run=$!
+	within 20 grep -q "the program goes on" err
+	gprof-trace check t.gtrace
+	kill -0 $run
+	: >go
+	wait $run
+	is 6 "$(rows kernel)"
+'
+
+it 'ends the program with the range only if it is told to' '
+	. "$COUNTS"
+	program=$P/stepper
+	exits 143 gprof-run -q -f -o t -c cudaProfilerApi --kill=sigterm -- "$program" 4 profile=1:2 until=/nonexistent
+	is 6 "$(rows kernel)"
+'
+
+it 'marks the window that the end of the program cut short' '
+	. "$COUNTS"
+	OPTIONS="-c cudaProfilerApi --capture-range-end=stop" exits 0 traced stepper 5 profile=3:99
+	is 6 "$(rows kernel)"
+	is 0 "$(column windows complete)"
+'
+
+it 'says that a range never began, and which there were' '
+	. "$COUNTS"
+	gprof-run -f -o t -c nvtx -p nosuch -- "$P/stepper" 3 nvtx >out 2>err
+	says "nosuch" err
+	says "there were: setup" err
+	is 0 "$(rows kernel)"
+'
+
+it 'says that no range was a step' '
+	. "$COUNTS"
+	gprof-run -f -o t --step nvtx:nosuch* -- "$P/stepper" 3 nvtx >out 2>err
+	says "nosuch" err
+'
+
+it 'refuses what makes no sense, in one line' '
+	for bad in "-c banana" "-c nvtx" "--capture-range-end=later" "--capture-range-end=repeat:0" "-p @" "--schedule wait=1" "--schedule active=0" \
+		"--schedule active=-1" "--schedule active=x" "--step banana" "--step nvtx:" "--step a=nvtx:x --step a=nvtx:y" "-c hotkey" \
+		"--step none --schedule active=1" "--capture-signal 9" "-t nvtx -c cudaProfilerApi" "-t nvtx --step auto"; do
+		exits 2 gprof-run -o t $bad -- true 2>err
+		is 1 "$(grep -c . err)" "lines about $bad: $(cat err)"
+	done
+'
