@@ -243,6 +243,7 @@ static void forked(void)
 	if (tracer.pid) {
 		tracer.parent_had_cuda = 1;
 		cupti_client_forget();
+		cupti_activity_forget();
 	}
 	if (tracer.parent_had_cuda)
 		session_forked_after_cuda();

@@ -54,6 +54,12 @@ bool cupti_activity_lacks(uint32_t kind)
 	return paused || !cupti_activity_asked(kind);
 }
 
+void cupti_activity_forget(void)
+{
+	asked = 0;
+	paused = enabled = 0;
+}
+
 void cupti_activity_pause(void)
 {
 	__atomic_store_n(&paused, 1, __ATOMIC_RELEASE);

@@ -22,6 +22,9 @@ bool cupti_activity_asked(uint32_t kind);
 void cupti_activity_pause(void);
 void cupti_activity_resume(void);
 
+/* In a forked child: CUPTI is not ours, and has no kind on. */
+void cupti_activity_forget(void);
+
 /* Must this kind's rows come from elsewhere now? */
 bool cupti_activity_lacks(uint32_t kind);
 

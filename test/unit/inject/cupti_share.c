@@ -189,9 +189,17 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	its.came++;
 }
 
+static uint64_t enabled;        /* kinds that the library has on */
+
 static int enable_kind(int kind)
 {
-	(void)kind;
+	enabled |= 1ull << kind;
+	return RESULT_OK;
+}
+
+static int disable_kind(int kind)
+{
+	enabled &= ~(1ull << kind);
 	return RESULT_OK;
 }
 
@@ -199,8 +207,11 @@ static int enable_kind(int kind)
 static void profiler(size_t size)
 {
 	cupti_fake(130001);
-	tracer.fn.ActivityEnable = tracer.fn.ActivityDisable = enable_kind;
+	tracer.fn.ActivityEnable = enable_kind;
+	tracer.fn.ActivityDisable = disable_kind;
 	cupti_client_forget();
+	cupti_activity_forget();
+	enabled = 0;
 	memset(&its, 0, sizeof its);
 	its.size = size;
 	cupti_client.requested = requested;
@@ -337,6 +348,63 @@ TEST(what_a_record_hands_over_has_one_owner)
 	CHECK_EQ(its.valid[0], 56);
 	CHECK_EQ(at64(its.data[0], tracer.layout.overhead.data), (uintptr_t)theirs);
 	free(theirs);
+	cupti_client_forget();
+}
+
+/* Through the front door: CUPTI is up, and it is shared. */
+static void switch_kind(bool on, int kind)
+{
+	CHECK_EQ(cupti_client_kind(on ? KIND_ON : KIND_OFF, kind, NULL), RESULT_OK);
+}
+
+static int set_thread_ids(int type)
+{
+	(void)type;
+	return RESULT_OK;
+}
+
+static bool is_on(int kind)
+{
+	return enabled >> kind & 1;
+}
+
+TEST(graphs_are_as_the_profiler_asked_while_it_has_a_kind_of_work_enabled)
+{
+	profiler(1024);
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	switch_kind(true, KIND_GRAPH);
+	CHECK(is_on(KIND_GRAPH));
+	switch_kind(false, KIND_GRAPH);
+	CHECK(!is_on(KIND_GRAPH));              /* node by node again, as we want them */
+	switch_kind(false, KIND_CONCURRENT_KERNEL);
+	CHECK(is_on(KIND_CONCURRENT_KERNEL));   /* ours */
+
+	profiler(1024);
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	cupti_activity_ask(KIND_GRAPH, "graphs");
+	switch_kind(true, KIND_MEMCPY);
+	CHECK(!is_on(KIND_GRAPH));              /* it sees nodes */
+	switch_kind(true, KIND_GRAPH);
+	CHECK(is_on(KIND_GRAPH));
+	switch_kind(false, KIND_GRAPH);
+	CHECK(!is_on(KIND_GRAPH));
+	switch_kind(false, KIND_MEMCPY);
+	CHECK(is_on(KIND_GRAPH));               /* and we have whole graphs again */
+	cupti_client_forget();
+}
+
+TEST(kernels_one_after_the_other_take_the_place_of_concurrent_ones)
+{
+	profiler(1024);
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	switch_kind(false, KIND_CONCURRENT_KERNEL);
+	switch_kind(true, KIND_KERNEL);
+	CHECK(is_on(KIND_KERNEL) && !is_on(KIND_CONCURRENT_KERNEL));
+	switch_kind(false, KIND_KERNEL);
+	CHECK(!is_on(KIND_KERNEL) && is_on(KIND_CONCURRENT_KERNEL));
 	cupti_client_forget();
 }
 
