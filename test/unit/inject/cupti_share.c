@@ -391,6 +391,8 @@ TEST(graphs_are_as_the_profiler_asked_while_it_has_a_kind_of_work_enabled)
 	switch_kind(false, KIND_GRAPH);
 	CHECK(!is_on(KIND_GRAPH));
 	switch_kind(false, KIND_MEMCPY);
+	CHECK(!is_on(KIND_GRAPH));
+	switch_kind(false, KIND_CONCURRENT_KERNEL);
 	CHECK(is_on(KIND_GRAPH));               /* and we have whole graphs again */
 	cupti_client_forget();
 }
