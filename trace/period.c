@@ -225,6 +225,8 @@ static bool is_believed(struct period *p, uint64_t before, enum period_when when
 
 	if (before && !is_lost(p))
 		return now * 8 > before * 5;
+	if (when == PERIOD_SETTLED && p->partial && !p->model.named)
+		return false;
 	if (when != PERIOD_SETTLED || p->model.named || (p->model.plain && p->model.duration >= PERIOD_SHORT))
 		return true;
 	if (p->tentative && now * 20 <= p->tentative * 21 && p->tentative * 20 <= now * 21)

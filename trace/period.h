@@ -127,6 +127,7 @@ struct period {
 
 	/* scratch of period_learn() */
 	bool hinted;                    /* there is an optimizer's kernel in the ring */
+	bool partial;                   /* what was found last does not fill the time, and others copy from the host */
 	bool pending;                   /* there may be a longer period, not yet seen often enough */
 	struct period_slot table[PERIOD_TABLE];
 	uint16_t older[PERIOD_FAMILIES][PERIOD_RING];   /* the occurrence before, as index; own index: none */

@@ -93,14 +93,14 @@ static bool evaluate(const struct period *p, const struct period_slot *s, struct
 
 	if (s->count < 3)
 		return false;
-	/* A program's first steps are like no others: the older third does not count. */
-	most = (s->count - 1u) * 2 / 3 > 2 ? (s->count - 1u) * 2 / 3 : 2;
+	c->hinted = period_at(p, s->newest)->flags & PERIOD_OPTIMIZER && is_around(p, s);
+	/* A program's first steps are like no others: the oldest gaps do not count, of what else may be chance the two oldest at most. */
+	most = s->count < 4 ? 2 : c->hinted ? (s->count - 1u) * 2 / 3 : s->count < 7 ? s->count - 2u : s->count - 3u;
 	while (n < MAX_GAPS && n < most && p->older[s->family][at] != at) {
 		gaps[n++] = (uint32_t)(period_at(p, at)->number - period_at(p, p->older[s->family][at])->number);
 		at = p->older[s->family][at];
 	}
 	c->gap = period_median(gaps, n);
-	c->hinted = period_at(p, s->newest)->flags & PERIOD_OPTIMIZER && is_around(p, s);
 	/* What is known to be an optimizer may come at less regular distances: sequences have many lengths. */
 	for (uint32_t i = 0; i < n; i++)
 		regular += period_near(gaps[i], c->gap, c->hinted ? 2 : 7);
@@ -226,7 +226,7 @@ static bool is_step_over(const struct period *p, const struct level *l, const st
 		return false;
 	if (finer->covers < 900 && duration_of(p, finer) < PERIOD_SHORT)
 		return true;
-	return l->strict * 4 >= l->n * 3 && times_in(p, l, finer) <= 8;
+	return l->strict >= 2 && l->strict * 2 >= l->n && times_in(p, l, finer) <= 8;
 }
 
 /* One launch is no step, unless it is a whole graph. */
@@ -257,7 +257,7 @@ static const struct level *choose(struct period *p, const struct level *levels, 
 			return l;
 		if (!is_step_over(p, l, finer))
 			continue;
-		if (l->count >= (p->stored >= PERIOD_RING / 2 || (when == PERIOD_LAST && !p->n_steps) ? 3 : 5))
+		if (l->count >= (l->gap > PERIOD_RING / 6 || (when == PERIOD_LAST && !p->n_steps) ? 3 : 5))
 			return l;
 		p->pending = true;      /* by chance, so far? */
 	}

@@ -406,6 +406,7 @@ bool period_model_from(struct period *p, const struct level *l)
 	f = find_phase(p, l, &c);
 	clear = f.longest ? (uint32_t)((uint64_t)(f.longest - f.second) * 1000 / f.longest) : 0;
 	copies = has_copies(p, &c);
+	p->partial = !copies && l->covers < 850;
 	first = add_ends(p, l, &c, &f);
 	if (first)
 		measure_from(p, l, first);
