@@ -6,17 +6,16 @@
 
 it 'cooperative launches, clusters and the priorities of streams are in the rows' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
-	exits 0 traced launches
+	exits 0 traced launches 1
 	gprof-trace dump t.gtrace >dump
-	n=$(sed -n "s/^streams,//p" out)
 	config_of() { sed -n "s/^kernel .* name=\"[^\"]*$1.* config=\([0-9]*\).*/\1/p" dump | sort -u; }
-	one() { grep "^config .* id=$1 " dump | grep -o "$2=[0-9]*" | cut -d = -f 2 | paste -s -d " "; }
-	is "0 1 0" "$(one "$(config_of spin_plain)" launch_type) $(one "$(config_of spin_together)" launch_type) $(one "$(config_of spin_clusters)" launch_type)" "launch types"
-	is "2 2 1" "$(one "$(config_of spin_clusters)" "cluster_[xyz]")" "the cluster"
-	is "1 1 1" "$(one "$(config_of spin_plain)" "cluster_[xyz]")" "no cluster"
-	is "2 3 4 8 4 2" "$(one "$(config_of spin_plain)" "grid_[xyz]") $(one "$(config_of spin_plain)" "block_[xyz]")" "grid and block"
-	is "128 256" "$(one "$(config_of spin_plain)" dynamic_shared) $(one "$(config_of spin_clusters)" dynamic_shared)" "shared memory"
-	is "$n" "$(grep "^stream " dump | grep -v "flags=3" | grep -o "priority=[-0-9]*" | sort -u | wc -l)" "priorities of streams"
+	one() { grep "^config .* id=$(config_of $1) " dump | grep -o "$2=[0-9]*" | cut -d = -f 2 | paste -s -d " "; }
+	is "0 1 0" "$(one spin_plain launch_type) $(one spin_cooperative launch_type) $(one spin_cluster launch_type)" "launch types"
+	is "2 1 1" "$(one spin_cluster "cluster_[xyz]")" "the cluster"
+	is "1 1 1" "$(one spin_plain "cluster_[xyz]")" "no cluster"
+	is "1 2 3 8 4 2" "$(one spin_plain "grid_[xyz]") $(one spin_plain "block_[xyz]")" "grid and block"
+	is "0 1024" "$(one spin_plain dynamic_shared) $(one spin_shared dynamic_shared)" "shared memory"
+	is 2 "$(grep "^stream " dump | grep -v "flags=3" | grep -o "priority=[-0-9]*" | sort -u | wc -l)" "priorities of streams"
 '
 
 it 'pageable memory is told from pinned, and copies between devices from others' '
