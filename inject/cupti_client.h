@@ -14,8 +14,9 @@
  * Whoever comes first subscribes with our callback, so it may come before the driver is up.  With --cupti=keep nothing
  * of this happens: who comes second is refused by CUPTI.
  *
- * No lock of ours is held while one of its functions runs.  `gate` is held over calls of CUPTI that switch things, and
- * is a lock that gives up waiting (lock.h): CUPTI may call us back on another thread meanwhile.
+ * We call its functions with no lock held.  `gate` is held over calls of CUPTI that switch things, which may call us
+ * back on this thread or another; so it is a lock that gives up waiting (lock.h), and nothing that a buffer's callback
+ * may call takes it.
  */
 #ifndef INJECT_CUPTI_CLIENT_H
 #define INJECT_CUPTI_CLIENT_H
