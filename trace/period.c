@@ -217,14 +217,14 @@ static void take_back(struct period *p, const struct learnt *l)
  * Is what was just found to be believed?  A layer's rhythm is not that of the step around it, nor a micro-batch's, but early in a
  * program nobody can tell.  So a period has to be found again when four times as many launches are known, unless the optimizer in it
  * is known, or the host makes a pause in it that is like no other; and while its steps go on, what is known does not give way to a part
- * of it.
+ * of it, nor to what is many times as long.
  */
 static bool is_believed(struct period *p, uint64_t before, enum period_when when)
 {
 	uint64_t now = p->model.launches;
 
 	if (before && !is_lost(p))
-		return now * 8 > before * 5;
+		return now * 8 > before * 5 && (p->model.named || now < 16 * before);
 	if (when == PERIOD_SETTLED && p->partial && !p->model.named)
 		return false;
 	if (when != PERIOD_SETTLED || p->model.named || (p->model.plain && p->model.duration >= PERIOD_SHORT))
