@@ -95,5 +95,25 @@ const char *unit_name(unsigned unit);
 #define STEP_LATE        8u
 #define STEP_LOOSE       16u
 #define WINDOW_INCOMPLETE 1u    /* window.flags */
+#define STACK_NATIVE     1u     /* stack.flags */
+#define STACK_PYTHON     2u
+#define STACK_CUT        4u
+#define STACK_INCOMPLETE 8u
+#define STACK_SITE       16u
+#define SAMPLE_CPU       1u     /* sample.flags */
+#define SAMPLE_WALL      2u
+#define SOURCE_CUT       1u     /* source.flags */
+#define SOURCE_CHANGED   2u
+
+/* The tail of a stack row is an array of these. */
+struct stack_frame {
+	uint64_t value;                 /* native: address of the call.  Python: id of the code row */
+	uint32_t what;                  /* STACK_FRAME_ below */
+	uint32_t extra;                 /* native: 0.  Python: byte offset of the instruction, or STACK_NO_OFFSET */
+};
+
+#define STACK_FRAME_NATIVE 0u
+#define STACK_FRAME_PYTHON 1u
+#define STACK_NO_OFFSET    0xffffffffu  /* not known: the code's first line */
 
 #endif
