@@ -163,16 +163,19 @@ it 'goes on in a program that locks itself up and becomes another user' '
 	need "$GPROF_BUILD/test/programs/libnvtx_shim.so" "the NVTX shim is not built"
 	[ "$(id -u)" -eq 0 ] || skip "only root can do that"
 	cat >jailed.py <<-PY
-		import ctypes, os
+		import ctypes, os, time
 		nvtx = ctypes.CDLL("$GPROF_BUILD/test/programs/libnvtx_shim.so")
 		work = lambda n: [(nvtx.nvtx_push(b"work"), nvtx.nvtx_pop()) for i in range(n)]
 		work(1)
-		while open("/proc/self/stat").read().rsplit(")")[1].split()[17] == "1": pass
+		while not os.path.exists("arrived"): time.sleep(0.01)
 		os.mkdir("jail")
 		os.chroot("jail")
 		os.setuid(65534)
 		work(9999)
 	PY
-	gprof-run -q --transport=pipe -o run -- python3 jailed.py
+	gprof-run -q --transport=pipe -o run -- python3 jailed.py &
+	within 20 sh -c "gprof-trace dump run.gtrace 2>&1 | grep -q \"^range .*work\""
+	touch arrived
+	wait $!
 	is 10000 "$(gprof-trace dump run.gtrace | grep -c "^range .*\"work\"")" ranges
 '
