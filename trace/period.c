@@ -217,14 +217,14 @@ static void take_back(struct period *p, const struct learnt *l)
  * Is what was just found to be believed?  A layer's rhythm is not that of the step around it, nor a micro-batch's, but early in a
  * program nobody can tell.  So a period has to be found again when four times as many launches are known, unless the optimizer in it
  * is known, or the host makes a pause in it that is like no other; and while its steps go on, what is known does not give way to a part
- * of it, nor to what is many times as long.
+ * of it, nor, if such steps are all there is, to what is many times as long.
  */
-static bool is_believed(struct period *p, uint64_t before, enum period_when when)
+static bool is_believed(struct period *p, const struct period_model *before, enum period_when when)
 {
 	uint64_t now = p->model.launches;
 
-	if (before && !is_lost(p))
-		return now * 8 > before * 5 && (p->model.named || now < 16 * before);
+	if (before->launches && !is_lost(p))
+		return now * 8 > before->launches * 5 && (p->model.named || !before->whole || now < 16 * before->launches);
 	if (when == PERIOD_SETTLED && p->partial && !p->model.named)
 		return false;
 	if (when != PERIOD_SETTLED || p->model.named || (p->model.plain && p->model.duration >= PERIOD_SHORT))
@@ -250,7 +250,7 @@ static void learn(struct period *p, enum period_when when)
 	p->learn_at = p->n + FIRST_LEARN / 2 + p->stored / 2 * (p->stored > PERIOD_RING / 4 ? 4 : 1);
 	if (!period_learn(p, when))
 		return;
-	if (!is_believed(p, before, when)) {
+	if (!is_believed(p, &old.model, when)) {
 		take_back(p, &old);
 		return;
 	}

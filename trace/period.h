@@ -51,6 +51,7 @@ struct period_model {
 	bool revised;                   /* steps handed out earlier were of another period: feed again */
 	bool named;                     /* an optimizer's kernels are known among its launches */
 	bool plain;                     /* where a step begins is plain to see */
+	bool whole;                     /* such steps are nearly all there is */
 };
 
 /* A launch is known under three identities: what, what after what on the same thread, and what with its configuration. */

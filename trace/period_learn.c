@@ -277,7 +277,7 @@ static bool is_settled(const struct period *p, const struct level *l)
 		return true;
 	if (p->pending)
 		return false;
-	if (l->count < (p->sparse ? 4 : 10) || p->hinted)
+	if (l->count < (p->sparse || (p->model.launches && !p->model.whole) ? 4 : 10) || p->hinted)
 		return false;
 	for (uint32_t i = 0; i < size; i++) {
 		const struct period_slot *s = &p->table[i];

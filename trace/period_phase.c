@@ -146,6 +146,22 @@ static bool is_landmark(const struct period_landmark *m, const struct period_ent
 	return e->id[m->family] == m->id;
 }
 
+/*
+ * The pause before this entry, longer where a step is likely to begin: behind an optimizer, or with a copy of the next batch.  Between
+ * steps the host mostly does more than within; but not always.
+ */
+static uint32_t pause_before(const struct period *p, uint32_t i)
+{
+	const struct period_entry *e = period_at(p, i), *before = period_at(p, i ? i - 1 : 0);
+	uint32_t idle = e->idle < UINT32_MAX / 16 ? e->idle + 1 : UINT32_MAX / 16;
+
+	if (before->flags & ~e->flags & PERIOD_OPTIMIZER)
+		idle *= 4;
+	if (e->flags & ~before->flags & PERIOD_COPY_IN)
+		idle *= 3;
+	return idle;
+}
+
 static void find_pauses(const struct period *p, const struct cycles *c, struct pauses *q)
 {
 	memset(q->n_at, 0, sizeof q->n_at);
@@ -156,17 +172,18 @@ static void find_pauses(const struct period *p, const struct cycles *c, struct p
 
 		for (uint32_t i = c->begin[k]; i < c->end[k]; i++) {
 			const struct period_entry *e = period_at(p, i);
+			uint32_t idle = pause_before(p, i);
 
 			for (seen = next; seen < p->n_landmarks && seen < next + 4 && !is_landmark(&p->landmarks[seen], e); seen++)
 				;
 			if (seen < p->n_landmarks && seen < next + 4) {
-				q->at[seen][q->n_at[seen]++] = e->idle;
+				q->at[seen][q->n_at[seen]++] = idle;
 				q->offset[seen][q->n_after[seen]] = 0;
 				q->after[seen][q->n_after[seen]++] = 0;
 				next = seen + 1;
 				zero = e->number;
-			} else if (next && e->idle > q->after[next - 1][q->n_after[next - 1] - 1]) {
-				q->after[next - 1][q->n_after[next - 1] - 1] = e->idle;
+			} else if (next && idle > q->after[next - 1][q->n_after[next - 1] - 1]) {
+				q->after[next - 1][q->n_after[next - 1] - 1] = idle;
 				q->offset[next - 1][q->n_after[next - 1] - 1] = (uint32_t)(e->number - zero);
 			}
 		}
@@ -267,7 +284,7 @@ static uint32_t find_first(const struct period *p, const struct level *l, const 
 		best = i;
 		end = period_at(p, i)->number + f->behind + l->gap / 50 + 1;
 		for (uint32_t j = i + 1; f->behind && j < p->stored && period_at(p, j)->number <= end; j++)
-			if (best == i || period_at(p, j)->idle > period_at(p, best)->idle)
+			if (best == i || pause_before(p, j) > pause_before(p, best))
 				best = j;
 		if (period_at(p, best)->number == period_at(p, i)->number + f->behind)
 			return best;
@@ -387,6 +404,14 @@ static bool has_copies(const struct period *p, const struct cycles *c)
 	return !any;
 }
 
+/* Do such cycles take up nearly all that is remembered? */
+static bool is_whole(const struct period *p, const struct level *l)
+{
+	uint64_t span = period_at(p, p->stored - 1)->number - period_at(p, 0)->number;
+
+	return (uint64_t)l->count * l->gap * 100 >= span * 85;
+}
+
 bool period_model_from(struct period *p, const struct level *l)
 {
 	struct cycles c;
@@ -406,7 +431,7 @@ bool period_model_from(struct period *p, const struct level *l)
 	f = find_phase(p, l, &c);
 	clear = f.longest ? (uint32_t)((uint64_t)(f.longest - f.second) * 1000 / f.longest) : 0;
 	copies = has_copies(p, &c);
-	p->partial = !copies && l->covers < 850;
+	p->partial = l->covers < (copies ? 700 : 850);
 	first = add_ends(p, l, &c, &f);
 	if (first)
 		measure_from(p, l, first);
@@ -418,7 +443,7 @@ bool period_model_from(struct period *p, const struct level *l)
 	p->model = (struct period_model){
 		.launches = l->gap, .duration = usual_duration(p, &c), .revised = p->model.revised,
 		.anchor = p->landmarks[0].id, .anchor_offset = p->landmarks[0].offset, .anchor_kind = p->landmarks[0].family,
-		.named = l->hinted, .plain = clear >= 400 && copies,
+		.named = l->hinted, .plain = clear >= 400 && copies, .whole = is_whole(p, l),
 		.confidence = (l->covers / 1000.0) * (c.n < 5 ? c.n / 5.0 : 1) * (0.5 + clear / 2000.0),
 	};
 	return true;

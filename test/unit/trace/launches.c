@@ -250,7 +250,10 @@ static void step(struct run *r)
 	const struct program *p = r->prog;
 	unsigned accumulate = p->accumulate ? p->accumulate : 1, n = layers(p);
 
-	pause_us(r, 400, 1500);         /* the next batch, the loop around it */
+	if (p->tight)
+		pause_us(r, 30, 120);
+	else
+		pause_us(r, 400, 1500); /* the next batch, the loop around it */
 	r->s.steps[r->s.n_steps++] = r->s.n_numbered;
 	for (unsigned m = 0; m < accumulate; m++) {
 		unsigned length = n;

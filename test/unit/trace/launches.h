@@ -29,6 +29,7 @@ struct program {
 	bool gpu_bound;                 /* launches block, the host is hardly ever idle */
 	bool hints;                     /* kernels' names tell optimizers' from others */
 	bool noise;                     /* pauses of the host anywhere, now and then */
+	bool tight;                     /* no pause between steps that is longer than those within */
 };
 
 /* What is fed: launches, and the ends of calls that are none (name 0). */
