@@ -1,5 +1,6 @@
 #!/bin/sh
 # When rows are kept: capture ranges, schedules, steps.  On the simulated GPU; the numbers are those of test/programs/stepper.cu.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 # windows: how many.  column REPORT NAME: its values, a line each.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # gprof-ctl and --capture-signal.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 cat >"$E2E_ROOT/session.sh" <<'END'
