@@ -109,7 +109,7 @@ const char *unit_name(unsigned unit);
 struct stack_frame {
 	uint64_t value;                 /* native: address of the call.  Python: id of the code row */
 	uint32_t what;                  /* STACK_FRAME_ below */
-	uint32_t extra;                 /* native: 0.  Python: byte offset of the instruction, or STACK_NO_OFFSET */
+	uint32_t extra;                 /* native: id of its image; 0: in none.  Python: byte offset of the instruction, or STACK_NO_OFFSET */
 };
 
 #define STACK_FRAME_NATIVE 0u
