@@ -236,13 +236,13 @@ static bool is_believed(struct period *p, const struct period_model *before, enu
 	return false;
 }
 
-/* Looks again whether there is a period.  Once the same was found three times more, only its loss is a reason to. */
+/* Looks again whether there is a period.  Once the same was found often enough, only its loss is a reason to. */
 static void learn(struct period *p, enum period_when when)
 {
 	uint64_t before = p->model.launches;
 	struct learnt old;
 
-	if (before && when == PERIOD_SETTLED && !is_lost(p) && p->same >= 3) {
+	if (before && when == PERIOD_SETTLED && !is_lost(p) && p->same >= (p->model.named ? 2 : 3)) {
 		p->learn_at = p->previous_master + 4 * before + 17;
 		return;
 	}
@@ -297,7 +297,7 @@ void period_launch(struct period *p, const struct period_launch *l)
 		[PERIOD_PAIR] = fold((uint64_t)*before << 32 | name),
 		[PERIOD_CONFIG] = fold(l->name ^ l->config * 0xc2b2ae3d27d4eb4full),
 	};
-	int64_t idle = l->start - p->busy_until, end = l->end ? l->end : l->start;
+	int64_t idle = period_ns(p->busy_until, l->start), end = l->end ? l->end : l->start;
 
 	*before = name;
 	if (end > p->busy_until)
@@ -311,7 +311,7 @@ void period_launch(struct period *p, const struct period_launch *l)
 		}
 		p->ring[(p->oldest + p->stored++) % PERIOD_RING] = (struct period_entry){
 			.start = l->start, .number = p->n, .id = { id[0], id[1], id[2] }, .thread = l->thread, .flags = l->flags,
-			.idle = idle < 0 || !p->n ? 0 : idle > UINT32_MAX ? UINT32_MAX : (uint32_t)idle,
+			.idle = !p->n ? 0 : idle > UINT32_MAX ? UINT32_MAX : (uint32_t)idle,
 		};
 	}
 	if (p->model.launches) {

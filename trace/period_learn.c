@@ -208,7 +208,7 @@ static int64_t duration_of(const struct period *p, const struct level *l)
 
 	for (uint32_t i = 0; i < l->n && i < 4; i++) {
 		const struct period_slot *s = period_slot(p, l, i);
-		int64_t ns = period_at(p, s->newest)->start - period_at(p, p->older[s->family][s->newest])->start;
+		int64_t ns = period_ns(period_at(p, p->older[s->family][s->newest])->start, period_at(p, s->newest)->start);
 
 		shortest = ns < shortest ? ns : shortest;
 	}

@@ -23,6 +23,14 @@ static inline const struct period_slot *period_slot(const struct period *p, cons
 	return &p->table[p->candidates[l->first + i].slot];
 }
 
+/* ns from one time to a later one; 0 if it is not later, or not a time. */
+static inline int64_t period_ns(int64_t from, int64_t to)
+{
+	int64_t ns;
+
+	return __builtin_sub_overflow(to, from, &ns) || ns < 0 ? 0 : ns;
+}
+
 /* The identity as counted; NULL: it was left out. */
 const struct period_slot *period_find(const struct period *p, uint32_t id, unsigned family);
 

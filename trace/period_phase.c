@@ -374,9 +374,9 @@ static int64_t usual_duration(const struct period *p, const struct cycles *c)
 	uint32_t us[MAX_CYCLES];
 
 	for (uint32_t k = 0; k < c->n; k++) {
-		int64_t ns = period_at(p, c->end[k])->start - period_at(p, c->begin[k])->start;
+		int64_t ns = period_ns(period_at(p, c->begin[k])->start, period_at(p, c->end[k])->start);
 
-		us[k] = ns < 0 ? 0 : ns / 64 > UINT32_MAX ? UINT32_MAX : (uint32_t)(ns / 64);
+		us[k] = ns / 64 > UINT32_MAX ? UINT32_MAX : (uint32_t)(ns / 64);
 	}
 	return (int64_t)period_median(us, c->n) * 64;
 }

@@ -109,6 +109,18 @@ TEST(a_launch_of_a_graph_may_be_a_step)
 	finds((struct program){ .shape = SHAPE_GRAPH_ALONE }, 1);
 }
 
+TEST(steps_may_differ_in_length)
+{
+	finds_in_all((struct program){ .varying = 30, .hints = true });
+	finds((struct program){ .shape = SHAPE_TRANSFORMER, .varying = 10 }, 1);
+}
+
+TEST(a_step_begins_behind_the_optimizer_or_with_a_batch_where_no_pause_tells)
+{
+	finds_in_all((struct program){ .tight = true, .hints = true });
+	finds((struct program){ .shape = SHAPE_GRAPH, .tight = true }, 1);
+}
+
 TEST(steps_are_found_with_all_of_that_together)
 {
 	finds((struct program){ .shape = SHAPE_TRANSFORMER, .hints = true, .warmup = true, .drift = true, .accumulate = 4, .evaluate_every = 50,
@@ -175,7 +187,9 @@ static void feed_anything(unsigned seed, unsigned n, unsigned names, unsigned co
 		now += rand() % 20000 - (rand() % 100 ? 0 : 100000);    /* clocks of several threads, not quite in order */
 		l.end = rand() % 3 ? now : rand() % 3 ? 0 : INT64_MAX / 2;
 		if (rand() % 10000 == 0)
-			now = rand() % 2 ? INT64_MAX / 4 : INT64_MIN / 4;
+			now = rand() % 2 ? INT64_MAX - 2000000000 : INT64_MIN + 2000000000;
+		if (rand() % 5000 == 0)
+			l.start = (int64_t)((uint64_t)rand() << 33 ^ (uint64_t)rand() << 2);
 		period_launch(p, &l);
 		if (rand() % 100 == 0)
 			period_call(p, now);
