@@ -15,6 +15,7 @@
 #include "inject/cupti_yield.h"
 #include "inject/intern.h"
 #include "inject/lifecycle.h"
+#include "inject/windows.h"
 
 struct tracer tracer;
 
@@ -83,9 +84,6 @@ static void describe(uint32_t driver)
 	}
 	stream_leave(s);
 }
-
-/* 13.0; of the other releases' faults none is met by what we do. */
-#define FLAWED_VERSION 130000u
 
 static int bind(void *lib)
 {
@@ -168,6 +166,19 @@ static int start_activity(void)
 	return result;
 }
 
+/*
+ * 12.4 Update 1 and 12.5 lose the kernels of modules that were loaded before kernels were switched on; switching them off may hang in 13.0
+ * before Update 1.
+ */
+static bool may_sleep(void)
+{
+	const struct config *c = &guest->config;
+	bool later = c->start_later || c->delay_ms || c->capture_range || c->schedule[0];
+
+	return later && tracer.version != 22 && tracer.version != 23 && tracer.version != FLAWED_VERSION &&
+	       tracer.fn.ActivityDisable && !windows_want_cuda();
+}
+
 static void start_up(uint32_t driver)
 {
 	int result;
@@ -181,6 +192,10 @@ static void start_up(uint32_t driver)
 	result = start_activity();
 	cupti_resource_enable();
 	cupti_api_enable();
+	if (may_sleep()) {
+		cupti_activity_sleep();
+		windows_sleeper(cupti_flush_wake);
+	}
 	if (result == RESULT_OK && !cupti_yield_holds())
 		cupti_activity_enable();
 	cupti_share_settle();

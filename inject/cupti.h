@@ -32,6 +32,8 @@ enum tracer_state {
 	TRACER_DEAD,                    /* CUPTI reported a fatal error: likewise */
 };
 
+#define FLAWED_VERSION 130000u         /* 13.0 before Update 1; of other releases' faults none is met by what we do */
+
 struct tracer {
 	struct cupti fn;
 	struct cupti_layouts layout;

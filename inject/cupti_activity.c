@@ -33,11 +33,16 @@ static const struct {
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 static uint64_t asked;                  /* a bit for each kind that CUPTI did not refuse */
-static uint32_t paused, enabled;
+static uint32_t paused, enabled, asleep;
+
+static bool sleeps(int kind)
+{
+	return asleep && kind != KIND_DEVICE && kind != KIND_CONTEXT && kind != KIND_STREAM;
+}
 
 int cupti_activity_switch_on(int kind)
 {
-	int result = paused ? RESULT_OK : tracer.fn.ActivityEnable(kind);
+	int result = paused || sleeps(kind) ? RESULT_OK : tracer.fn.ActivityEnable(kind);
 
 	if (result == RESULT_OK)
 		asked |= 1ull << kind;
@@ -57,7 +62,39 @@ bool cupti_activity_lacks(uint32_t kind)
 void cupti_activity_forget(void)
 {
 	asked = 0;
-	paused = enabled = 0;
+	paused = enabled = asleep = 0;
+}
+
+bool cupti_activity_sleeps(void)
+{
+	return asleep;
+}
+
+void cupti_activity_sleep(void)
+{
+	__atomic_store_n(&asleep, 1, __ATOMIC_RELEASE);
+	for (int kind = 0; kind < 64 && !paused; kind++)
+		if (asked >> kind & 1 && sleeps(kind))
+			tracer.fn.ActivityDisable(kind);
+}
+
+void cupti_activity_wake(void)
+{
+	uint64_t sleeping = 0;
+	int result;
+
+	for (int kind = 0; kind < 64; kind++)
+		sleeping |= (uint64_t)(asked >> kind & 1 && sleeps(kind)) << kind;
+	__atomic_store_n(&asleep, 0, __ATOMIC_RELEASE);
+	for (int kind = 0; kind < 64 && !paused; kind++) {
+		result = sleeping >> kind & 1 ? tracer.fn.ActivityEnable(kind) : RESULT_OK;
+		if (result == RESULT_OK)
+			continue;
+		asked &= ~(1ull << kind);
+		health_note(HEALTH_cupti_kind, "kind %d: CUPTI error %d", kind, result);
+	}
+	if (!paused && tracer.fn.ActivityEnableAllSyncRecords)
+		tracer.fn.ActivityEnableAllSyncRecords(0);
 }
 
 void cupti_activity_pause(void)
@@ -74,7 +111,7 @@ void cupti_activity_resume(void)
 	if (!enabled)
 		cupti_activity_enable();
 	for (int kind = 0; kind < 64; kind++)
-		if (asked >> kind & 1)
+		if (asked >> kind & 1 && !sleeps(kind))
 			tracer.fn.ActivityEnable(kind);
 	if (tracer.fn.ActivityEnableAllSyncRecords)
 		tracer.fn.ActivityEnableAllSyncRecords(0);

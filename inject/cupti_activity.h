@@ -6,6 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Nothing is recorded for now: the kinds that cost the program something are switched off, or not on yet.  Devices, contexts and streams,
+ * which are told once, are not among them.  Not where CUPTI is known to mind (versions in cupti.c).
+ */
+void cupti_activity_sleep(void);
+void cupti_activity_wake(void);
+bool cupti_activity_sleeps(void);
+
 /* Enables the kinds we read; one that is refused is counted and left out. */
 void cupti_activity_enable(void);
 

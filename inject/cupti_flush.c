@@ -11,8 +11,10 @@
 #include "inject/cupti.h"
 #include "inject/cupti_activity.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_yield.h"
 #include "inject/stream.h"
+#include "inject/windows.h"
 
 /*
  * Why a thread, and not cuptiActivityFlushPeriod(): that one returns full buffers only, and a kill would lose what the
@@ -28,6 +30,7 @@ static struct {
 	uint32_t hung;                  /* somebody waited in vain at the end */
 	uint32_t late;                  /* or at the end of a window */
 	uint32_t tid;                   /* its kernel id */
+	uint32_t wake;                  /* CUPTI is to be woken */
 	int64_t hurried;                /* when a flush was last asked for out of turn */
 } flusher;
 
@@ -82,6 +85,22 @@ static bool window_has_ended(uint32_t *closed)
 	return *closed != __atomic_load_n(&a->n_flushed, __ATOMIC_RELAXED);
 }
 
+static void wake_now(void)
+{
+	int64_t begin = clock_now();
+
+	windows_sleeper(NULL);
+	cupti_activity_wake();
+	health_cost(COST_window, begin);
+}
+
+/* For the rest of the program: what its own profiler uses stays, and a CUPTI that may hang when kernels are switched off. */
+static bool may_rest(void)
+{
+	return tracer.fn.ActivityDisable && tracer.version != FLAWED_VERSION && !cupti_client.n_kinds && !tracer.ending &&
+	       !cupti_activity_sleeps();
+}
+
 static void *flusher_main(void *arg)
 {
 	int64_t period = (int64_t)guest->config.flush_ms * 1000000, last = clock_ns(CLOCK_MONOTONIC);
@@ -93,6 +112,9 @@ static void *flusher_main(void *arg)
 	prctl(PR_SET_NAME, "gprof-flush");
 	__atomic_store_n(&flusher.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	stream_tool_thread();
+	guest->agent = 1;
+	if (cupti_activity_sleeps() && windows_want_cuda())
+		wake_now();
 	for (;;) {
 		uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		bool ended;
@@ -103,6 +125,8 @@ static void *flusher_main(void *arg)
 		}
 		if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) != mine)
 			return NULL;
+		if (__atomic_exchange_n(&flusher.wake, 0, __ATOMIC_ACQ_REL))
+			wake_now();
 		ended = window_has_ended(&closed);
 		if (asked != seen || ended || (cupti_flush_needed() && clock_ns(CLOCK_MONOTONIC) - last >= period)) {
 			flush(__atomic_exchange_n(&flusher.forced, 0, __ATOMIC_ACQ_REL));
@@ -110,6 +134,8 @@ static void *flusher_main(void *arg)
 		}
 		if (ended)
 			__atomic_store_n(&guest->arena->n_flushed, closed, __ATOMIC_RELEASE);
+		if (ended && windows_over() && may_rest())
+			cupti_activity_sleep();
 		if (cupti_yield_returning() && tracer_usable() && !tracer.ending)
 			cupti_yield_flush();
 		seen = asked;
@@ -204,6 +230,20 @@ bool cupti_flush_window(void)
 	if (!done && !__atomic_exchange_n(&flusher.late, 1, __ATOMIC_RELAXED))
 		health_note(HEALTH_window_late, "%u activity buffers were still with CUPTI", cupti_buffers_out());
 	return done;
+}
+
+void cupti_flush_wake(void)
+{
+	int saved = errno;
+
+	if (!has_thread() || syscall(SYS_gettid) == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE)) {
+		wake_now();
+	} else {
+		__atomic_store_n(&flusher.wake, 1, __ATOMIC_RELEASE);
+		if (!await(ask(), FLUSH_WINDOW_MS))
+			health_note(HEALTH_window_slow, "CUPTI did not answer within %d ms", FLUSH_WINDOW_MS);
+	}
+	errno = saved;
 }
 
 void cupti_flush_soon(void)

@@ -31,6 +31,9 @@ bool cupti_flush_window(void);
 /* Asks for a flush out of turn and waits for nothing; any thread, lock-free. */
 void cupti_flush_soon(void);
 
+/* Rows are wanted: CUPTI is woken, by the thread of ours if there is one, and waited for, FLUSH_WINDOW_MS at most. */
+void cupti_flush_wake(void);
+
 /* Is there anything that a flush could deliver? */
 bool cupti_flush_needed(void);
 

@@ -29,9 +29,13 @@ static struct {
 	uint32_t order_window;          /* number that the last order gives to the window it opens */
 	bool watching;                  /* NVTX names matter */
 	bool first_order;
+	bool wake_due;
 	struct kept kept[KEPT];
 	uint32_t n_kept;
 } w;
+
+/* Not of one process alone: a child that is forked before CUDA starts anew, and sets it again. */
+static void (*wake)(void);
 
 /* What brought a change about. */
 struct because {
@@ -233,13 +237,19 @@ static bool is_whole(const struct because *b)
 	       !w.machine.plan.scheduled;
 }
 
+static bool needs_cuda(void)
+{
+	return w.machine.state >= STATE_WARMUP && w.tracers & ORDER_CUDA;
+}
+
 static void feed(struct stream *s, enum capture_event event, unsigned kind, const struct because *b, uint32_t tracers)
 {
 	struct arena *a = guest->arena;
-	bool kept = keeps_cuda();
+	bool kept = keeps_cuda(), needed = needs_cuda();
 	unsigned said = capture_feed(&w.machine, event, kind);
 
 	w.tracers = tracers;
+	w.wake_due |= !needed && needs_cuda();
 	if (said & CAPTURE_CLOSED)
 		close_window(b);
 	if (said & CAPTURE_OPENED)
@@ -254,6 +264,34 @@ static void feed(struct stream *s, enum capture_event event, unsigned kind, cons
 		__atomic_store_n(&a->shutdown, 1, __ATOMIC_RELEASE);
 	if (said & (CAPTURE_READY | CAPTURE_SHUTDOWN))
 		session_ring();
+}
+
+/* Whoever brought it about waits: what it launches next is to be seen.  The lock is not held meanwhile. */
+static void let_go(void)
+{
+	bool due = w.wake_due;
+	void (*fn)(void) = __atomic_load_n(&wake, __ATOMIC_ACQUIRE);
+
+	w.wake_due = false;
+	lock_give(&w.lock);
+	if (unlikely(due && fn))
+		fn();
+}
+
+void windows_sleeper(void (*fn)(void))
+{
+	__atomic_store_n(&wake, fn, __ATOMIC_RELEASE);
+}
+
+bool windows_want_cuda(void)
+{
+	gate_now();
+	return w.epoch == guest->epoch && needs_cuda();
+}
+
+bool windows_over(void)
+{
+	return w.epoch == guest->epoch && w.machine.state == STATE_OFF;
 }
 
 /* ---- steps ---- */
@@ -329,7 +367,7 @@ uint32_t windows_range_begin(struct stream *s, uint32_t watched, uint32_t name, 
 		break;
 	}
 	set_gate();
-	lock_give(&w.lock);
+	let_go();
 	return tag;
 }
 
@@ -344,7 +382,7 @@ void windows_range_end(struct stream *s, uint32_t tag, bool abandoned)
 	if (tag & TAG_CAPTURE)
 		feed(s, EVENT_RANGE_END, 0, &b, w.tracers);
 	set_gate();
-	lock_give(&w.lock);
+	let_go();
 }
 
 /* From one boundary to the next. */
@@ -366,7 +404,7 @@ void windows_mark(struct stream *s, uint32_t watched, uint32_t name)
 		if (watched & 1u << kind)
 			next_step(s, kind, &b, s->thread, STEP_LOOSE);
 	set_gate();
-	lock_give(&w.lock);
+	let_go();
 }
 
 void windows_profiler(struct stream *s, bool start)
@@ -390,7 +428,7 @@ void windows_profiler(struct stream *s, bool start)
 	if (!start && w.machine.plan.range == RANGE_PROFILER)
 		feed(s, EVENT_RANGE_END, 0, &b, w.tracers);
 	set_gate();
-	lock_give(&w.lock);
+	let_go();
 }
 
 void windows_call(struct stream *s, uint32_t corr)
@@ -459,7 +497,10 @@ uint32_t windows_look(void)
 	/* A hook that is inside its stream has reserved nothing yet. */
 	struct stream *s = &stream_self;
 	bool entered = !s->busy;
+	uint32_t gate = __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);
 
+	if (unlikely(gate && guest->agent && !s->tool && __atomic_load_n(&wake, __ATOMIC_RELAXED)))
+		return gate;
 	if (entered && !(s = stream_enter()))
 		return 0;
 	lock_take(&w.lock);
@@ -467,7 +508,7 @@ uint32_t windows_look(void)
 		begin(s);
 	follow_orders(s);
 	set_gate();
-	lock_give(&w.lock);
+	let_go();
 	if (entered)
 		stream_leave(s);
 	return __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);

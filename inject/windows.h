@@ -32,6 +32,18 @@ void windows_profiler(struct stream *s, bool start);
 /* The first call after a boundary: the gate had GATE_EDGE. */
 void windows_call(struct stream *s, uint32_t corr);
 
+/* Rows of CUDA are wanted now, or soon: a window is open, or its schedule warms up. */
+bool windows_want_cuda(void);
+
+/*
+ * CUPTI sleeps until then: what wakes it, outside the lock; NULL: it is awake.  Orders then wait for a thread of ours, if there is one:
+ * a thread of the program may be inside a CUDA call.
+ */
+void windows_sleeper(void (*wake)(void));
+
+/* Recording is over for good. */
+bool windows_over(void);
+
 /* Is a GPU row kept whose call has this correlation id (0: none), and that began then (REALTIME ns)? */
 bool windows_keep(uint32_t corr, int64_t real);
 

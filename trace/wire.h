@@ -165,7 +165,8 @@ struct drop_cell {
 	X(buffer,  "turning activity buffers into rows (mostly CUPTI's thread)")   \
 	X(flush,   "periodic flush of CUPTI (our thread)")                         \
 	X(drain,   "last flush at exit")                                           \
-	X(carry,   "sending rows through the pipe (our thread)")
+	X(carry,   "sending rows through the pipe (our thread)")                       \
+	X(window,  "switching CUPTI on for the first window")
 
 enum cost_place {
 	COST_none,
