@@ -9,7 +9,6 @@
 #include "trace/period.h"
 
 #define SEEN    PERIOD_RING     /* launches whose call is remembered; the detector tells of none before */
-#define NO_NAME 0x80000000u     /* or'ed to a callback id: the name of a launch whose kernel has none */
 
 struct seen {
 	int64_t time;                   /* own clock */
@@ -21,6 +20,7 @@ struct finder {
 	struct period period;
 	uint64_t n;                     /* launches fed */
 	uint64_t steps;                 /* told so far */
+	uint64_t boundary;              /* launch that begins the next step, as far as can be told; 0: not known */
 	struct step_at now;             /* what the schedule does with the step that runs */
 	bool told;                      /* in this launch, a step already: that one, and this, were known late */
 	struct seen seen[SEEN];
@@ -61,12 +61,27 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return h ^ h >> 29;
 }
 
+static bool has_function(int domain, uint32_t cbid)
+{
+	return domain == DOMAIN_RUNTIME ? cbid == 211 || cbid == 214 || cbid == 505 || cbid == 506 : cbid == 307 || cbid == 442;
+}
+
+/* The kernel: by its name, which is one for all its pointers, else by the pointer; else the call. */
+static uint64_t identity_of(int domain, uint32_t cbid, const struct cupti_call_data *d, uint32_t name)
+{
+	uint64_t function = 0;
+
+	if (!name && d->params && has_function(domain, cbid))
+		memcpy(&function, d->params, sizeof(void *));
+	return name ? mix(1, name) : function ? mix(2, function) : mix(3, (uint64_t)domain << 32 | cbid);
+}
+
 /* Grid and block of the calls whose parameters begin with the function and them: the runtime's and the driver's usual launches. */
 static uint64_t config_of(int domain, uint32_t cbid, const void *params)
 {
 	uint64_t size[3];
 
-	if (!params || !(domain == DOMAIN_RUNTIME ? cbid == 211 || cbid == 214 || cbid == 505 || cbid == 506 : cbid == 307 || cbid == 442))
+	if (!params || !has_function(domain, cbid))
 		return 0;
 	memcpy(size, (const char *)params + sizeof(void *), sizeof size);
 	return mix(mix(size[0], size[1]), size[2]);
@@ -99,22 +114,35 @@ static void tell(struct stream *s, struct finder *f, unsigned kind, const struct
 		.duration = last->time - first->time,   /* until the next step says more */
 		.number = (uint32_t)f->steps++,
 		.anchor = anchor->name,
-		.window = f->now.window,
 		.first_corr = first->corr,
 		.end_corr = last->corr + 1,
 		.confidence = (uint32_t)(m->confidence * 100),
-		.flags = STEP_AUTO | (f->told ? STEP_LATE : 0) | (f->now.warms ? STEP_WARMUP : 0),
+		.flags = STEP_AUTO | (f->told ? STEP_LATE : 0),
 	};
 
-	f->now = windows_found_step(s, kind, &row);
+	if (f->told || f->boundary)             /* that of the step before, which is overdue */
+		f->now = windows_next_step(s, kind);
+	row.window = f->now.window;
+	row.flags |= f->now.warms ? STEP_WARMUP : 0;
+	windows_found_step(s, kind, &row);
+	f->boundary = step->first + m->launches;
 	f->told = true;
+}
+
+/* The step that was told is complete before its last launches come: the next begins with the launch behind them. */
+static void pass_boundary(struct stream *s, struct finder *f, unsigned kind)
+{
+	if (!f->boundary || f->n < f->boundary)
+		return;
+	f->boundary = 0;
+	f->now = windows_next_step(s, kind);
 }
 
 void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct cupti_call_data *d, bool graph, bool copy)
 {
 	uint32_t name = d->symbol && !graph && !copy ? intern_text(s, d->symbol) : 0;
 	struct period_launch l = {
-		.name = mix(name ? name : NO_NAME | cbid, (uint64_t)domain),
+		.name = identity_of(domain, cbid, d, name),
 		.config = config_of(domain, cbid, d->params),
 		.start = clock_ns(CLOCK_MONOTONIC),
 		.thread = s->thread,
@@ -129,11 +157,16 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 	lock_take(&lock);
 	if (name)
 		l.flags |= flags_of(f, name, d->symbol);
+	if (!f->n)
+		f->now = windows_step_at((unsigned)kind);
+	pass_boundary(s, f, (unsigned)kind);
 	f->seen[f->n++ % SEEN] = (struct seen){ clock_now(), d->corr, name };
 	f->told = false;
 	period_launch(&f->period, &l);
 	while (period_take(&f->period, &step))
 		tell(s, f, (unsigned)kind, &step);
+	if (f->n > f->boundary)                 /* it was known late, and is past */
+		pass_boundary(s, f, (unsigned)kind);
 	lock_give(&lock);
 }
 

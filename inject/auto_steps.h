@@ -1,6 +1,6 @@
 /*
  * Steps that nothing marks, found while the program runs: its launches go to the detector (trace/period.h), which tells a step when it
- * is complete.  That is when the next begins, as far as the schedule is concerned; rows have the bounds that the detector gives.
+ * is complete.  For the schedule the next begins a period's launches behind it; rows have the bounds that the detector gives.
  */
 #ifndef INJECT_AUTO_STEPS_H
 #define INJECT_AUTO_STEPS_H

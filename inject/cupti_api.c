@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "inject/auto_steps.h"
 #include "inject/cupti.h"
 #include "inject/cupti_client.h"
 #include "inject/cupti_event.h"
@@ -114,6 +115,17 @@ static void before_call(uint8_t class)
 		cupti_flush_wait(0);
 }
 
+/* Steps are found in what is launched, and what is launched first in a step may open a window. */
+static void looked_at(int domain, uint32_t cbid, uint8_t class, const struct cupti_call_data *d)
+{
+	struct stream *s = class == CLASS_LAUNCH || class == CLASS_GRAPH || class == CLASS_COPY || class == CLASS_SET ? stream_enter() : NULL;
+
+	if (!s)
+		return;
+	auto_steps_launch(s, domain, cbid, d, class == CLASS_GRAPH, class == CLASS_COPY);
+	stream_leave(s);
+}
+
 static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
 	struct stream *s = &stream_self;
@@ -127,6 +139,8 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	s->scratch = 0;
 	if (unlikely(class == CLASS_STOP || class == CLASS_TEARDOWN))
 		before_call(class);
+	if (unlikely(gate_now() & GATE_LAUNCHES))
+		looked_at(domain, cbid, class, d);
 	gate = gate_now();
 	if (unlikely(gate & GATE_EDGE))
 		edge(d->corr);
@@ -147,6 +161,8 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	uint32_t name;
 	int result;
 
+	if (unlikely(class == CLASS_SYNC) && gate_now() & GATE_LAUNCHES)
+		auto_steps_waited();
 	if (!s->scratch)
 		return;
 	if ((s->scratch & (UNWANTED - 1)) > 1) {
@@ -201,18 +217,20 @@ static void note_forked(void)
  * The way of a call while nothing is recorded: it cannot change that, and it did not begin while something was.  A forked child's gate
  * is 0.
  */
-static inline bool passes_by(int domain, uint32_t cbid)
+static inline bool passes_by(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
 	const struct guest *g = guest;
-	uint32_t gate = __atomic_load_n(&g->gate, __ATOMIC_RELAXED) & (GATE_KNOWN | GATE_CUDA | GATE_EDGE);
+	uint32_t gate = __atomic_load_n(&g->gate, __ATOMIC_RELAXED) & (GATE_KNOWN | GATE_CUDA | GATE_EDGE | GATE_LAUNCHES);
 
-	return gate == GATE_KNOWN && cbid < MAX_CBID && classes[domain][cbid] < CLASS_START &&
-	       __atomic_load_n(&g->arena->n_orders, __ATOMIC_RELAXED) == g->orders && !stream_self.scratch;
+	if (gate != GATE_KNOWN || stream_self.scratch)
+		return false;
+	return d->site != SITE_ENTER || (cbid < MAX_CBID && classes[domain][cbid] < CLASS_START &&
+					 __atomic_load_n(&g->arena->n_orders, __ATOMIC_RELAXED) == g->orders);
 }
 
 void cupti_api_call(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
-	if (passes_by(domain, cbid))
+	if (passes_by(domain, cbid, d))
 		return;
 	if (unlikely(!guest->arena || tracer.state != TRACER_UP)) {
 		note_forked();

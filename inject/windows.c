@@ -28,6 +28,7 @@ static struct {
 	uint32_t orders;                /* number of the last that was followed */
 	uint32_t order_window;          /* number that the last order gives to the window it opens */
 	bool watching;                  /* NVTX names matter */
+	int auto_kind;                  /* of steps that nothing marks; -1: none */
 	bool first_order;
 	bool wake_due;
 	struct kept kept[KEPT];
@@ -88,7 +89,7 @@ static uint32_t settle_ids(uint32_t state, uint32_t corr, uint32_t *first, uint3
 
 static bool is_due(uint32_t state)
 {
-	return (state & OPEN_USED) && !(state & (OPEN_RUNNING | OPEN_END));
+	return (state & OPEN_USED) && !(state & (OPEN_RUNNING | OPEN_END | OPEN_HELD));
 }
 
 static void call_came(struct stream *s, uint32_t corr)
@@ -127,7 +128,7 @@ static struct open_step *step_place(struct stream *s)
 		if (!all[i].state)
 			return &all[i];
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
-		if (all[i].state & OPEN_RUNNING)
+		if (all[i].state & (OPEN_RUNNING | OPEN_HELD))
 			continue;
 		write_step(s, &all[i]);
 		return &all[i];
@@ -173,6 +174,8 @@ static void set_gate(void)
 		gate |= GATE_WATCH;
 	if (has_edge())
 		gate |= GATE_EDGE;
+	if (w.auto_kind >= 0 && w.machine.state != STATE_OFF)
+		gate |= GATE_LAUNCHES;
 	__atomic_store_n(&guest->gate, gate, __ATOMIC_RELEASE);
 }
 
@@ -301,6 +304,12 @@ static uint32_t window_of_now(void)
 	return w.machine.state == STATE_RECORD ? guest->arena->n_windows : 0;
 }
 
+struct step_at windows_step_at(unsigned kind)
+{
+	return (struct step_at){ .window = window_of_now(),
+				 .warms = w.machine.state == STATE_WARMUP && capture_warms(&w.machine, kind) };
+}
+
 /* The open step of this kind that the thread began, or (thread 0) that is the process's; NULL: none. */
 static struct open_step *open_step_of(unsigned kind, uint32_t thread)
 {
@@ -343,7 +352,7 @@ static uint32_t begin_step(struct stream *s, unsigned kind, const struct because
 		.thread = thread,
 		.window = window_of_now(),
 		.confidence = 100,
-		.flags = flags | (w.machine.state == STATE_WARMUP && capture_warms(&w.machine, kind) ? STEP_WARMUP : 0),
+		.flags = flags | (windows_step_at(kind).warms ? STEP_WARMUP : 0),
 	};
 	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | OPEN_FIRST, __ATOMIC_RELEASE);
 	return (uint32_t)(o - guest->arena->steps) + 1;
@@ -431,6 +440,55 @@ void windows_profiler(struct stream *s, bool start)
 	let_go();
 }
 
+int windows_auto_kind(void)
+{
+	return w.epoch == guest->epoch ? w.auto_kind : -1;
+}
+
+/* The one before was held back: it goes on to where this one begins. */
+static void hold_step(struct stream *s, unsigned kind, const struct step_row *row)
+{
+	struct open_step *all = guest->arena->steps, *o;
+
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
+		if (!(all[i].state & OPEN_HELD) || all[i].kind != kind)
+			continue;
+		all[i].row.duration = row->start - all[i].row.start;
+		all[i].row.end_corr = row->first_corr;
+		write_step(s, &all[i]);
+	}
+	o = step_place(s);
+	if (!o)
+		return;
+	o->kind = kind;
+	o->row = *row;
+	o->row.kind = w.kinds[kind].name;
+	__atomic_store_n(&o->state, OPEN_USED | OPEN_HELD, __ATOMIC_RELEASE);
+}
+
+void windows_found_step(struct stream *s, unsigned kind, const struct step_row *row)
+{
+	lock_take(&w.lock);
+	hold_step(s, kind, row);
+	lock_give(&w.lock);
+}
+
+struct step_at windows_next_step(struct stream *s, unsigned kind)
+{
+	struct because b = now_because(w.machine.plan.scheduled ? CAUSE_SCHEDULE : CAUSE_ORDER, 0);
+	struct step_at next;
+
+	lock_take(&w.lock);
+	if (!w.machine.kinds[kind].open)        /* the first that was found ran unseen */
+		feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
+	feed(s, EVENT_STEP_END, kind, &b, w.tracers);
+	feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
+	next = windows_step_at(kind);
+	set_gate();
+	let_go();
+	return next;
+}
+
 void windows_call(struct stream *s, uint32_t corr)
 {
 	lock_take(&w.lock);
@@ -489,6 +547,10 @@ static void begin(struct stream *s)
 	w.first_order = true;
 	capture_init(&w.machine, &plan);
 	w.n_kinds = watch_init(s, w.kinds, &w.watching);
+	w.auto_kind = -1;
+	for (unsigned i = 0; i < w.n_kinds; i++)
+		if (w.kinds[i].source == STEPS_AUTO)
+			w.auto_kind = (int)i;
 	w.epoch = guest->epoch;
 }
 

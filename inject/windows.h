@@ -32,6 +32,24 @@ void windows_profiler(struct stream *s, bool start);
 /* The first call after a boundary: the gate had GATE_EDGE. */
 void windows_call(struct stream *s, uint32_t corr);
 
+/* What the schedule does with the step that runs. */
+struct step_at {
+	uint32_t window;                /* 0: none */
+	bool warms;
+};
+
+/* The kind of step that nothing marks; -1: there is none. */
+int windows_auto_kind(void);
+
+/* A step of that kind was found.  Its row is written when the one after it is known, which may begin later than its last call. */
+void windows_found_step(struct stream *s, unsigned kind, const struct step_row *row);
+
+/* What the schedule does with steps of that kind now. */
+struct step_at windows_step_at(unsigned kind);
+
+/* It ends, as far as the schedule is concerned, and the next one begins, which the answer is about. */
+struct step_at windows_next_step(struct stream *s, unsigned kind);
+
 /* Rows of CUDA are wanted now, or soon: a window is open, or its schedule warms up. */
 bool windows_want_cuda(void);
 

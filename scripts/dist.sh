@@ -30,6 +30,7 @@ cat >"$tree/README" <<-END
 
 	    bin/gprof-run -- python train.py      records; prints a page at the end
 	    bin/gprof-trace report                the newest trace here, as tables
+	    bin/gprof-ctl start                   records a program that runs, from now on
 
 	Nothing to install: the programs find each other, so keep the folders together.
 	They need neither root nor network, and write nothing but the trace and, while

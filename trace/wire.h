@@ -136,6 +136,7 @@ struct health_cell {
 #define OPEN_FIRST   4u                 /* no call since it began */
 #define OPEN_END     8u                 /* none since it ended */
 #define OPEN_CUT     16u                /* the process's end is not its own: it is incomplete then */
+#define OPEN_HELD    64u                /* a step that was found and whose end the next one will tell */
 #define OPEN_WHOLE   32u                /* a window that began with the process: no row, unless it ends before */
 
 #define MAX_OPEN_STEPS   64u

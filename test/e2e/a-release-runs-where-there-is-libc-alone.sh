@@ -43,7 +43,7 @@ unpacked='
 it 'needs no symbol of a glibc later than 2.28, and no library but those of glibc' "$unpacked"'
 	need readelf
 	sh "$GPROF_TOP/scripts/release-glibc.sh" gprof >versions
-	is 4 "$(wc -l <versions)" "binaries"
+	is 5 "$(wc -l <versions)" "binaries"
 	for file in gprof/bin/* gprof/lib/gprof/*; do
 		readelf -dW "$file" | sed -n "s/.*(NEEDED).*\[\(.*\)\]/\1/p"
 	done >needed

@@ -115,3 +115,36 @@ it 'refuses what makes no sense, in one line' '
 		is 1 "$(grep -c . err)" "lines about $bad: $(cat err)"
 	done
 '
+
+it 'finds the steps by itself, and keeps those that the schedule says' '
+	. "$COUNTS"
+	need python3
+	gprof-run -q -f -o t -t cuda --schedule wait=10,warmup=2,active=3,repeat=2 -- python3 "$GPROF_TOP/test/programs/train.py" >out 2>err
+	is 1 "$(windows)"
+	is "12 13 14" "$(column steps step | xargs)"
+	is "79 79 79" "$(column steps kernels | xargs)"
+	is 237 "$(rows kernel)"
+	is "10 11" "$(gprof-trace report -r steps --all-steps --format csv t.gtrace |
+		awk -F, "NR == 1 { for (i = 1; i <= NF; i++) if (\$i == \"warmup\") at = i; next } \$at == 1 { print \$1 }" | xargs)"
+'
+
+it 'leaves CUPTI off until rows are wanted, and says what switching it on took' '
+	. "$COUNTS"
+	OPTIONS=--start-later exits 0 traced stepper 20
+	is 0 "$(grep -c "\"fate\":\"recorded\"" truth)" "activity records of a program in which nothing was recorded"
+	OPTIONS="-c cudaProfilerApi --capture-range-end=stop" exits 0 traced stepper 20 profile=10:11
+	is 6 "$(rows kernel)"
+	test "$(grep -c "\"fate\":\"recorded\"" truth)" -lt 60
+	gprof-trace report -r overhead t.gtrace >cost
+	says "switching CUPTI on for the first window" cost
+'
+
+it 'runs a command when a cycle of the schedule is in the file' '
+	. "$COUNTS"
+	gprof-run -q -f -o "t t" --step nvtx:step* --schedule active=2,wait=1,repeat=2 --on-trace-ready "gprof-trace info {} >>ready; echo done >>ready" \
+		-- "$P/stepper" 12 nvtx sleep=50 >out 2>err
+	is 2 "$(grep -cx done ready)"
+	gprof-run -q -f -o t --step nvtx:step* --schedule active=2,repeat=1 --on-trace-ready "exit 3" -- "$P/stepper" 6 nvtx >out 2>err
+	gprof-trace report -r health t.gtrace >health
+	says "exit status 3: exit 3" health
+'
