@@ -310,7 +310,7 @@ void period_launch(struct period *p, const struct period_launch *l)
 				overflow(p);
 		}
 		p->ring[(p->oldest + p->stored++) % PERIOD_RING] = (struct period_entry){
-			.start = l->start, .number = p->n, .id = { id[0], id[1], id[2] }, .thread = l->thread, .flags = l->flags,
+			.start = l->start, .number = p->n, .id = { id[0], id[1], id[2] }, .flags = l->flags & 0xff,
 			.idle = !p->n ? 0 : idle > UINT32_MAX ? UINT32_MAX : (uint32_t)idle,
 		};
 	}

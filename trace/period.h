@@ -67,11 +67,9 @@ enum period_family { PERIOD_NAME, PERIOD_PAIR, PERIOD_CONFIG, PERIOD_FAMILIES };
 /* Everything below is the detector's own. */
 struct period_entry {
 	int64_t start;
-	uint64_t number;
+	uint64_t number : 56, flags : 8;
 	uint32_t id[PERIOD_FAMILIES];
 	uint32_t idle;                  /* ns between the end of the call before and this one */
-	uint32_t thread;
-	uint32_t flags;
 };
 
 struct period_slot {

@@ -409,7 +409,7 @@ static bool is_whole(const struct period *p, const struct level *l)
 {
 	uint64_t span = period_at(p, p->stored - 1)->number - period_at(p, 0)->number;
 
-	return (uint64_t)l->count * l->gap * 100 >= span * 85;
+	return (uint64_t)period_slot(p, l, l->n / 2)->count * l->gap * 100 >= span * 85;
 }
 
 bool period_model_from(struct period *p, const struct level *l)
