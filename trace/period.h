@@ -2,7 +2,7 @@
  * struct period: finds the steps of a program in the sequence of its launches, where nothing marks them.  How, and where it fails:
  * docs/steps.md.  Pure: no clock, no allocation, no floating-point library, no locks; the same launches give the same steps.
  *
- *	struct period *p = memory of sizeof *p bytes (under 2 MB), zeroed or not
+ *	struct period *p = memory of sizeof *p bytes (1.5 MB), zeroed or not; calls take up to 16 KB of stack
  *	period_init(p);
  *	for each launch, in the order of their starts:
  *		period_launch(p, &launch);
