@@ -87,6 +87,27 @@ static void put_payload_field(void *arg, const struct payload_shown *f)
 		out_text(o, f->value);
 }
 
+/* Tails that are no text: frames=1:0x401136,2+14 (image:address of a native frame, code+offset of a Python one), else hexadecimal. */
+static void put_bytes(struct out *o, unsigned kind, const char *tail, size_t n)
+{
+	struct stack_frame f;
+
+	out_text(o, kind == ROW_stack ? " frames=" : kind == ROW_image ? " build_id=" : " table=");
+	for (size_t i = 0; kind != ROW_stack && i < n; i++)
+		out_format(o, "%02x", (unsigned char)tail[i]);
+	for (size_t i = 0; kind == ROW_stack && i + sizeof f <= n; i += sizeof f) {
+		memcpy(&f, tail + i, sizeof f);
+		if (i)
+			out_char(o, ',');
+		if (f.what == STACK_FRAME_NATIVE)
+			out_format(o, "%u:0x%llx", f.extra, (unsigned long long)f.value);
+		else if (f.extra == STACK_NO_OFFSET)
+			out_format(o, "%llu+?", (unsigned long long)f.value);
+		else
+			out_format(o, "%llu+%u", (unsigned long long)f.value, f.extra);
+	}
+}
+
 /* The text behind a row; of a payload the values in it. */
 static void put_tail(struct out *o, struct model *m, const struct chunk *c, const void *row, const char *tail, size_t n)
 {
@@ -100,6 +121,10 @@ static void put_tail(struct out *o, struct model *m, const struct chunk *c, cons
 			model_payload_decode(m, model_process_at(m, c->head.process), p, copy, put_payload_field, o);
 		}
 		free(copy);
+		return;
+	}
+	if (!raw && (c->record->id == ROW_stack || c->record->id == ROW_image || c->record->id == ROW_code)) {
+		put_bytes(o, c->record->id, tail, n);
 		return;
 	}
 	out_lit(o, " text=");

@@ -1,4 +1,5 @@
 /* gprof-trace report: one table or several; without -r the page that a newcomer wants. */
+#include "cli/analyze/choice.h"
 #include "cli/analyze/report.h"
 #include "cli/cmd.h"
 #include "cli/fail.h"
@@ -15,13 +16,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MOST_REPORTS 32
+#define MOST_REPORTS 48
 
 static char *names;
 static const char *format = "table", *output, *sort_key;
 static uint64_t limit;
 static struct pick pick;
-static bool all_steps;
+static bool all_steps, sites;
+static const char *by = "mixed";
+static struct report_choice choice;
 
 static const struct opt opts[] = {
 	{ 'r', "report", "NAME[,NAME]", opt_list, &names,
@@ -35,6 +38,16 @@ static const struct opt opts[] = {
 	PICK_OPTIONS(pick),
 	{ 0, "all-steps", NULL, opt_flag, &all_steps, "report steps: those outside of the recorded windows too", NULL,
 	  0 },
+	{ 0, "by", "FRAMES", opt_choice, &by,
+	  "report stacks: which frames count: mixed (default), native, python, or line: the line of the program alone",
+	  "native python mixed line", 0 },
+	{ 0, "group-by-stack", "N", opt_u64, &choice.group,
+	  "report stacks: only the N innermost of those frames; 0 is all (default)", NULL, 0 },
+	{ 0, "stacks", NULL, opt_flag, &sites, "report cuda_api_sum: the call sites of each function below it", NULL, 0 },
+	{ 0, "file", "GLOB", opt_text, &choice.file, "report lines: only of files that fit, such as train.py or '*/model/*'",
+	  NULL, 0 },
+	{ 0, "function", "GLOB", opt_text, &choice.function, "report lines: only of functions that fit, such as 'Model.*'",
+	  NULL, 0 },
 	{ 0 },
 };
 
@@ -50,6 +63,11 @@ static const struct report *const stats_set[] = {
 	&report_cuda_gpu_mem_size_sum,
 };
 #define STATS (sizeof stats_set / sizeof *stats_set)
+
+static enum stack_view view_of(const char *word)
+{
+	return *word == 'n' ? VIEW_NATIVE : *word == 'p' ? VIEW_PYTHON : *word == 'l' ? VIEW_LINE : VIEW_MIXED;
+}
 
 static int list_reports(void)
 {
@@ -90,8 +108,8 @@ static int find_reports(char *list, struct wanted *out)
 	size_t n = 0;
 
 	for (char *name; (name = strsep(&list, ","));) {
-		if (n + STATS > MOST_REPORTS)
-			return fail("more than %zu reports at once", MOST_REPORTS - STATS);
+		if (n + STATS + 1 > MOST_REPORTS)
+			return fail("more than %zu reports at once", MOST_REPORTS - STATS - 1);
 		for (size_t i = 0; i < STATS && strcmp(name, "stats") == 0; i++)
 			out[n++] = (struct wanted){ stats_set[i], NULL };
 		if (!*name || strcmp(name, "stats") == 0)
@@ -99,6 +117,8 @@ static int find_reports(char *list, struct wanted *out)
 		out[n].report = report_find(name, &out[n].variant);
 		if (!out[n++].report)
 			return unknown(name);
+		if (sites && out[n - 1].report == &report_cuda_api_sum)
+			out[n++] = (struct wanted){ &report_call_sites, NULL };
 	}
 	return n ? (int)n : fail("--report needs the name of a report");
 }
@@ -118,7 +138,7 @@ static int print_one(struct model *m, struct tables *tables, const struct wanted
 
 	if (table_begin(&t, tables, r->name, r->title, r->columns, r->n_columns) < 0)
 		return EXIT_USAGE;
-	rc = r->run(m, &t, r == &report_steps && all_steps ? "all" : w->variant);
+	rc = report_run(r, m, &t, r == &report_steps && all_steps ? "all" : w->variant, &choice);
 	if (r->whole && model_selected(m))
 		table_note(&t, "this is about the whole program: --step and --window do not change it");
 	if (rc < 0)
@@ -183,6 +203,22 @@ static int run_reports(const char *path, char *list)
 	return rc;
 }
 
+/* An option that the page without -r does not take; NULL: none was given. */
+static const char *option_without_report(void)
+{
+	const struct { bool given; const char *name; } all[] = {
+		{ *format != 't', "--format" }, { output, "--output" }, { sort_key, "--sort" }, { limit, "--limit" },
+		{ pick.step, "--step" }, { pick.window, "--window" }, { all_steps, "--all-steps" }, { sites, "--stacks" },
+		{ *by != 'm', "--by" }, { choice.group, "--group-by-stack" }, { choice.file, "--file" },
+		{ choice.function, "--function" },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
 static int run(int argc, char **argv)
 {
 	char found[PATH_MAX];
@@ -191,13 +227,12 @@ static int run(int argc, char **argv)
 
 	if (argc == 1 && strcmp(argv[0], "list") == 0)
 		return list_reports();
-	if (!names && (*format != 't' || output || sort_key || limit || pick.step || pick.window || all_steps)) {
-		fail("%s is for reports, and -r names none", *format != 't' ? "--format" : output ? "--output" :
-		     sort_key ? "--sort" : limit ? "--limit" : pick.step ? "--step" : pick.window ? "--window" :
-		     "--all-steps");
+	if (!names && option_without_report()) {
+		fail("%s is for reports, and -r names none", option_without_report());
 		hint("for example: gprof-trace report -r cuda_gpu_kern_sum; 'report list' names them all");
 		return EXIT_USAGE;
 	}
+	choice.by = view_of(by);
 	path = input_path(argc, argv, found, sizeof found);
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;

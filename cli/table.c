@@ -103,6 +103,21 @@ static void text_head(struct table *t)
 	out_char(o, '\n');
 }
 
+/* Frames of a stack: one below the other. */
+static void lines_below(struct out *o, const char *text)
+{
+	static const char between[] = " <- ";
+	char line[1024];
+
+	for (const char *next; text; text = next ? next + sizeof between - 1 : NULL) {
+		next = strstr(text, between);
+		snprintf(line, sizeof line, "%.*s", next ? (int)(next - text) : (int)sizeof line, text);
+		put_blanks(o, 6);
+		out_visible(o, line, SIZE_MAX);
+		out_char(o, '\n');
+	}
+}
+
 static void text_below(struct table *t, const struct cell *cells)
 {
 	struct out *o = t->tables->out;
@@ -110,6 +125,10 @@ static void text_below(struct table *t, const struct cell *cells)
 	for (size_t i = t->n_shown; i < t->n_columns; i++) {
 		if (cells[i].kind != CELL_TEXT || !*cells[i].text)
 			continue;
+		if (t->columns[i].flags & COLUMN_LINES) {
+			lines_below(o, cells[i].text);
+			continue;
+		}
 		put_blanks(o, 6);
 		out_text(o, t->columns[i].name);
 		out_lit(o, ": ");

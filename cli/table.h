@@ -26,6 +26,8 @@ struct tables {
 #define COLUMN_ID   2u          /* a number that names something: no commas between its thousands */
 #define COLUMN_BELOW 4u /* text for people: in a table a line of its own below the row; these columns come last */
 
+#define COLUMN_LINES 8u /* with COLUMN_BELOW: " <- " in the text begins a new line in a table */
+
 struct heading {
 	const char *name;
 	unsigned flags;

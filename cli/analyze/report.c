@@ -1,5 +1,6 @@
 /* The table of all reports. */
 #include "cli/analyze/report.h"
+#include "cli/analyze/choice.h"
 
 const struct report *const reports[] = {
 	&report_cuda_gpu_kern_sum, &report_cuda_api_sum, &report_cuda_gpu_mem_time_sum, &report_cuda_gpu_mem_size_sum,
@@ -9,6 +10,7 @@ const struct report *const reports[] = {
 	&report_cuda_sync_sum, &report_um_sum, &report_um_total_sum, &report_um_cpu_page_faults_sum,
 	&report_cuda_events, &report_cuda_devices, &report_cuda_jit,
 	&report_steps, &report_windows,
+	&report_stacks, &report_call_sites, &report_launch_sites, &report_lines, &report_cpu_sum, &report_idle_stacks,
 	&report_processes, &report_health, &report_overhead,
 };
 
@@ -33,4 +35,12 @@ const struct report *report_find(const char *name, const char **variant)
 		if (strncmp(reports[i]->name, name, n) == 0 && !reports[i]->name[n])
 			return *variant && !has_word(reports[i]->variants, *variant) ? NULL : reports[i];
 	return NULL;
+}
+
+int report_run(const struct report *r, struct model *m, struct table *t, const char *variant,
+	       const struct report_choice *choice)
+{
+	static const struct report_choice none;
+
+	return r->run_chosen ? r->run_chosen(m, t, choice ? choice : &none) : r->run(m, t, variant);
 }

@@ -5,6 +5,7 @@
 #include "cli/table.h"
 
 struct model;
+struct report_choice;           /* cli/analyze/choice.h */
 
 struct report {
 	const char *name;               /* "cuda_gpu_kern_sum" */
@@ -16,6 +17,8 @@ struct report {
 	size_t n_columns;
 	/* Gives t its rows and notes; variant: the word behind ':', or NULL.  0, or -1: out of memory. */
 	int (*run)(struct model *m, struct table *t, const char *variant);
+	/* The same, of a report that takes options; one of the two is set. */
+	int (*run_chosen)(struct model *m, struct table *t, const struct report_choice *choice);
 };
 
 extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,
@@ -25,10 +28,15 @@ extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report
 	report_cuda_sync_sum, report_um_sum, report_um_total_sum, report_um_cpu_page_faults_sum,
 	report_cuda_events, report_cuda_devices, report_cuda_jit,
 	report_steps, report_windows,
+	report_stacks, report_call_sites, report_launch_sites, report_lines, report_cpu_sum, report_idle_stacks,
 	report_processes, report_health, report_overhead;
 
 extern const struct report *const reports[];
 extern const size_t n_reports;
+
+/* Runs the one of the two that a report has.  choice NULL: as if no option was given. */
+int report_run(const struct report *r, struct model *m, struct table *t, const char *variant,
+	       const struct report_choice *choice);
 
 /* The report of this name; word behind ':' in *variant (NULL: none).  NULL: there is none, or it has no such variant. */
 const struct report *report_find(const char *name, const char **variant);

@@ -70,6 +70,7 @@ struct model {
 	struct payloads *payloads;      /* payload.c */
 	struct graph_nodes *graph_nodes; /* graph.c */
 	struct steps_made *steps;       /* steps.c */
+	struct stacks_made *stacks;     /* stacks.c */
 	bool selected;                  /* select.c: parts of the trace are left out */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
@@ -100,5 +101,8 @@ void graph_nodes_free(struct graph_nodes *g);
 
 /* steps.c, select.c */
 void steps_release(struct steps_made *s);
+
+/* stacks.c */
+void stacks_release(struct stacks_made *s);
 
 #endif

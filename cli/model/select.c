@@ -9,7 +9,13 @@
 /* Records of things that happened.  Definitions, and what is known of processes, belong to no step. */
 static bool happens(unsigned kind)
 {
-	return kind >= ROW_range && kind < ROW_process && kind != ROW_step && kind != ROW_window;
+	switch (kind) {
+	case ROW_step: case ROW_window:
+	case ROW_stack: case ROW_image: case ROW_code: case ROW_symbol: case ROW_source: case ROW_range_stack:
+		return false;
+	default:
+		return kind >= ROW_range && kind < ROW_process;
+	}
 }
 
 static bool step_wanted(const struct model *m, const struct steps *all, const struct step *step,

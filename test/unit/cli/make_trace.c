@@ -157,7 +157,7 @@ char *report_text(struct model *m, const char *name, enum table_format format, c
 	CHECK_EQ(out_init(&out, file), 0);
 	tables_begin(&tables);
 	if (r && table_begin(&t, &tables, r->name, r->title, r->columns, r->n_columns) == 0) {
-		CHECK_EQ(r->run(m, &t, variant), 0);
+		CHECK_EQ(report_run(r, m, &t, variant, NULL), 0);
 		CHECK_EQ(table_end(&t), 0);
 	}
 	tables_end(&tables);

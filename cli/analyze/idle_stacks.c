@@ -1,0 +1,222 @@
+/* idle_stacks: what the main thread did while the GPU of its process had nothing to do. */
+#include "cli/analyze/stack_sites.h"
+#include "cli/analyze/stats.h"
+#include "cli/analyze/why.h"
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/process.h"
+#include "cli/model/spans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct heading columns[] = {
+	{ "samples", 0 }, { "samples_pct", 0 }, { "call_ns", 0 }, { "idle_pct", 0 },
+	{ "stack", COLUMN_TEXT | COLUMN_BELOW | COLUMN_LINES },
+};
+
+struct work {
+	struct model *m;
+	struct stack_text text;
+	struct spans *busy, *idle;      /* by process */
+	uint32_t *main_thread;          /* by process: ordinal; 0: none is known */
+	const struct process *processes;
+	const uint32_t *call_thread, *sample_thread, *sample_tid;
+	struct sites sites;             /* by string id of the stack's text */
+	int64_t all_idle;
+	uint64_t samples;
+};
+
+static int add_busy(const struct stack_event *e, void *arg)
+{
+	struct work *w = arg;
+
+	if (e->start && e->ns > 0)
+		spans_add(&w->busy[e->process], e->start, time_add(e->start, e->ns));
+	return 0;
+}
+
+/* What lies between the first and the last thing that the process had on a GPU. */
+static int find_idle(struct work *w, uint32_t n)
+{
+	for (uint32_t p = 0; p < n; p++) {
+		struct spans whole = { 0 };
+		int rc = spans_union(&w->busy[p]) < 0 ? -1 : 0;
+
+		if (rc == 0 && w->busy[p].n)
+			spans_add(&whole, w->busy[p].list[0].time, w->busy[p].list[w->busy[p].n - 1].end);
+		if (rc == 0)
+			rc = spans_subtract(&whole, &w->busy[p], &w->idle[p]);
+		spans_release(&whole);
+		if (rc < 0)
+			return -1;
+		w->all_idle = time_add(w->all_idle, spans_length(&w->idle[p]));
+	}
+	return 0;
+}
+
+static void find_main_threads(struct work *w)
+{
+	size_t n;
+	const struct thread *t = model_threads(w->m, &n);
+
+	for (size_t i = 0; t && i < n; i++)
+		if (t[i].row.tid && t[i].row.tid == w->processes[t[i].process].pid)
+			w->main_thread[t[i].process] = t[i].row.id;
+}
+
+/* How much of start .. end the GPU was idle. */
+static int64_t idle_in(const struct spans *idle, int64_t start, int64_t end)
+{
+	size_t low = 0, high = idle->n;
+	int64_t sum = 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (idle->list[mid].end <= start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < idle->n && idle->list[low].time < end; low++) {
+		int64_t from = idle->list[low].time > start ? idle->list[low].time : start;
+		int64_t to = idle->list[low].end < end ? idle->list[low].end : end;
+
+		sum += to - from;
+	}
+	return sum;
+}
+
+static struct site *site_of(struct work *w, const struct stack_event *e, const char *call)
+{
+	const char *text = stack_text(&w->text, e->stack, VIEW_MIXED, 0);
+	char *whole = NULL;
+	uint32_t id;
+
+	if (call && asprintf(&whole, "%s%s%s", call, *text ? " <- " : "", text) < 0)
+		return NULL;
+	id = model_intern(w->m, whole ? whole : text);
+	free(whole);
+	return id == MAP_NONE ? NULL : sites_get(&w->sites, id);
+}
+
+static int add(const struct stack_event *e, void *arg)
+{
+	struct work *w = arg;
+	uint32_t main = w->main_thread[e->process];
+	const struct spans *idle = &w->idle[e->process];
+	struct site *at;
+
+	if (e->kind == EVENT_CALL) {
+		int64_t ns = main && w->call_thread[e->row] == main && e->ns > 0 ?
+			     idle_in(idle, e->start, time_add(e->start, e->ns)) : 0;
+
+		if (!ns)
+			return 0;
+		at = site_of(w, e, model_string(w->m, model_name(w->m, e->name, NAME_API_PLAIN)));
+		if (at)
+			at->call_ns = time_add(at->call_ns, ns);
+		return at ? 0 : -1;
+	}
+	if (w->sample_thread[e->row] ? w->sample_thread[e->row] != main :
+				       w->sample_tid[e->row] != w->processes[e->process].pid)
+		return 0;
+	if (!idle_in(idle, e->start, time_add(e->start, 1)))
+		return 0;
+	at = site_of(w, e, NULL);
+	if (at)
+		site_add(w->m, at, e);
+	w->samples++;
+	return at ? 0 : -1;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+	uint64_t xs = x->python_samples + x->native_samples, ys = y->python_samples + y->native_samples;
+
+	if (xs != ys)
+		return xs > ys ? -1 : 1;
+	if (x->call_ns != y->call_ns)
+		return x->call_ns > y->call_ns ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static void put(struct work *w, struct table *t)
+{
+	bool sampled = model_has_samples(w->m);
+	char text[32];
+
+	if (w->sites.n)
+		qsort(w->sites.list, w->sites.n, sizeof *w->sites.list, longest_first);
+	for (size_t i = 0; i < w->sites.n; i++) {
+		const struct site *s = &w->sites.list[i];
+		uint64_t samples = s->python_samples + s->native_samples;
+		const char *stack = model_string(w->m, (uint32_t)s->key);
+
+		table_row(t, (const struct cell[]){
+			sampled ? NUMBER(samples) : UNKNOWN, sampled ? FIXED(share(samples, w->samples), 1) : UNKNOWN,
+			NUMBER(s->call_ns), FIXED(share((uint64_t)s->call_ns, (uint64_t)w->all_idle), 1),
+			TEXT(*stack ? stack : "(no stack)") });
+	}
+	if (w->all_idle)
+		table_note(t, "the GPU was idle for %s between its first and last work; samples of the main thread in that time: %llu",
+			   text_time(text, w->all_idle), (unsigned long long)w->samples);
+	note_samples(w->m, t);
+}
+
+static int make(struct work *w, uint32_t n)
+{
+	w->busy = calloc(n, sizeof *w->busy);
+	w->idle = calloc(n, sizeof *w->idle);
+	w->main_thread = calloc(n, sizeof *w->main_thread);
+	w->call_thread = MODEL_U32(w->m, api, thread);
+	w->sample_thread = MODEL_U32(w->m, sample, thread);
+	w->sample_tid = MODEL_U32(w->m, sample, tid);
+	return w->busy && w->idle && w->main_thread && w->call_thread && w->sample_thread && w->sample_tid &&
+	       stack_text_begin(&w->text, w->m) == 0 ? 0 : -1;
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	struct work w = { .m = m };
+	uint32_t n;
+	int rc;
+
+	(void)variant;
+	w.processes = model_processes(m, &n);
+	rc = make(&w, n);
+	if (rc == 0)
+		rc = model_stack_events(m, EVENT_GPU, add_busy, &w);
+	if (rc == 0)
+		rc = find_idle(&w, n);
+	if (rc == 0) {
+		find_main_threads(&w);
+		rc = model_stack_events(m, EVENT_CALL | EVENT_SAMPLE, add, &w);
+	}
+	if (rc == 0)
+		put(&w, t);
+	if (rc == 0 && !w.all_idle)
+		why_no_gpu(m, t, "idle times of a GPU");
+	for (uint32_t p = 0; p < n; p++) {
+		if (w.busy)
+			spans_release(&w.busy[p]);
+		if (w.idle)
+			spans_release(&w.idle[p]);
+	}
+	free(w.busy);
+	free(w.idle);
+	free(w.main_thread);
+	stack_text_end(&w.text);
+	sites_release(&w.sites);
+	return rc;
+}
+
+const struct report report_idle_stacks = {
+	.name = "idle_stacks",
+	.title = "What the Main Thread Did While the GPU Was Idle",
+	.help = "what the main thread did while the GPU was idle: its samples, and its time in CUDA calls",
+	COLUMNS(columns),
+	.run = run,
+};

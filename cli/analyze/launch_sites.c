@@ -1,0 +1,140 @@
+/* launch_sites: GPU time of kernels by the line that launched them. */
+#include "cli/analyze/stack_sites.h"
+#include "cli/analyze/stats.h"
+#include "cli/analyze/why.h"
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/sort.h"
+
+#include <stdlib.h>
+
+static const struct heading columns[] = {
+	{ "gpu_pct", 0 }, { "gpu_ns", 0 }, { "kernels", 0 }, { "avg_ns", 0 }, { "launches", 0 }, { "names", 0 },
+	{ "file", COLUMN_TEXT }, { "line", COLUMN_ID }, { "function", COLUMN_TEXT }, { "kernel", COLUMN_TEXT },
+};
+
+struct work {
+	struct model *m;
+	struct sites sites;             /* by place << 32 | name of the kernel */
+	uint64_t without, untimed;
+	uint32_t graph;                 /* string id of what a whole graph is called */
+};
+
+static int add(const struct stack_event *e, void *arg)
+{
+	struct work *w = arg;
+	uint32_t place = stack_site(w->m, e->stack), name = w->graph;
+	struct site *at;
+
+	if (!e->whole_graph)
+		name = model_name(w->m, e->name, NAME_PLAIN);
+	at = sites_get(&w->sites, (uint64_t)place << 32 | name);
+	if (!at)
+		return -1;
+	site_add(w->m, at, e);
+	at->kernels += e->whole_graph;
+	w->without += place == NO_PLACE;
+	w->untimed += e->ns < 0;
+	return 0;
+}
+
+/* Of one place together, the kernel that took longest first. */
+static int by_place(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->key >> 32 != y->key >> 32)
+		return x->key >> 32 < y->key >> 32 ? -1 : 1;
+	if (x->gpu_ns != y->gpu_ns)
+		return x->gpu_ns > y->gpu_ns ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static int dearest_first(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->gpu_ns != y->gpu_ns)
+		return x->gpu_ns > y->gpu_ns ? -1 : 1;
+	if (x->kernels != y->kernels)
+		return x->kernels > y->kernels ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Makes one site of those of a place; its key stays that of the dearest kernel, and calls become the number of names. */
+static void fold(struct sites *s, bool each)
+{
+	size_t n = 0;
+
+	if (s->n)
+		qsort(s->list, s->n, sizeof *s->list, by_place);
+	for (size_t i = 0; i < s->n; i++) {
+		struct site *last = n ? &s->list[n - 1] : NULL;
+
+		if (each || !last || last->key >> 32 != s->list[i].key >> 32) {
+			s->list[n] = s->list[i];
+			s->list[n++].calls = 1;
+			continue;
+		}
+		last->gpu_ns = time_add(last->gpu_ns, s->list[i].gpu_ns);
+		last->kernels += s->list[i].kernels;
+		last->launches += s->list[i].launches;
+		last->untimed += s->list[i].untimed;
+		last->calls++;
+	}
+	s->n = n;
+	if (n)
+		qsort(s->list, n, sizeof *s->list, dearest_first);
+}
+
+static void put(struct work *w, struct table *t)
+{
+	const struct stacks *all = model_stacks(w->m);
+	unsigned __int128 sum = 0;
+
+	for (size_t i = 0; i < w->sites.n; i++)
+		sum += (uint64_t)w->sites.list[i].gpu_ns;
+	for (size_t i = 0; i < w->sites.n; i++) {
+		const struct site *s = &w->sites.list[i];
+		uint32_t at = (uint32_t)(s->key >> 32);
+		const struct place *p = at == NO_PLACE ? NULL : &all->places[at];
+		uint64_t timed = s->kernels - s->untimed;
+
+		table_row(t, (const struct cell[]){
+			timed ? FIXED(share((uint64_t)s->gpu_ns, sum), 1) : UNKNOWN, timed ? NUMBER(s->gpu_ns) : UNKNOWN,
+			NUMBER(s->kernels), timed ? NUMBER(s->gpu_ns / (int64_t)timed) : UNKNOWN, NUMBER(s->launches),
+			NUMBER(s->calls), p && p->file != STRING_NONE ? TEXT(file_short(w->m, p->file)) : UNKNOWN,
+			p && p->line ? NUMBER(p->line) : UNKNOWN,
+			p ? TEXT(model_string(w->m, all->functions[p->function].name)) : UNKNOWN,
+			TEXT(model_string(w->m, (uint32_t)s->key)) });
+	}
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	struct work w = { .m = m, .graph = model_intern(m, "CUDA graph") };
+	int rc = w.graph == MAP_NONE ? -1 : model_stack_events(m, EVENT_KERNEL, add, &w);
+
+	if (rc == 0) {
+		fold(&w.sites, variant != NULL);
+		put(&w, t);
+		if (!t->n_rows)
+			why_no_gpu(m, t, "kernels");
+		else
+			note_stacks(m, t, w.without, "kernels whose launch is");
+		if (w.untimed)
+			table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+				   (unsigned long long)w.untimed);
+	}
+	sites_release(&w.sites);
+	return rc;
+}
+
+const struct report report_launch_sites = {
+	.name = "launch_sites",
+	.title = "Kernels by the Line That Launched Them",
+	.help = "GPU time by line of the program; 'launch_sites:kernels' has a row for each kernel of a line",
+	.variants = "kernels",
+	COLUMNS(columns),
+	.run = run,
+};

@@ -1,0 +1,131 @@
+/* What stacks hang on: calls, what the GPU did for them, samples. */
+#include "cli/model/stacks_inside.h"
+
+#include "cli/model/gpu.h"
+#include "cli/model/join.h"
+
+struct walk {
+	struct model *m;
+	int (*fn)(const struct stack_event *e, void *arg);
+	void *arg;
+	const uint32_t *stack;          /* of calls */
+	uint8_t *used;                  /* by call: kinds of events that it has caused */
+};
+
+static int walk_calls(struct walk *w)
+{
+	struct model *m = w->m;
+	const int64_t *start = MODEL_I64(m, api, start), *duration = MODEL_I64(m, api, duration);
+	const uint32_t *name = MODEL_U32(m, api, name), *process = model_row_process(m, ROW_api);
+
+	if (!start || !duration || !name || !process)
+		return -1;
+	for (size_t i = 0, n = model_rows(m, ROW_api); i < n; i++) {
+		const struct stack_event e = {
+			.kind = EVENT_CALL, .process = process[i], .stack = model_stack(m, process[i], w->stack[i]),
+			.row = i, .call = i, .name = name[i], .start = start[i], .ns = duration[i],
+		};
+
+		if (w->fn(&e, w->arg) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+struct gpu_kind {
+	unsigned kind, record, start, duration, corr;
+	int name, bytes, copy_kind;     /* columns; -1: none */
+};
+
+static int walk_gpu(struct walk *w, const struct gpu_kind *k)
+{
+	struct model *m = w->m;
+	const int64_t *start = model_column(m, k->record, k->start), *duration = model_column(m, k->record, k->duration);
+	const uint32_t *corr = model_column(m, k->record, k->corr), *process = model_row_process(m, k->record),
+		       *name = k->name < 0 ? NULL : model_column(m, k->record, (unsigned)k->name),
+		       *copy = k->copy_kind < 0 ? NULL : model_column(m, k->record, (unsigned)k->copy_kind);
+	const uint64_t *bytes = k->bytes < 0 ? NULL : model_column(m, k->record, (unsigned)k->bytes);
+
+	if (!start || !duration || !corr || !process || (k->name >= 0 && !name) || (k->bytes >= 0 && !bytes) ||
+	    (k->copy_kind >= 0 && !copy))
+		return -1;
+	for (size_t i = 0, n = model_rows(m, k->record); i < n; i++) {
+		size_t call = model_api_of(m, process[i], corr[i]);
+		struct stack_event e = {
+			.kind = k->kind, .process = process[i], .row = i, .call = call,
+			.stack = call == NO_ROW ? NO_STACK : model_stack(m, process[i], w->stack[call]),
+			.name = name ? name[i] : STRING_NONE, .copy_kind = copy ? copy[i] : 0, .start = start[i],
+			.ns = (start[i] || duration[i]) && duration[i] >= 0 ? duration[i] : -1,
+			.bytes = bytes ? bytes[i] : 0, .whole_graph = k->record == ROW_graph,
+		};
+
+		if (call != NO_ROW) {
+			e.first = !(w->used[call] & k->kind);
+			w->used[call] |= (uint8_t)k->kind;
+		}
+		if (w->fn(&e, w->arg) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int walk_samples(struct walk *w)
+{
+	struct model *m = w->m;
+	const int64_t *start = MODEL_I64(m, sample, start);
+	const uint32_t *stack = MODEL_U32(m, sample, stack), *process = model_row_process(m, ROW_sample);
+
+	if (!start || !stack || !process)
+		return -1;
+	for (size_t i = 0, n = model_rows(m, ROW_sample); i < n; i++) {
+		const struct stack_event e = {
+			.kind = EVENT_SAMPLE, .process = process[i], .stack = model_stack(m, process[i], stack[i]),
+			.row = i, .call = NO_ROW, .start = start[i],
+		};
+
+		if (w->fn(&e, w->arg) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int model_stack_events(struct model *m, unsigned kinds, int (*fn)(const struct stack_event *e, void *arg), void *arg)
+{
+	static const struct gpu_kind gpu[] = {
+		{ EVENT_KERNEL, ROW_kernel, COL_kernel_start, COL_kernel_duration, COL_kernel_corr, COL_kernel_name, -1, -1 },
+		{ EVENT_KERNEL, ROW_graph, COL_graph_start, COL_graph_duration, COL_graph_corr, -1, -1, -1 },
+		{ EVENT_COPY, ROW_memcpy, COL_memcpy_start, COL_memcpy_duration, COL_memcpy_corr, -1, COL_memcpy_bytes,
+		  COL_memcpy_kind },
+		{ EVENT_SET, ROW_memset, COL_memset_start, COL_memset_duration, COL_memset_corr, -1, COL_memset_bytes, -1 },
+	};
+	struct walk w = { .m = m, .fn = fn, .arg = arg };
+	int rc = 0;
+
+	if (!model_stacks(m) || model_join(m) < 0 || !(w.stack = MODEL_U32(m, api, stack)) ||
+	    !(w.used = calloc(model_rows(m, ROW_api) + 1, 1)))
+		return -1;
+	if (kinds & EVENT_CALL)
+		rc = walk_calls(&w);
+	for (size_t i = 0; i < sizeof gpu / sizeof *gpu && rc == 0; i++)
+		if (kinds & gpu[i].kind)
+			rc = walk_gpu(&w, &gpu[i]);
+	if (rc == 0 && kinds & EVENT_SAMPLE)
+		rc = walk_samples(&w);
+	free(w.used);
+	return rc;
+}
+
+bool model_has_call_stacks(struct model *m)
+{
+	const uint32_t *stack = model_rows(m, ROW_stack) ? MODEL_U32(m, api, stack) : NULL;
+
+	for (size_t i = 0, n = model_rows(m, ROW_api); stack && i < n; i++)
+		if (stack[i])
+			return true;
+	return false;
+}
+
+bool model_has_samples(const struct model *m)
+{
+	return model_rows(m, ROW_sample) != 0;
+}

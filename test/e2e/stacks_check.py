@@ -1,0 +1,400 @@
+"""stacks_check.py TRACE: recomputes every report about call stacks from `gprof-trace dump`, and says where one differs.
+
+Shares nothing with the program: line tables, symbols, joins and sums are done here anew.
+"""
+import collections
+import csv
+import fnmatch
+import io
+import json
+import re
+import subprocess
+import sys
+
+TRACE = sys.argv[1]
+SITE, GONE = "(no stack)", "(none of these frames)"
+
+
+def gprof(*args):
+    return subprocess.run(["gprof-trace", *args, TRACE], check=True, capture_output=True, text=True).stdout
+
+
+def rows_of_dump():
+    rows = collections.defaultdict(list)
+    for line in gprof("dump").split("\n"):
+        kind, _, rest = line.partition(" ")
+        row = {}
+        for key, value in re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', rest):
+            if value.startswith('"'):
+                row[key] = json.loads(value)
+            elif re.fullmatch(r"-?\d+", value) and key not in ("table", "build_id"):
+                row[key] = int(value)
+            elif value.startswith("0x"):
+                row[key] = int(value, 16)
+            else:
+                row[key] = value
+        rows[kind].append(row)
+    return rows
+
+
+ROWS = rows_of_dump()
+CWD = next((r["text"][4:] for r in ROWS["attribute"] if r["text"].startswith("cwd=")), None)
+
+
+# ---- from frames to places
+
+def line_of(code, offset):
+    table, line, at = bytes.fromhex(code["table"]), code["first_line"], 0
+    if offset is None:
+        return line
+    if code["version"] == 0x0309:
+        for step, up in zip(table[::2], table[1::2]):
+            at += step
+            if at > offset:
+                break
+            line += up - 256 if up > 127 else up
+        return line
+    assert code["version"] == 0x030b
+    i = 0
+    while i < len(table):
+        kind, units = table[i] >> 3 & 15, (table[i] & 7) + 1
+        assert kind == 13
+        value = table[i + 1]
+        assert value < 64
+        line += -(value >> 1) if value & 1 else value >> 1
+        if at <= offset < at + 2 * units:
+            return line
+        at += 2 * units
+        i += 2
+    return code["first_line"]
+
+
+CODE = {(r["process"], r["id"]): r for r in ROWS["code"]}
+IMAGE = {(r["process"], r["id"]): r for r in ROWS["image"]}
+SYMBOL, open_set = {}, []
+for r in ROWS["symbol"]:
+    open_set.append(r)
+    if not r["depth"]:
+        SYMBOL[r["process"], r["image"], r["offset"]] = open_set
+        open_set = []
+
+Place = collections.namedtuple("Place", "function file line begin python image named")
+
+
+def places(process, frame):
+    if "+" in frame:
+        number, offset = frame.split("+")
+        code = CODE[process, int(number)]
+        offset = None if offset == "?" else int(offset)
+        return [Place(code["name"], code["file"], line_of(code, offset), code["first_line"], True, "", True)]
+    number, address = frame.split(":")
+    image = IMAGE.get((process, int(number)))
+    offset = int(address, 16) - (image["base"] if image else 0)
+    name = image["name"] if image else ""
+    if (process, int(number), offset) in SYMBOL:
+        return [Place(s["name"], s["file"], s["line"], 0, False, name, True) for s in SYMBOL[process, int(number), offset]]
+    where = "%s+0x%x" % (name.split("/")[-1], offset) if image else "0x%x" % offset
+    return [Place(where, "", 0, 0, False, name, False)]
+
+
+STACK = {(r["process"], r["id"]): [p for f in r["frames"].split(",") for p in places(r["process"], f)] for r in ROWS["stack"]}
+
+
+def short(path):
+    for root in ("/site-packages/", "/dist-packages/"):
+        if root in path:
+            return path.split(root, 1)[1]
+    return path[len(CWD) + 1:] if CWD and path.startswith(CWD + "/") else path
+
+
+def text(p):
+    if p.file:
+        return "%s (%s:%d)" % (p.function, short(p.file), p.line) if p.line else "%s (%s)" % (p.function, short(p.file))
+    return "%s (%s)" % (p.function, p.image.split("/")[-1]) if p.named and p.image else p.function
+
+
+def users(path):
+    return path and path[0] != "<" and not any(s in path for s in ("/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"))
+
+
+def site(stack):
+    python = [p for p in stack or () if p.python]
+    mine = [p for p in python if users(p.file)]
+    native = [p for p in stack or () if not p.python and p.file and p.line]
+    return (mine or python or native or [None])[0]
+
+
+# ---- events
+
+CALL = {}
+for r in ROWS["api"]:
+    r["frames"] = STACK.get((r["process"], r["stack"]))
+    CALL[r["process"], r["corr"]] = r
+GPU = []
+for kind in ("kernel", "graph", "memcpy", "memset"):
+    launched = set()
+    for r in ROWS[kind]:
+        r["kind"] = kind
+        r["call"] = CALL.get((r["process"], r["corr"]))
+        r["frames"] = r["call"]["frames"] if r["call"] else None
+        r["ns"] = r["duration"] if r["start"] or r["duration"] else None
+        GPU.append(r)
+for r in ROWS["sample"]:
+    r["frames"] = STACK.get((r["process"], r["stack"]))
+
+HAS_CALLS = any(r["stack"] for r in ROWS["api"])
+HAS_SAMPLES = bool(ROWS["sample"])
+
+
+def api_name(name, any_version=True):
+    return re.sub(r"_v\d{4}\d*$" if any_version else r"_v\d{4}$", "", name)
+
+
+def kernel_name(r):
+    if r["kind"] == "graph":
+        return "CUDA graph"
+    m = re.match(r"_Z(\d+)", r["name"])
+    return r["name"][m.end():m.end() + int(m[1])] if m else r["name"]
+
+
+def firsts(rows):
+    seen, out = set(), []
+    for r in rows:
+        key = r["process"], r["corr"]
+        if r["call"] and key not in seen:
+            seen.add(key)
+            out.append(r)
+    return out
+
+
+KERNELS = [r for r in GPU if r["kind"] in ("kernel", "graph")]
+LAUNCHED = {id(r) for r in firsts(KERNELS)}
+
+
+def tenths(part, whole):
+    return (part * 2000 + whole) // (2 * whole) / 10 if whole else 0
+
+
+# ---- comparing
+
+failures = 0
+
+
+def report(name, *args):
+    return json.loads(gprof("report", "-r", name, "-f", "json", *args))
+
+
+def compare(what, got, want, order=None):
+    """Rows as sets; then that they are in order."""
+    global failures
+    a = collections.Counter(json.dumps(r, sort_keys=True) for r in got)
+    b = collections.Counter(json.dumps(r, sort_keys=True) for r in want)
+    bad = [] if a == b else ["printed %s" % x for x in (a - b)][:3] + ["wanted %s" % x for x in (b - a)][:3]
+    if order and [order(r) for r in got] != sorted(order(r) for r in got):
+        bad.append("not in order")
+    if not want and "plain" not in TRACE and what not in MAY_BE_EMPTY:
+        bad.append("nothing to compare")
+    print("%-40s %5d rows %s" % (what, len(want), "equal" if not bad else "DIFFER"))
+    for b in bad:
+        print("   ", b)
+    failures += bool(bad)
+
+
+MAY_BE_EMPTY = set()
+
+
+def view(stack, by, n):
+    if by == "line":
+        p = site(stack)
+        return [p] if p else []
+    frames = [p for p in stack if by == "mixed" or p.python == (by == "python")]
+    return frames[:n] if n else frames
+
+
+def check_stacks(by, n):
+    sums = {}
+
+    def at(stack):
+        key = " <- ".join(text(p) for p in view(stack, by, n)) or GONE
+        return sums.setdefault(key, dict(gpu_ns=0, call_ns=0, calls=0, kernels=0, bytes=0, samples=0, stack=key))
+
+    for r in ROWS["api"]:
+        if r["frames"]:
+            at(r["frames"])["call_ns"] += r["duration"]
+            at(r["frames"])["calls"] += 1
+    for r in GPU:
+        if r["frames"]:
+            at(r["frames"])["gpu_ns"] += r["ns"] or 0
+            at(r["frames"])["kernels"] += r["kind"] == "kernel"
+            at(r["frames"])["bytes"] += r["bytes"] if r["kind"] == "memcpy" else 0
+    for r in ROWS["sample"]:
+        if r["frames"]:
+            at(r["frames"])["samples"] += 1
+    for s in sums.values():
+        if not HAS_SAMPLES:
+            s["samples"] = None
+        if not HAS_CALLS:
+            s.update(gpu_ns=None, call_ns=None, calls=None, kernels=None, bytes=None)
+    compare("stacks --by %s --group-by-stack %d" % (by, n), report("stacks", "--by", by, "--group-by-stack", str(n)),
+            list(sums.values()), lambda r: (-(r["gpu_ns"] or 0), -(r["call_ns"] or 0), -(r["samples"] or 0)))
+
+
+def check_call_sites():
+    names, sums = collections.Counter(), {}
+    for r in ROWS["api"]:
+        name = api_name(r["name"], False)
+        p = site(r["frames"]) or (r["frames"] or [None])[0]
+        names[name] += r["duration"]
+        sums.setdefault((name, text(p) if p else None), []).append(r["duration"])
+    got = report("call_sites")
+    want = [dict(name=k[0], total_ns=sum(v), name_pct=tenths(sum(v), names[k[0]]), calls=len(v), avg_ns=sum(v) // len(v), max_ns=max(v),
+                 call_site=k[1]) for k, v in sums.items()]
+    for name in names:      # the tenth and those below it may be equal in time: only the sums are certain
+        of = sorted((w for w in want if w["name"] == name), key=lambda w: -w["total_ns"])
+        if len(of) > 11:
+            rest = of[10:]
+            assert of[9]["total_ns"] != of[10]["total_ns"], "choose another seed"
+            want = [w for w in want if w not in rest]
+            want.append(dict(name=name, total_ns=sum(w["total_ns"] for w in rest), calls=sum(w["calls"] for w in rest),
+                             name_pct=tenths(sum(w["total_ns"] for w in rest), names[name]),
+                             avg_ns=sum(w["total_ns"] for w in rest) // sum(w["calls"] for w in rest),
+                             max_ns=max(w["max_ns"] for w in rest), call_site="(%d more)" % len(rest)))
+    compare("call_sites", got, want, lambda r: (-names[r["name"]], r["name"], str(r["call_site"])[-5:] == "more)", -r["total_ns"]))
+    both = report("cuda_api_sum", "--stacks")
+    assert both["call_sites"] == got and len(both["cuda_api_sum"]) == len(names)
+
+
+def check_launch_sites(each):
+    sums, kinds = {}, {}
+    for r in KERNELS:
+        p = site(r["frames"])
+        key = ((p.function, p.file, p.line, p.begin) if p else None,)
+        name = kernel_name(r)
+        kinds.setdefault(key, collections.Counter())[name] += r["ns"] or 0
+        s = sums.setdefault(key + ((name,) if each else ()), collections.Counter())
+        s["gpu_ns"] += r["ns"] or 0
+        s["kernels"] += 1
+        s["launches"] += id(r) in LAUNCHED
+        s["timed"] += r["ns"] is not None
+    whole, want = sum(s["gpu_ns"] for s in sums.values()), []
+    for key, s in sums.items():
+        p = key[0]
+        most = kinds[key[:1]].most_common(2)
+        assert each or len(most) < 2 or most[0][1] != most[1][1], "choose another seed"
+        want.append(dict(gpu_pct=tenths(s["gpu_ns"], whole), gpu_ns=s["gpu_ns"], kernels=s["kernels"], avg_ns=s["gpu_ns"] // max(s["timed"], 1),
+                         launches=s["launches"], names=1 if each else len(kinds[key[:1]]), file=short(p[1]) if p and p[1] else None,
+                         line=p[2] or None if p else None, function=p[0] if p else None, kernel=key[1] if each else most[0][0]))
+        if not s["timed"]:
+            want[-1].update(gpu_pct=None, gpu_ns=None, avg_ns=None)
+    name = "launch_sites:kernels" if each else "launch_sites"
+    got = report(name)
+    compare(name, got, want, lambda r: -(r["gpu_ns"] or 0))
+    nsys = list(csv.DictReader(io.StringIO(gprof("report", "-r", "cuda_gpu_kern_sum", "-f", "csv"))))
+    graphs = sum(r["duration"] for r in ROWS["graph"])
+    assert sum(r["gpu_ns"] or 0 for r in got) == sum(int(r["Total Time (ns)"] or 0) for r in nsys) + graphs, "not the time of all kernels"
+
+
+def check_lines(*args, file="*", function="*"):
+    sums = {}
+
+    def at(frames):
+        p = site(frames)
+        if not p or not p.file or not p.line or not fnmatch.fnmatchcase(p.function, function):
+            return collections.Counter()
+        if not any(fnmatch.fnmatchcase(x, file) for x in (p.file, short(p.file), p.file.split("/")[-1])):
+            return collections.Counter()
+        return sums.setdefault((p.file, p.line), collections.Counter())
+
+    for r in ROWS["api"]:
+        at(r["frames"])["blocked_ns"] += r["duration"]
+    for r in GPU:
+        if r["kind"] == "memcpy":
+            at(r["frames"])["bytes"] += r["bytes"]
+        else:
+            at(r["frames"])["gpu_ns"] += r["ns"] or 0
+            at(r["frames"])["launches"] += id(r) in LAUNCHED
+    for r in ROWS["sample"]:
+        if r["frames"]:
+            at(r["frames"])["python_samples" if r["frames"][0].python else "native_samples"] += 1
+    source = {r["name"]: r["text"].split("\n") for r in ROWS["source"]}
+    want = []
+    for (path, line), s in sums.items():
+        text_of = source.get(path, [])
+        want.append(dict(file=short(path), line=line, source=text_of[line - 1] if line <= len(text_of) else None,
+                         **{k: s[k] if HAS_SAMPLES else None for k in ("python_samples", "native_samples")},
+                         **{k: s[k] if HAS_CALLS else None for k in ("gpu_ns", "launches", "bytes", "blocked_ns")}))
+    full = {short(k[0]): k[0] for k in sums}
+    compare("lines " + " ".join(args), report("lines", *args), want, lambda r: (full[r["file"]], r["line"]))
+
+
+def check_cpu_sum(samples, *args):
+    own, total, functions = collections.Counter(), collections.Counter(), {}
+    for r in samples:
+        keys = [(p.function, p.file if p.python else p.image, p.begin, p.python) for p in r["frames"] or ()]
+        for key, p in zip(keys, r["frames"] or ()):
+            functions.setdefault(key, p)
+        own.update(keys[:1])
+        total.update(set(keys))
+    first = {}
+    for stack in STACK.values():        # a native function is shown with the file that it was first seen with
+        for p in stack:
+            first.setdefault((p.function, p.file if p.python else p.image, p.begin, p.python), p)
+    want = [dict(function=k[0], file=short(first[k].file) if first[k].file else first[k].image or None, line=k[2] or None, self_samples=own[k],
+                 total_samples=n, self_pct=tenths(own[k], len(samples)), total_pct=tenths(n, len(samples))) for k, n in total.items()]
+    compare("cpu_sum " + " ".join(args), report("cpu_sum", *args), want, lambda r: (-r["self_samples"], -r["total_samples"]))
+
+
+def check_idle():
+    idle = {}
+    for process in {r["process"] for r in GPU}:
+        busy = sorted((r["start"], r["start"] + r["ns"]) for r in GPU if r["process"] == process and r["ns"] and r["start"])
+        idle[process], end = [], busy[0][1]
+        for a, b in busy:
+            if a > end:
+                idle[process].append((end, a))
+            end = max(end, b)
+    pid = {r["number"]: r["pid"] for r in ROWS["process"]}
+    main = {r["process"]: r["id"] for r in ROWS["thread"] if r["tid"] == pid[r["process"]]}
+    whole = sum(b - a for spans in idle.values() for a, b in spans)
+    sums = {}
+
+    def at(key):
+        return sums.setdefault(key or SITE, [0, 0])
+
+    for r in ROWS["api"]:
+        if r["thread"] == main[r["process"]]:
+            ns = sum(max(0, min(b, r["start"] + r["duration"]) - max(a, r["start"])) for a, b in idle[r["process"]])
+            if ns:
+                at(" <- ".join([api_name(r["name"])] + [text(p) for p in r["frames"] or ()]))[1] += ns
+    n = 0
+    for r in ROWS["sample"]:
+        mine = r["thread"] == main[r["process"]] if r["thread"] else r["tid"] == pid[r["process"]]
+        if mine and any(a <= r["start"] < b for a, b in idle[r["process"]]):
+            at(" <- ".join(text(p) for p in r["frames"] or ()))[0] += 1
+            n += 1
+    want = [dict(samples=s if HAS_SAMPLES else None, samples_pct=tenths(s, n) if HAS_SAMPLES else None, call_ns=ns, idle_pct=tenths(ns, whole), stack=k)
+            for k, (s, ns) in sums.items()]
+    compare("idle_stacks", report("idle_stacks"), want, lambda r: (-(r["samples"] or 0), -r["call_ns"]))
+
+
+if __name__ == "__main__":
+    if not HAS_SAMPLES:
+        MAY_BE_EMPTY |= {"cpu_sum ", "cpu_sum --step 2:4"}
+    if not any(p.python for s in STACK.values() for p in s):
+        MAY_BE_EMPTY |= {"lines --file train.py", "lines --function Model.*"}
+    for by in ("mixed", "native", "python", "line"):
+        for n in (0, 1, 3):
+            check_stacks(by, n)
+    check_call_sites()
+    check_launch_sites(False)
+    check_launch_sites(True)
+    check_lines()
+    check_lines("--file", "train.py", file="train.py")
+    check_lines("--function", "Model.*", function="Model.*")
+    check_cpu_sum(ROWS["sample"])
+    steps = [r for r in ROWS["step"] if 2 <= r["number"] <= 4]
+    inside = [r for r in ROWS["sample"] if any(s["process"] == r["process"] and s["start"] <= r["start"] < s["start"] + s["duration"] for s in steps)]
+    check_cpu_sum(inside, "--step", "2:4")
+    check_idle()
+    print("reports that differ: %d" % failures)
+    sys.exit(failures != 0)
