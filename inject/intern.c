@@ -1,5 +1,6 @@
 #include "inject/intern.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -29,7 +30,7 @@ struct intern {
 	uint32_t lock;
 	uint32_t used;
 	uint64_t bytes;                 /* of entries and tables, against setting string_limit */
-	uint32_t next_string, next_config;
+	uint32_t next_string, next_config, next_code;
 	/* By address of the text: most names are literals, and comparing costs a third of hashing and looking up. */
 	struct entry *recent[RECENT];
 };
@@ -162,13 +163,52 @@ static bool describe_config(struct stream *s, uint32_t id, const void *bytes)
 	return true;
 }
 
+/* What makes code objects equal, and behind it, not part of it, their table. */
+struct code_text {
+	struct code_row row;
+	uint64_t hash;
+	const void *table;
+};
+
+#define CODE_KEY offsetof(struct code_text, table)
+
+static bool describe_code(struct stream *s, uint32_t id, const struct code_text *text)
+{
+	struct code_row *row = stream_reserve(s, ROW_code, stream_tail(sizeof *row, text->row.bytes));
+
+	if (!row)
+		return false;
+	*row = text->row;
+	row->id = id;
+	memcpy(row + 1, text->table, text->row.bytes);
+	stream_publish(s, row);
+	return true;
+}
+
+static bool describe(struct stream *s, uint32_t id, uint32_t kind, const void *bytes, size_t n)
+{
+	switch (kind) {
+	case ROW_string: return describe_string(s, id, bytes, n);
+	case ROW_config: return describe_config(s, id, bytes);
+	default:         return describe_code(s, id, bytes);
+	}
+}
+
+static uint32_t *counter_of(struct intern *in, uint32_t kind)
+{
+	switch (kind) {
+	case ROW_string: return &in->next_string;
+	case ROW_config: return &in->next_config;
+	default:         return &in->next_code;
+	}
+}
+
 /* Describes first, then lets others find the id.  NULL when it cannot be described. */
 static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
 {
 	struct entry *e = find(in->table, hash, kind, bytes, n);
-	uint32_t *next = kind == ROW_string ? &in->next_string : &in->next_config;
+	uint32_t *next = counter_of(in, kind);
 	uint32_t id;
-	bool ok;
 
 	if (e)
 		return e;
@@ -182,8 +222,7 @@ static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, 
 	e->len = (uint32_t)n;
 	e->id = id = __atomic_add_fetch(next, 1, __ATOMIC_RELAXED);
 	memcpy(e->bytes, bytes, n);
-	ok = kind == ROW_string ? describe_string(s, e->id, bytes, n) : describe_config(s, e->id, bytes);
-	if (!ok) {      /* ids stay small: the reader has a table of them */
+	if (!describe(s, e->id, kind, bytes, n)) {      /* ids stay small: the reader has a table of them */
 		__atomic_compare_exchange_n(next, &id, id - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		return NULL;
 	}
@@ -267,7 +306,7 @@ uint32_t intern_text(struct stream *s, const char *text)
 	return id_of(e);
 }
 
-static size_t utf8_put(char *out, uint32_t c)
+size_t utf8_put(char *out, uint32_t c)
 {
 	if (c < 0x80) {
 		out[0] = (char)c;
@@ -319,6 +358,17 @@ uint32_t intern_config(struct stream *s, struct config_row *config)
 	config->id = 0;
 	config->id = in ? id_of(intern(s, in, ROW_config, config, sizeof *config)) : 0;
 	return config->id;
+}
+
+uint32_t intern_code(struct stream *s, struct code_row *code, const void *table)
+{
+	struct intern *in = intern_self();
+	struct code_text text = { .row = *code, .table = table };
+
+	text.row.id = 0;
+	text.hash = hash_of(table, code->bytes, ROW_code);
+	code->id = in ? id_of(intern(s, in, ROW_code, &text, CODE_KEY)) : 0;
+	return code->id;
 }
 
 void intern_attribute(struct stream *s, const char *key, const char *value)

@@ -23,6 +23,9 @@ uint32_t intern_bytes(struct stream *s, const char *text, size_t n);
 /* Zero-terminated; NULL is 0. */
 uint32_t intern_text(struct stream *s, const char *text);
 
+/* One character as UTF-8, 1 to 4 bytes; how many. */
+size_t utf8_put(char *out, uint32_t c);
+
 /* wchar_t text as UTF-8 into at most size bytes, whole characters only; the length, no terminating zero. */
 size_t utf8_of(char *out, size_t size, const wchar_t *text);
 
@@ -31,6 +34,12 @@ uint32_t intern_wide(struct stream *s, const wchar_t *text);
 
 /* Id of a launch configuration; config->id is filled in. */
 uint32_t intern_config(struct stream *s, struct config_row *config);
+
+/*
+ * Id of a Python code object with that line table, which is not kept: equal names, file, line and 64 bits of hash are equal.
+ * code->id is filled in.
+ */
+uint32_t intern_code(struct stream *s, struct code_row *code, const void *table);
 
 /* "key=value" about this process (attribute row); at most 1000 bytes. */
 void intern_attribute(struct stream *s, const char *key, const char *value);

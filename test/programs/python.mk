@@ -5,3 +5,12 @@ host-programs: $(PYLINE)
 $(PYLINE): trace/pyline.c trace/pyline.h
 	@mkdir -p $(@D); echo "  CC    $< (for ctypes)"
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) -iquote . -O2 -g -fPIC -shared -o $@ $<
+
+# The injected object's own code, without its doors, over the unit tests' arena.
+PYWALK := $(B)/test/programs/libpywalk.so
+host-programs: $(PYWALK)
+
+$(PYWALK): $(filter-out %/entry.o %/lifecycle.o,$(INJECT)) $(B)/pic/trace/pyline.o $(B)/pic/test/unit/inject/fake.o \
+	   $(B)/pic/test/programs/python/pywalk.o
+	@mkdir -p $(@D); echo "  LINK  $@"
+	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,--no-undefined -Wl,-Bsymbolic -ldl -lpthread

@@ -201,3 +201,26 @@ TEST(a_lock_that_was_held_while_the_process_was_forked_is_free)
 	CHECK(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin < LOCK_WAIT_NS / 10);
 	CHECK_EQ(lock, guest->epoch);
 }
+
+TEST(code_objects_are_one_when_names_lines_and_table_are)
+{
+	struct code_row a = { .name = 1, .file = 2, .first_line = 3, .version = 0x030b, .bytes = 5 }, b = a;
+	const struct code_row *row;
+	struct stream *s;
+	uint32_t id;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	id = intern_code(s, &a, "table");
+	CHECK(id != 0);
+	CHECK_EQ(intern_code(s, &b, "table"), id);
+	CHECK(intern_code(s, &b, "tablE") != id);
+	b.first_line = 4;
+	CHECK(intern_code(s, &b, "table") != id);
+	CHECK_EQ(fake_count(ROW_code), 3);
+	row = fake_row(ROW_code, 0);
+	CHECK_EQ(row->id, id);
+	CHECK_EQ(row->bytes, 5);
+	CHECK(memcmp(row + 1, "table", 5) == 0);
+	stream_leave(s);
+}

@@ -1,0 +1,238 @@
+/*
+ * The walker of inject/python.c for Python scripts, through ctypes, over an arena without a collector: what it says of the thread that
+ * calls is held against what the interpreter says (test/e2e/pywalk_check.py).
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inject/python_state.h"
+#include "inject/stream.h"
+#include "test/unit/inject/fake.h"
+#include "trace/pyline.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define MAX_FRAMES 4096u
+
+/* The doors are not here. */
+void lifecycle_at_exit(void);
+void modules_init(void);
+
+void lifecycle_at_exit(void)
+{
+}
+
+void modules_init(void)
+{
+}
+
+EXPORT int pywalk_start(void);
+EXPORT int pywalk_ready(void);
+EXPORT const char *pywalk_why(void);
+EXPORT int pywalk_stack(char *out, int size);
+EXPORT int pywalk_depth(void);
+EXPORT double pywalk_ns(int what, int rounds, int max);
+EXPORT int pywalk_spoil(int what, unsigned value);
+EXPORT int pywalk_garbage(unsigned seed, int rounds);
+EXPORT void pywalk_spin_until_the_end(void);
+
+/* Rows by id, found again when an id is new. */
+static struct {
+	const struct code_row *codes[1 << 16];
+	const struct string_row *strings[1 << 16];
+} rows;
+
+static void note_row(const struct row_head *head, const void *row, void *arg)
+{
+	(void)arg;
+	if (head->kind == ROW_code && ((const struct code_row *)row)->id < 1 << 16)
+		rows.codes[((const struct code_row *)row)->id] = row;
+	if (head->kind == ROW_string && ((const struct string_row *)row)->id < 1 << 16)
+		rows.strings[((const struct string_row *)row)->id] = row;
+}
+
+int pywalk_start(void)
+{
+	fake_session(256, 64);
+	return getpid();
+}
+
+int pywalk_ready(void)
+{
+	for (int i = 0; i < 1024 && !python_ready(); i++)
+		;
+	return python_ready();
+}
+
+const char *pywalk_why(void)
+{
+	return python.why_off ? python.why_off : "";
+}
+
+static int add_string(char *out, size_t size, uint32_t id)
+{
+	const struct string_row *row = rows.strings[id & 0xffff];
+
+	return snprintf(out, size, "%.*s\x1f", row ? (int)row->bytes : 1, row ? (const char *)(row + 1) : "?");
+}
+
+/* file, name, line of each frame, innermost first, fields ended by 0x1f, frames by 0x1e.  Bytes written, or -1 - the frame that failed. */
+int pywalk_stack(char *out, int size)
+{
+	struct py_frame frames[MAX_FRAMES];
+	struct stream *s = stream_enter();
+	uint32_t n = python_walk(NULL, frames, MAX_FRAMES, 0);
+	int used = 0;
+
+	out[0] = '\0';
+	if (!s)
+		return -1;
+	for (uint32_t i = 0; i < n && used < size - 8192; i++) {
+		uint32_t id = python_code_id(s, &frames[i]);
+		const struct code_row *row;
+		struct pyline code;
+
+		if (id == PY_HIDDEN)
+			continue;
+		if (!id || id >= 1 << 16) {
+			stream_leave(s);
+			return -1 - (int)i;
+		}
+		if (!rows.codes[id])
+			fake_rows(note_row, NULL);
+		row = rows.codes[id];
+		if (!row) {
+			stream_leave(s);
+			return -1 - (int)i;
+		}
+		code = (struct pyline){ row->version, row->first_line, (const uint8_t *)(row + 1), row->bytes };
+		used += add_string(out + used, 4096, row->file);
+		used += add_string(out + used, 4096, row->name);
+		used += snprintf(out + used, 64, "%ld\x1e", (long)pyline_of(&code, frames[i].offset));
+	}
+	stream_leave(s);
+	return used;
+}
+
+int pywalk_depth(void)
+{
+	struct py_frame frames[MAX_FRAMES];
+
+	return (int)python_walk(NULL, frames, MAX_FRAMES, 0);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Best of several, ns a stack: 0 walk, 1 walk and code ids, 2 guarded walk, 3 launch site. */
+double pywalk_ns(int what, int rounds, int max)
+{
+	static struct py_frame frames[MAX_FRAMES];
+	struct stream *s = stream_enter();
+	double best = 1e18;
+	uint64_t sum = 0;
+
+	for (int repeat = 0; s && repeat < 9; repeat++) {
+		double begin = now(), took;
+
+		for (int i = 0; i < rounds; i++) {
+			uint32_t n = what == 3 ? 0 : python_walk(NULL, frames, (uint32_t)max, what == 2 ? PY_GUARDED : 0);
+
+			for (uint32_t j = 0; what == 1 && j < n; j++)
+				sum += python_code_id(s, &frames[j]);
+			sum += n;
+		}
+		took = (now() - begin) / rounds;
+		best = took < best ? took : best;
+	}
+	if (s)
+		stream_leave(s);
+	return sum ? best : best;
+}
+
+/*
+ * Wrong layouts, as another interpreter would have them, each from the start: what 0: all offsets at random from this seed, 1: the
+ * n-th one off by 8.  Then verified and walked, guarded first as always.  Returns the depth that was found.
+ */
+int pywalk_spoil(int what, unsigned value)
+{
+	struct py_layout good = python.layout, *l = &python.layout;
+	uint16_t *first = &l->state_frame, *last = &l->runtime_interpreters;
+	size_t n = (size_t)(last - first) + 1;
+	int depth;
+
+	if (what == 0)
+		for (size_t i = 0; i < n; i++)
+			first[i] = (uint16_t)((value = value * 1103515245 + 12345) >> 16 & 0xff8);
+	else
+		first[value % n] += 8;
+	l->runtime_finalizing = good.runtime_finalizing;        /* checked before anything is known */
+	l->runtime_interpreters = good.runtime_interpreters;
+	python.phase = PY_FOUND;
+	depth = pywalk_depth();
+	*l = good;
+	python.phase = PY_FOUND;
+	python_ready();
+	return depth;
+}
+
+/*
+ * Thread states made of garbage, as a thread that died leaves them: a chain of frames that runs through readable memory of random
+ * words, into a page that is not mapped, and in circles.  Frames found by guarded walks; none of them is believed to be a code object.
+ */
+int pywalk_garbage(unsigned seed, int rounds)
+{
+	const size_t size = 1 << 16;
+	uint64_t *memory = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct stream *s = stream_enter();
+	struct py_frame frames[64];
+	int believed = 0;
+
+	munmap((char *)memory + size, size);
+	for (int round = 0; s && round < rounds; round++) {
+		for (size_t i = 0; i < size / 8; i++) {
+			seed = seed * 1103515245 + 12345;
+			memory[i] = seed >> 28 < 10 ? (uint64_t)(uintptr_t)memory + (seed >> 8 & (2 * size - 8)) :
+				    seed >> 28 < 13 ? (uint64_t)seed << 16 : seed >> 28 < 15 ? 0 : seed >> 8;
+		}
+		uint32_t n = python_walk(memory + (seed >> 16 & 4095), frames, 64, PY_GUARDED);
+
+		for (uint32_t i = 0; i < n; i++)
+			believed += python_code_id(s, &frames[i]) != 0;
+	}
+	if (s)
+		stream_leave(s);
+	munmap(memory, size);
+	return s ? believed : -1;
+}
+
+static uint64_t loops, ended;
+
+static void at_end(void)
+{
+	fprintf(stderr, "walks %lu, without frames %lu\n", (unsigned long)loops, (unsigned long)ended);
+}
+
+/* A thread that walks on while Python ends around it. */
+void pywalk_spin_until_the_end(void)
+{
+	static char out[1 << 20];
+
+	atexit(at_end);
+	for (;;) {
+		int n = pywalk_stack(out, sizeof out);
+
+		loops++;
+		ended += n <= 0;
+	}
+}
