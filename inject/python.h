@@ -39,8 +39,11 @@ bool python_ready(void);
 /* The innermost max frames, innermost first.  state NULL: those of the calling thread.  0: it runs no Python. */
 uint32_t python_walk(const void *state, struct py_frame *out, uint32_t max, unsigned how);
 
-/* Id of a frame's code object, described by rows when it is new; PY_HIDDEN; 0: it cannot be described.  Synchronous. */
+/* Id of a frame's code object, described by rows when it is new; PY_HIDDEN; 0: it cannot be described. */
 uint32_t python_code_id(struct stream *s, const struct py_frame *frame);
+
+/* The same in a signal handler, where a frame may name what is a code object no longer, or not yet. */
+uint32_t python_code_id_guarded(struct stream *s, const struct py_frame *frame);
 
 /* Does its file lie in a library's folder, or in the interpreter itself?  Of a frame that python_code_id() has just described. */
 bool python_is_library(const struct py_frame *frame);

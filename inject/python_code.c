@@ -26,17 +26,17 @@ static struct known *place_of(uint64_t code)
 	return &places[code * 0x9e3779b97f4a7c15ull >> 52];
 }
 
-/* What is looked at in a code object: one or two cache lines. */
-static void read_fields(struct known *k, uint64_t code)
+/* What is looked at in a code object, or in a copy of its begin: one or two cache lines. */
+static void read_fields(struct known *k, uint64_t code, uint64_t from)
 {
 	const struct py_layout *l = &python.layout;
 
 	k->epoch = guest->epoch;
 	k->code = code;
-	k->file = py_load64(code + l->code_file);
-	k->name = py_load64(code + l->code_name);
-	k->lines = py_load64(code + l->code_lines);
-	k->first_line = py_load32(code + l->code_first_line);
+	k->file = py_load64(from + l->code_file);
+	k->name = py_load64(from + l->code_name);
+	k->lines = py_load64(from + l->code_lines);
+	k->first_line = py_load32(from + l->code_first_line);
 }
 
 static bool is_known(const struct known *place, struct known *k)
@@ -175,7 +175,9 @@ static void describe(struct stream *s, struct known *k)
 
 	k->id = 0;
 	k->library = 0;
-	name = l->code_qualname ? py_load64(k->code + l->code_qualname) : k->name;
+	name = k->name;
+	if (l->code_qualname && !peek(&name, k->code + l->code_qualname, sizeof name))
+		return;
 	n = read_text(text, name);
 	if (n < 0 || !read_table(&row, &table, k->lines))
 		return;
@@ -192,16 +194,10 @@ static void describe(struct stream *s, struct known *k)
 	k->id = intern_code(s, &row, (const void *)(uintptr_t)table);
 }
 
-static uint32_t known_or_described(struct stream *s, struct known *k, uint64_t code)
+static uint32_t known_or_described(struct stream *s, struct known *k)
 {
-	struct known *place = place_of(code);
-	uint64_t type;
+	struct known *place = place_of(k->code);
 
-	/* What was described was a code object; of anything else that is to be seen first. */
-	if (unlikely(!code || place->code != code) &&
-	    (!peek_plausible(code) || !peek(&type, code + python.layout.object_type, sizeof type) || type != python.symbols.code_type))
-		return 0;
-	read_fields(k, code);
 	if (likely(is_known(place, k)))
 		return k->id;
 	describe(s, k);
@@ -212,9 +208,31 @@ static uint32_t known_or_described(struct stream *s, struct known *k, uint64_t c
 
 uint32_t python_code_id(struct stream *s, const struct py_frame *frame)
 {
+	uint64_t code = frame->code, type;
 	struct known k;
 
-	return known_or_described(s, &k, frame->code);
+	/* What was described was a code object; of anything else that is to be seen first. */
+	if (unlikely(!code || place_of(code)->code != code) &&
+	    (!peek_plausible(code) || !peek(&type, code + python.layout.object_type, sizeof type) || type != python.symbols.code_type))
+		return 0;
+	read_fields(&k, code, code);
+	return known_or_described(s, &k);
+}
+
+uint32_t python_code_id_guarded(struct stream *s, const struct py_frame *frame)
+{
+	const struct py_layout *l = &python.layout;
+	uint64_t type;
+	struct known k;
+	char copy[192];
+
+	if (!peek_plausible(frame->code) || l->code_size > sizeof copy || !peek(copy, frame->code, l->code_size))
+		return 0;
+	memcpy(&type, copy + l->object_type, sizeof type);
+	if (type != python.symbols.code_type)
+		return 0;
+	read_fields(&k, frame->code, (uint64_t)(uintptr_t)copy);
+	return known_or_described(s, &k);
 }
 
 bool python_is_library(const struct py_frame *frame)
@@ -223,6 +241,6 @@ bool python_is_library(const struct py_frame *frame)
 
 	if (place_of(frame->code)->code != frame->code)
 		return false;
-	read_fields(&k, frame->code);
+	read_fields(&k, frame->code, frame->code);
 	return is_known(place_of(frame->code), &k) && k.library;
 }
