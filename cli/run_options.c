@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/run.h"
 #include "cli/run_capture.h"
+#include "cli/run_stacks.h"
 #include "cli/words.h"
 #include "trace/version.h"
 
@@ -22,6 +23,7 @@ static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
 static bool start_later;
 static const char *wait_for, *transport;
 static struct capture_wish wish;
+static struct stacks_wish stacks;
 
 /* What was asked for and does not happen. */
 static struct ignored {
@@ -509,6 +511,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	wait_for = "primary";
 	transport = "auto";
 	wish = (struct capture_wish){ 0 };
+	stacks = (struct stacks_wish){ 0 };
 	first = options_parse(&cmd_run, argc, argv, true);
 	if (first < 0)
 		return first;
@@ -525,6 +528,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	r.config.start_later = start_later;
 	if (capture_settle(&r.config, &wish) < 0)
 		return OPTIONS_FAILED;
+	stacks_settle(&r.config, &stacks);
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
 	r.config.transport = strcmp(transport, "shm") == 0    ? TRANSPORT_SHM
 			     : strcmp(transport, "pipe") == 0 ? TRANSPORT_PIPE

@@ -15,6 +15,7 @@
 #include "inject/cupti_yield.h"
 #include "inject/intern.h"
 #include "inject/lifecycle.h"
+#include "inject/stacks.h"
 #include "inject/windows.h"
 
 struct tracer tracer;
@@ -226,6 +227,7 @@ void cupti_start(void)
 	if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL) || tracer.parent_had_cuda || !session_connect())
 		return;
 	begin = clock_now();
+	stacks_start();
 	if (guest->config.trace_cuda)
 		start();
 	health_cost(COST_cupti, begin);

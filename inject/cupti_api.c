@@ -9,6 +9,7 @@
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
 #include "inject/intern.h"
+#include "inject/stacks.h"
 #include "inject/windows.h"
 
 #define MAX_CBID 1024u          /* 13.0 has 523 runtime and 807 driver callbacks; names beyond are looked up at each call */
@@ -25,6 +26,15 @@ static const uint8_t classes[3][MAX_CBID] = {
 #define CUPTI_CALL(domain, cbid, class, name) [DOMAIN_##domain][cbid] = CLASS_##class,
 #include "inject/cupti_calls.def"
 #undef CUPTI_CALL
+};
+
+/* Whose threshold says whether a call was slow enough for its stack. */
+static const uint8_t stack_classes[] = {
+	[CLASS_NONE] = STACKS_OTHER, [CLASS_LAUNCH] = STACKS_KERNEL, [CLASS_GRAPH] = STACKS_KERNEL, [CLASS_BUILD] = STACKS_OTHER,
+	[CLASS_SYNC] = STACKS_SYNC, [CLASS_EVENT] = STACKS_SYNC, [CLASS_COPY] = STACKS_MEMORY, [CLASS_SET] = STACKS_MEMORY,
+	[CLASS_ALLOC] = STACKS_MEMORY, [CLASS_HOST] = STACKS_KERNEL, [CLASS_LOAD] = STACKS_OTHER, [CLASS_RECORD] = STACKS_OTHER,
+	[CLASS_ELAPSED] = STACKS_OTHER, [CLASS_INSTANTIATE] = STACKS_OTHER, [CLASS_START] = STACKS_OTHER, [CLASS_STOP] = STACKS_OTHER,
+	[CLASS_TEARDOWN] = STACKS_OTHER,
 };
 
 static uint32_t names[3][MAX_CBID];     /* string ids; 0: not yet interned */
@@ -158,7 +168,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	int64_t start, end;
 	bool wanted;
 	struct api_row *row;
-	uint32_t name;
+	uint32_t name, stack = 0;
 	int result;
 
 	if (unlikely(class == CLASS_SYNC) && gate_now() & GATE_LAUNCHES)
@@ -182,6 +192,8 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	if (!s)
 		return;
 	name = name_of(s, domain, cbid, d->function);   /* before the reserve: it may write a row of its own */
+	if (unlikely(end - start >= stacks_slow[stack_classes[class]]))
+		stack = stacks_capture(s, &(struct stack_want){ 0 });
 	row = stream_reserve(s, ROW_api, sizeof *row);
 	if (row) {
 		*row = (struct api_row){
@@ -194,6 +206,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 			.cbid = (uint32_t)domain << 16 | cbid,
 			.result = result,
 			.step = -1,
+			.stack = stack,
 		};
 		stream_publish(s, row);
 	}

@@ -13,6 +13,7 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_client.h"
 #include "inject/cupti_yield.h"
+#include "inject/stacks.h"
 #include "inject/stream.h"
 #include "inject/windows.h"
 
@@ -138,6 +139,7 @@ static void *flusher_main(void *arg)
 			cupti_activity_sleep();
 		if (cupti_yield_returning() && tracer_usable() && !tracer.ending)
 			cupti_yield_flush();
+		stacks_look();
 		seen = asked;
 		__atomic_store_n(&flusher.done, seen, __ATOMIC_RELEASE);
 		futex_wake(&flusher.done);

@@ -237,7 +237,7 @@ static void domain_mark_ex(const void *domain, const struct nvtx_attributes *a)
 	if (!s)
 		return;
 	w = what_of(s, domain, a);
-	if (unlikely(w.watched))
+	if (unlikely(w.watched & ~WATCHED_STACK))
 		windows_mark(s, w.watched, w.name);
 	now = clock_now();
 	if (capture_nvtx() && (row = stream_reserve(s, ROW_mark, sizeof *row))) {

@@ -1,16 +1,47 @@
 #include "inject/peek.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
-#include "inject/session.h"
+/*
+ * A set of signals is read before it is looked at what is to be done with it, and that is nothing: a third of what reading through
+ * process_vm_readv() costs, and no sandbox forbids it.
+ */
+bool peek_mapped(uint64_t at)
+{
+	int saved = errno;
+	bool mapped = syscall(SYS_rt_sigprocmask, ~0, at, NULL, 8) == 0 || errno != EFAULT;
+
+	errno = saved;
+	return mapped;
+}
+
+/* Where process_vm_readv() is forbidden: between the look and the reading another thread could unmap it. */
+static bool peek_slowly(void *to, uint64_t from, size_t n)
+{
+	for (uint64_t at = from & ~7ull; at < from + n; at = (at & ~4095ull) + 4096)
+		if (!peek_mapped(at))
+			return false;
+	memcpy(to, (const void *)(uintptr_t)from, n);
+	return true;
+}
 
 bool peek(void *to, uint64_t from, size_t n)
 {
-	struct iovec here = { to, n }, there = { (void *)(uintptr_t)from, n };
-	int saved = errno;
-	ssize_t got = process_vm_readv(session_real_pid(), &here, 1, &there, 1, 0);
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)from, n };
+	int saved = errno, why;
+	ssize_t got;
 
+	if (!n || from + n < from)
+		return !n;
+	got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0);
+	why = errno;
 	errno = saved;
-	return got >= 0 && (size_t)got == n;
+	if (got == (ssize_t)n)
+		return true;
+	return got < 0 && why != EFAULT && peek_slowly(to, from, n);
 }

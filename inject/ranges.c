@@ -1,5 +1,7 @@
 #include "inject/ranges.h"
 
+#include "inject/stacks.h"
+#include "inject/watch.h"
 #include "inject/windows.h"
 
 #define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
@@ -59,7 +61,16 @@ static int depth_in(const struct slot *slot, uint32_t depth, uint32_t domain)
 
 static inline uint32_t begins(struct stream *s, const struct range_what *what, uint64_t id, bool started)
 {
-	return unlikely(what->watched) ? windows_range_begin(s, what->watched, what->name, id, started) : 0;
+	uint32_t tag = 0;
+
+	if (likely(!what->watched))
+		return 0;
+	if (what->watched & ~WATCHED_STACK)
+		tag = windows_range_begin(s, what->watched, what->name, id, started);
+	/* Before the range's own time begins. */
+	if (what->watched & WATCHED_STACK && capture_nvtx())
+		stacks_range(s, id);
+	return tag;
 }
 
 static inline void ended(struct stream *s, uint32_t tag, bool abandoned)

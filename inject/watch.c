@@ -14,7 +14,9 @@ static struct {
 	uint32_t epoch;
 	unsigned n;
 	bool capture;
+	bool stacks;
 	struct glob_range range;                /* of --nvtx-capture */
+	struct glob_range traced;               /* of --nvtx-backtrace */
 	struct glob_range steps[CAPTURE_KINDS];
 	bool by_name[CAPTURE_KINDS];
 	uint64_t memo[MEMO];                    /* domain << 32 | string id, that were found to be none of ours; 0: none */
@@ -46,7 +48,9 @@ unsigned watch_init(struct stream *s, struct watched_kind kinds[CAPTURE_KINDS], 
 	watch.epoch = guest->epoch;
 	if (c->capture_range == RANGE_NVTX && c->nvtx_capture[0])
 		watch.capture = glob_range_parse(&watch.range, c->nvtx_capture, strlen(c->nvtx_capture)) == 0;
-	*any = watch.capture;
+	if (c->nvtx_backtrace[0])
+		watch.stacks = glob_range_parse(&watch.traced, c->nvtx_backtrace, strlen(c->nvtx_backtrace)) == 0;
+	*any = watch.capture || watch.stacks;
 	/* One a line: "kind=how", the kind may be empty. */
 	for (const char *p = c->steps; *p && watch.n < CAPTURE_KINDS; p = *end ? end + 1 : end) {
 		const char *is = strchr(p, '=');
@@ -92,6 +96,8 @@ uint32_t watch_name(uint32_t id, const char *text, size_t n, const void *domain)
 		in = names_domain_text(domain, &in_n);
 	if (watch.capture && glob_range_match(&watch.range, text, n, in, in_n))
 		found |= WATCHED_CAPTURE;
+	if (watch.stacks && glob_range_match(&watch.traced, text, n, in, in_n))
+		found |= WATCHED_STACK;
 	for (unsigned i = 0; i < watch.n; i++)
 		if (watch.by_name[i] && glob_range_match(&watch.steps[i], text, n, in, in_n))
 			found |= 1u << i;

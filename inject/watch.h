@@ -1,11 +1,12 @@
-/* Which NVTX ranges and marks mean something to capture: the range of --nvtx-capture, the steps of --step. */
+/* Which NVTX ranges and marks mean something to us: the range of --nvtx-capture, the steps of --step, those of --nvtx-backtrace. */
 #ifndef INJECT_WATCH_H
 #define INJECT_WATCH_H
 
 #include "inject/capture.h"
 #include "inject/stream.h"
 
-#define WATCHED_CAPTURE 0x80000000u     /* the capture range; else a bit for each kind of step */
+#define WATCHED_CAPTURE 0x80000000u     /* the capture range */
+#define WATCHED_STACK   0x40000000u     /* --nvtx-backtrace: the stack of its begin is wanted; else a bit for each kind of step */
 
 /* What marks the steps of a kind. */
 enum step_source { STEPS_NVTX, STEPS_PROFILER, STEPS_AUTO, STEPS_TORCH };

@@ -167,7 +167,8 @@ struct drop_cell {
 	X(flush,   "periodic flush of CUPTI (our thread)")                         \
 	X(drain,   "last flush at exit")                                           \
 	X(carry,   "sending rows through the pipe (our thread)")                       \
-	X(window,  "switching CUPTI on for the first window")
+	X(window,  "switching CUPTI on for the first window") \
+	X(stack,   "taking call stacks")
 
 enum cost_place {
 	COST_none,

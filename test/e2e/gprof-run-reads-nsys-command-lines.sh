@@ -16,7 +16,7 @@ it 'runs the second one, with its thresholds' '
 		--cudabacktrace-threshold=10000 --osrt-threshold=10000 -x true echo python script.py >out 2>err
 	is "python script.py" "$(cat out)"
 	grep "^gprof-run: --" err | cut -d: -f2 >said
-	printf " --%s\n" trace=osrt sample=cpu cudabacktrace=true cudabacktrace-threshold=10000 osrt-threshold=10000 >want
+	printf " --%s\n" trace=osrt sample=cpu osrt-threshold=10000 >want
 	same want said
 '
 

@@ -1,0 +1,144 @@
+/* Options about call stacks: nsys's names, old and new, and its values. */
+#include "cli/run_stacks.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fail.h"
+#include "cli/options.h"
+#include "trace/glob.h"
+
+#define KERNEL 1u
+#define MEMORY 2u
+#define SYNC   4u
+#define OTHER  8u
+#define USUAL  (KERNEL | MEMORY | SYNC)
+
+static const struct { const char *word; uint64_t classes; } class_words[] = {
+	{ "kernel", KERNEL }, { "memory", MEMORY }, { "sync", SYNC }, { "other", OTHER },
+	{ "all", USUAL | OTHER }, { "true", USUAL }, { "none", 0 }, { "false", 0 },
+};
+
+static int number_of(const char *text, uint64_t most, uint64_t *out)
+{
+	char *end;
+	unsigned long long n;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || errno || n > most)
+		return -1;
+	*out = n;
+	return 0;
+}
+
+static int class_word(const struct opt *o, struct stacks_wish *w, char *word)
+{
+	char *colon = strchr(word, ':');
+	uint64_t ns = 0;
+	size_t i;
+
+	if (colon) {
+		*colon = '\0';
+		if (number_of(colon + 1, 1ull << 50, &ns) < 0)
+			return fail("--%s needs nanoseconds behind '%s:', not '%s'", o->name, word, colon + 1);
+	}
+	for (i = 0; i < sizeof class_words / sizeof *class_words; i++)
+		if (strcmp(word, class_words[i].word) == 0)
+			break;
+	if (i == sizeof class_words / sizeof *class_words)
+		return fail("--%s knows no '%s'; it is all, none, or some of kernel, memory, sync, other, each with :ns behind it", o->name, word);
+	if (colon && !class_words[i].classes)
+		return fail("--%s: '%s' has no threshold", o->name, word);
+	w->classes = class_words[i].classes ? w->classes | class_words[i].classes : 0;
+	for (unsigned k = 0; colon && k < STACK_CLASSES; k++) {
+		if (!(class_words[i].classes >> k & 1))
+			continue;
+		w->said[k] = true;
+		w->ns[k] = ns;
+	}
+	return 0;
+}
+
+/* The last one counts, as with nsys. */
+int opt_cudabacktrace(const struct opt *o, const char *value)
+{
+	char *list = strdup(value), *rest = list, *word;
+	struct stacks_wish *w = o->where;
+	int rc = 0;
+
+	if (!list)
+		return fail("out of memory");
+	w->classes = 0;
+	memset(w->said, 0, sizeof w->said);
+	while (rc == 0 && (word = strsep(&rest, ",")))
+		rc = class_word(o, w, word);
+	free(list);
+	return rc;
+}
+
+int opt_cudabacktrace_threshold(const struct opt *o, const char *value)
+{
+	struct stacks_wish *w = o->where;
+
+	if (number_of(value, 1ull << 50, &w->all_ns) < 0)
+		return fail("--%s needs nanoseconds, not '%s'", o->name, value);
+	w->all_said = true;
+	return 0;
+}
+
+int opt_backtrace(const struct opt *o, const char *value)
+{
+	/* In the order of setting backtrace; last branch records need a privilege, and unwinding gives what they would. */
+	static const char *const ways[] = { "auto", "fp", "dwarf", "libunwind", "none" };
+
+	for (uint64_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (strcmp(value, ways[i]) == 0)
+			return *(uint64_t *)o->where = i, 0;
+	if (strcmp(value, "lbr") == 0)
+		return *(uint64_t *)o->where = 0, 0;
+	return fail("--%s is auto, fp, dwarf, libunwind or none, not '%s'", o->name, value);
+}
+
+int opt_backtrace_depth(const struct opt *o, const char *value)
+{
+	uint64_t n;
+
+	if (number_of(value, 128, &n) < 0 || !n)
+		return fail("--%s needs a number of frames from 1 to 128, not '%s'", o->name, value);
+	*(uint64_t *)o->where = n;
+	return 0;
+}
+
+/* Alone or true: every range of every domain. */
+int opt_nvtx_backtrace(const struct opt *o, const char *value)
+{
+	int yes = value ? opt_bool_word(value) : 1;
+	char *setting = o->where;
+	struct glob_range g;
+
+	if (yes >= 0) {
+		strcpy(setting, yes ? "*@*" : "");
+		return 0;
+	}
+	if (glob_range_parse(&g, value, strlen(value)) < 0)
+		return fail("--%s needs a range, range@domain or range@*, not '%s'", o->name, value);
+	if (strlen(value) >= CONFIG_TEXT)
+		return fail("--%s: '%.40s...' is longer than %d bytes", o->name, value, CONFIG_TEXT - 1);
+	strcpy(setting, value);
+	return 0;
+}
+
+void stacks_settle(struct config *c, const struct stacks_wish *w)
+{
+	uint64_t *const ns[STACK_CLASSES] = {
+		&c->cuda_backtrace_ns_kernel, &c->cuda_backtrace_ns_memory, &c->cuda_backtrace_ns_sync, &c->cuda_backtrace_ns_other,
+	};
+
+	c->cuda_backtrace = w->classes;
+	for (unsigned k = 0; k < STACK_CLASSES; k++)
+		if (w->said[k] || w->all_said)
+			*ns[k] = w->said[k] ? w->ns[k] : w->all_ns;
+}

@@ -1,0 +1,305 @@
+#include "inject/stacks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "inject/images.h"
+#include "inject/lock.h"
+#include "inject/memory.h"
+#include "inject/module.h"
+#include "inject/unwind.h"
+
+#define DEPTH_MOST   128u       /* of a stack that is taken here */
+#define FRAMES_MOST  256u       /* of one that is interned */
+#define OURS         32u        /* frames of ours and of CUPTI's at most, below the program's */
+#define FIRST_PLACES 1024u      /* doubled when half full */
+#define STACKS_MOST  (1u << 18) /* distinct ones: 16 bytes each here, some 500 in the trace */
+
+int64_t stacks_slow[N_STACKS_CLASSES] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX };
+
+/* ---- known stacks ---- */
+
+struct place {
+	uint64_t hash;                  /* 0: free */
+	uint64_t id;                    /* written first */
+};
+
+struct places {
+	uint32_t mask;
+	struct place at[];
+};
+
+/* Of one process: reached through the guest page, so a forked child starts with none. */
+struct stacks {
+	struct places *places;
+	uint32_t lock;
+	uint32_t used, last_id;
+};
+
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+	__uint128_t product = (__uint128_t)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The images are part of it through their generation: after one went away the same addresses mean something else. */
+static uint64_t hash_of(const struct stack_frame *f, uint32_t n, uint32_t flags)
+{
+	uint64_t h = (uint64_t)__atomic_load_n(&images_generation, __ATOMIC_ACQUIRE) << 32 | flags;
+
+	for (uint32_t i = 0; i < n; i++) {
+		/* The image of a native frame follows from its address. */
+		uint64_t rest = (uint64_t)f[i].what << 32 | (f[i].what == STACK_FRAME_NATIVE ? 0 : f[i].extra);
+
+		h = fold(h ^ f[i].value ^ 0xa0761d6478bd642full, rest ^ 0xe7037ed1a0b428dbull) + h;
+	}
+	return h | !h;
+}
+
+static struct places *places_new(uint32_t n)
+{
+	struct places *p = memory_take(sizeof *p + n * sizeof p->at[0]);
+
+	if (p)
+		p->mask = n - 1;
+	return p;
+}
+
+static struct stacks *stacks_self(void)
+{
+	struct stacks *k = __atomic_load_n(&guest->stacks, __ATOMIC_ACQUIRE), *fresh, *none = NULL;
+
+	if (likely(k != NULL))
+		return k;
+	fresh = memory_take(sizeof *fresh);
+	if (!fresh || !(fresh->places = places_new(FIRST_PLACES)))
+		return NULL;
+	if (__atomic_compare_exchange_n(&guest->stacks, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return fresh;
+	return none;
+}
+
+static uint32_t find(const struct places *p, uint64_t hash)
+{
+	for (uint32_t i = (uint32_t)(hash >> 20) & p->mask;; i = (i + 1) & p->mask) {
+		uint64_t found = __atomic_load_n(&p->at[i].hash, __ATOMIC_ACQUIRE);
+
+		if (found == hash)
+			return (uint32_t)p->at[i].id;
+		if (!found)
+			return 0;
+	}
+}
+
+/* Under the lock, which two may hold (lock.h): then the same stack may get two ids, or be forgotten, and is described again. */
+static void place(struct places *p, uint64_t hash, uint32_t id)
+{
+	for (uint32_t i = (uint32_t)(hash >> 20) & p->mask;; i = (i + 1) & p->mask) {
+		if (p->at[i].hash)
+			continue;
+		p->at[i].id = id;
+		__atomic_store_n(&p->at[i].hash, hash, __ATOMIC_RELEASE);
+		return;
+	}
+}
+
+/* The old places stay: another thread may be reading them. */
+static bool grow(struct stacks *k)
+{
+	struct places *old = k->places, *p = places_new((old->mask + 1) * 2);
+
+	if (!p)
+		return false;
+	for (uint32_t i = 0; i <= old->mask; i++)
+		if (old->at[i].hash)
+			place(p, old->at[i].hash, (uint32_t)old->at[i].id);
+	__atomic_store_n(&k->places, p, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* ---- new ones ---- */
+
+static bool write_row(struct stream *s, uint32_t id, const struct stack_frame *f, uint32_t n, uint32_t flags)
+{
+	struct stack_row *row = stream_reserve(s, ROW_stack, sizeof *row + n * sizeof *f);
+
+	if (!row)
+		return false;
+	*row = (struct stack_row){ .id = id, .flags = flags, .depth = n, .bytes = (uint32_t)(n * sizeof *f) };
+	memcpy(row + 1, f, n * sizeof *f);
+	stream_publish(s, row);
+	return true;
+}
+
+static bool describe(struct stream *s, uint32_t id, const struct stack_frame *f, uint32_t n, uint32_t flags)
+{
+	struct stack_frame named[FRAMES_MOST];
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct image *image = f[i].what == STACK_FRAME_NATIVE ? images_at(f[i].value, true) : NULL;
+
+		named[i] = f[i];
+		if (f[i].what == STACK_FRAME_NATIVE)
+			named[i].extra = image ? images_describe(s, image) : 0;
+	}
+	return write_row(s, id, named, n, flags);
+}
+
+static uint32_t insert(struct stream *s, struct stacks *k, uint64_t hash, const struct stack_frame *f, uint32_t n, uint32_t flags)
+{
+	uint32_t id = find(k->places, hash);
+
+	if (id)
+		return id;
+	if (k->used >= STACKS_MOST) {
+		health_count(HEALTH_stacks_full);
+		return 0;
+	}
+	if (k->used >= k->places->mask / 2 && !grow(k))
+		return 0;
+	id = k->last_id + 1;
+	if (!describe(s, id, f, n, flags))
+		return 0;
+	k->last_id = id;
+	k->used++;
+	place(k->places, hash, id);
+	return id;
+}
+
+uint32_t stacks_intern(struct stream *s, const struct stack_frame *f, uint32_t n, uint32_t flags)
+{
+	struct stacks *k = stacks_self();
+	uint64_t hash;
+	uint32_t id;
+
+	if (!k || !n)
+		return 0;
+	if (n > FRAMES_MOST) {
+		n = FRAMES_MOST;
+		flags |= STACK_CUT;
+	}
+	hash = hash_of(f, n, flags);
+	id = find(__atomic_load_n(&k->places, __ATOMIC_ACQUIRE), hash);
+	if (likely(id != 0))
+		return id;
+	lock_take(&k->lock);
+	id = insert(s, k, hash, f, n, flags);
+	lock_give(&k->lock);
+	return id;
+}
+
+/* ---- taking one ---- */
+
+/*
+ * The frames that are kept, innermost first; *flags as for stacks_intern().  The place where Python frames are to take that of the
+ * interpreter's own: frame i of the walk has the addresses from sps[i] to below sps[i + 1] for itself.
+ */
+static uint32_t put_together(struct stack_frame *f, uint32_t depth, const struct unwind_walk *w, uint32_t first, uint32_t *flags)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = first; i < w->n && n < depth; i++)
+		f[n++] = (struct stack_frame){ .value = w->pcs[i], .what = STACK_FRAME_NATIVE };
+	*flags = (n ? STACK_NATIVE : 0) | (w->n - first > n ? STACK_CUT : w->flags);
+	return n;
+}
+
+static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first)
+{
+	uint32_t depth = want->depth ? want->depth : (uint32_t)guest->config.stack_depth, n, flags;
+	struct stack_frame frames[DEPTH_MOST];
+	struct unwind_walk w = { .n = 0, .flags = 0 };
+
+	if (depth < 1 || depth > DEPTH_MOST)
+		depth = DEPTH_MOST;
+	if (!want->flags || want->flags & STACK_NATIVE)
+		unwind_native(c, &w, depth + OURS, (enum unwind_method)guest->config.backtrace);
+	while (first < w.n && images_is_tool(w.pcs[first]))
+		first++;
+	n = put_together(frames, depth, &w, first, &flags);
+	return stacks_intern(s, frames, n, flags);
+}
+
+__attribute__((noinline)) uint32_t stacks_capture(struct stream *s, const struct stack_want *want)
+{
+	int64_t begin = clock_now();
+	struct unwind_cursor c;
+	int saved = errno;
+	uint32_t id;
+
+	if (want->context)
+		unwind_context(&c, want->context);
+	else
+		unwind_here(&c);
+	/* Our own frame, which the cursor is in, is none of the caller's. */
+	id = capture(s, want, &c, want->context ? 0 : 1);
+	health_cost(COST_stack, begin);
+	errno = saved;
+	return id;
+}
+
+void stacks_range(struct stream *s, uint64_t range)
+{
+	uint32_t stack = stacks_capture(s, &(struct stack_want){ 0 });
+	struct range_stack_row *row;
+
+	if (!stack || !(row = stream_reserve(s, ROW_range_stack, sizeof *row)))
+		return;
+	*row = (struct range_stack_row){ .range = range, .stack = stack };
+	stream_publish(s, row);
+}
+
+/* ---- settings ---- */
+
+/* For the speed of the clock: from the object's start to that of CUDA it goes some tenths of a millisecond, which it is known to 0.1 %. */
+static struct {
+	int64_t ticks, ns;
+} started;
+
+static int64_t ticks_of(uint64_t ns)
+{
+	int64_t ticks = (int64_t)tsc_now() - started.ticks, passed = clock_ns(CLOCK_MONOTONIC) - started.ns;
+
+	if (ns > 1ull << 52)
+		return INT64_MAX;
+	return guest->clock == CLOCK_TSC && passed > 0 ? (int64_t)((double)ns * (double)ticks / (double)passed) : (int64_t)ns;
+}
+
+void stacks_start(void)
+{
+	const struct config *c = &guest->config;
+	const uint64_t least[N_STACKS_CLASSES] = {
+		[STACKS_KERNEL] = c->cuda_backtrace_ns_kernel, [STACKS_MEMORY] = c->cuda_backtrace_ns_memory,
+		[STACKS_SYNC] = c->cuda_backtrace_ns_sync, [STACKS_OTHER] = c->cuda_backtrace_ns_other,
+	};
+
+	for (int i = 0; i < N_STACKS_CLASSES; i++)
+		stacks_slow[i] = c->cuda_backtrace >> i & 1 ? ticks_of(least[i]) : INT64_MAX;
+	if (c->backtrace == UNWIND_LIBUNWIND && (c->cuda_backtrace || c->nvtx_backtrace[0]))
+		unwind_lib_load();
+}
+
+void stacks_look(void)
+{
+	if (unlikely(unwind_lib_wanted()))
+		unwind_lib_load();
+}
+
+static void init(void)
+{
+	if (!session_wanted())
+		return;
+	started.ticks = (int64_t)tsc_now();
+	started.ns = clock_ns(CLOCK_MONOTONIC);
+	images_init();
+	unwind_init();
+}
+
+/* A thread of the parent may have been inside dlclose(). */
+static void forked(void)
+{
+	images_unloading = 0;
+}
+
+const struct module stacks_module = { .init = init, .forked = forked };
