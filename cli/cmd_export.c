@@ -2,6 +2,7 @@
 #include "cli/cmd.h"
 #include "cli/export/export.h"
 #include "cli/fail.h"
+#include "cli/gzip.h"
 #include "cli/input.h"
 #include "cli/model/process.h"
 #include "cli/options.h"
@@ -17,17 +18,22 @@
 
 #define LARGE_MB 300u           /* what browsers open as one JSON text, by the users of the formats */
 
-static const struct exporter *const exporters[] = { &export_kineto };
-#define FORMATS "kineto json"
+static const struct exporter *const exporters[] = { &export_kineto, &export_folded, &export_pprof };
+#define FORMATS "kineto json folded pprof"
+#define METRIC_WORDS "gpu_time api_time cpu_samples bytes count"        /* in the order of enum metric */
 
-static const char *format = "kineto", *output;
+static const char *format = "kineto", *output, *metric;
 static bool force, merged, integers;
 static uint64_t only = UINT64_MAX;
 static struct pick pick;
 
 static const struct opt opts[] = {
 	{ 't', "format", "FORMAT", opt_choice, &format,
-	  "kineto (default; json is the same): for Perfetto, chrome://tracing, HTA, TensorBoard", FORMATS, 0 },
+	  "kineto (default; json is the same): for Perfetto, chrome://tracing, HTA, TensorBoard; "
+	  "folded: call stacks for flamegraph.pl, inferno, speedscope; pprof: call stacks for pprof", FORMATS, 0 },
+	{ 'm', "metric", "METRIC", opt_choice, &metric,
+	  "folded and pprof: what is summed: gpu_time (default) and api_time in ns, cpu_samples, bytes copied, "
+	  "count of CUDA calls", METRIC_WORDS, 0 },
 	{ 'o', "output", "FILE", opt_text, &output,
 	  "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
 	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },
@@ -107,7 +113,8 @@ static int split(struct plan *plan)
 	return 0;
 }
 
-static int plan_files(struct plan *plan)
+/* one_file: a format that sums has all processes in one file. */
+static int plan_files(struct plan *plan, bool one_file)
 {
 	uint32_t cuda = 0;
 	struct file *f;
@@ -127,7 +134,7 @@ static int plan_files(struct plan *plan)
 	}
 	for (uint32_t p = 1; p < plan->n_processes; p++)
 		cuda += export_has_cuda(plan->m, p);
-	if (cuda > 1 && !merged)
+	if (cuda > 1 && !merged && !one_file)
 		return split(plan) < 0 ? fail("out of memory") : 0;
 	f = add_file(plan, 0);
 	if (!f)
@@ -235,12 +242,34 @@ static int may_write(const char *path)
 	return -1;
 }
 
+static enum metric metric_of(const char *word)
+{
+	static const char *const words[METRICS] = { "gpu_time", "api_time", "cpu_samples", "bytes", "count" };
+	unsigned i = 0;
+
+	while (word && i + 1 < METRICS && strcmp(words[i], word) != 0)
+		i++;
+	return i;
+}
+
+/* From memory into its wrapping.  0, or -1: not written (errno). */
+static int wrap(FILE *memory, char **made, size_t *n, FILE *file)
+{
+	int rc = fclose(memory) == 0 ? gzip_write(file, *made, *n) : -1;
+
+	free(*made);
+	return rc;
+}
+
 static int write_stream(struct plan *plan, const struct file *f, const struct exporter *e, FILE *file, struct export *x)
 {
 	struct out out;
+	char *made = NULL;
+	size_t n_made = 0;
+	FILE *memory = e->gzip ? open_memstream(&made, &n_made) : NULL;
 	int rc;
 
-	if (out_init(&out, file) < 0)
+	if ((e->gzip && !memory) || out_init(&out, memory ? memory : file) < 0)
 		return fail("out of memory");
 	*x = (struct export){
 		.format = e,
@@ -250,9 +279,10 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 		.takes = f->takes,
 		.merged = merged,
 		.integers = integers,
+		.metric = metric_of(metric),
 		.progress = isatty(STDERR_FILENO) ? progress : NULL,
 	};
-	if (file != stdout)
+	if (file != stdout && !memory)
 		out_in_background(&out);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	shown = f->path;
@@ -261,7 +291,7 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 	export_release(x);
 	if (rc < 0)
 		fail("out of memory");
-	if (out_finish(&out) < 0)
+	if (out_finish(&out) < 0 || (memory && wrap(memory, &made, &n_made, file) < 0))
 		rc = file == stdout ? -1 : fail_errno("cannot write '%s'", f->path);
 	x->done = out.written;
 	return rc;
@@ -271,9 +301,11 @@ static void say_written(const struct file *f, const struct export *x)
 {
 	uint64_t size = x->done;
 
-	printf("%s  (%llu events, %llu.%llu MB)\n", f->path, (unsigned long long)x->events,
+	printf("%s  (%llu %s, %llu.%llu MB)\n", f->path, (unsigned long long)x->events, x->format->sum ? "stacks" : "events",
 	       (unsigned long long)(size / 1000000), (unsigned long long)(size / 100000 % 10));
-	if (!x->events) {
+	if (!x->events && x->format->sum) {
+		note("nothing to show is in '%s': nothing of that metric was recorded", f->path);
+	} else if (!x->events) {
 		note("nothing to show is in '%s': no CUDA calls, kernels, ranges or marks", f->path);
 		hint("gprof-trace report -r processes,health says why");
 	}
@@ -334,13 +366,26 @@ static int export_all(struct plan *plan, const struct exporter *e)
 	return 0;
 }
 
+static const struct exporter *exporter_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++)
+		if (strcmp(exporters[i]->name, name) == 0)
+			return exporters[i];
+	return exporters[0];            /* json */
+}
+
 static int run(int argc, char **argv)
 {
 	char found[PATH_MAX];
 	const char *path = input_path(argc, argv, found, sizeof found);
+	const struct exporter *e = exporter_of(format);
 	struct plan plan = { .m = NULL };
 	int rc = -1, picked;
 
+	if (metric && !e->sum) {
+		fail("--metric is for --format folded and pprof");
+		return EXIT_USAGE;
+	}
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
 	plan.m = input_open(path);
@@ -351,8 +396,8 @@ static int run(int argc, char **argv)
 		model_close(plan.m);
 		return picked;
 	}
-	if (plan_files(&plan) == 0)
-		rc = export_all(&plan, exporters[0]);
+	if (plan_files(&plan, e->sum != NULL) == 0)
+		rc = export_all(&plan, e);
 	input_say_damage(plan.m);
 	for (size_t i = 0; i < plan.n_files; i++)
 		free(plan.files[i].takes);
@@ -364,7 +409,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
-	.help = "Write the trace as JSON for Perfetto, chrome://tracing and HTA",
+	.help = "Write the trace as JSON for Perfetto, chrome://tracing and HTA, or its call stacks for flame graphs",
 	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json,\n"
 		"or NAME.PID.json.  For a compressed file:\n"
 		"gprof-trace export -o - TRACE | gzip >NAME.json.gz",

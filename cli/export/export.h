@@ -64,7 +64,13 @@ struct exporter {
 	void (*overhead)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
 	int (*end)(struct export *x);
 	void (*release)(struct export *x);      /* of whatever begin has made */
+	/* Of a format that sums by call stack and draws nothing: instead of all of the above.  0, or -1: out of memory. */
+	int (*sum)(struct export *x);
+	bool gzip;                      /* what it writes has to be wrapped */
 };
+
+/* What is summed. */
+enum metric { METRIC_GPU_TIME, METRIC_API_TIME, METRIC_CPU_SAMPLES, METRIC_BYTES, METRIC_COUNT, METRICS };
 
 struct export {
 	const struct exporter *format;
@@ -73,6 +79,7 @@ struct export {
 	const char *title;              /* name of the file that is written */
 	const bool *takes;              /* by process: whether it is in this file; NULL: all */
 	bool merged;                    /* several processes with GPU rows: ids are renumbered */
+	enum metric metric;             /* of a format that sums */
 	bool integers;                  /* microseconds without a fraction, rounded so that nesting is kept */
 	void (*progress)(uint64_t done, uint64_t total);
 	/* results */
@@ -92,7 +99,7 @@ struct export {
 	void *own;                      /* the format's */
 };
 
-extern const struct exporter export_kineto;
+extern const struct exporter export_kineto, export_folded, export_pprof;
 
 /* Writes one file.  0, or -1: out of memory.  Whether the bytes arrived is asked of out. */
 int export_walk(struct export *x);

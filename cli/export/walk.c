@@ -529,6 +529,8 @@ int export_walk(struct export *x)
 {
 	struct calls calls;
 
+	if (x->format->sum)
+		return x->format->sum(x);
 	x->total = count_rows(x);
 	if (model_join(x->m) < 0 || !calls_read(x, &calls) || number_corr(x) < 0 || x->format->begin(x) < 0)
 		return -1;
@@ -541,7 +543,8 @@ int export_walk(struct export *x)
 
 void export_release(struct export *x)
 {
-	x->format->release(x);
+	if (x->format->release)
+		x->format->release(x);
 	x->own = NULL;
 	free(x->tracks);
 	free(x->corr_base);

@@ -5,6 +5,7 @@ Shares nothing with the program: line tables, symbols, joins and sums are done h
 import collections
 import csv
 import fnmatch
+import gzip
 import io
 import json
 import re
@@ -134,6 +135,7 @@ GPU = []
 for kind in ("kernel", "graph", "memcpy", "memset"):
     launched = set()
     for r in ROWS[kind]:
+        r["kind_of"] = r.get("kind")        # of a copy
         r["kind"] = kind
         r["call"] = CALL.get((r["process"], r["corr"]))
         r["frames"] = r["call"]["frames"] if r["call"] else None
@@ -377,6 +379,134 @@ def check_idle():
     compare("idle_stacks", report("idle_stacks"), want, lambda r: (-(r["samples"] or 0), -r["call_ns"]))
 
 
+# ---- exports
+
+METRICS = ("gpu_time", "api_time", "cpu_samples", "bytes", "count")
+COPIES = {1: "HtoD", 2: "DtoH"}
+
+
+def weights():
+    """(process, frames, call, leaf) -> values, with the frames as tuples of places, innermost first."""
+    sums = {}
+
+    def at(process, frames, call, leaf):
+        return sums.setdefault((process, tuple(frames or ()), call, leaf), dict.fromkeys(METRICS, 0))
+
+    for r in ROWS["api"]:
+        w = at(r["process"], r["frames"], api_name(r["name"]), None)
+        w["api_time"] += r["duration"]
+        w["count"] += 1
+    for r in GPU:
+        leaf = {"memcpy": "Memcpy " + COPIES.get(r.get("kind_of"), ""), "memset": "Memset"}.get(r["kind"]) or kernel_name(r)
+        w = at(r["process"], r["frames"], api_name(r["call"]["name"]) if r["call"] else None, leaf)
+        w["gpu_time"] += r["ns"] or 0
+        w["bytes"] += r["bytes"] if r["kind"] == "memcpy" else 0
+    for r in ROWS["sample"]:
+        at(r["process"], r["frames"], None, None)["cpu_samples"] += 1
+    return sums
+
+
+def clean(frame):
+    return "".join(":" if c == ";" else "_" if c < " " else c for c in frame)
+
+
+def process_text(process):
+    row = next(r for r in ROWS["process"] if r["number"] == process)
+    return "python %d" % row["pid"]
+
+
+def check_folded(metric):
+    want, sums = collections.Counter(), weights()
+    some = {k: v[metric] for k, v in sums.items() if v[metric] > 0}
+    several = len({k[0] for k in some}) > 1
+    for (process, frames, call, leaf), value in some.items():
+        line = [process_text(process)] if several else []
+        line += [clean(text(p)) for p in reversed(frames)] or ["(stack not recorded)"]
+        want[";".join(line + [x for x in (call, leaf) if x])] += value
+    got = collections.Counter()
+    for line in gprof("export", "--format", "folded", "--metric", metric, "-o", "-").split("\n")[:-1]:
+        stack, _, value = line.rpartition(" ")
+        got[stack] += int(value)
+    if not want:
+        MAY_BE_EMPTY.add("folded " + metric)
+    compare("folded " + metric, [list(x) for x in got.items()], [list(x) for x in want.items()])
+
+
+def protobuf(data):
+    """[(field, number or bytes)] of a message."""
+    at, out = 0, []
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            out.append((key >> 3, varint()))
+        else:
+            assert key & 7 == 2, "wire type %d" % (key & 7)
+            n = varint()
+            assert at + n <= len(data)
+            out.append((key >> 3, data[at:at + n]))
+            at += n
+    return out
+
+
+def numbers(data):
+    out, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            out.append(value)
+            value = shift = 0
+    return out
+
+
+def check_pprof():
+    data = subprocess.run(["gprof-trace", "export", "--format", "pprof", "-m", "bytes", "-o", "-", TRACE], check=True, capture_output=True).stdout
+    profile = protobuf(gzip.decompress(data))
+    strings = [v.decode() for f, v in profile if f == 6]
+    assert strings[0] == "" and len(set(strings)) == len(strings)
+    types = [dict(protobuf(v)) for f, v in profile if f == 1]
+    assert [(strings[t[1]], strings[t[2]]) for t in types] == list(zip(METRICS, ("nanoseconds", "nanoseconds", "count", "bytes", "count")))
+    assert strings[dict(profile)[14]] == "bytes"
+    functions = {d[1]: d for d in (dict(protobuf(v)) for f, v in profile if f == 5)}
+    locations = {d[1]: dict(protobuf(d[4])) for d in (dict(protobuf(v)) for f, v in profile if f == 4)}
+    got = []
+    for sample in (dict(protobuf(v)) for f, v in profile if f == 2):
+        label = dict(protobuf(sample[3]))
+        assert strings[label[1]] == "process"
+        frames = []
+        for at in numbers(sample[1]):
+            function = functions[locations[at][1]]
+            frames.append([strings[function[2]], strings[function.get(4, 0)], locations[at].get(2, 0), function.get(5, 0)])
+        got.append([strings[label[2]], frames, numbers(sample[2])])
+    first, want = {}, []
+    for stack in STACK.values():
+        for p in stack:
+            first.setdefault((p.function, p.file if p.python else p.image, p.begin, p.python), p.file or p.image)
+    merged = collections.defaultdict(collections.Counter)
+    for (process, frames, call, leaf), values in weights().items():
+        shown = [[x, "", 0, 0] for x in (leaf, call) if x]
+        shown += [[p.function, first[p.function, p.file if p.python else p.image, p.begin, p.python], p.line, p.begin] for p in frames]
+        shown += [] if frames else [["(stack not recorded)", "", 0, 0]]
+        merged[json.dumps([process_text(process), shown])].update(values)
+    want = [json.loads(k) + [[v[m] for m in METRICS]] for k, v in merged.items() if any(v.values())]
+    again = collections.defaultdict(lambda: [0] * 5)
+    for who, frames, values in got:         # two stacks with equal text are one here
+        again[json.dumps([who, frames])] = [a + b for a, b in zip(again[json.dumps([who, frames])], values)]
+    compare("pprof", [json.loads(k) + [v] for k, v in again.items()], want)
+
+
 if __name__ == "__main__":
     if not HAS_SAMPLES:
         MAY_BE_EMPTY |= {"cpu_sum ", "cpu_sum --step 2:4"}
@@ -396,5 +526,8 @@ if __name__ == "__main__":
     inside = [r for r in ROWS["sample"] if any(s["process"] == r["process"] and s["start"] <= r["start"] < s["start"] + s["duration"] for s in steps)]
     check_cpu_sum(inside, "--step", "2:4")
     check_idle()
+    for metric in METRICS:
+        check_folded(metric)
+    check_pprof()
     print("reports that differ: %d" % failures)
     sys.exit(failures != 0)

@@ -73,6 +73,26 @@ static void all_reports(struct model *m)
 		}
 }
 
+static void sums_to_memory(struct model *m)
+{
+	static const struct exporter *const formats[] = { &export_folded, &export_pprof };
+
+	for (unsigned i = 0; i < 2 * METRICS; i++) {
+		char *text = NULL;
+		size_t n = 0;
+		FILE *file = open_memstream(&text, &n);
+		struct out out;
+		struct export x = { .format = formats[i % 2], .m = m, .out = &out, .title = "x", .metric = i / 2 };
+
+		CHECK_EQ(out_init(&out, file), 0);
+		CHECK_EQ(export_walk(&x), 0);
+		export_release(&x);
+		CHECK_EQ(out_finish(&out), 0);
+		fclose(file);
+		free(text);
+	}
+}
+
 static void export_to_memory(struct model *m, bool merged, bool integers)
 {
 	char *text = NULL;
@@ -122,6 +142,7 @@ TEST(numbers_without_meaning_break_no_report_and_no_export)
 		if (CHECK(m != NULL)) {
 			all_reports(m);
 			export_to_memory(m, round % 2, round % 3 == 0);
+			sums_to_memory(m);
 			CHECK(model_select(m, &(struct selection){ .steps = round % 2, .first = 1, .last = 4,
 								   .window = round % 4 ? 1 : 0 }) >= 0);
 			all_reports(m);

@@ -1,0 +1,27 @@
+/* What the formats that sum by call stack share: for each stack, call and thing on the GPU, how much of everything. */
+#ifndef EXPORT_STACK_WEIGHTS_H
+#define EXPORT_STACK_WEIGHTS_H
+
+#include "cli/export/export.h"
+#include "cli/model/stacks.h"
+
+struct stack_weight {
+	uint32_t process;
+	uint32_t stack;                 /* NO_STACK: none was recorded */
+	uint32_t call, leaf;            /* string ids: the CUDA call, what ran on the GPU; STRING_NONE: neither */
+	int64_t values[METRICS];
+};
+
+struct stack_weights {
+	struct model *m;
+	const bool *takes;
+	struct map pairs, index;
+	struct stack_weight *list;
+	size_t n, cap;
+};
+
+/* 0, or -1: out of memory.  stack_weights_release() accepts what it left. */
+int stack_weights_make(struct stack_weights *w, struct export *x);
+void stack_weights_release(struct stack_weights *w);
+
+#endif
