@@ -409,7 +409,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
-	.help = "Write the trace as JSON for Perfetto, chrome://tracing and HTA, or its call stacks for flame graphs",
+	.help = "Write the trace as JSON for Perfetto and HTA, or as flame graphs",
 	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json,\n"
 		"or NAME.PID.json.  For a compressed file:\n"
 		"gprof-trace export -o - TRACE | gzip >NAME.json.gz",
