@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "trace/config.h"
+
 static bool in_range(const struct capture *c)
 {
 	if (c->plan.range == RANGE_NONE)
@@ -42,6 +44,16 @@ static unsigned settle(struct capture *c)
 	if (before == c->state)
 		return 0;
 	return before == STATE_RECORD ? CAPTURE_CLOSED : c->state == STATE_RECORD ? CAPTURE_OPENED : 0;
+}
+
+struct capture_plan capture_plan_of(const struct config *c)
+{
+	struct capture_plan plan = { .range = (uint32_t)c->capture_range, .range_end = (uint32_t)c->range_end,
+				     .repeats = c->range_repeats };
+	char why[128];
+
+	plan.scheduled = c->schedule[0] && schedule_parse(&plan.schedule, c->schedule, why, sizeof why) == 0;
+	return plan;
 }
 
 void capture_init(struct capture *c, const struct capture_plan *plan)

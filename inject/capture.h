@@ -32,6 +32,8 @@ enum capture_range_end {
 	RANGE_END_REPEAT_SHUTDOWN,      /* ... and the trace is closed after the last */
 };
 
+struct config;
+
 struct capture_plan {
 	uint32_t range;                 /* enum capture_range */
 	uint32_t range_end;             /* enum capture_range_end */
@@ -71,6 +73,9 @@ struct capture {
 		uint8_t action;         /* enum schedule_action of the latest */
 	} kinds[CAPTURE_KINDS];
 };
+
+/* What the settings ask for. */
+struct capture_plan capture_plan_of(const struct config *c);
 
 void capture_init(struct capture *c, const struct capture_plan *plan);
 

@@ -527,19 +527,9 @@ static void follow_orders(struct stream *s)
 	guest->orders = n;
 }
 
-static struct capture_plan plan_of(const struct config *c)
-{
-	struct capture_plan plan = { .range = (uint32_t)c->capture_range, .range_end = (uint32_t)c->range_end,
-				     .repeats = c->range_repeats };
-	char why[128];
-
-	plan.scheduled = c->schedule[0] && schedule_parse(&plan.schedule, c->schedule, why, sizeof why) == 0;
-	return plan;
-}
-
 static void begin(struct stream *s)
 {
-	struct capture_plan plan = plan_of(&guest->config);
+	struct capture_plan plan = capture_plan_of(&guest->config);
 	uint32_t lock = w.lock;
 
 	memset(&w, 0, sizeof w);

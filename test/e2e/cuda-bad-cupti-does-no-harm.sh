@@ -1,5 +1,6 @@
 #!/bin/sh
 # A CUPTI that lies, refuses, leaves out and mixes up: what it delivers well is kept, the rest is counted and named, the program runs on.
+# not sanitized: takes the stand-in apart, which only one build folder has
 . "$(dirname "$0")/lib.sh"
 
 sim='

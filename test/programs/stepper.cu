@@ -7,7 +7,7 @@
  *	profile=A:B     cudaProfilerStart before step A, Stop behind step B
  *	eval=N          behind every N steps one of evaluation, "val N", of two kernels
  *	sleep=MS        pause behind each step
- *	until=FILE      goes on until there is such a file
+ *	until=FILE      goes on until there is such a file, for three minutes at most
  *	threads=N       as many threads do so at once, each on a stream of its own
  *
  * Prints how many kernels it launched.
@@ -111,6 +111,8 @@ int main(int argc, char **argv)
 		if (strncmp(argv[i], "until=", 6) == 0)
 			until = argv[i] + 6;
 	}
+	if (until)
+		alarm(180);
 	if (nvtx) {
 		nvtxRangePushA("setup");
 		CHECK(cudaFree(NULL));
