@@ -144,14 +144,16 @@ static void mark_tool(struct image *image, const char *path)
 	__atomic_store_n(&tools[i].high, image->high, __ATOMIC_RELEASE);
 }
 
-bool images_is_tool(uint64_t pc)
+bool images_is_tool(uint64_t pc, bool quick)
 {
 	uint32_t n = __atomic_load_n(&n_tools, __ATOMIC_RELAXED);
+	const struct image *image;
 
 	for (uint32_t i = 0; i < n && i < TOOLS; i++)
 		if (pc >= tools[i].low && pc < __atomic_load_n(&tools[i].high, __ATOMIC_ACQUIRE))
 			return true;
-	return false;
+	image = images_at(pc, quick);
+	return image && image->tool;
 }
 
 static struct image *add(const struct image *like, const char *path)

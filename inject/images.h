@@ -47,7 +47,7 @@ void images_write_ends(struct stream *s);
 /* Were any met so far? */
 bool images_any(void);
 
-/* Is this an address in our own object, or in CUPTI's?  Of images that were met. */
-bool images_is_tool(uint64_t pc);
+/* Is this an address in our own object, or in CUPTI's?  quick: in a signal handler. */
+bool images_is_tool(uint64_t pc, bool quick);
 
 #endif

@@ -215,7 +215,7 @@ static uint32_t capture(struct stream *s, const struct stack_want *want, const s
 		depth = DEPTH_MOST;
 	if (!want->flags || want->flags & STACK_NATIVE)
 		unwind_native(c, &w, depth + OURS, (enum unwind_method)guest->config.backtrace);
-	while (first < w.n && images_is_tool(w.pcs[first]))
+	while (first < w.n && images_is_tool(w.pcs[first], want->context != NULL))
 		first++;
 	n = put_together(frames, depth, &w, first, &flags);
 	return stacks_intern(s, frames, n, flags);
