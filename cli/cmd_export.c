@@ -64,7 +64,8 @@ struct plan {
 
 static bool has_host_rows(struct model *m, uint32_t p)
 {
-	return model_process_rows(m, ROW_range, p) || model_process_rows(m, ROW_mark, p);
+	return model_process_rows(m, ROW_range, p) || model_process_rows(m, ROW_mark, p) ||
+	       model_process_rows(m, ROW_sample, p);
 }
 
 /* The nearest process above (or itself) that used CUDA; 0: none. */

@@ -19,6 +19,7 @@ struct track {
 	uint32_t process;               /* position in model_processes() */
 	uint32_t device, id;            /* of a stream: device ordinal and stream id; of a thread: its ordinal */
 	bool libraries;                 /* of a thread: its calls of CUDA libraries, apart from its own ranges */
+	uint32_t sampled;               /* of a thread: its samples, and its kernel thread id; 0: none of these */
 	bool steps;                     /* of a process: its steps, where they are no ranges of a thread */
 	uint32_t lane;                  /* 0, or the n-th track for what overlaps on the stream */
 	uint32_t pid, tid;              /* as written: unique in the file */
@@ -49,6 +50,14 @@ struct host_slice {
 	uint32_t corr;                  /* of a call, as written */
 };
 
+/* A function that was on a thread's stack in sample after sample. */
+struct frame_slice {
+	uint32_t track;
+	int64_t start, duration;
+	uint32_t function;              /* position in functions of cli/model/stacks.h */
+	uint64_t id, parent;            /* of a Python function: unique in the file; parent 0: none is around it */
+};
+
 struct exporter {
 	const char *name, *suffix, *help;
 	/* 0, or -1: out of memory.  Others may be NULL: the walk leaves out what a format cannot hold. */
@@ -61,6 +70,7 @@ struct exporter {
 	void (*gpu)(struct export *x, const struct gpu_slice *s);
 	/* A transfer of unified memory, or page faults of a GPU. */
 	void (*unified)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
+	void (*frame)(struct export *x, const struct frame_slice *s);
 	void (*overhead)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
 	int (*end)(struct export *x);
 	void (*release)(struct export *x);      /* of whatever begin has made */
@@ -114,12 +124,19 @@ bool export_has_cuda(struct model *m, uint32_t process);
 uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread);
 uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread);
 uint32_t track_of_steps(struct export *x, uint32_t process);
+/* thread 0: known by its tid alone. */
+uint32_t track_of_samples(struct export *x, uint32_t process, uint32_t thread, uint32_t tid);
 /* Position of a track on which a slice of a stream (or of waits for it) that starts at `start` fits; its end is moved
  * on. */
 uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,
 			 int64_t start, int64_t end);
 /* pid of a process as written. */
 uint32_t pid_of_process(struct export *x, uint32_t process);
+
+/* ---- samples.c ---- */
+
+/* Calls the format's frame() for what samples say.  0, or -1: out of memory. */
+int export_samples(struct export *x);
 
 /* ---- steps.c ---- */
 

@@ -10,6 +10,7 @@
 #include "cli/model/names.h"
 #include "cli/model/payload.h"
 #include "cli/model/sort.h"
+#include "cli/model/stacks.h"
 
 #include <stdlib.h>
 
@@ -53,6 +54,8 @@ static void call(struct export *x, const struct host_slice *s)
 		out_lit(o, ", \"result\": ");
 		out_i64(o, k->call_result[s->row]);
 	}
+	if (k->call_stack && k->call_stack[s->row])
+		kineto_call_stack(x, model_stack(x->m, x->tracks[s->track].process, k->call_stack[s->row]));
 	out_lit(o, "}}");
 }
 
@@ -452,6 +455,8 @@ static int begin(struct export *x)
 	k->memory = open_memstream(&k->made, &k->made_len);
 	if (!k->memory || out_init(&k->making, k->memory) < 0)
 		return -1;
+	if (model_rows(x->m, ROW_stack) && (!model_stacks(x->m) || !(k->call_stack = MODEL_U32(x->m, api, stack))))
+		return -1;
 	k->payloads = model_rows(x->m, ROW_payload) != 0;
 	/* The day: ranks of a job share it, and a double holds nanoseconds of a day in microseconds. */
 	k->base = model_start(x->m) - model_start(x->m) % DAY;
@@ -489,6 +494,7 @@ const struct exporter export_kineto = {
 	.mark = mark,
 	.step = step,
 	.gpu = gpu,
+	.frame = kineto_frame,
 	.overhead = overhead,
 	.unified = unified,
 	.end = end,

@@ -24,7 +24,7 @@ struct kineto {
 	bool payloads;                  /* there are extended payloads */
 	bool any;                       /* an event was written: the next one needs a comma */
 	/* columns */
-	const uint32_t *call_name, *call_cbid;
+	const uint32_t *call_name, *call_cbid, *call_stack;     /* call_stack NULL: there are no stacks */
 	const int32_t *call_result;
 	const uint32_t *range_name, *range_domain, *range_category, *range_payload_type;
 	const uint64_t *range_payload, *range_id;
@@ -47,6 +47,10 @@ struct kineto {
 /* Everything before the events, and behind them.  0, or -1: out of memory. */
 int kineto_head(struct export *x);
 int kineto_tail(struct export *x);
+
+/* kineto_stacks.c: the argument that tells a call's stack; a function of samples. */
+void kineto_call_stack(struct export *x, uint32_t stack);
+void kineto_frame(struct export *x, const struct frame_slice *s);
 
 /* The separator before an event. */
 static inline void kineto_next(struct export *x)

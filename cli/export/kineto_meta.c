@@ -173,8 +173,8 @@ static void put_thread_name(struct export *x, const struct track *t)
 	const struct thread *thread = model_thread(x->m, t->process, t->id);
 	uint32_t n;
 	const struct process *p = model_processes(x->m, &n) + t->process;
-	const char *name = thread ? thread->name : "", *of = t->libraries ? ", CUDA libraries" : "";
-	uint32_t tid = t->libraries && thread ? thread->row.tid : t->tid;
+	const char *name = thread ? thread->name : "", *of = t->libraries ? ", CUDA libraries" : t->sampled ? ", samples" : "";
+	uint32_t tid = t->libraries && thread ? thread->row.tid : t->sampled ? t->sampled : t->tid;
 
 	row_begin(x, "thread_name", t->pid, t->tid);
 	out_lit(x->out, "\"name\": ");

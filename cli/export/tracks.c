@@ -8,6 +8,7 @@
 #define LANE_TID    2000000u
 #define LIBRARY_TID 10000000u   /* above what a kernel gives out as thread ids (4194304) */
 #define STEPS_TID   20000000u
+#define SAMPLES_TID 30000000u
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
 #define UNIFIED_TID 1999990u    /* transfers of unified memory; + 1: page faults */
 #define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
@@ -127,6 +128,31 @@ uint32_t track_of_thread(struct export *x, uint32_t process, uint32_t thread)
 uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread)
 {
 	return host_track(x, process, thread, true);
+}
+
+/* By kernel thread id: a thread is sampled before it has written a row, and has an ordinal afterwards. */
+uint32_t track_of_samples(struct export *x, uint32_t process, uint32_t thread, uint32_t tid)
+{
+	bool new;
+	const struct thread *t = thread ? model_thread(x->m, process, thread) : NULL;
+	uint32_t sampled = t && t->row.tid ? t->row.tid : tid ? tid : thread;
+	uint32_t *place = map_put(&x->places, (uint64_t)process << 34 | (uint64_t)(sampled | 0x80000000u) << 2,
+				  (uint32_t)x->n_tracks, &new);
+
+	if (!place) {
+		x->oom = true;
+		return 0;
+	}
+	if (new) {
+		struct track track = {
+			.kind = TRACK_THREAD, .process = process, .id = thread, .pid = pid_of_process(x, process),
+			.sampled = sampled,
+		};
+
+		track.tid = free_tid(x, track.pid, sampled + SAMPLES_TID);
+		add_track(x, &track);
+	}
+	return *place - 1;
 }
 
 /* No thread has this ordinal. */

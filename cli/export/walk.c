@@ -534,7 +534,8 @@ int export_walk(struct export *x)
 	x->total = count_rows(x);
 	if (model_join(x->m) < 0 || !calls_read(x, &calls) || number_corr(x) < 0 || x->format->begin(x) < 0)
 		return -1;
-	if (walk_calls(x, &calls) < 0 || walk_ranges(x, &calls) < 0 || walk_marks(x) < 0 || walk_steps(x, &calls) < 0)
+	if (walk_calls(x, &calls) < 0 || walk_ranges(x, &calls) < 0 || walk_marks(x) < 0 || walk_steps(x, &calls) < 0 ||
+	    export_samples(x) < 0)
 		return -1;
 	if (walk_gpu(x, &calls) < 0 || walk_unified(x) < 0 || walk_overhead(x) < 0)
 		return -1;

@@ -507,6 +507,50 @@ def check_pprof():
     compare("pprof", [json.loads(k) + [v] for k, v in again.items()], want)
 
 
+def check_kineto():
+    """At the moment of each sample the slices on the track of its thread are its frames; calls have their stacks."""
+    global failures
+    data = subprocess.run(["gprof-trace", "export", "--merged", "-o", "-", TRACE], check=True, capture_output=True).stdout
+    events = json.loads(data, parse_float=lambda x: int(x.replace(".", "")))["traceEvents"]
+    base = min(r["start"] for r in ROWS["process"] if r["start"]) // 86400000000000 * 86400000000000
+    tracks, names, parents = collections.defaultdict(list), {}, {}
+    for e in events:
+        if e.get("cat") in ("python_function", "native_function"):
+            tracks[e["pid"], e["tid"]].append(e)
+            if "Python id" in e["args"]:
+                parents[e["args"]["Python id"]] = e["args"]["Python parent id"]
+        if e["ph"] == "M" and e["name"] == "thread_name":
+            names[e["pid"], e["tid"]] = e["args"]["name"]
+    pid = {r["number"]: r["pid"] for r in ROWS["process"]}
+    thread = {(r["process"], r["id"]): r for r in ROWS["thread"]}
+    assert all(names[t].endswith(", samples") for t in tracks), names
+    wrong = checked = 0
+    for r in ROWS["sample"]:
+        t = thread.get((r["process"], r["thread"]))
+        track = pid[r["process"]], 30000000 + (t["tid"] if t else r["tid"])
+        at = r["start"] - base
+        open_now = sorted((e for e in tracks.get(track, ()) if e["ts"] <= at < e["ts"] + e["dur"]), key=lambda e: (e["ts"], -e["dur"]))
+        want = ["%s(%d): %s" % (p.file, p.begin, p.function) if p.python else p.function for p in reversed(r["frames"] or ())]
+        checked += 1
+        wrong += sorted(e["name"] for e in open_now) != sorted(want)
+        ids = [e["args"]["Python id"] for e in open_now if "Python id" in e["args"]]
+        wrong += sorted(parents[i] or 0 for i in ids) != sorted([0] * bool(ids) + sorted(ids)[:-1])
+    for track, slices in tracks.items():        # beside or inside each other
+        ends = []
+        for e in sorted(slices, key=lambda e: (e["ts"], -e["dur"])):
+            while ends and ends[-1] <= e["ts"]:
+                ends.pop()
+            wrong += bool(ends) and e["ts"] + e["dur"] > ends[-1]
+            ends.append(e["ts"] + e["dur"])
+    calls = [e for e in events if e.get("cat") == "cuda_runtime"]
+    assert len(calls) == len(ROWS["api"])
+    for e, r in zip(calls, ROWS["api"]):
+        want = ";".join("%s(%d): %s" % (p.file, p.line, p.function) if p.python else p.function for p in r["frames"] or ()) or None
+        wrong += e["args"].get("Call stack") != want
+    print("kineto: samples %d, slices %d, calls %d, wrong %d" % (checked, sum(map(len, tracks.values())), len(calls), wrong))
+    failures += wrong != 0
+
+
 if __name__ == "__main__":
     if not HAS_SAMPLES:
         MAY_BE_EMPTY |= {"cpu_sum ", "cpu_sum --step 2:4"}
@@ -529,5 +573,6 @@ if __name__ == "__main__":
     for metric in METRICS:
         check_folded(metric)
     check_pprof()
+    check_kineto()
     print("reports that differ: %d" % failures)
     sys.exit(failures != 0)
