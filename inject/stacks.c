@@ -11,7 +11,7 @@
 
 #define DEPTH_MOST   128u       /* of a stack that is taken here */
 #define FRAMES_MOST  256u       /* of one that is interned */
-#define OURS         32u        /* frames of ours and of CUPTI's at most, below the program's */
+#define OURS         16u        /* frames of ours and of CUPTI's at most, below the program's */
 #define FIRST_PLACES 1024u      /* doubled when half full */
 #define STACKS_MOST  (1u << 18) /* distinct ones: 16 bytes each here, some 500 in the trace */
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define UNWIND_MOST 160u                /* frames in one walk: 128 that can be asked for, and what is ours on top */
+#define UNWIND_MOST 144u                /* frames in one walk: 128 that can be asked for, and those of ours and CUPTI's below them */
 
 enum unwind_method { UNWIND_AUTO, UNWIND_FP, UNWIND_DWARF, UNWIND_LIBUNWIND, UNWIND_NONE };     /* setting backtrace */
 

@@ -24,7 +24,7 @@ struct reader {
 	bool bad;
 };
 
-static uint64_t take(struct reader *r, size_t n)
+static inline __attribute__((always_inline)) uint64_t take(struct reader *r, size_t n)
 {
 	uint64_t v = 0;
 
@@ -336,7 +336,7 @@ static bool advance(uint8_t op, struct reader *r, const struct common *c, uint64
 	else if (op == 1)
 		*at = pointer(r, c->how, 0);
 	else if (op >= 2 && op <= 4)
-		*at += take(r, 1u << (op - 2)) * c->code_factor;
+		*at += (op == 2 ? take(r, 1) : op == 3 ? take(r, 2) : take(r, 4)) * c->code_factor;
 	else
 		return false;
 	return true;

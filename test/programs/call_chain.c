@@ -12,7 +12,11 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#if defined(__clang__)
+#define PLACE static __attribute__((noinline))
+#else
 #define PLACE static __attribute__((noinline, noclone))
+#endif
 #define STOP __asm__ volatile("" ::: "memory")  /* behind a call: it is not a jump then */
 
 static CUresult (*init)(unsigned int);
