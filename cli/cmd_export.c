@@ -302,8 +302,10 @@ static void say_written(const struct file *f, const struct export *x)
 {
 	uint64_t size = x->done;
 
-	printf("%s  (%llu %s, %llu.%llu MB)\n", f->path, (unsigned long long)x->events, x->format->sum ? "stacks" : "events",
-	       (unsigned long long)(size / 1000000), (unsigned long long)(size / 100000 % 10));
+	char text[32];
+
+	printf("%s  (%llu %s, %s)\n", f->path, (unsigned long long)x->events, x->format->sum ? "stacks" : "events",
+	       text_bytes(text, size));
 	if (!x->events && x->format->sum) {
 		note("nothing to show is in '%s': nothing of that metric was recorded", f->path);
 	} else if (!x->events) {

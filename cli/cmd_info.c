@@ -88,8 +88,8 @@ static void put_file(struct out *o, const struct model *m)
 		   *cpu = model_attribute(m, "cpu");
 	const char *cpus = model_attribute(m, "cpus");
 
-	*digits_fixed(size, (int64_t)(t->size / 100000), 1) = '\0';
-	snprintf(text, sizeof text, "%s MB, format %u, %s", size, t->header.version,
+	text_bytes(size, t->size);
+	snprintf(text, sizeof text, "%s, format %u, %s", size, t->header.version,
 		 t->finished ? "finished" : "not finished (still being written, or cut off)");
 	out_visible(o, t->path, SIZE_MAX);
 	out_char(o, '\n');

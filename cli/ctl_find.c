@@ -136,10 +136,20 @@ static int open_folder(struct ctl_session *s, const char *folder)
 	return fail_errno("cannot reach the session '%s'", folder);
 }
 
+/* "server", as in gprof-run -o server, and "server.gtrace". */
+static bool is_trace(const char *trace, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(trace, name, n) == 0 && (!trace[n] || strcmp(trace + n, ".gtrace") == 0);
+}
+
+/* A name is the session's, that of its trace, or a path to it from here. */
 static bool is_named(struct ctl_session *s, const char *name)
 {
 	const char *own = ctl_name(s), *trace, *slash;
-	char status[CTL_ANSWER];
+	char status[CTL_ANSWER], path[PATH_MAX + 8];
+	struct stat here, there;
 
 	if (strcmp(own, name) == 0 || strcmp(own + 6, name) == 0)
 		return true;
@@ -147,7 +157,11 @@ static bool is_named(struct ctl_session *s, const char *name)
 		return false;
 	trace = ctl_fact(status, "trace");
 	slash = strrchr(trace, '/');
-	return strcmp(trace, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
+	if (is_trace(trace, name) || (slash && is_trace(slash + 1, name)))
+		return true;
+	snprintf(path, sizeof path, "%s%s", name, strstr(name, ".gtrace") ? "" : ".gtrace");
+	return strchr(name, '/') && stat(path, &here) == 0 && stat(trace, &there) == 0 && here.st_dev == there.st_dev &&
+	       here.st_ino == there.st_ino;
 }
 
 static int choose(struct ctl_session *all, size_t n, const char *name)
@@ -169,6 +183,14 @@ static int choose(struct ctl_session *all, size_t n, const char *name)
 	return -1;
 }
 
+/* /tmp/gprof-XXXXXX, whether it is there or not. */
+static bool is_folder(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash && strncmp(slash + 1, "gprof-", 6) == 0 && strlen(slash + 1) == 12;
+}
+
 int ctl_open(struct ctl_session *s, const char *name)
 {
 	struct ctl_session all[64];
@@ -177,7 +199,7 @@ int ctl_open(struct ctl_session *s, const char *name)
 	int i;
 
 	s->fd = -1;
-	if (name && strchr(name, '/') && strstr(name, "/gprof-") && !strstr(name, ".gtrace"))
+	if (name && is_folder(name))
 		return open_folder(s, name);
 	if (!name && own && *own)
 		return open_folder(s, own);

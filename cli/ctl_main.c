@@ -44,7 +44,7 @@ static const struct cmd cmd_ctl = {
 		"  gprof-ctl stop cuda         ... CUDA alone\n"
 		"  gprof-ctl status            what is recorded, where, of which processes\n"
 		"  gprof-ctl mark TEXT         a mark in the trace\n"
-		"SESSION is a name of the list, or its trace; one that runs alone needs none.\n",
+		"SESSION is a name of the list, or its trace (server, server.gtrace); one that runs alone needs none.\n",
 	.opts = opts,
 };
 
@@ -90,12 +90,20 @@ static int tracers_of(int argc, char **argv, unsigned *mask)
 {
 	*mask = argc ? 0 : ORDER_ALL;
 	for (int i = 0; i < argc; i++) {
-		if (strcmp(argv[i], "cuda") == 0)
-			*mask |= ORDER_CUDA;
-		else if (strcmp(argv[i], "nvtx") == 0)
-			*mask |= ORDER_NVTX;
-		else
-			return fail("'%s' cannot be started or stopped; cuda and nvtx can", argv[i]);
+		/* As in gprof-run -t: cuda,nvtx */
+		for (const char *p = argv[i];; p++) {
+			size_t n = strcspn(p, ",");
+
+			if (n == 4 && memcmp(p, "cuda", n) == 0)
+				*mask |= ORDER_CUDA;
+			else if (n == 4 && memcmp(p, "nvtx", n) == 0)
+				*mask |= ORDER_NVTX;
+			else
+				return fail("'%.*s' cannot be started or stopped; cuda and nvtx can", (int)n, p);
+			p += n;
+			if (!*p)
+				break;
+		}
 	}
 	return 0;
 }
@@ -116,13 +124,11 @@ static void wait_followed(struct ctl_session *s, const char *verb)
 	note("%u of %u processes make no calls now; they %s with their next", behind, n, verb);
 }
 
-static int start_or_stop(struct ctl_session *s, const char *verb, int argc, char **argv)
+static int start_or_stop(struct ctl_session *s, const char *verb, unsigned mask)
 {
 	char request[64], answer[CTL_ANSWER];
-	unsigned mask, window = 0;
+	unsigned window = 0;
 
-	if (tracers_of(argc, argv, &mask) < 0)
-		return EXIT_USAGE;
 	snprintf(request, sizeof request, "%s %u %d", verb, mask, process_number);
 	if (ctl_ask(s, request, answer) < 0)
 		return EXIT_FAILED;
@@ -167,8 +173,6 @@ static int mark(struct ctl_session *s, int argc, char **argv)
 {
 	char request[CTL_ANSWER] = "mark", answer[CTL_ANSWER];
 
-	if (!argc)
-		return fail("mark needs a text"), EXIT_USAGE;
 	for (int i = 0; i < argc; i++)
 		snprintf(request + strlen(request), sizeof request - strlen(request), " %s", argv[i]);
 	if (strlen(request) > 1000)
@@ -204,7 +208,32 @@ static bool is_verb(const char *word)
 	return false;
 }
 
-static int act(struct ctl_session *s, int argc, char **argv)
+/* What is wrong with the words is said before a session is looked for. */
+static int check(int argc, char **argv, const char *name, unsigned *mask)
+{
+	const char *verb = argc ? argv[0] : name;
+
+	if (!verb)
+		fail("what is to be done? start, stop, status, mark or list");
+	else if (!argc && !strchr(verb, '/') && !strstr(verb, ".gtrace") && strncmp(verb, "gprof-", 6) != 0)
+		fail("'%s' is none of start, stop, status, mark, list", verb);
+	else if (!argc)
+		fail("what is to be done with '%s'? start, stop, status or mark", verb);
+	else if (!is_verb(verb))
+		fail("'%s' is none of start, stop, status, mark, list", verb);
+	else if (process_number < 0)
+		fail("--process needs the number of a process, from 1");
+	else if (strcmp(verb, "mark") == 0)
+		return argc > 1 ? 0 : fail("mark needs a text");
+	else if (verb[1] == 't' && strcmp(verb, "status") != 0)
+		return tracers_of(argc - 1, argv + 1, mask);
+	else
+		return argc == 1 ? 0 : fail("%s takes no further words, such as '%s'", verb, argv[1]);
+	hint("gprof-ctl --help says more");
+	return -1;
+}
+
+static int act(struct ctl_session *s, int argc, char **argv, unsigned mask)
 {
 	const char *verb = argv[0];
 
@@ -212,13 +241,14 @@ static int act(struct ctl_session *s, int argc, char **argv)
 		return mark(s, argc - 1, argv + 1);
 	if (strcmp(verb, "status") == 0)
 		return status_of(s);
-	return start_or_stop(s, verb, argc - 1, argv + 1);
+	return start_or_stop(s, verb, mask);
 }
 
 int main(int argc, char **argv)
 {
 	struct ctl_session s;
 	const char *name = NULL;
+	unsigned mask = 0;
 	int first = options_parse(&cmd_ctl, argc, argv, false), rc;
 
 	if (first < 0)
@@ -229,19 +259,13 @@ int main(int argc, char **argv)
 		name = *argv++;
 		argc--;
 	}
-	if (!argc || !is_verb(argv[0])) {
-		fail(argc ? "'%s' is none of start, stop, status, mark, list" : "what is to be done? start, stop, status, mark or list",
-		     argc ? argv[0] : "");
-		hint("gprof-ctl --help says more");
+	if (check(argc, argv, name, &mask) < 0)
 		return EXIT_USAGE;
-	}
 	if (strcmp(argv[0], "list") == 0)
 		return list();
-	if (process_number < 0)
-		return fail("--process needs the number of a process, from 1"), EXIT_USAGE;
 	if (ctl_open(&s, name) < 0)
 		return EXIT_FAILED;
-	rc = act(&s, argc, argv);
+	rc = act(&s, argc, argv, mask);
 	ctl_close(&s);
 	return rc;
 }

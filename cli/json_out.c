@@ -324,6 +324,19 @@ void json_string_n(struct out *o, const char *text, size_t n)
 	out_char(o, '"');
 }
 
+const char *text_bytes(char text[32], uint64_t bytes)
+{
+	char digits[24];
+
+	if (bytes < 1000000) {
+		snprintf(text, 32, "%llu kB", (unsigned long long)(bytes + 999) / 1000);
+		return text;
+	}
+	*digits_fixed(digits, (int64_t)((bytes + 50000) / 100000), 1) = '\0';
+	snprintf(text, 32, "%s MB", digits);
+	return text;
+}
+
 const char *text_time(char text[32], int64_t ns)
 {
 	static const struct {

@@ -114,6 +114,9 @@ void out_format(struct out *o, const char *fmt, ...) __attribute__((format(print
 /* A time for people: three digits and a unit, 1.23 s, 45.6 ms, 789 us, rounded half up; of a negative one 0 ns. */
 const char *text_time(char text[32], int64_t ns);
 
+/* "123 kB", "4.5 MB". */
+const char *text_bytes(char text[32], uint64_t bytes);
+
 /* Characters of a text on the screen. */
 size_t text_width(const char *text);
 

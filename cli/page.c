@@ -35,19 +35,6 @@ struct page {
 
 /* ---- words and numbers for people ---- */
 
-static const char *short_bytes(char text[32], uint64_t bytes)
-{
-	char digits[24];
-
-	if (bytes < 1000000) {
-		snprintf(text, 32, "%llu kB", (unsigned long long)(bytes + 500) / 1000);
-		return text;
-	}
-	*digits_fixed(digits, (int64_t)((bytes + 50000) / 100000), 1) = '\0';
-	snprintf(text, 32, "%s MB", digits);
-	return text;
-}
-
 /* 1,234,567 */
 static const char *commas(char text[32], uint64_t n)
 {
@@ -120,7 +107,7 @@ static void put_title(struct page *p, unsigned flags)
 	if (!(flags & PAGE_ASKED))
 		out_format(p->out, "%s: the trace is ", program_name());
 	out_visible(p->out, p->path, SIZE_MAX);
-	out_format(p->out, "  (%s", short_bytes(size, t->size));
+	out_format(p->out, "  (%s", text_bytes(size, t->size));
 	if (model_end(p->m) > model_start(p->m))
 		out_format(p->out, " in %s", text_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
 	out_format(p->out, "%s)%s\n", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");

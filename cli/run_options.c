@@ -529,6 +529,8 @@ int request_parse(struct request *out, int argc, char **argv)
 	if (capture_settle(&r.config, &wish) < 0)
 		return OPTIONS_FAILED;
 	stacks_settle(&r.config, &stacks);
+	if (r.config.on_trace_ready[0] && !r.config.schedule[0])
+		ignore("on-trace-ready", r.config.on_trace_ready, "it is run when a cycle of --schedule ends, and there is none", false);
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
 	r.config.transport = strcmp(transport, "shm") == 0    ? TRANSPORT_SHM
 			     : strcmp(transport, "pipe") == 0 ? TRANSPORT_PIPE

@@ -49,6 +49,7 @@ void asked_report(struct session *s)
 		say(s, HEALTH_range_never, c->nvtx_capture, (int)strlen(c->nvtx_capture));
 	else if (c->capture_range && !s->tree.asked.windows)
 		troubles_add(&s->troubles, HEALTH_range_never, 1, clocks_now(CLOCK_MONO), "%s",
-			     c->capture_range == 1 ? "cudaProfilerStart was never called" : "not while recording was on");
+			     c->capture_range == 1 && !c->start_later && !c->delay_ms ? "cudaProfilerStart was never called"
+									      : "not while recording was on");
 	report_steps(s);
 }

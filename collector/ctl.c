@@ -52,8 +52,8 @@ static void change(struct session *s, struct text *t, bool start, uint32_t mask,
 		put(t, "error process %u %s", number, p->end ? "has ended" : "records nothing: it has not used CUDA or NVTX yet");
 	else if (!(mask & ORDER_ALL))
 		put(t, "error there are cuda and nvtx to start and stop");
-	else if (!start && !(orders_of(&s->orders, p ? p : &(struct process){ 0 }) & mask))
-		put(t, "error it is not recording");
+	else if (!start && !((p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) & mask))
+		put(t, "error it is not recording%s", (p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) ? " that" : "");
 	else if (orders_change(&s->orders, p, start ? mask : 0, start ? 0 : mask))
 		put(t, "ok window %u", s->tree.n_windows);
 }

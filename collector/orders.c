@@ -6,22 +6,28 @@
 
 #define MS 1000000ll
 
-static void give(struct orders *o, struct process *only, uint32_t mask, bool over)
+static uint32_t changed(uint32_t mask, uint32_t set, uint32_t clear)
+{
+	return (mask | set) & ~clear;
+}
+
+/* A process that had an order of its own keeps what is not named now. */
+static void give(struct orders *o, struct process *only, uint32_t set, uint32_t clear, bool over)
 {
 	struct tree *t = o->tree;
-	bool opens = mask && !(only ? capture_mask(&only->guest->capture) : o->mask);
+	uint32_t before = only ? orders_of(o, only) : o->mask;
 
-	t->n_windows += opens;
+	t->n_windows += !before && changed(before, set, clear);
 	if (!only) {
-		o->mask = mask;
-		capture_order(&t->capture, mask, over, t->n_windows);
+		o->mask = changed(before, set, clear);
+		capture_order(&t->capture, o->mask, over, t->n_windows);
 	}
 	for (size_t i = 0; i < t->n_live; i++) {
 		struct guest *g = t->live[i]->guest;
 
 		if (!g || (only && t->live[i] != only))
 			continue;
-		capture_order(&g->capture, mask, over, t->n_windows);
+		capture_order(&g->capture, changed(capture_mask(&g->capture), set, clear), over, t->n_windows);
 		guest_tell(t->live[i], &g->capture);
 	}
 }
@@ -62,7 +68,7 @@ void orders_turn(struct orders *o)
 			return;
 		}
 		begin_recording(o);
-		give(o, NULL, ORDER_ALL, false);
+		give(o, NULL, ORDER_ALL, 0, false);
 	}
 	set_timer(o);
 }
@@ -71,7 +77,7 @@ void orders_begin(struct orders *o, struct tree *tree, int turn, int64_t start)
 {
 	*o = (struct orders){ .tree = tree, .turn = turn, .start = start };
 	if (tree->config->delay_ms || tree->config->start_later)
-		give(o, NULL, 0, false);
+		give(o, NULL, 0, ORDER_ALL, false);
 	orders_turn(o);
 }
 
@@ -79,7 +85,7 @@ void orders_end(struct orders *o)
 {
 	if (!o->over) {
 		o->over = true;
-		give(o, NULL, 0, true);
+		give(o, NULL, 0, ORDER_ALL, true);
 	}
 	set_timer(o);
 }
@@ -89,15 +95,22 @@ uint32_t orders_of(const struct orders *o, const struct process *p)
 	return p->guest ? capture_mask(&p->guest->capture) : o->mask;
 }
 
+uint32_t orders_anywhere(const struct orders *o)
+{
+	uint32_t mask = o->mask;
+
+	for (size_t i = 0; i < o->tree->n_live; i++)
+		mask |= orders_of(o, o->tree->live[i]);
+	return mask;
+}
+
 bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_t clear)
 {
-	uint32_t mask = ((only ? orders_of(o, only) : o->mask) | set) & ~clear;
-
 	if (o->over || (only && !only->guest))
 		return false;
-	if (mask)
+	if (set)
 		begin_recording(o);
-	give(o, only, mask, false);
+	give(o, only, set, clear, false);
 	set_timer(o);
 	return true;
 }

@@ -31,6 +31,9 @@ void orders_end(struct orders *o);
 /* Bits of a process now. */
 uint32_t orders_of(const struct orders *o, const struct process *p);
 
+/* Bits that any process has, or one to come will. */
+uint32_t orders_anywhere(const struct orders *o);
+
 /* It follows the last order it was given, or has no arena to follow one in. */
 bool orders_followed(const struct process *p);
 

@@ -46,7 +46,11 @@ static int put(struct model *m, const struct steps *s, const struct step_kind *k
 		snprintf(of, sizeof of, " of kind %.60s", model_string(m, k->name));
 	if (recorded < k->n)
 		snprintf(kept, sizeof kept, ", %zu of them recorded", recorded);
-	if (n)
+	if (n == 1)
+		snprintf(text, size, "%zu%s%s%s: number %u took %s; gprof-trace report -r steps says where", k->n, of,
+			 longest->flags & STEP_AUTO ? " found by what is launched" : "", kept, longest->number,
+			 text_time(worst, most));
+	else if (n)
 		snprintf(text, size,
 			 "%zu%s%s%s: half take %s or less, number %u the longest with %s; gprof-trace report -r "
 			 "steps says why",

@@ -175,7 +175,9 @@ static int put_kind(struct listing *l, size_t kind, bool all)
 	if (l->t->tables->format == TABLE_TEXT && l->n_samples && (put_summary(l, kind) < 0 || put_outliers(l) < 0))
 		return -1;
 	if (left_out)
-		table_note(l->t, "steps outside of the recorded windows: %zu; --all-steps lists them", left_out);
+		table_note(l->t, "steps%s%.60s outside of the recorded windows: %zu; --all-steps lists them",
+			   k->name == STRING_NONE ? "" : " of kind ", k->name == STRING_NONE ? "" : model_string(l->m, k->name),
+			   left_out);
 	return 0;
 }
 

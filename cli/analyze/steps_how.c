@@ -30,6 +30,8 @@ static const char *none(const struct steps *s, char *text, size_t size)
 	if (s->asked)
 		snprintf(text, size,
 			 "no step was recorded: nothing of what --step names came, or the schedule had not come to it");
+	else if (s->windowed && !s->n_windows)
+		snprintf(text, size, "no steps: no window began, so nothing was recorded");
 	else
 		snprintf(text, size,
 			 "no steps: no range or mark has the name of one, and nothing is launched again and again");

@@ -11,7 +11,7 @@
 
 /* Reasons of health.def that keep GPU rows from being there, the most telling first. */
 static const char *const telling[] = {
-	"range_never", "cupti_busy", "cupti_yielded", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
+	"range_never", "step_never", "cupti_busy", "cupti_yielded", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
 	"buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
 };
 
@@ -89,6 +89,22 @@ bool why_pipe(struct model *m, char *text, size_t size)
 	return processes;
 }
 
+/* Nothing was kept because nobody started it, or the program ended too soon. */
+static bool never_began(struct model *m, struct why *w)
+{
+	if (model_rows(m, ROW_window))
+		return false;
+	if (seconds_of(m, "setting.start_later") > 0)
+		put(w, "CUDA was used, but recording was never started (--start-later)", "",
+		    "while the program runs, gprof-ctl start does it, or the signal of --capture-signal");
+	else if (model_attribute(m, "setting.schedule"))
+		put(w, "CUDA was used, but --schedule had not come to a step that is recorded", "",
+		    "gprof-trace report -r steps --all-steps lists the steps that there were");
+	else
+		return false;
+	return true;
+}
+
 static void last_reason(struct model *m, struct why *w, const struct seen *s)
 {
 	static const char no_driver[] = "; this machine shows no NVIDIA driver";
@@ -104,6 +120,8 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 		put(w, text, "", "");
 	} else if (!s->cupti) {
 		put(w, "CUDA was used, but CUPTI could not be started", "", "gprof-trace report -r health says more");
+	} else if (never_began(m, w)) {
+		return;
 	} else if (why_window(m, text, sizeof text)) {
 		put(w, "CUDA was used, but not in the time that was recorded", "", text);
 	} else {
@@ -133,7 +151,9 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 		put(&out[found++], "a part of the file cannot be read, and such rows may have been there",
 		    model_damage(m, 0), "gprof-trace check lists all such parts");
 	for (size_t i = 0; i < sizeof telling / sizeof *telling && found < WHY_MOST - 1; i++)
-		if ((h = find(p, n, telling[i])))
+		/* Without a schedule rows are kept whether there are steps or not. */
+		if ((h = find(p, n, telling[i])) &&
+		    (h->reason != HEALTH_step_never || model_attribute(m, "setting.schedule")))
 			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
 	if (!found || !seen.cuda)
 		last_reason(m, &out[found++], &seen);

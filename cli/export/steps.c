@@ -57,9 +57,11 @@ static bool on_thread(struct export *x, const struct step *step, struct step_sli
 	return true;
 }
 
-static bool wanted(struct export *x, const struct step *step)
+/* One of which nothing was kept would look like one that does nothing. */
+static bool wanted(struct export *x, const struct steps *s, const struct step *step)
 {
-	return step->selected && !(step->flags & STEP_WARMUP) && takes(x, step->process);
+	return step->selected && !(step->flags & STEP_WARMUP) && takes(x, step->process) &&
+	       (step->window || steps_recorded_whole(s, step->process));
 }
 
 /* One process, kind and thread: tools know one row of steps.  That with most of them. */
@@ -78,7 +80,7 @@ static int choose(struct export *x, const struct steps *s, struct choice *best)
 		uint32_t *n;
 		bool new;
 
-		if (!wanted(x, step))
+		if (!wanted(x, s, step))
 			continue;
 		key = (uint64_t)step->process << 44 | (uint64_t)(step->kind & 0xfffffu) << 24 |
 		      (step->thread & 0xffffffu);
@@ -107,7 +109,7 @@ static void collect(struct export *x, const struct steps *s, const struct choice
 			.apart = true,
 		};
 
-		if (!wanted(x, step) || step->process != best->process || step->kind != best->kind ||
+		if (!wanted(x, s, step) || step->process != best->process || step->kind != best->kind ||
 		    step->thread != best->thread)
 			continue;
 		slice.apart = !on_thread(x, step, &slice);

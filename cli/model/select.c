@@ -23,8 +23,10 @@ static bool step_wanted(const struct model *m, const struct steps *all, const st
 {
 	uint32_t kind = all->kinds[step->kind].name;
 
-	if (s->window && step->window != s->window)
+	if (s->window && step->window != s->window && !(s->window == 1 && steps_recorded_whole(all, step->process)))
 		return false;
+	if (!s->steps)
+		return true;
 	if (s->kind && strcmp(model_string((struct model *)m, kind), s->kind) != 0)
 		return false;
 	return step->number >= s->first && step->number <= s->last;
@@ -35,7 +37,7 @@ static bool mark(struct model *m, struct steps *all, const struct selection *s)
 {
 	bool steps = !s->steps, windows = !s->window;
 
-	for (size_t i = 0; s->steps && i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++)
 		steps |= all->list[i].selected = step_wanted(m, all, &all->list[i], s);
 	for (size_t i = 0; s->window && i < all->n_windows; i++)
 		windows |= all->windows[i].selected = all->windows[i].number == s->window;

@@ -107,6 +107,25 @@ it 'says that no range was a step' '
 	says "nosuch" err
 '
 
+it 'says why nothing was recorded where nobody began it, or the schedule did not' '
+	. "$COUNTS"
+	OPTIONS="--start-later" exits 0 traced stepper 6 nvtx 2>err
+	gprof-trace report -r cuda_gpu_kern_sum,steps t.gtrace >got
+	says "recording was never started" got
+	says "no window began, so nothing was recorded" got
+	OPTIONS="--schedule wait=100,active=1 --step nvtx:step*" exits 0 traced stepper 6 nvtx 2>err
+	gprof-trace report -r cuda_gpu_kern_sum t.gtrace >got
+	says "had not come to a step that is recorded" got
+	OPTIONS="--schedule wait=1,active=1 --step nvtx:nosuch*" exits 0 traced stepper 6 nvtx 2>err
+	gprof-trace report -r cuda_gpu_kern_sum t.gtrace >got
+	says "no range or mark was a step (nosuch*; there were: setup" got
+	OPTIONS="-c cudaProfilerApi" exits 0 traced stepper 6 nvtx 2>err
+	gprof-trace report -r cuda_gpu_kern_sum t.gtrace >got
+	says "let the program call cudaProfilerStart" got
+	gprof-run -f -o t --on-trace-ready "echo {}" true 2>err
+	says "it is run when a cycle of --schedule ends, and there is none" err
+'
+
 it 'refuses what makes no sense, in one line' '
 	for bad in "-c banana" "-c nvtx" "--capture-range-end=later" "--capture-range-end=repeat:0" "-p @" "--schedule wait=1" "--schedule active=0" \
 		"--schedule active=-1" "--schedule active=x" "--step banana" "--step nvtx:" "--step a=nvtx:x --step a=nvtx:y" "-c hotkey" \

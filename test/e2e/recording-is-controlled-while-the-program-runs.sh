@@ -124,6 +124,24 @@ it 'starts and stops one tracer alone' '
 	finish
 '
 
+it 'stops a process that was started alone with all others, and leaves it what was not named' '
+	. "$SESSION"
+	begin --start-later
+	ctl status >now
+	one=$(awk '"'"'$NF == "stepper" { print $1 }'"'"' now)
+	ctl -p "$one" start cuda
+	exits 1 ctl stop nvtx 2>err
+	says "it is not recording that" err
+	ctl start nvtx
+	within 20 follows cuda,nvtx
+	ctl stop nvtx
+	within 20 follows cuda
+	ctl stop
+	within 20 follows off
+	exits 1 ctl stop 2>err
+	finish
+'
+
 it 'puts a mark into the trace' '
 	. "$SESSION"
 	begin
@@ -140,8 +158,12 @@ it 'lists the sessions, and asks for a name when there are several' '
 	within 20 sh -c "gprof-ctl list | grep -q $PWD/t.gtrace && gprof-ctl list | grep -q $PWD/u.gtrace"
 	exits 1 gprof-ctl status 2>err
 	says "several sessions" err
-	gprof-ctl "$PWD/u.gtrace" status >now
-	says sleep now
+	for name in u.gtrace u; do
+		for folder in . "$PWD"; do
+			gprof-ctl "$folder/$name" status >now
+			says sleep now
+		done
+	done
 	kill $other
 	wait $other || true
 	finish
@@ -161,7 +183,17 @@ it 'starts and stops by a signal to gprof-run, which the program does not get' '
 it 'says what cannot be done, in one line' '
 	. "$SESSION"
 	exits 2 gprof-ctl 2>err
+	says "what is to be done" err
 	exits 2 gprof-ctl begin 2>err
+	says "'"'"'begin'"'"' is none of start, stop, status, mark, list" err
+	exits 2 gprof-ctl t.gtrace 2>err
+	says "what is to be done with '"'"'t.gtrace'"'"'" err
+	exits 2 gprof-ctl start cuda,osrt 2>err
+	says "'"'"'osrt'"'"' cannot be started" err
+	exits 2 gprof-ctl mark 2>err
+	exits 2 gprof-ctl status now 2>err
+	exits 2 gprof-ctl list all 2>err
+	exits 2 gprof-ctl -p -1 start 2>err
 	exits 1 gprof-ctl /tmp/gprof-nosuch status 2>err
 	says "there is no session" err
 	begin --start-later

@@ -20,7 +20,7 @@ it 'each step has its projection on the GPU, and unknown is empty, never 0' "$SA
 	done
 	is "$(head -n 1 want)" "$(head -n 1 got)" columns
 	is 11 "$(wc -l <got)" "lines: the head, 8 of training, 2 of validation"
-	says "steps outside of the recorded windows: 2; --all-steps lists them" err
+	says "steps of kind train outside of the recorded windows: 2; --all-steps lists them" err
 	gprof-trace report -r steps -f csv --all-steps loop.gtrace >all 2>/dev/null
 	is 13 "$(wc -l <all)" "lines with warm-up"
 	is "0,train,batch 100,,1,10000000,1000000,,,,,,,,,,,,,1,1" "$(sed -n 2p all)" "a step of which no row was kept"
@@ -44,6 +44,9 @@ it 'every report and export can be of some steps or a window, and sums are their
 	is 13 "$(rows cuda_gpu_kern_sum --window 1)" "of the window around them"
 	is 18 "$(rows cuda_gpu_kern_sum --window 2)" "of the other"
 	is 30 "$(rows cuda_gpu_kern_sum --step :)" "of all steps"
+	is "2" "$(gprof-trace report -r steps -f csv --window 2 loop.gtrace 2>/dev/null | tail -n +2 | cut -d , -f 4 | sort -u)" "steps of a window"
+	gprof-trace export -o all.json loop.gtrace >/dev/null
+	is "" "$(grep -o "ProfilerStep#[01]\"" all.json)" "steps of which nothing was kept, in the export"
 	is 6 "$(rows cuda_gpu_kern_sum --step 8:)" "of the steps from the eighth on"
 	is 16 "$(rows cuda_api_sum --step train=:5)" "calls"
 	is 4 "$(rows cuda_api_sum --step 3 --window 1)" "calls of a step in a window"
