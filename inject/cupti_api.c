@@ -9,6 +9,7 @@
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
 #include "inject/intern.h"
+#include "inject/python.h"
 #include "inject/stacks.h"
 #include "inject/windows.h"
 
@@ -161,6 +162,14 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	*d->data = (uint64_t)clock_now();
 }
 
+/* Calls that have the GPU do something, which a line of Python can be named for. */
+#define SITE_CLASSES (1u << CLASS_LAUNCH | 1u << CLASS_GRAPH | 1u << CLASS_COPY | 1u << CLASS_SET)
+
+static uint32_t site_of(struct stream *s, uint8_t class)
+{
+	return SITE_CLASSES >> class & 1 && guest->config.python_launch_site ? python_site(s) : 0;
+}
+
 static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
 	uint8_t class = class_of(domain, cbid);
@@ -194,6 +203,8 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	name = name_of(s, domain, cbid, d->function);   /* before the reserve: it may write a row of its own */
 	if (unlikely(end - start >= stacks_slow[stack_classes[class]]))
 		stack = stacks_capture(s, &(struct stack_want){ 0 });
+	if (!stack)
+		stack = site_of(s, class);
 	row = stream_reserve(s, ROW_api, sizeof *row);
 	if (row) {
 		*row = (struct api_row){

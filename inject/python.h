@@ -51,4 +51,10 @@ bool python_is_library(const struct py_frame *frame);
 /* The interpreter that was found; NULL: none. */
 const struct py_image *python_image(void);
 
+/*
+ * Id of the launch at hand's site: a stack of its three innermost Python frames, those outside of libraries preferred; 0: none.  In a
+ * stream, with nothing reserved.
+ */
+uint32_t python_site(struct stream *s);
+
 #endif

@@ -35,6 +35,7 @@ EXPORT int pywalk_start(void);
 EXPORT int pywalk_ready(void);
 EXPORT const char *pywalk_why(void);
 EXPORT int pywalk_stack(char *out, int size);
+EXPORT int pywalk_site(char *out, int size);
 EXPORT int pywalk_depth(void);
 EXPORT double pywalk_ns(int what, int rounds, int max);
 EXPORT int pywalk_spoil(int what, unsigned value);
@@ -126,6 +127,36 @@ int pywalk_depth(void)
 	return (int)python_walk(NULL, frames, MAX_FRAMES, 0);
 }
 
+/* The site as the walk would have it: as pywalk_stack(). */
+int pywalk_site(char *out, int size)
+{
+	struct stream *s = stream_enter();
+	uint32_t id = s ? python_site(s) : 0;
+	int used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0, n = fake_count(ROW_stack); i < n; i++) {
+		const struct stack_row *row = fake_row(ROW_stack, i);
+		const struct stack_frame *frames = (const void *)(row + 1);
+
+		if (row->id != id)
+			continue;
+		fake_rows(note_row, NULL);
+		for (uint32_t f = 0; f < row->depth; f++) {
+			const struct code_row *of = rows.codes[frames[f].value];
+			struct pyline code = { of->version, of->first_line, (const uint8_t *)(of + 1), of->bytes };
+
+			used += add_string(out + used, 4096, of->file);
+			used += add_string(out + used, 4096, of->name);
+			used += snprintf(out + used, 64, "%ld\x1e", (long)pyline_of(&code, frames[f].extra));
+		}
+	}
+	(void)size;
+	if (s)
+		stream_leave(s);
+	return used;
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -150,6 +181,8 @@ double pywalk_ns(int what, int rounds, int max)
 
 			for (uint32_t j = 0; what == 1 && j < n; j++)
 				sum += python_code_id(s, &frames[j]);
+			if (what == 3)
+				n = python_site(s);
 			sum += n;
 		}
 		took = (now() - begin) / rounds;
