@@ -168,6 +168,7 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 	if (f->n > f->boundary)                 /* it was known late, and is past */
 		pass_boundary(s, f, (unsigned)kind);
 	lock_give(&lock);
+	windows_wake();
 }
 
 void auto_steps_waited(void)

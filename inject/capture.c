@@ -81,12 +81,15 @@ static unsigned range_ended(struct capture *c)
 	return how == RANGE_END_STOP_SHUTDOWN || how == RANGE_END_REPEAT_SHUTDOWN ? CAPTURE_SHUTDOWN : 0;
 }
 
-/* The schedule begins with the first step in which rows could be kept. */
-static void step_began(struct capture *c, unsigned kind)
+/* The schedule begins with the first step in which rows could be kept.  A step may begin before the last one of a cycle has ended. */
+static unsigned step_began(struct capture *c, unsigned kind)
 {
+	uint8_t before = c->kinds[kind].action;
+
 	c->kinds[kind].open++;
 	if (c->plan.scheduled && !c->over && c->ordered && in_range(c))
 		c->kinds[kind].action = (uint8_t)schedule_action(&c->plan.schedule, c->kinds[kind].scheduled++);
+	return before == SCHEDULE_RECORD_AND_SAVE ? CAPTURE_READY : 0;
 }
 
 /* Between two active steps rows are kept, between others not more than in the one before. */
@@ -127,7 +130,7 @@ unsigned capture_feed(struct capture *c, enum capture_event event, unsigned kind
 		said = range_ended(c);
 		break;
 	case EVENT_STEP_BEGIN:
-		step_began(c, kind);
+		said = step_began(c, kind);
 		break;
 	case EVENT_STEP_END:
 		said = step_ended(c, kind);

@@ -6,6 +6,8 @@
 #include "inject/watch.h"
 
 #define KEPT 256u               /* times of recording that a late GPU row can still belong to */
+#define LATE 600000000000ll     /* ns that the GPU may need to begin what was launched in one; no program numbers 2^31 calls in them */
+#define NEAR (1u << 29)         /* calls: no row is later than that many */
 
 enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
 
@@ -119,33 +121,40 @@ static void call_came(struct stream *s, uint32_t corr)
 	}
 }
 
-/* A place for an open step or window; one that has ended and only waits for a call to come gives way. */
+/*
+ * A place for an open step or window; one that has ended and only waits for a call to come gives way, best one that had none: of the others
+ * the row would say that all later calls are its.
+ */
 static struct open_step *step_place(struct stream *s)
 {
-	struct open_step *all = guest->arena->steps;
+	struct open_step *all = guest->arena->steps, *o = NULL;
 
-	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
+	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
 		if (!all[i].state)
 			return &all[i];
-	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
-		if (all[i].state & (OPEN_RUNNING | OPEN_HELD))
-			continue;
-		write_step(s, &all[i]);
-		return &all[i];
+		if (!(all[i].state & (OPEN_RUNNING | OPEN_HELD)) && (!o || (all[i].state & OPEN_FIRST && !(o->state & OPEN_FIRST))))
+			o = &all[i];
 	}
-	health_drop(ROW_step, 1);
-	return NULL;
+	if (o)
+		write_step(s, o);
+	else
+		health_drop(ROW_step, 1);
+	return o;
 }
 
 static struct open_window *window_place(struct stream *s)
 {
-	struct open_window *all = guest->arena->windows;
+	struct open_window *all = guest->arena->windows, *o = &all[0];
 
-	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++)
+	/* None runs when a place is asked for. */
+	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		if (!all[i].state)
 			return &all[i];
-	write_window(s, &all[0]);       /* one at most runs, and it is not asked for then */
-	return &all[0];
+		if (all[i].state & OPEN_FIRST && !(o->state & OPEN_FIRST))
+			o = &all[i];
+	}
+	write_window(s, o);
+	return o;
 }
 
 /* ---- the gate ---- */
@@ -216,6 +225,7 @@ static void open_window(struct stream *s, const struct because *b, bool whole)
 static void close_window(const struct because *b)
 {
 	struct arena *a = guest->arena;
+	uint32_t closed;
 
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		struct open_window *o = &a->windows[i];
@@ -225,7 +235,9 @@ static void close_window(const struct because *b)
 		o->row.duration = b->time - o->row.start;
 		__atomic_store_n(&o->state, (o->state & ~(OPEN_RUNNING | OPEN_WHOLE)) | OPEN_END, __ATOMIC_RELEASE);
 	}
-	__atomic_fetch_add(&a->n_closed, 1, __ATOMIC_RELEASE);
+	closed = __atomic_add_fetch(&a->n_closed, 1, __ATOMIC_RELEASE);
+	if (!guest->agent)      /* without a context CUPTI has had nothing to do yet */
+		__atomic_store_n(&a->n_flushed, closed, __ATOMIC_RELEASE);
 }
 
 static bool keeps_cuda(void)
@@ -338,10 +350,10 @@ static uint32_t begin_step(struct stream *s, unsigned kind, const struct because
 	struct open_step *o;
 
 	scheduled.cause = w.machine.plan.scheduled ? CAUSE_SCHEDULE : b->cause;
-	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
 	o = step_place(s);
-	if (!o)
+	if (!o)                 /* nor does the schedule know of it: nobody would tell of its end */
 		return 0;
+	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
 	o->kind = kind;
 	o->row = (struct step_row){
 		.start = b->time,
@@ -485,8 +497,16 @@ struct step_at windows_next_step(struct stream *s, unsigned kind)
 	feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
 	next = windows_step_at(kind);
 	set_gate();
-	let_go();
+	lock_give(&w.lock);
 	return next;
+}
+
+void windows_wake(void)
+{
+	if (likely(!__atomic_load_n(&w.wake_due, __ATOMIC_RELAXED)))
+		return;
+	lock_take(&w.lock);
+	let_go();
 }
 
 void windows_call(struct stream *s, uint32_t corr)
@@ -510,14 +530,29 @@ static void follow(struct stream *s, const struct order *o)
 	feed(s, event, 0, &b, o->mask);
 }
 
+/*
+ * No call was made while more were given than are kept.  What was recorded ended with one of those that are lost; the oldest that is kept may
+ * be written over while we read.
+ */
+static void skip_orders(struct stream *s, uint32_t n)
+{
+	struct order off = guest->arena->orders[(n - (ORDERS - 1)) % ORDERS];
+
+	w.orders = n - (ORDERS - 1);
+	off.mask = off.over = 0;
+	follow(s, &off);
+}
+
 static void follow_orders(struct stream *s)
 {
 	struct arena *a = guest->arena;
 	uint32_t n = __atomic_load_n(&a->n_orders, __ATOMIC_ACQUIRE);
 
-	/* A new process only needs the last; and so does one that made no call while more were given than are kept. */
-	if (!w.orders || n - w.orders > ORDERS)
+	/* A new process only needs the last. */
+	if (!w.orders)
 		w.orders = n - 1;
+	if (n - w.orders >= ORDERS)
+		skip_orders(s, n);
 	for (; w.orders != n; w.orders++) {
 		w.first_order = w.first_order && !w.machine.ordered;
 		follow(s, &a->orders[w.orders % ORDERS]);
@@ -568,16 +603,20 @@ uint32_t windows_look(void)
 
 /* ---- rows of the GPU ---- */
 
-static bool holds(const struct kept *k, uint32_t state, uint32_t corr, int64_t real)
+/* Ids come again after 2^32 calls: a long time of recording is taken to have begun not too long ago, and one that is long over has no rows. */
+static bool holds(struct kept *k, uint32_t state, uint32_t corr, int64_t real)
 {
 	int64_t to = __atomic_load_n(&k->to, __ATOMIC_ACQUIRE);
+	uint32_t first = __atomic_load_n(&k->first, __ATOMIC_RELAXED);
 
 	if (!corr)              /* CUPTI's clock counts from 1970; without a time it began whenever it came */
 		return real ? real >= k->from && (!to || real < to) : !to;
-	if (state & OPEN_FIRST)
+	if (state & OPEN_FIRST || (to && real - to > LATE))
 		return false;
-	if (!(state & OPEN_WHOLE) && (int32_t)(corr - k->first) < 0)
+	if (!(state & OPEN_WHOLE) && (int32_t)(corr - first) < 0)
 		return false;
+	if (unlikely(state & OPEN_RUNNING && !(state & OPEN_WHOLE) && corr - first > 2 * NEAR))
+		__atomic_store_n(&k->first, corr - NEAR, __ATOMIC_RELAXED);
 	return state & (OPEN_RUNNING | OPEN_END) || (int32_t)(corr - k->end) < 0;
 }
 
@@ -586,7 +625,7 @@ bool windows_keep(uint32_t corr, int64_t real)
 	uint32_t n = __atomic_load_n(&w.n_kept, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < n && i < KEPT; i++) {
-		const struct kept *k = &w.kept[(n - 1 - i) % KEPT];
+		struct kept *k = &w.kept[(n - 1 - i) % KEPT];
 		uint32_t state = __atomic_load_n(&k->state, __ATOMIC_ACQUIRE);
 
 		if (state & OPEN_USED && holds(k, state, corr, real))

@@ -47,8 +47,14 @@ void windows_found_step(struct stream *s, unsigned kind, const struct step_row *
 /* What the schedule does with steps of that kind now. */
 struct step_at windows_step_at(unsigned kind);
 
-/* It ends, as far as the schedule is concerned, and the next one begins, which the answer is about. */
+/*
+ * It ends, as far as the schedule is concerned, and the next one begins, which the answer is about.  windows_wake() is to follow, outside of
+ * the caller's own lock.
+ */
 struct step_at windows_next_step(struct stream *s, unsigned kind);
+
+/* Wakes CUPTI if what happened so far needs it, and waits for that: half a second at most. */
+void windows_wake(void);
 
 /* Rows of CUDA are wanted now, or soon: a window is open, or its schedule warms up. */
 bool windows_want_cuda(void);

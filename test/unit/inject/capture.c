@@ -251,3 +251,19 @@ TEST(any_history_is_decided_as_its_whole_says)
 		}
 	}
 }
+
+/* As ranges that start before the one before has ended. */
+TEST(a_cycle_whose_last_step_is_overtaken_is_finished_all_the_same)
+{
+	struct capture_plan plan = { .scheduled = true };
+	struct capture c;
+	char why[100];
+
+	CHECK_EQ(schedule_parse(&plan.schedule, "wait=1,active=1", why, sizeof why), 0);
+	c = started(plan);
+	capture_feed(&c, EVENT_STEP_BEGIN, 0);
+	CHECK_EQ(capture_feed(&c, EVENT_STEP_BEGIN, 0), CAPTURE_OPENED);
+	capture_feed(&c, EVENT_STEP_END, 0);
+	CHECK_EQ(capture_feed(&c, EVENT_STEP_BEGIN, 0), CAPTURE_CLOSED | CAPTURE_READY);
+	CHECK_EQ(capture_feed(&c, EVENT_STEP_END, 0), 0);
+}

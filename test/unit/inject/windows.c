@@ -343,3 +343,134 @@ TEST(the_end_of_the_last_range_asks_for_the_trace_to_be_closed)
 	CHECK_EQ(guest->arena->shutdown, 1);
 	stream_leave(s);
 }
+
+/* Nothing has both an end and no end: what is pushed out has no call in it. */
+TEST(what_gives_way_while_no_call_comes_is_what_had_none)
+{
+	struct stream *s = session("=nvtx:s", "");
+
+	push(s, "s");
+	call(s, 10);
+	ranges_pop(s, 0);
+	for (unsigned i = 0; i < 2 * MAX_OPEN_STEPS; i++) {
+		push(s, "s");
+		ranges_pop(s, 0);
+	}
+	call(s, 20);
+	CHECK_EQ(fake_count(ROW_step), 2 * MAX_OPEN_STEPS + 1);
+	for (size_t i = 0; i < fake_count(ROW_step); i++) {
+		CHECK_EQ(step(i)->first_corr, step(i)->number ? 0 : 10);
+		CHECK_EQ(step(i)->end_corr, step(i)->number ? 0 : 20);
+	}
+	stream_leave(s);
+}
+
+TEST(windows_without_a_call_do_not_push_out_one_that_had_some)
+{
+	struct stream *s = session("", "");
+
+	fake_order(0);
+	call(s, 5);
+	fake_order(ORDER_ALL);
+	call(s, 6);
+	for (unsigned i = 0; i < 2 * MAX_OPEN_WINDOWS; i++) {
+		fake_order(0);
+		gate_now();
+		fake_order(ORDER_ALL);
+		gate_now();
+	}
+	fake_order(0);
+	call(s, 7);
+	CHECK_EQ(fake_count(ROW_window), 2 * MAX_OPEN_WINDOWS + 2);
+	for (size_t i = 1; i < fake_count(ROW_window); i++) {
+		CHECK_EQ(window(i)->first_corr, window(i)->number == 2 ? 6 : 0);
+		CHECK_EQ(window(i)->end_corr, window(i)->number == 2 ? 7 : 0);
+	}
+	stream_leave(s);
+}
+
+TEST(steps_that_find_no_place_do_not_hold_the_schedule_up)
+{
+	struct stream *s = session("=nvtx:s", "active=80,repeat=1");
+	uint64_t started[70];
+
+	for (unsigned i = 0; i < 70; i++) {
+		struct range_what w = { .name = intern_text(s, "s"), .watched = 1 };
+
+		started[i] = ranges_start(s, &w);
+	}
+	for (unsigned i = 0; i < 70; i++)
+		ranges_end(s, started[i]);
+	CHECK_EQ(guest->arena->drops[ROW_step].count, 70 - MAX_OPEN_STEPS);
+	for (unsigned i = 0; i < 80; i++) {
+		push(s, "s");
+		ranges_pop(s, 0);
+	}
+	CHECK_EQ(guest->arena->n_ready, 1);
+	CHECK(!call(s, 1));
+	stream_leave(s);
+}
+
+TEST(orders_beyond_those_that_are_kept_end_the_window_all_the_same)
+{
+	struct stream *s = session("", "");
+	unsigned over = 0;
+
+	call(s, 1);
+	for (unsigned i = 0; i < 2 * ORDERS; i++) {
+		fake_order(0);
+		fake_order(ORDER_ALL);
+	}
+	CHECK(call(s, 2));
+	CHECK(guest->arena->n_windows > 1);
+	for (size_t i = 0; i < fake_count(ROW_window); i++)
+		over += window(i)->number == 1 && window(i)->end_corr == 2;
+	CHECK_EQ(over, 1);
+	stream_leave(s);
+}
+
+TEST(a_window_may_last_for_more_calls_than_half_of_the_ids)
+{
+	struct stream *s = session("", "");
+	const int64_t minute = 60000000000, now = clock_ns(CLOCK_REALTIME);
+	uint64_t corr = 10;
+
+	fake_order(0);
+	call(s, 9);
+	fake_order(ORDER_ALL);
+	call(s, (uint32_t)corr);
+	for (int i = 0; i < 100; i++, corr += 1u << 26)         /* beyond 2^32 */
+		CHECK(windows_keep((uint32_t)corr, now + i * minute));
+	fake_order_at(0, now + 100 * minute);
+	call(s, (uint32_t)corr);
+	CHECK(windows_keep((uint32_t)corr - 1, now + 100 * minute + 1));
+	CHECK(!windows_keep((uint32_t)corr, now + 100 * minute + 1));
+	stream_leave(s);
+}
+
+TEST(ids_that_come_again_are_of_no_window_that_is_long_over)
+{
+	struct stream *s = session("", "");
+	const int64_t now = clock_ns(CLOCK_REALTIME), hour = 3600000000000;
+
+	call(s, 1);
+	fake_order_at(0, now);
+	call(s, 100);
+	CHECK(windows_keep(99, now + 1000));            /* late */
+	CHECK(!windows_keep(100, now + 1000));
+	CHECK(!windows_keep(0x80000100, now + hour));
+	CHECK(!windows_keep(50, now + 2 * hour));
+	stream_leave(s);
+}
+
+TEST(what_a_window_leaves_is_fetched_where_nothing_fetches)
+{
+	struct stream *s = session("", "");
+
+	call(s, 1);
+	fake_order(0);
+	gate_now();
+	CHECK_EQ(guest->arena->n_closed, 1);
+	CHECK_EQ(guest->arena->n_flushed, 1);           /* CUPTI has never had anything: its thread does not run */
+	stream_leave(s);
+}
