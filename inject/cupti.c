@@ -261,6 +261,7 @@ static void forked(void)
 		tracer.parent_had_cuda = 1;
 		cupti_client_forget();
 		cupti_activity_forget();
+		windows_sleeper(NULL);  /* its CUPTI is not to be called any more */
 	}
 	if (tracer.parent_had_cuda)
 		session_forked_after_cuda();

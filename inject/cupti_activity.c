@@ -54,6 +54,11 @@ bool cupti_activity_asked(uint32_t kind)
 	return kind < 64 && asked >> kind & 1;
 }
 
+bool cupti_activity_holds(uint32_t kind)
+{
+	return cupti_activity_asked(kind) && !sleeps((int)kind);
+}
+
 bool cupti_activity_lacks(uint32_t kind)
 {
 	return paused || !cupti_activity_asked(kind);
@@ -85,6 +90,8 @@ void cupti_activity_wake(void)
 
 	for (int kind = 0; kind < 64; kind++)
 		sleeping |= (uint64_t)(asked >> kind & 1 && sleeps(kind)) << kind;
+	if (cupti_client_has_kind(KIND_KERNEL))         /* in place of ours, until it is done (cupti_share.c) */
+		sleeping &= ~(1ull << KIND_CONCURRENT_KERNEL);
 	__atomic_store_n(&asleep, 0, __ATOMIC_RELEASE);
 	for (int kind = 0; kind < 64 && !paused; kind++) {
 		result = sleeping >> kind & 1 ? tracer.fn.ActivityEnable(kind) : RESULT_OK;

@@ -26,6 +26,9 @@ bool cupti_activity_ask(int kind, const char *name);
 /* Did we enable this kind?  It stays so while they pause. */
 bool cupti_activity_asked(uint32_t kind);
 
+/* ... and it does not sleep. */
+bool cupti_activity_holds(uint32_t kind);
+
 /* All of them off, and on again; the first time, too. */
 void cupti_activity_pause(void);
 void cupti_activity_resume(void);

@@ -137,6 +137,23 @@ static void looked_at(int domain, uint32_t cbid, uint8_t class, const struct cup
 	stream_leave(s);
 }
 
+/* A signal handler may call CUDA in the middle of a hook, which may have reserved a row: orders have to wait then. */
+static uint32_t gate_of_call(void)
+{
+	return unlikely(stream_self.busy) ? __atomic_load_n(&guest->gate, __ATOMIC_RELAXED) : gate_now();
+}
+
+/* The wait may have been in a signal handler, too. */
+static void waited(void)
+{
+	struct stream *s = stream_enter();
+
+	if (!s)
+		return;
+	auto_steps_waited();
+	stream_leave(s);
+}
+
 static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
 	struct stream *s = &stream_self;
@@ -150,9 +167,9 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	s->scratch = 0;
 	if (unlikely(class == CLASS_STOP || class == CLASS_TEARDOWN))
 		before_call(class);
-	if (unlikely(gate_now() & GATE_LAUNCHES))
+	if (unlikely(gate_of_call() & GATE_LAUNCHES))
 		looked_at(domain, cbid, class, d);
-	gate = gate_now();
+	gate = gate_of_call();
 	if (unlikely(gate & GATE_EDGE))
 		edge(d->corr);
 	/* Wanted is decided here, as for GPU rows by their launch. */
@@ -180,8 +197,8 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	uint32_t name, stack = 0;
 	int result;
 
-	if (unlikely(class == CLASS_SYNC) && gate_now() & GATE_LAUNCHES)
-		auto_steps_waited();
+	if (unlikely(class == CLASS_SYNC) && gate_of_call() & GATE_LAUNCHES)
+		waited();
 	if (!s->scratch)
 		return;
 	if ((s->scratch & (UNWANTED - 1)) > 1) {

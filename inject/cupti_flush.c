@@ -79,7 +79,7 @@ static bool window_has_ended(uint32_t *closed)
 {
 	struct arena *a = guest->arena;
 
-	if (!a || !tracer_usable())
+	if (!a)
 		return false;
 	gate_now();             /* an order to stop is followed here if no call comes */
 	*closed = __atomic_load_n(&a->n_closed, __ATOMIC_ACQUIRE);
@@ -91,15 +91,26 @@ static void wake_now(void)
 	int64_t begin = clock_now();
 
 	windows_sleeper(NULL);
+	/* Not while the program's own profiler has kinds switched or is given way. */
+	cupti_client_lock();
 	cupti_activity_wake();
+	cupti_client_unlock();
 	health_cost(COST_window, begin);
 }
 
 /* For the rest of the program: what its own profiler uses stays, and a CUPTI that may hang when kernels are switched off. */
 static bool may_rest(void)
 {
-	return tracer.fn.ActivityDisable && tracer.version != FLAWED_VERSION && !cupti_client.n_kinds && !tracer.ending &&
-	       !cupti_activity_sleeps();
+	return tracer_usable() && tracer.fn.ActivityDisable && tracer.version != FLAWED_VERSION && !cupti_client.n_kinds &&
+	       !tracer.ending && !cupti_activity_sleeps();
+}
+
+static void rest(void)
+{
+	cupti_client_lock();
+	if (may_rest())
+		cupti_activity_sleep();
+	cupti_client_unlock();
 }
 
 static void *flusher_main(void *arg)
@@ -135,8 +146,8 @@ static void *flusher_main(void *arg)
 		}
 		if (ended)
 			__atomic_store_n(&guest->arena->n_flushed, closed, __ATOMIC_RELEASE);
-		if (ended && windows_over() && may_rest())
-			cupti_activity_sleep();
+		if (windows_over() && may_rest())
+			rest();
 		if (cupti_yield_returning() && tracer_usable() && !tracer.ending)
 			cupti_yield_flush();
 		stacks_look();

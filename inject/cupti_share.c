@@ -42,10 +42,10 @@ static int enable(int kind, bool dump)
 
 	if (dump)
 		return tracer.fn.ActivityEnableAndDump ? tracer.fn.ActivityEnableAndDump(kind) : RESULT_UNKNOWN;
-	if (kind == KIND_KERNEL && cupti_activity_asked(KIND_CONCURRENT_KERNEL))
+	if (kind == KIND_KERNEL && cupti_activity_holds(KIND_CONCURRENT_KERNEL))
 		tracer.fn.ActivityDisable(KIND_CONCURRENT_KERNEL);
 	result = tracer.fn.ActivityEnable(kind);
-	if (kind == KIND_KERNEL && result != RESULT_OK && cupti_activity_asked(KIND_CONCURRENT_KERNEL))
+	if (kind == KIND_KERNEL && result != RESULT_OK && cupti_activity_holds(KIND_CONCURRENT_KERNEL))
 		tracer.fn.ActivityEnable(KIND_CONCURRENT_KERNEL);
 	return result;
 }
@@ -54,9 +54,9 @@ static int disable(int kind)
 {
 	int result = RESULT_OK;
 
-	if (!cupti_activity_asked((uint32_t)kind))
+	if (!cupti_activity_holds((uint32_t)kind))
 		result = tracer.fn.ActivityDisable(kind);
-	if (kind == KIND_KERNEL && cupti_client_has_kind(KIND_KERNEL) && cupti_activity_asked(KIND_CONCURRENT_KERNEL))
+	if (kind == KIND_KERNEL && cupti_client_has_kind(KIND_KERNEL) && cupti_activity_holds(KIND_CONCURRENT_KERNEL))
 		tracer.fn.ActivityEnable(KIND_CONCURRENT_KERNEL);
 	return result;
 }

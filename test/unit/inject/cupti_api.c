@@ -200,3 +200,29 @@ TEST(a_fatal_error_of_cupti_ends_all_calls_to_it)
 	CHECK_EQ(guest->arena->health[HEALTH_cupti_fatal].count, 1);
 	CHECK_STR(guest->arena->health[HEALTH_cupti_fatal].detail, "the worst");
 }
+
+/* A signal handler of the program that calls CUDA while a hook of ours writes a row, just when an order has come. */
+TEST(a_call_in_the_middle_of_a_hook_writes_nothing_into_its_row)
+{
+	struct mark_row *row;
+	struct stream *s;
+
+	cupti_fake(130001);
+	whole(DOMAIN_RUNTIME, RUNTIME_LAUNCH, 1, 0);
+	s = stream_enter();
+	row = stream_reserve(s, ROW_mark, sizeof *row);
+	*row = (struct mark_row){ .start = 4711 };
+	for (uint32_t i = 0; i < 2 * MAX_OPEN_WINDOWS; i++) {
+		fake_order(0);
+		whole(DOMAIN_RUNTIME, RUNTIME_LAUNCH, 2 * i + 2, 0);
+		fake_order(ORDER_ALL);
+		whole(DOMAIN_RUNTIME, RUNTIME_LAUNCH, 2 * i + 3, 0);
+	}
+	stream_publish(s, row);
+	stream_leave(s);
+	whole(DOMAIN_RUNTIME, RUNTIME_LAUNCH, 100, 0);
+	CHECK_EQ(fake_count(ROW_mark), 1);
+	row = (struct mark_row *)fake_row(ROW_mark, 0);
+	CHECK(row && row->start == 4711);
+	CHECK_EQ(guest->arena->orders_seen, guest->arena->n_orders);
+}

@@ -9,8 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inject/cupti_activity.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_client.h"
 #include "inject/cupti_raw.h"
+#include "inject/windows.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 
@@ -371,4 +374,136 @@ TEST(a_raw_folder_that_is_not_there_is_counted_and_rows_go_on)
 	cupti_fake_deliver();
 	CHECK_EQ(guest->arena->health[HEALTH_raw_failed].count, 1);
 	CHECK_EQ(fake_count(ROW_kernel), 1);
+}
+
+static void until(const uint32_t *word, uint32_t value)
+{
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value && CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 5000000000))
+		usleep(1000);
+}
+
+TEST(nobody_waits_for_a_cupti_that_has_failed)
+{
+	start();
+	tracer.state = TRACER_DEAD;
+	fake_order(0);
+	until(&guest->arena->n_flushed, 1);
+	CHECK_EQ(cupti_fake_state.flushes, 0);
+	end_flusher();
+}
+
+static uint32_t disabled, enabled, done;
+
+static int disable_kind(int kind)
+{
+	__atomic_fetch_or(&disabled, 1u << kind, __ATOMIC_RELEASE);
+	__atomic_fetch_and(&enabled, ~(1u << kind), __ATOMIC_RELEASE);
+	return RESULT_OK;
+}
+
+static int enable_kind(int kind)
+{
+	__atomic_fetch_or(&enabled, 1u << kind, __ATOMIC_RELEASE);
+	return RESULT_OK;
+}
+
+TEST(cupti_rests_when_recording_is_over_though_it_had_stopped_before)
+{
+	struct arena *a;
+
+	start();
+	tracer.fn.ActivityEnable = enable_kind;
+	tracer.fn.ActivityDisable = disable_kind;
+	cupti_client_forget();
+	cupti_activity_forget();
+	disabled = 0;
+	cupti_activity_ask(KIND_MEMCPY, "MEMCPY");
+	a = guest->arena;
+	fake_order(0);
+	until(&a->n_flushed, 1);
+	CHECK_EQ(disabled, 0);                          /* it may be started again */
+	a->orders[a->n_orders % ORDERS] = (struct order){ .over = 1 };
+	__atomic_store_n(&a->n_orders, a->n_orders + 1, __ATOMIC_RELEASE);
+	until(&disabled, 1u << KIND_MEMCPY);
+	end_flusher();
+	cupti_activity_forget();
+}
+
+static unsigned woken;
+
+static void waking(void)
+{
+	woken++;
+}
+
+TEST(a_child_does_not_wake_the_cupti_of_its_parent)
+{
+	cupti_fake(130001);
+	windows_sleeper(waking);
+	cupti_module.forked();
+	fake_session(8, 8);                             /* its own; recorded from the start on */
+	CHECK(capture_on());
+	CHECK_EQ(woken, 0);
+	windows_sleeper(NULL);
+	tracer.parent_had_cuda = 0;
+}
+
+static void requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*buffer = NULL;
+	*size = *most = 0;
+}
+
+static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	(void)context, (void)stream, (void)buffer, (void)size, (void)valid;
+}
+
+static void *profiler_begins(void *arg)
+{
+	cupti_client_kind(KIND_ON, KIND_MEMSET, NULL);
+	__atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+	return arg;
+}
+
+static pthread_t profiler;
+
+/* The program's profiler comes while this kind is being switched on. */
+static int enable_slowly(int kind)
+{
+	tracer.fn.ActivityEnable = enable_kind;
+	if (CHECK_EQ(pthread_create(&profiler, NULL, profiler_begins, NULL), 0))
+		for (int i = 0; i < 50 && !__atomic_load_n(&done, __ATOMIC_ACQUIRE); i++)
+			usleep(1000);
+	return enable_kind(kind);
+}
+
+static int set_thread_ids(int type)
+{
+	(void)type;
+	return RESULT_OK;
+}
+
+TEST(what_wakes_is_off_again_for_a_profiler_that_comes_meanwhile)
+{
+	cupti_fake(130001);
+	cupti_client_forget();
+	cupti_activity_forget();
+	cupti_flush_forget();
+	guest->config.cupti_mode = CUPTI_YIELD;
+	cupti_client.requested = requested;
+	cupti_client.completed = completed;
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	tracer.fn.ActivityEnable = enable_slowly;
+	tracer.fn.ActivityDisable = disable_kind;
+	cupti_activity_sleep();
+	cupti_activity_ask(KIND_MEMCPY, "MEMCPY");
+	done = enabled = 0;
+	cupti_flush_wake();
+	pthread_join(profiler, NULL);
+	CHECK_EQ(enabled, 1u << KIND_MEMSET);
+	cupti_client_forget();
+	cupti_activity_forget();
 }

@@ -422,3 +422,27 @@ TEST(after_the_end_nothing_of_the_profilers_is_called)
 	CHECK_EQ(its.came, 0);
 	cupti_client_forget();
 }
+
+TEST(what_the_profiler_disables_while_nothing_is_recorded_is_off_until_it_is_wanted)
+{
+	profiler(1024);
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	cupti_activity_sleep();
+	switch_kind(true, KIND_OVERHEAD);
+	switch_kind(false, KIND_OVERHEAD);
+	CHECK(!is_on(KIND_OVERHEAD));
+	switch_kind(false, KIND_CONCURRENT_KERNEL);
+	CHECK(!is_on(KIND_CONCURRENT_KERNEL));
+	switch_kind(true, KIND_KERNEL);
+	switch_kind(false, KIND_KERNEL);
+	CHECK(!is_on(KIND_CONCURRENT_KERNEL));
+	switch_kind(true, KIND_KERNEL);
+	cupti_activity_wake();
+	CHECK(is_on(KIND_OVERHEAD));
+	CHECK(!is_on(KIND_CONCURRENT_KERNEL));
+	switch_kind(false, KIND_KERNEL);
+	CHECK(is_on(KIND_CONCURRENT_KERNEL));
+	cupti_client_forget();
+	cupti_activity_forget();
+}
