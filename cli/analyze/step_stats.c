@@ -114,7 +114,8 @@ int step_outliers(const struct step_sample *samples, size_t n, struct step_outli
 	apart = median_deviation(samples, n, usual[PART_WALL].p50);
 	if (apart < 0)
 		return -1;
-	limit = usual[PART_WALL].p50 / 5 > apart * 5 ? usual[PART_WALL].p50 / 5 : apart * 5;
+	/* Times of a damaged trace can be anything. */
+	limit = usual[PART_WALL].p50 / 25 > apart || apart > INT64_MAX / 5 ? usual[PART_WALL].p50 / 5 : apart * 5;
 	for (size_t i = 0; i < n; i++) {
 		struct step_outlier o = { .sample = (uint32_t)i,
 					  .excess = samples[i].part[PART_WALL] - usual[PART_WALL].p50 };
