@@ -121,7 +121,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		if (!t->n_rows)
 			why_no_gpu(m, t, "kernels");
 		else
-			note_stacks(m, t, w.without, "kernels whose launch is");
+			note_stacks(m, t, w.without, "kernels whose call is");
 		if (w.untimed)
 			table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
 				   (unsigned long long)w.untimed);

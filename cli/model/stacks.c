@@ -115,10 +115,18 @@ static bool has_line(const struct place *p)
 	return p->file != STRING_NONE && p->line;
 }
 
+/* What is called, rather than who calls. */
+static bool of_cuda(const char *image)
+{
+	const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
+
+	return strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libcudart.so", 12) == 0;
+}
+
 uint32_t stack_site(struct model *m, uint32_t stack)
 {
 	const struct stacks *s = &m->stacks->public;
-	uint32_t python = NO_PLACE, native = NO_PLACE;
+	uint32_t python = NO_PLACE, native = NO_PLACE, outside = NO_PLACE;
 
 	if (stack == NO_STACK)
 		return NO_PLACE;
@@ -133,8 +141,10 @@ uint32_t stack_site(struct model *m, uint32_t stack)
 			python = at;
 		if (!is_python && native == NO_PLACE && has_line(p))
 			native = at;
+		if (!is_python && outside == NO_PLACE && !of_cuda(model_string(m, s->functions[p->function].image)))
+			outside = at;
 	}
-	return python != NO_PLACE ? python : native;
+	return python != NO_PLACE ? python : native != NO_PLACE ? native : outside;
 }
 
 size_t stack_frames(struct model *m, uint32_t stack, enum stack_view view, size_t most, uint32_t *out)

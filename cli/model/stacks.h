@@ -53,7 +53,7 @@ uint32_t model_stack(const struct model *m, uint32_t process, uint32_t id);
 
 /*
  * The place that a stack is put down to: its innermost Python frame in code of the user's, else its innermost Python
- * frame, else its innermost native frame with a line.  NO_PLACE: it has none of these.
+ * frame, else its innermost native frame with a line, else the one that called CUDA.  NO_PLACE: it has none of these.
  */
 uint32_t stack_site(struct model *m, uint32_t stack);
 

@@ -122,7 +122,8 @@ def site(stack):
     python = [p for p in stack or () if p.python]
     mine = [p for p in python if users(p.file)]
     native = [p for p in stack or () if not p.python and p.file and p.line]
-    return (mine or python or native or [None])[0]
+    outside = [p for p in stack or () if not p.python and not p.image.split("/")[-1].startswith(("libcuda.so", "libcudart.so"))]
+    return (mine or python or native or outside or [None])[0]
 
 
 # ---- events
