@@ -4,11 +4,14 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define CTL_ANSWER 16384
 
 struct ctl_session {
 	char folder[PATH_MAX];          /* .../gprof-XXXXXX */
+	dev_t dev;                      /* of the folder, where it was searched for */
+	ino_t ino;
 	int fd;                         /* connected to its collector */
 };
 

@@ -88,6 +88,12 @@ const char *ctl_fact(const char *status, const char *word)
 
 /* ---- looking for them ---- */
 
+/* One user's: whoever may write to /tmp can make a folder of that name there.  Root sees all. */
+static bool is_ours(const char *folder, struct stat *st)
+{
+	return lstat(folder, st) == 0 && S_ISDIR(st->st_mode) && (st->st_uid == geteuid() || geteuid() == 0);
+}
+
 static size_t find_in(const char *parent, struct ctl_session *all, size_t n, size_t max)
 {
 	DIR *dir = parent && *parent ? opendir(parent) : NULL;
@@ -96,12 +102,18 @@ static size_t find_in(const char *parent, struct ctl_session *all, size_t n, siz
 	while (dir && n < max && (e = readdir(dir))) {
 		struct ctl_session *s = &all[n];
 		bool known = false;
+		struct stat st;
 
 		if (strncmp(e->d_name, "gprof-", 6) != 0 || strlen(e->d_name) != 12)
 			continue;
 		snprintf(s->folder, sizeof s->folder, "%s/%s", parent, e->d_name);
+		if (!is_ours(s->folder, &st))
+			continue;
+		s->dev = st.st_dev;
+		s->ino = st.st_ino;
+		/* The parents may be one folder under several names. */
 		for (size_t i = 0; i < n; i++)
-			known |= strcmp(all[i].folder, s->folder) == 0;
+			known |= all[i].dev == s->dev && all[i].ino == s->ino;
 		if (!known && dial(s) == 0)
 			n++;
 	}

@@ -32,16 +32,26 @@ static void give(struct orders *o, struct process *only, uint32_t set, uint32_t 
 	}
 }
 
-/* When the settings next have something to say; 0: never. */
-static int64_t next_turn(const struct orders *o)
+static int64_t begin_turn(const struct orders *o)
 {
 	const struct config *c = o->tree->config;
 
-	if (o->over)
-		return 0;
-	if (!o->on)
-		return c->start_later ? 0 : o->start + (int64_t)c->delay_ms * MS;
-	return c->duration_ms ? o->on + (int64_t)c->duration_ms * MS : 0;
+	return o->over || o->begun || c->start_later ? 0 : o->start + (int64_t)c->delay_ms * MS;
+}
+
+static int64_t end_turn(const struct orders *o)
+{
+	const struct config *c = o->tree->config;
+
+	return !o->over && o->on && c->duration_ms ? o->on + (int64_t)c->duration_ms * MS : 0;
+}
+
+/* When the settings next have something to say; 0: never. */
+static int64_t next_turn(const struct orders *o)
+{
+	int64_t begin = begin_turn(o), end = end_turn(o);
+
+	return !begin || (end && end < begin) ? end : begin;
 }
 
 static void set_timer(struct orders *o)
@@ -60,14 +70,15 @@ static void begin_recording(struct orders *o)
 
 void orders_turn(struct orders *o)
 {
-	int64_t next = next_turn(o), now = clock_ns(CLOCK_MONOTONIC);
+	int64_t begin = begin_turn(o), end = end_turn(o), now = clock_ns(CLOCK_MONOTONIC);
 
-	if (next && now >= next) {
-		if (o->on) {
-			orders_end(o);
-			return;
-		}
+	if (end && now >= end) {
+		orders_end(o);
+		return;
+	}
+	if (begin && now >= begin) {
 		begin_recording(o);
+		o->begun = true;
 		give(o, NULL, ORDER_ALL, 0, false);
 	}
 	set_timer(o);
@@ -110,6 +121,7 @@ bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_
 		return false;
 	if (set)
 		begin_recording(o);
+	o->begun |= set && !only;
 	give(o, only, set, clear, false);
 	set_timer(o);
 	return true;

@@ -11,7 +11,8 @@ struct orders {
 	struct tree *tree;              /* borrowed */
 	int turn;                       /* borrowed: a timer, for what the settings say */
 	int64_t start;                  /* MONOTONIC ns: the session's */
-	int64_t on;                     /* ... when recording began first; 0: it has not */
+	int64_t on;                     /* ... when recording began first, in one process at least; 0: it has not */
+	bool begun;                     /* in all: the delay means nothing more */
 	uint32_t mask;                  /* of all processes now: ORDER_ bits */
 	bool over;                      /* nothing more is recorded */
 };

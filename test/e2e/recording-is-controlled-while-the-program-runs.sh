@@ -236,3 +236,41 @@ it 'is nothing for other users' '
 	grep -qE "belongs to another user|there is no session" err
 	finish
 '
+
+it 'takes a folder with two names for one' '
+	. "$SESSION"
+	begin
+	XDG_RUNTIME_DIR=$TMPDIR TMPDIR=$TMPDIR/ gprof-ctl mark here
+	XDG_RUNTIME_DIR=$TMPDIR TMPDIR=$TMPDIR/ gprof-ctl list >now
+	is 1 "$(grep -c t.gtrace now)"
+	finish
+'
+
+# Whoever may write to /tmp can lay such a folder there, with a socket that never answers.
+cat >"$E2E_ROOT/liar.py" <<'END'
+import os, socket, sys, time
+os.mkdir(sys.argv[1])
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(sys.argv[1] + "/ctl")
+s.listen(8)
+os.chmod(sys.argv[1] + "/ctl", 0o777)
+os.chown(sys.argv[1], 65534, 65534)
+open("lies", "w").close()
+time.sleep(60)
+END
+export LIAR="$E2E_ROOT/liar.py"
+
+it 'does not speak to what another user has laid there' '
+	need python3
+	need setpriv
+	[ "$(id -u)" = 0 ] || skip "only root can be another user here"
+	python3 "$LIAR" "$TMPDIR/gprof-Liar00" &
+	liar=$!
+	within 20 test -f lies
+	chmod a+rx "$TMPDIR/../.." "$TMPDIR/.." "$TMPDIR"
+	setpriv --reuid=65533 --clear-groups test -S "$TMPDIR/gprof-Liar00/ctl" || skip "its folders are closed to others"
+	setpriv --reuid=65533 --clear-groups "$GPROF_BUILD/bin/gprof-ctl" list >now 2>err
+	grep -q Liar now err && fail "$(cat now err)"
+	kill $liar
+	wait $liar || true
+'
