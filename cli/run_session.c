@@ -3,6 +3,7 @@
 #include "cli/paths.h"
 #include "cli/run.h"
 #include "trace/clock.h"
+#include "trace/wire.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +29,7 @@ extern char **environ;
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject" };
+	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject", WIRE_SAMPLES };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -262,9 +263,25 @@ static void say_place(const struct session *s, const struct config *c)
 		note("the trace is '%s', because '%s' exists; -f replaces it", s->trace, slash + 1);
 }
 
+/* The program's processes look for it before they connect. */
+static int announce_samples(const struct session *s, const struct config *c)
+{
+	char path[160];
+	int fd;
+
+	if (!c->sample)
+		return 0;
+	snprintf(path, sizeof path, "%s/" WIRE_SAMPLES, s->folder);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail_errno("cannot write '%s'", path);
+	close(fd);
+	return 0;
+}
+
 int session_start(struct session *s, const struct config *c)
 {
-	if (write_config(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
+	if (write_config(s, c) == 0 && announce_samples(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
 		if (strcmp(s->trace, c->output) != 0)
 			say_place(s, c);
 		return 0;

@@ -19,7 +19,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* Order is dependency: a part may use those above it, never those below. */
-static const struct module *const modules[] = { &session_module, &stream_module, &stacks_module, &nvtx_libraries_module, &cupti_module };
+static const struct module *const modules[] = { &session_module, &stream_module, &stacks_module, &nvtx_libraries_module, &cupti_module,
+						  &sample_module };
 #define N_MODULES (sizeof modules / sizeof *modules)
 
 static bool up;

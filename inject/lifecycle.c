@@ -15,6 +15,7 @@
 #include "inject/carrier.h"
 #include "inject/child_env.h"
 #include "inject/module.h"
+#include "inject/sample.h"
 #include "inject/session.h"
 #include "inject/stream.h"
 
@@ -55,6 +56,7 @@ static void fork_child(void)
 
 	own_pid = session_real_pid();
 	modules_forked();
+	sample_forked();
 	errno = saved;
 }
 
@@ -121,14 +123,14 @@ int execveat(int dir, const char *path, char *const argv[], char *const envp[], 
  * What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork
  * child.
  */
-enum real { REAL_execvpe, REAL_fexecve, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
+enum real { REAL_execvpe, REAL_fexecve, REAL_pthread_create, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
 static void *real_functions[N_REAL];
 
 #define REAL(function) ((__typeof__(&function))real_function(REAL_##function))
 
 __attribute__((constructor(101))) static void find_real(void)
 {
-	static const char *const names[] = { "execvpe", "fexecve", "pthread_exit", "posix_spawn", "posix_spawnp" };
+	static const char *const names[] = { "execvpe", "fexecve", "pthread_create", "pthread_exit", "posix_spawn", "posix_spawnp" };
 
 	for (int i = 0; i < N_REAL; i++) {
 		/* Of this there are two on x86-64; the one before 2.15 runs scripts without "#!" by the shell. */
@@ -279,6 +281,21 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	if (!REAL(posix_spawnp))
 		return ENOSYS;
 	return REAL(posix_spawnp)(pid, file, actions, attr, argv, WITH_OURS(envp));
+}
+
+/* ---- threads ---- */
+
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+	const char *caller = __builtin_return_address(0);
+
+	if (!REAL(pthread_create))
+		return ENOSYS;
+	if (caller >= __ehdr_start && caller < _end)    /* ours do not count */
+		return REAL(pthread_create)(thread, attr, start, arg);
+	return sample_create(REAL(pthread_create), thread, attr, start, arg);
 }
 
 /* ---- main() leaves its threads behind ---- */

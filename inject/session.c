@@ -36,6 +36,13 @@ bool session_wanted(void)
 	return folder[0] != '\0';
 }
 
+bool session_samples(void)
+{
+	char path[sizeof folder + sizeof WIRE_SAMPLES];
+
+	return session_wanted() && access(strcat(strcpy(path, folder), "/" WIRE_SAMPLES), F_OK) == 0;
+}
+
 int session_real_pid(void)
 {
 	return (int)syscall(SYS_getpid);

@@ -63,6 +63,9 @@ void session_forked_after_cuda(void);
 /* Is there a session at all ($GPROF_SESSION)?  Without one the object does nothing. */
 bool session_wanted(void);
 
+/* Are samples wanted?  Told by a file in its folder, so that a process can know before it connects. */
+bool session_samples(void);
+
 /* The collector has a full block to take. */
 void session_ring(void);
 

@@ -10,6 +10,7 @@
 
 #include "inject/module.h"
 #include "inject/ranges.h"
+#include "inject/sample.h"
 
 __thread struct stream stream_self;
 
@@ -209,6 +210,7 @@ static void thread_ends(void *arg)
 	/* A child's main thread inherits the key of the thread that forked; its stream is of another epoch. */
 	if (s != &stream_self || !s->epoch || s->epoch != guest->epoch)
 		return;
+	sample_thread_ends();
 	s->busy = 1;
 	ranges_abandon(s);
 	if (!park(s->block))

@@ -178,7 +178,7 @@ static void set_gate(void)
 	uint32_t gate = GATE_KNOWN;
 
 	if (w.machine.state == STATE_RECORD)
-		gate |= (w.tracers & ORDER_CUDA ? GATE_CUDA : 0) | (w.tracers & ORDER_NVTX ? GATE_NVTX : 0);
+		gate |= (w.tracers & ORDER_CUDA ? GATE_CUDA : 0) | (w.tracers & ORDER_NVTX ? GATE_NVTX : 0) | GATE_SAMPLE;
 	if (w.watching)
 		gate |= GATE_WATCH;
 	if (has_edge())
@@ -599,6 +599,11 @@ uint32_t windows_look(void)
 	if (entered)
 		stream_leave(s);
 	return __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);
+}
+
+uint32_t windows_gate_now(void)
+{
+	return __atomic_load_n(&wake, __ATOMIC_RELAXED) ? __atomic_load_n(&guest->gate, __ATOMIC_RELAXED) : gate_now();
 }
 
 /* ---- rows of the GPU ---- */

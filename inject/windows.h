@@ -65,6 +65,9 @@ bool windows_want_cuda(void);
  */
 void windows_sleeper(void (*wake)(void));
 
+/* gate_now() for a signal handler: wakes nobody.  Orders may then wait for a call, or a thread of ours. */
+uint32_t windows_gate_now(void);
+
 /* Recording is over for good. */
 bool windows_over(void);
 

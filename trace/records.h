@@ -102,6 +102,7 @@ const char *unit_name(unsigned unit);
 #define STACK_SITE       16u
 #define SAMPLE_CPU       1u     /* sample.flags */
 #define SAMPLE_WALL      2u
+#define SAMPLE_INSIDE    4u     /* our own code was interrupted: no stack */
 #define SOURCE_CUT       1u     /* source.flags */
 #define SOURCE_CHANGED   2u
 

@@ -18,6 +18,7 @@
 
 #define WIRE_VERSION    2u
 #define WIRE_ENV        "GPROF_SESSION"
+#define WIRE_SAMPLES    "samples"       /* a file in the session's folder: CPU time is sampled */
 #define WIRE_ENV_RESTORE "GPROF_RESTORE"        /* 0: our variables are not put back where a program cleaned the environment of a child */
 #define WIRE_HANDSHAKE_MS 200           /* longest that a program may wait for us, once in its life */
 
@@ -167,8 +168,9 @@ struct drop_cell {
 	X(flush,   "periodic flush of CUPTI (our thread)")                         \
 	X(drain,   "last flush at exit")                                           \
 	X(carry,   "sending rows through the pipe (our thread)")                       \
-	X(window,  "switching CUPTI on for the first window") \
-	X(stack,   "taking call stacks")
+	X(window,  "switching CUPTI on for the first window")                      \
+	X(stack,   "taking call stacks")                                           \
+	X(sample,  "stacks of samples of CPU time")
 
 enum cost_place {
 	COST_none,
