@@ -16,6 +16,7 @@ has_compiler() { builds 'int main(void) { return 0; }'; }
 has_zstd() { ! has_compiler || builds '#include <zstd.h>
 int main(void) { return ZSTD_versionNumber() == 0; }' -lzstd; }
 has_sanitizers() { ! has_compiler || builds 'int main(void) { return 0; }' -fsanitize=address,undefined; }
+has_libdw() { ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1 ' || [ -e /usr/lib64/libdw.so.1 ]; }
 has_venv() { ! has python3 || python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
 # need|what for|check|Debian package|Fedora package
@@ -28,6 +29,8 @@ things() {
 	test|the sanitized build|has_sanitizers|libasan8 libubsan1|libasan libubsan
 	test|packing the tarball|has xz|xz-utils|xz
 	test|reading symbol tables|has readelf|binutils|binutils
+	test|lines and inlined functions of stacks|has_libdw|libdw1|elfutils-libs
+	test|C++ names in stacks|has c++|g++|gcc-c++
 	test|looking at processes|has ps|procps|procps-ng
 	test|namespaces, setsid, script|has unshare|util-linux bsdutils|util-linux util-linux-script
 	test|the example training loop and the judges|has python3|python3 python3-venv|python3

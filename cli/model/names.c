@@ -1,39 +1,10 @@
 #include "cli/model/names.h"
 
 #include "cli/model/inside.h"
+#include "cli/symbols/demangle.h"
 #include "trace/health.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-
-/* ---- C++ names.  libstdc++ is used when it is there: linking it would make a C program need C++ ---- */
-
-static char *(*cxa_demangle)(const char *mangled, char *buf, size_t *size, int *status);
-static pthread_once_t cxa_once = PTHREAD_ONCE_INIT;
-
-static void find_cxa(void)
-{
-	void *lib = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-
-	if (lib)
-		*(void **)&cxa_demangle = dlsym(lib, "__cxa_demangle");
-}
-
-bool names_can_demangle(void)
-{
-	pthread_once(&cxa_once, find_cxa);
-	return cxa_demangle != NULL;
-}
-
-/* free() it; NULL: not a C++ name, or not here. */
-static char *demangle(const char *name)
-{
-	int status;
-
-	if (strncmp(name, "_Z", 2) != 0 || !names_can_demangle())
-		return NULL;
-	return cxa_demangle(name, NULL, NULL, &status);
-}
+/* ---- parts of C++ names ---- */
 
 /* "operator()", "operator<<": brackets that bracket nothing. */
 static size_t operator_length(const char *p)
@@ -117,6 +88,11 @@ void name_plain(const char *demangled, char *out, size_t size)
 	struct parts s = take_apart(demangled);
 
 	copy_part(s.name, s.end, out, size);
+}
+
+bool names_can_demangle(void)
+{
+	return demangle_knows_cpp();
 }
 
 /* ---- API names ---- */

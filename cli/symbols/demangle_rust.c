@@ -1,0 +1,560 @@
+/* Rust's names in the scheme v0 (RFC 2603): a grammar with back references. */
+#include "cli/symbols/demangle.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Generic types nest; back references could make a short name nest for ever, or expand without end. */
+#define MOST_NESTED 200
+
+struct rust {
+	const char *start, *p, *end;    /* start: behind "_R", what back references count from */
+	char *out;
+	size_t size, n;                 /* room, and how much is taken */
+	int nested;
+	unsigned bound;                 /* lifetimes that binders around here have named */
+	bool silent;                    /* parsed, not printed */
+	bool bad;
+};
+
+static void put_n(struct rust *r, const char *text, size_t n)
+{
+	if (r->silent || r->bad)
+		return;
+	if (n >= r->size - r->n) {
+		r->bad = true;
+		return;
+	}
+	memcpy(r->out + r->n, text, n);
+	r->n += n;
+}
+
+static void put(struct rust *r, const char *text)
+{
+	put_n(r, text, strlen(text));
+}
+
+static void put_number(struct rust *r, uint64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%llu", (unsigned long long)v);
+	put(r, text);
+}
+
+static char peek(const struct rust *r)
+{
+	return r->p < r->end && !r->bad ? *r->p : '\0';
+}
+
+static char next(struct rust *r)
+{
+	if (r->p >= r->end)
+		r->bad = true;
+	return r->bad ? '\0' : *r->p++;
+}
+
+static bool eat(struct rust *r, char c)
+{
+	bool is = peek(r) == c && c;
+
+	r->p += is;
+	return is;
+}
+
+/* "_" is 0, "0_" is 1, and so on in base 62. */
+static uint64_t base_62(struct rust *r)
+{
+	uint64_t v = 0;
+
+	if (eat(r, '_'))
+		return 0;
+	while (!eat(r, '_')) {
+		char c = next(r);
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0') :
+				 c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') + 10 :
+				 c >= 'A' && c <= 'Z' ? (unsigned)(c - 'A') + 36 : 62;
+
+		if (digit == 62 || v > (UINT64_MAX - 62) / 62) {
+			r->bad = true;
+			return 0;
+		}
+		v = v * 62 + digit;
+	}
+	return v + 1;
+}
+
+/* 0 without the tag before it. */
+static uint64_t tagged_62(struct rust *r, char tag)
+{
+	return eat(r, tag) ? base_62(r) + 1 : 0;
+}
+
+struct ident {
+	const char *text;
+	size_t n;
+	bool punycode;
+};
+
+static size_t decimal(struct rust *r)
+{
+	size_t n = 0;
+
+	if (peek(r) < '0' || peek(r) > '9')
+		r->bad = true;
+	if (eat(r, '0'))
+		return 0;       /* what follows is another number: closures in closures have no names */
+	while (peek(r) >= '0' && peek(r) <= '9' && n < 100000)
+		n = n * 10 + (size_t)(*r->p++ - '0');
+	return n;
+}
+
+static void take_text(struct rust *r, struct ident *i)
+{
+	i->text = r->p;
+	if (i->n > (size_t)(r->end - r->p))
+		r->bad = true;
+	else
+		r->p += i->n;
+}
+
+static struct ident ident(struct rust *r)
+{
+	struct ident i = { .punycode = eat(r, 'u') };
+
+	i.n = decimal(r);
+	eat(r, '_');            /* where the text begins like a number, or with one of these */
+	take_text(r, &i);
+	return i;
+}
+
+static void put_ident(struct rust *r, const struct ident *i)
+{
+	if (i->punycode)
+		put(r, "punycode{");
+	if (!r->bad)
+		put_n(r, i->text, i->n);
+	if (i->punycode)
+		put(r, "}");
+}
+
+static void path(struct rust *r, bool value);
+static void type(struct rust *r);
+static void constant(struct rust *r);
+
+/* A back reference: what stands there is read again. */
+static void back(struct rust *r, void (*read)(struct rust *r))
+{
+	const char *here = r->p - 1;
+	uint64_t at = base_62(r);
+	const char *behind = r->p;
+
+	if (r->bad || at >= (uint64_t)(here - r->start)) {
+		r->bad = true;
+		return;
+	}
+	if (r->silent)
+		return;         /* it was checked where it stands */
+	r->p = r->start + at;
+	read(r);
+	r->p = behind;
+}
+
+static void path_plain(struct rust *r)
+{
+	path(r, false);
+}
+
+static void path_value(struct rust *r)
+{
+	path(r, true);
+}
+
+static bool enter(struct rust *r)
+{
+	if (++r->nested > MOST_NESTED)
+		r->bad = true;
+	return !r->bad;
+}
+
+/* ---- lifetimes ---- */
+
+static void put_lifetime(struct rust *r, uint64_t index)
+{
+	char letter[3] = "'_";
+
+	if (index > r->bound) {
+		r->bad = true;
+		return;
+	}
+	if (index && r->bound - index < 26)
+		letter[1] = (char)('a' + (r->bound - index));
+	put(r, letter);
+	if (index && r->bound - index >= 26)
+		put_number(r, r->bound - index);
+}
+
+/* "for<'a, 'b> ".  How many names it has given. */
+static unsigned binder(struct rust *r)
+{
+	uint64_t n = tagged_62(r, 'G');
+
+	if (n > 100)
+		r->bad = true;
+	if (!n || r->bad)
+		return 0;
+	put(r, "for<");
+	for (uint64_t i = 0; i < n; i++) {
+		r->bound++;
+		put(r, i ? ", " : "");
+		put_lifetime(r, 1);
+	}
+	put(r, "> ");
+	return (unsigned)n;
+}
+
+static void generic_argument(struct rust *r)
+{
+	if (eat(r, 'L'))
+		put_lifetime(r, base_62(r));
+	else if (eat(r, 'K'))
+		constant(r);
+	else
+		type(r);
+}
+
+/* What `read` reads, up to an E.  Their number. */
+static unsigned list(struct rust *r, void (*read)(struct rust *r), const char *between)
+{
+	unsigned n = 0;
+
+	while (!r->bad && !eat(r, 'E')) {
+		put(r, n++ ? between : "");
+		read(r);
+	}
+	return n;
+}
+
+/* ---- paths ---- */
+
+static void nested_path(struct rust *r, bool value)
+{
+	char space = next(r);
+	uint64_t number;
+	struct ident name;
+
+	path(r, value);
+	number = tagged_62(r, 's');
+	name = ident(r);
+	if (space >= 'A' && space <= 'Z') {
+		put(r, "::{");
+		if (space == 'C')
+			put(r, "closure");
+		else if (space == 'S')
+			put(r, "shim");
+		else
+			put_n(r, &space, 1);
+		put(r, name.n ? ":" : "");
+		put_ident(r, &name);
+		put(r, "#");
+		put_number(r, number);
+		put(r, "}");
+	} else if (name.n) {
+		put(r, "::");
+		put_ident(r, &name);
+	}
+}
+
+/* <T>, <T as Trait>: of an impl, where it stands is read and not told. */
+static void impl_path(struct rust *r, char tag)
+{
+	bool silent = r->silent;
+
+	if (tag != 'Y') {
+		tagged_62(r, 's');
+		r->silent = true;
+		path(r, false);
+		r->silent = silent;
+	}
+	put(r, "<");
+	type(r);
+	if (tag != 'M') {
+		put(r, " as ");
+		path(r, false);
+	}
+	put(r, ">");
+}
+
+static void path(struct rust *r, bool value)
+{
+	char tag = next(r);
+	struct ident name;
+
+	if (!enter(r))
+		return;
+	switch (tag) {
+	case 'C':
+		tagged_62(r, 's');
+		name = ident(r);
+		put_ident(r, &name);
+		break;
+	case 'N':
+		nested_path(r, value);
+		break;
+	case 'M': case 'X': case 'Y':
+		impl_path(r, tag);
+		break;
+	case 'I':
+		path(r, value);
+		put(r, value ? "::<" : "<");
+		list(r, generic_argument, ", ");
+		put(r, ">");
+		break;
+	case 'B':
+		back(r, value ? path_value : path_plain);
+		break;
+	default:
+		r->bad = true;
+	}
+	r->nested--;
+}
+
+/* ---- types ---- */
+
+static const char *basic_type(char tag)
+{
+	static const char *const names[] = {
+		['a' - 'a'] = "i8", ['b' - 'a'] = "bool", ['c' - 'a'] = "char", ['d' - 'a'] = "f64", ['e' - 'a'] = "str",
+		['f' - 'a'] = "f32", ['h' - 'a'] = "u8", ['i' - 'a'] = "isize", ['j' - 'a'] = "usize",
+		['l' - 'a'] = "i32", ['m' - 'a'] = "u32", ['n' - 'a'] = "i128", ['o' - 'a'] = "u128", ['p' - 'a'] = "_",
+		['s' - 'a'] = "i16", ['t' - 'a'] = "u16", ['u' - 'a'] = "()", ['v' - 'a'] = "...", ['x' - 'a'] = "i64",
+		['y' - 'a'] = "u64", ['z' - 'a'] = "!",
+	};
+
+	return tag >= 'a' && tag <= 'z' ? names[tag - 'a'] : NULL;
+}
+
+static void function_type(struct rust *r)
+{
+	unsigned bound = binder(r);
+	struct ident abi;
+
+	put(r, eat(r, 'U') ? "unsafe " : "");
+	if (eat(r, 'K')) {
+		abi = eat(r, 'C') ? (struct ident){ "C", 1, false } : ident(r);
+		put(r, "extern \"");
+		for (size_t i = 0; i < abi.n && !r->bad; i++)
+			put_n(r, abi.text[i] == '_' ? "-" : abi.text + i, 1);
+		put(r, "\" ");
+	}
+	put(r, "fn(");
+	list(r, type, ", ");
+	put(r, ")");
+	if (!eat(r, 'u')) {
+		put(r, " -> ");
+		type(r);
+	}
+	r->bound -= bound;
+}
+
+/* A trait's path whose generic arguments, if any, stay open for "Item = T".  True: they are open. */
+static bool open_path(struct rust *r)
+{
+	const char *behind;
+	uint64_t at;
+	bool open;
+
+	if (eat(r, 'I')) {
+		path(r, false);
+		put(r, "<");
+		list(r, generic_argument, ", ");
+		return true;
+	}
+	if (peek(r) != 'B' || r->silent) {
+		path(r, false);
+		return false;
+	}
+	if (!enter(r))
+		return false;
+	behind = r->p++;
+	at = base_62(r);
+	if (r->bad || at >= (uint64_t)(behind - r->start)) {
+		r->bad = true;
+		return false;
+	}
+	behind = r->p;
+	r->p = r->start + at;
+	open = open_path(r);
+	r->p = behind;
+	r->nested--;
+	return open;
+}
+
+static void dyn_trait(struct rust *r)
+{
+	bool open = open_path(r);
+
+	while (eat(r, 'p')) {
+		struct ident name = ident(r);
+
+		put(r, open ? ", " : "<");
+		open = true;
+		put_ident(r, &name);
+		put(r, " = ");
+		type(r);
+	}
+	put(r, open ? ">" : "");
+}
+
+static void dyn_type(struct rust *r)
+{
+	unsigned bound;
+	uint64_t lifetime;
+
+	put(r, "dyn ");
+	bound = binder(r);
+	list(r, dyn_trait, " + ");
+	r->bound -= bound;
+	if (!eat(r, 'L'))
+		r->bad = true;
+	lifetime = base_62(r);
+	if (lifetime) {
+		put(r, " + ");
+		put_lifetime(r, lifetime);
+	}
+}
+
+static void reference(struct rust *r, const char *what)
+{
+	uint64_t lifetime = eat(r, 'L') ? base_62(r) : 0;
+
+	put(r, "&");
+	if (lifetime) {
+		put_lifetime(r, lifetime);
+		put(r, " ");
+	}
+	put(r, what);
+	type(r);
+}
+
+static void type(struct rust *r)
+{
+	char tag = next(r);
+	const char *basic = basic_type(tag);
+
+	if (basic || !enter(r)) {
+		put(r, basic ? basic : "");
+		return;
+	}
+	switch (tag) {
+	case 'R': reference(r, ""); break;
+	case 'Q': reference(r, "mut "); break;
+	case 'P': put(r, "*const "); type(r); break;
+	case 'O': put(r, "*mut "); type(r); break;
+	case 'A': case 'S':
+		put(r, "[");
+		type(r);
+		if (tag == 'A') {
+			put(r, "; ");
+			constant(r);
+		}
+		put(r, "]");
+		break;
+	case 'T':
+		put(r, "(");
+		put(r, list(r, type, ", ") == 1 ? ",)" : ")");
+		break;
+	case 'F': function_type(r); break;
+	case 'D': dyn_type(r); break;
+	case 'B': back(r, type); break;
+	default:
+		r->p--;
+		path(r, false);
+	}
+	r->nested--;
+}
+
+/* ---- constants: numbers, bool, char; those of other types are told by their digits ---- */
+
+static void put_char(struct rust *r, uint64_t c)
+{
+	char text[16];
+
+	if (c == '\'' || c == '\\')
+		snprintf(text, sizeof text, "'\\%c'", (char)c);
+	else if (c >= ' ' && c < 0x7f)
+		snprintf(text, sizeof text, "'%c'", (char)c);
+	else
+		snprintf(text, sizeof text, "'\\u{%x}'", (unsigned)c);
+	put(r, text);
+}
+
+static void constant(struct rust *r)
+{
+	char tag = next(r);
+	const char *digits;
+	uint64_t v = 0;
+	size_t n;
+
+	if (tag == 'p') {
+		put(r, "_");
+		return;
+	}
+	if (tag == 'B') {
+		if (enter(r))
+			back(r, constant);
+		r->nested--;
+		return;
+	}
+	if (!tag || !strchr("abchijlmnostxy", tag)) {
+		r->bad = true;
+		return;
+	}
+	if (eat(r, 'n'))
+		put(r, "-");
+	digits = r->p;
+	n = strspn(digits, "0123456789abcdef");
+	if (n >= (size_t)(r->end - digits) || digits[n] != '_') {
+		r->bad = true;
+		return;
+	}
+	r->p += n + 1;
+	for (size_t i = 0; i < n && n <= 16; i++)
+		v = v << 4 | (unsigned)(digits[i] <= '9' ? digits[i] - '0' : digits[i] - 'a' + 10);
+	if (n > 16) {
+		put(r, "0x");
+		put_n(r, digits, n);
+	} else if (tag == 'b') {
+		put(r, v ? "true" : "false");
+	} else if (tag == 'c') {
+		put_char(r, v);
+	} else {
+		put_number(r, v);
+	}
+}
+
+/* ---- a whole name ---- */
+
+static bool v0(const char *name, char *out, size_t size)
+{
+	struct rust r = { .start = name + 2, .p = name + 2, .out = out, .size = size };
+
+	/* A version, of which there is none yet, would stand here as a number. */
+	r.end = r.p + strcspn(r.p, ".$");
+	if (*r.p < 'A' || *r.p > 'Z')
+		return false;
+	path(&r, true);
+	if (peek(&r) >= 'A' && peek(&r) <= 'Z') {
+		r.silent = true;        /* the crate that made this instance */
+		path(&r, false);
+	}
+	out[r.n] = '\0';
+	return !r.bad && r.p == r.end;
+}
+
+bool demangle_rust(const char *name, char *out, size_t size)
+{
+	return strncmp(name, "_R", 2) == 0 ? v0(name, out, size) :
+	       strncmp(name, "_ZN", 3) == 0 && demangle_rust_legacy(name, out, size);
+}

@@ -1,0 +1,146 @@
+#include "cli/symbols/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How far back from an address an outer function is looked for: symbols inside of functions are rare. */
+#define MOST_INSIDE 64u
+
+/* From here on ranks are those of names without a type, and within a thousand those without a size. */
+#define RANK_LABEL   1000u
+#define RANK_ENDLESS 500u
+
+/* Many names stand for one address: write, __write, __GI___libc_write.  The one that people use is told. */
+static uint32_t rank_of(const Elf64_Sym *s, const char *name)
+{
+	uint32_t rank = ELF64_ST_TYPE(s->st_info) == STT_NOTYPE ? RANK_LABEL : 0;
+
+	rank += s->st_size ? 0 : RANK_ENDLESS;
+	rank += 10 * (uint32_t)(strspn(name, "_") & 15);
+	return rank + (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? 2 : ELF64_ST_BIND(s->st_info) == STB_WEAK);
+}
+
+/* Is it code, with a name?  Labels of assembly count where the full table has them: .symtab. */
+static bool is_function(const struct elf *e, const Elf64_Sym *s, const char *name, bool full, Elf64_Shdr *where)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && full))
+		return false;
+	/* ".Ltext0", "$x": marks of assemblers. */
+	if (!*name || (type == STT_NOTYPE && (*name == '.' || *name == '$')))
+		return false;
+	return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE && elf_section(e, s->st_shndx, where) &&
+	       where->sh_flags & SHF_EXECINSTR && s->st_value >= where->sh_addr &&
+	       s->st_value - where->sh_addr < where->sh_size;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct function *f = a, *g = b;
+
+	if (f->start != g->start)
+		return f->start < g->start ? -1 : 1;
+	if (f->rank != g->rank)
+		return f->rank < g->rank ? -1 : 1;
+	return f->length != g->length ? (f->length < g->length ? -1 : 1) : strcmp(f->name, g->name);
+}
+
+/* One name an address; those without a size end where the next begins, or with their section. */
+static void tidy(struct functions *f)
+{
+	size_t n = 0;
+
+	qsort(f->list, f->n, sizeof *f->list, by_start);
+	for (size_t i = 0; i < f->n; i++)
+		if (!n || f->list[n - 1].start != f->list[i].start)
+			f->list[n++] = f->list[i];
+	f->n = n;
+	for (size_t i = 0; i < n; i++) {
+		struct function *now = &f->list[i];
+
+		if (now->rank % RANK_LABEL >= RANK_ENDLESS && i + 1 < n && f->list[i + 1].start < now->end)
+			now->end = f->list[i + 1].start;
+		f->reach[i] = i && f->reach[i - 1] > now->end ? f->reach[i - 1] : now->end;
+	}
+}
+
+static void take(struct functions *f, const struct elf *e, const uint8_t *symbols, uint64_t n, const Elf64_Shdr *texts,
+		 bool full)
+{
+	Elf64_Shdr where;
+	Elf64_Sym s;
+
+	for (uint64_t i = 0; i < n; i++) {
+		const char *name;
+		uint64_t room;
+
+		memcpy(&s, symbols + i * sizeof s, sizeof s);
+		if (!s.st_value)
+			continue;
+		name = elf_text(e, texts, s.st_name);
+		if (!is_function(e, &s, name, full, &where))
+			continue;
+		room = where.sh_size - (s.st_value - where.sh_addr);
+		f->list[f->n++] = (struct function){
+			.start = s.st_value,
+			.end = s.st_value + (s.st_size && s.st_size < room ? s.st_size : room),
+			.name = name,
+			.length = (uint32_t)strcspn(name, "@"),
+			.rank = rank_of(&s, name),
+		};
+	}
+}
+
+bool functions_read(struct functions *f, const struct elf *e)
+{
+	Elf64_Shdr table, texts;
+	const uint8_t *symbols;
+	bool full = elf_find(e, NULL, SHT_SYMTAB, &table) && elf_bytes(e, &table);
+	uint64_t n;
+
+	*f = (struct functions){ 0 };
+	if (!full && !elf_find(e, NULL, SHT_DYNSYM, &table))
+		return false;
+	symbols = elf_bytes(e, &table);
+	if (!symbols || !elf_section(e, table.sh_link, &texts))
+		return false;
+	n = table.sh_size / sizeof(Elf64_Sym);
+	f->list = malloc(n * sizeof *f->list + 1);
+	f->reach = malloc(n * sizeof *f->reach + 1);
+	if (f->list && f->reach) {
+		take(f, e, symbols, n, &texts, full);
+		tidy(f);
+	}
+	return full && f->n;
+}
+
+void functions_release(struct functions *f)
+{
+	free(f->list);
+	free(f->reach);
+	*f = (struct functions){ 0 };
+}
+
+const struct function *functions_at(const struct functions *f, uint64_t address)
+{
+	const struct function *label = NULL;    /* a loop's, perhaps, within a function that is known as such */
+	size_t low = 0, high = f->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (f->list[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t i = low; i > 0 && low - i < MOST_INSIDE && f->reach[i - 1] > address; i--) {
+		if (f->list[i - 1].end <= address)
+			continue;
+		if (f->list[i - 1].rank < RANK_LABEL)
+			return &f->list[i - 1];
+		label = label ? label : &f->list[i - 1];
+	}
+	return label;
+}
