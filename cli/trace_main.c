@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_check, cmd_recover, cmd_dump;
+extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_check, cmd_recover, cmd_resolve, cmd_dump;
 static const struct cmd cmd_help;
 
 static const struct cmd *const cmds[] = {
-	&cmd_report, &cmd_info, &cmd_export, &cmd_check, &cmd_recover, &cmd_dump, &cmd_help, NULL,
+	&cmd_report, &cmd_info, &cmd_export, &cmd_check, &cmd_recover, &cmd_resolve,
+	&cmd_dump, &cmd_help, NULL,
 };
 
 static const struct program program = {
@@ -28,7 +29,7 @@ static const struct program program = {
 		"never as 0.\n"
 		"\n"
 		"C++ names of kernels are made readable by libstdc++.so.6 where it is installed; else they are shown\n"
-		"as in the symbol table, and reports say so.\n"
+		"as in the symbol table, and reports say so.  Lines of native code in stacks need libdw.so.1 (elfutils).\n"
 		"# EXIT STATUS\n"
 		"0: done; 1: failed, or the trace is damaged (check); 2: an option or operand was wrong.\n"
 		"# EXAMPLES\n"

@@ -137,8 +137,10 @@ int output_rows(struct output *o, uint32_t process, unsigned clock, const struct
 	if (o->level >= level_that_drops(r->id))
 		return -1;
 	errno = 0;
-	if (writer_rows(o->writer, process, clock, r, rows, n, tails, tail_bytes, &err) == 0)
+	if (writer_rows(o->writer, process, clock, r, rows, n, tails, tail_bytes, &err) == 0) {
+		o->has_stacks |= r->id == ROW_stack;
 		return 0;
+	}
 	write_failed(o, r->id, errno, err.text);
 	return -1;
 }

@@ -27,6 +27,7 @@ struct output {
 	uint64_t reserved;              /* bytes of the file that have their room for sure */
 	uint64_t checked;               /* size when the file system was asked for its room */
 	uint64_t max_size;              /* 0: no limit */
+	bool has_stacks;                /* call stacks are among the rows */
 	uint64_t staged;                /* bytes that all staging for this file takes */
 	struct troubles *troubles;      /* of the session */
 	char path[PATH_MAX];            /* where the trace is */

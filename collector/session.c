@@ -18,6 +18,7 @@
 #include "collector/drain.h"
 #include "collector/log.h"
 #include "collector/mirror.h"
+#include "collector/resolve.h"
 #include "collector/sweep.h"
 #include "trace/clock.h"
 #include "trace/health.h"
@@ -411,6 +412,8 @@ int session_finish(struct session *s)
 	rc = output_close(&s->out);
 	if (strcmp(path, s->out.path) != 0)
 		tell_run(s, "moved %s", s->out.path);
+	if (rc == 0 && s->out.has_stacks && s->config.resolve_symbols)
+		resolve_run(s->out.path);
 	remove_folder(s);
 	tell_run(s, "closed");
 	return rc;

@@ -189,29 +189,57 @@ static void put_aside(struct writer *w)
 	buf_free(&b);
 }
 
-struct writer *writer_new(int fd, const struct file_header *h, struct trace_error *err)
+static struct writer *prepare(int fd, uint64_t session, struct trace_error *err)
 {
-	struct file_header head = *h;
 	struct writer *w = calloc(1, sizeof *w);
 
-	if (!w) {
+	if (w)
+		w->packer = packer_new();
+	if (!w || !w->packer) {
 		close(fd);
+		free(w);
 		trace_fail(err, 0, "cannot write the trace: out of memory");
 		return NULL;
 	}
 	w->fd = fd;
 	w->older.fd = -1;
-	w->session = h->session;
-	w->packer = packer_new();
+	w->session = session;
 	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is alive; some file systems have no locks */
-	if (!w->packer)
-		trace_fail(err, 0, "cannot write the trace: out of memory");
-	if (!w->packer || file_write_header(fd, &head, err) < 0) {
+	return w;
+}
+
+struct writer *writer_new(int fd, const struct file_header *h, struct trace_error *err)
+{
+	struct file_header head = *h;
+	struct writer *w = prepare(fd, h->session, err);
+
+	if (w && file_write_header(fd, &head, err) < 0) {
 		writer_abandon(w);
 		return NULL;
 	}
-	w->size = sizeof head;
+	if (w)
+		w->size = sizeof head;
 	return w;
+}
+
+struct writer *writer_continue(int fd, uint64_t session, uint64_t at, const struct index_entry *entries, size_t n,
+			       struct trace_error *err)
+{
+	struct writer *w = prepare(fd, session, err);
+
+	if (!w)
+		return NULL;
+	buf_put(&w->index, entries, n * sizeof *entries);
+	if (w->index.oom)
+		trace_fail(err, at, "cannot write the trace: out of memory");
+	else if (ftruncate(fd, (off_t)at) < 0)
+		trace_fail(err, at, "cannot write the trace: %s", strerror(errno));
+	else
+		w->size = at;
+	if (w->size)
+		return w;
+	writer_abandon(w);
+	return NULL;
 }
 
 /* Smallest and largest of the first field that is a time; 0 is no time. */

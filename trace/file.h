@@ -63,6 +63,13 @@ struct writer;
 struct writer *writer_new(int fd, const struct file_header *h, struct trace_error *err);
 
 /*
+ * Goes on with a finished file whose index began at `at`, which is cut off first: until writer_finish() the file is
+ * like one that is still being written.  entries: what the index had.  fd as above.
+ */
+struct writer *writer_continue(int fd, uint64_t session, uint64_t at, const struct index_entry *entries, size_t n,
+			       struct trace_error *err);
+
+/*
  * One chunk.  rows and tails as in columns_encode(); clock is that of the record's TIME fields (GTIME fields are
  * CLOCK_REAL). 0, or -1: the write failed, e.g. disk full; then the file has been cut back to the end of the chunk
  * before and the writer is still good for another try.

@@ -71,6 +71,7 @@ struct model {
 	struct graph_nodes *graph_nodes; /* graph.c */
 	struct steps_made *steps;       /* steps.c */
 	struct stacks_made *stacks;     /* stacks.c */
+	struct symbol_tables *symbols;  /* symbols.c */
 	bool selected;                  /* select.c: parts of the trace are left out */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
@@ -94,6 +95,26 @@ void processes_release(struct model *m);
 /* defs.c, join.c, graph.c */
 void defs_release(struct model *m);
 void join_free(struct join *j);
+
+/*
+ * each.c.  Calls fn for every row of a kind, those too that a selection leaves out, with the bytes behind it (NULL:
+ * none).  process: position.  Strings are loaded.  0, or -1: fn said so, or out of memory.
+ */
+int rows_each(struct model *m, unsigned kind,
+	      int (*fn)(struct model *m, uint32_t process, const void *row, const uint8_t *tail, uint32_t bytes));
+
+/* Memory that is given back at once, aligned to 16 bytes. */
+#define SLAB_SIZE (64u << 10)
+struct slab {
+	struct slab *before;
+	size_t size, used;
+	size_t reserved;                /* what follows stays aligned */
+};
+void *slab_take(struct slab **last, size_t size);
+void slabs_free(struct slab *last);
+
+/* symbols.c */
+void symbol_tables_free(struct symbol_tables *t);
 
 /* payload.c */
 void payloads_release(struct payloads *p);

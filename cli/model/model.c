@@ -96,6 +96,7 @@ void model_close(struct model *m)
 	graph_nodes_free(m->graph_nodes);
 	steps_release(m->steps);
 	stacks_release(m->stacks);
+	symbol_tables_free(m->symbols);
 	defs_release(m);
 	for (size_t i = 0; i < sizeof m->names / sizeof *m->names; i++)
 		map_release(&m->names[i]);

@@ -3,7 +3,7 @@
  *
  *	fake_guest roster=c hello thread api=100 kernels=1000 push=step wait=go kill=9
  *
- * Actions without a number: roster=HOW hello thread pop full cupti running clean scribble scribble-head bad-kind
+ * Actions without a number: roster=HOW hello thread stack pop full cupti running clean scribble scribble-head bad-kind
  * bad-length bad-tail bad-used bad-state old-version shrink (the last two before hello); with one: api=N kernels=N
  * start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL children=N; with a text: string=TEXT push=TEXT
  * wait=FILE touch=FILE; exec: this program again, with the words behind it.
@@ -290,6 +290,23 @@ static bool with_text(const char *do_this, const char *text)
 	return true;
 }
 
+/* Its own file, and a stack of one frame: in here. */
+static __attribute__((noinline)) void stack(void)
+{
+	extern char __executable_start, end;
+	const struct stack_frame frame = { (uint64_t)__builtin_return_address(0) - 1, STACK_FRAME_NATIVE, 0 };
+	struct image_row image = { .start = now(), .base = (uint64_t)&__executable_start,
+				   .low = (uint64_t)&__executable_start, .high = (uint64_t)&end, .id = 1 };
+	const struct stack_row row = { 1, STACK_NATIVE, 1, sizeof frame };
+	char path[4096] = "";
+
+	if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
+		die("readlink");
+	image.name = string(path);
+	put(ROW_image, &image, sizeof image, "", 0, 0);
+	put(ROW_stack, &row, sizeof row, (const char *)&frame, sizeof frame, 0);
+}
+
 static bool badly(const char *do_this)
 {
 	struct string_row lie = { .id = 1, .bytes = 100000 };
@@ -326,6 +343,8 @@ static bool plainly(const char *do_this)
 		thread();
 	else if (strcmp(do_this, "pop") == 0)
 		pop(false);
+	else if (strcmp(do_this, "stack") == 0)
+		stack();
 	else if (strcmp(do_this, "pop-half") == 0)
 		pop(true);
 	else if (strcmp(do_this, "full") == 0)

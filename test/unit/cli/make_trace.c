@@ -38,6 +38,11 @@ static void put(struct making *k, uint32_t process, unsigned kind, const void *r
 			     tail ? strlen(tail) : 0, NULL), 0);
 }
 
+void make_row(struct making *k, uint32_t process, unsigned kind, const void *row, const void *tail, size_t n)
+{
+	CHECK_EQ(writer_rows(k->writer, process, CLOCK_MONO, record_by_kind(kind), row, 1, tail, n, NULL), 0);
+}
+
 void make_rows(struct making *k, uint32_t process, unsigned kind, const void *rows, size_t n)
 {
 	put(k, process, kind, rows, n, NULL);

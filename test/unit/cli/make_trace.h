@@ -27,6 +27,9 @@ void unmake(struct making *k);
 } while (0)
 void make_rows(struct making *k, uint32_t process, unsigned kind, const void *rows, size_t n);
 
+/* One row with n bytes behind it. */
+void make_row(struct making *k, uint32_t process, unsigned kind, const void *row, const void *tail, size_t n);
+
 /* Rows with a text behind them, one chunk each. */
 void make_string(struct making *k, uint32_t process, uint32_t id, const char *text);
 void make_thread(struct making *k, uint32_t process, uint32_t id, uint32_t tid, const char *name);
