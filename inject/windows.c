@@ -2,22 +2,11 @@
 
 #include <string.h>
 
+#include "inject/kept.h"
 #include "inject/lock.h"
 #include "inject/watch.h"
 
-#define KEPT 256u               /* times of recording that a late GPU row can still belong to */
-#define LATE 600000000000ll     /* ns that the GPU may need to begin what was launched in one; no program numbers 2^31 calls in them */
-#define NEAR (1u << 29)         /* calls: no row is later than that many */
-
 enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
-
-/* A time in which CUDA's rows were kept. */
-struct kept {
-	uint32_t first, end;            /* correlation ids, once known */
-	uint32_t state;                 /* OPEN_ bits; no OPEN_USED: an empty place */
-	uint32_t reserved;
-	int64_t from, to;               /* REALTIME ns; to 0: it goes on */
-};
 
 /* Of one process: a forked child's guest page is empty, so its epoch is another. */
 static struct {
@@ -33,8 +22,6 @@ static struct {
 	int auto_kind;                  /* of steps that nothing marks; -1: none */
 	bool first_order;
 	bool wake_due;
-	struct kept kept[KEPT];
-	uint32_t n_kept;
 } w;
 
 /* Not of one process alone: a child that is forked before CUDA starts anew, and sets it again. */
@@ -75,20 +62,6 @@ static void write_window(struct stream *s, struct open_window *o)
 	__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
 }
 
-/* A call came, the first since some boundaries.  Those that end without a call in them have neither id. */
-static uint32_t settle_ids(uint32_t state, uint32_t corr, uint32_t *first, uint32_t *end)
-{
-	if (!(state & OPEN_USED))
-		return state;
-	if (state & OPEN_RUNNING) {
-		if (state & OPEN_FIRST)
-			*first = corr;
-	} else if (state & OPEN_END && !(state & OPEN_FIRST)) {
-		*end = corr;
-	}
-	return state & ~(OPEN_FIRST | OPEN_END);
-}
-
 static bool is_due(uint32_t state)
 {
 	return (state & OPEN_USED) && !(state & (OPEN_RUNNING | OPEN_END | OPEN_HELD));
@@ -101,24 +74,18 @@ static void call_came(struct stream *s, uint32_t corr)
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
 		struct open_step *o = &a->steps[i];
 
-		o->state = settle_ids(o->state, corr, &o->row.first_corr, &o->row.end_corr);
+		o->state = open_settle(o->state, corr, &o->row.first_corr, &o->row.end_corr);
 		if (is_due(o->state))
 			write_step(s, o);
 	}
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		struct open_window *o = &a->windows[i];
 
-		o->state = settle_ids(o->state, corr, &o->row.first_corr, &o->row.end_corr);
+		o->state = open_settle(o->state, corr, &o->row.first_corr, &o->row.end_corr);
 		if (is_due(o->state))
 			write_window(s, o);
 	}
-	for (unsigned i = 0; i < KEPT; i++) {
-		struct kept *k = &w.kept[i];
-		uint32_t state = settle_ids(k->state, corr, &k->first, &k->end);
-
-		/* A reader looks at the state first. */
-		__atomic_store_n(&k->state, state, __ATOMIC_RELEASE);
-	}
+	kept_call(corr);
 }
 
 /*
@@ -162,14 +129,12 @@ static struct open_window *window_place(struct stream *s)
 static bool has_edge(void)
 {
 	const struct arena *a = guest->arena;
-	uint32_t all = 0;
+	uint32_t all = kept_edges();
 
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
 		all |= a->steps[i].state;
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++)
 		all |= a->windows[i].state;
-	for (unsigned i = 0; i < KEPT; i++)
-		all |= w.kept[i].state;
 	return all & (OPEN_FIRST | OPEN_END);
 }
 
@@ -189,23 +154,6 @@ static void set_gate(void)
 }
 
 /* ---- windows ---- */
-
-static void keep_from(const struct because *b, bool whole)
-{
-	struct kept *k = &w.kept[w.n_kept % KEPT];
-
-	*k = (struct kept){ .from = whole ? 0 : b->real };
-	__atomic_store_n(&k->state, OPEN_USED | OPEN_RUNNING | (whole ? OPEN_WHOLE : OPEN_FIRST), __ATOMIC_RELEASE);
-	__atomic_store_n(&w.n_kept, w.n_kept + 1, __ATOMIC_RELEASE);
-}
-
-static void keep_until(const struct because *b)
-{
-	struct kept *k = &w.kept[(w.n_kept - 1) % KEPT];
-
-	__atomic_store_n(&k->to, b->real, __ATOMIC_RELEASE);
-	__atomic_store_n(&k->state, (k->state & ~OPEN_RUNNING) | OPEN_END, __ATOMIC_RELEASE);
-}
 
 static void open_window(struct stream *s, const struct because *b, bool whole)
 {
@@ -270,9 +218,9 @@ static void feed(struct stream *s, enum capture_event event, unsigned kind, cons
 	if (said & CAPTURE_OPENED)
 		open_window(s, b, is_whole(b));
 	if (!kept && keeps_cuda())
-		keep_from(b, is_whole(b));
+		kept_from(b->real, is_whole(b));
 	else if (kept && !keeps_cuda())
-		keep_until(b);
+		kept_until(b->real);
 	if (said & CAPTURE_READY)
 		__atomic_fetch_add(&a->n_ready, 1, __ATOMIC_RELEASE);
 	if (said & CAPTURE_SHUTDOWN)
@@ -568,6 +516,7 @@ static void begin(struct stream *s)
 	uint32_t lock = w.lock;
 
 	memset(&w, 0, sizeof w);
+	kept_clear();
 	w.lock = lock;
 	w.first_order = true;
 	capture_init(&w.machine, &plan);
@@ -604,37 +553,4 @@ uint32_t windows_look(void)
 uint32_t windows_gate_now(void)
 {
 	return __atomic_load_n(&wake, __ATOMIC_RELAXED) ? __atomic_load_n(&guest->gate, __ATOMIC_RELAXED) : gate_now();
-}
-
-/* ---- rows of the GPU ---- */
-
-/* Ids come again after 2^32 calls: a long time of recording is taken to have begun not too long ago, and one that is long over has no rows. */
-static bool holds(struct kept *k, uint32_t state, uint32_t corr, int64_t real)
-{
-	int64_t to = __atomic_load_n(&k->to, __ATOMIC_ACQUIRE);
-	uint32_t first = __atomic_load_n(&k->first, __ATOMIC_RELAXED);
-
-	if (!corr)              /* CUPTI's clock counts from 1970; without a time it began whenever it came */
-		return real ? real >= k->from && (!to || real < to) : !to;
-	if (state & OPEN_FIRST || (to && real - to > LATE))
-		return false;
-	if (!(state & OPEN_WHOLE) && (int32_t)(corr - first) < 0)
-		return false;
-	if (unlikely(state & OPEN_RUNNING && !(state & OPEN_WHOLE) && corr - first > 2 * NEAR))
-		__atomic_store_n(&k->first, corr - NEAR, __ATOMIC_RELAXED);
-	return state & (OPEN_RUNNING | OPEN_END) || (int32_t)(corr - k->end) < 0;
-}
-
-bool windows_keep(uint32_t corr, int64_t real)
-{
-	uint32_t n = __atomic_load_n(&w.n_kept, __ATOMIC_ACQUIRE);
-
-	for (uint32_t i = 0; i < n && i < KEPT; i++) {
-		struct kept *k = &w.kept[(n - 1 - i) % KEPT];
-		uint32_t state = __atomic_load_n(&k->state, __ATOMIC_ACQUIRE);
-
-		if (state & OPEN_USED && holds(k, state, corr, real))
-			return true;
-	}
-	return false;
 }

@@ -9,6 +9,7 @@
 #define INJECT_WINDOWS_H
 
 #include "inject/capture.h"
+#include "inject/kept.h"
 #include "inject/stream.h"
 
 /* What an open range is to capture; 0: nothing. */
@@ -70,8 +71,5 @@ uint32_t windows_gate_now(void);
 
 /* Recording is over for good. */
 bool windows_over(void);
-
-/* Is a GPU row kept whose call has this correlation id (0: none), and that began then (REALTIME ns)? */
-bool windows_keep(uint32_t corr, int64_t real);
 
 #endif
