@@ -1,6 +1,7 @@
 /* From frames to places: images, symbols, code objects. */
 #include "cli/model/stacks_inside.h"
 
+#include "cli/model/symbols.h"
 #include "trace/pyline.h"
 
 #include <stdio.h>
@@ -186,9 +187,11 @@ static const char *base_name(const char *path)
 
 int stacks_resolve(struct model *m, struct stacks_made *s, uint32_t process, const struct stack_frame *f)
 {
+	const struct frame *found;
 	const struct image *image;
 	uint64_t offset, key;
 	uint32_t at;
+	size_t n;
 	char text[300];
 
 	if (f->what == STACK_FRAME_PYTHON)
@@ -209,6 +212,16 @@ int stacks_resolve(struct model *m, struct stacks_made *s, uint32_t process, con
 			if (!y->depth)
 				return 0;
 		}
+	}
+	found = model_frames(m, process, f, 0, &n);
+	if (found && !(found[n - 1].flags & FRAME_UNKNOWN)) {
+		for (size_t i = 0; i < n; i++) {
+			struct function named = { found[i].function, found[i].file, 0, found[i].module, false, true };
+
+			if (put_place(s, &named, found[i].file, found[i].line) < 0)
+				return -1;
+		}
+		return 0;
 	}
 	if (image)
 		snprintf(text, sizeof text, "%.200s+0x%llx", base_name(model_string(m, image->name)),
