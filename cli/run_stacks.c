@@ -112,6 +112,18 @@ int opt_backtrace_depth(const struct opt *o, const char *value)
 	return 0;
 }
 
+int opt_python_backtrace(const struct opt *o, const char *value)
+{
+	static const struct { const char *word; uint64_t bits; } words[] = {
+		{ "cuda", 1 }, { "osrt", 2 }, { "all", 3 }, { "none", 0 }, { "true", 3 }, { "false", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(value, words[i].word) == 0)
+			return *(uint64_t *)o->where = words[i].bits, 0;
+	return fail("--%s is cuda, osrt, all or none, not '%s'", o->name, value);
+}
+
 /* Alone or true: every range of every domain. */
 int opt_nvtx_backtrace(const struct opt *o, const char *value)
 {

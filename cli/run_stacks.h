@@ -25,6 +25,7 @@ int opt_cudabacktrace_threshold(const struct opt *o, const char *value);
 int opt_backtrace(const struct opt *o, const char *value);
 int opt_backtrace_depth(const struct opt *o, const char *value);
 int opt_nvtx_backtrace(const struct opt *o, const char *value);
+int opt_python_backtrace(const struct opt *o, const char *value);
 
 /* After the last option: into the settings. */
 void stacks_settle(struct config *c, const struct stacks_wish *w);

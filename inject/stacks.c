@@ -7,6 +7,8 @@
 #include "inject/lock.h"
 #include "inject/memory.h"
 #include "inject/module.h"
+#include "inject/python.h"
+#include "inject/stacks_merge.h"
 #include "inject/unwind.h"
 
 #define DEPTH_MOST   128u       /* of a stack that is taken here */
@@ -191,33 +193,41 @@ uint32_t stacks_intern(struct stream *s, const struct stack_frame *f, uint32_t n
 
 /* ---- taking one ---- */
 
-/*
- * The frames that are kept, innermost first; *flags as for stacks_intern().  The place where Python frames are to take that of the
- * interpreter's own: frame i of the walk has the addresses from sps[i] to below sps[i + 1] for itself.
- */
-static uint32_t put_together(struct stack_frame *f, uint32_t depth, const struct unwind_walk *w, uint32_t first, uint32_t *flags)
-{
-	uint32_t n = 0;
+#define PYTHON_CUDA 1u          /* setting python_backtrace */
 
-	for (uint32_t i = first; i < w->n && n < depth; i++)
-		f[n++] = (struct stack_frame){ .value = w->pcs[i], .what = STACK_FRAME_NATIVE };
-	*flags = (n ? STACK_NATIVE : 0) | (w->n - first > n ? STACK_CUT : w->flags);
-	return n;
+static bool wants_python(const struct stack_want *want)
+{
+	return want->flags ? want->flags & STACK_PYTHON : guest->config.python_backtrace & PYTHON_CUDA;
+}
+
+/* The calling thread's Python frames; in a signal handler, where nothing is looked for, those of an interpreter that is known. */
+static struct stacks_python walk_python(struct py_frame frames[DEPTH_MOST], const struct stack_want *want)
+{
+	struct stacks_python p = { .frames = frames, .guarded = want->context != NULL };
+
+	if (!wants_python(want) || !(p.guarded || python_ready()))
+		return p;
+	p.n = python_walk(NULL, frames, DEPTH_MOST, p.guarded ? PY_GUARDED : 0);
+	p.cut = p.n == DEPTH_MOST;
+	return p;
 }
 
 static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first)
 {
 	uint32_t depth = want->depth ? want->depth : (uint32_t)guest->config.stack_depth, n, flags;
 	struct stack_frame frames[DEPTH_MOST];
+	struct py_frame py[DEPTH_MOST];
+	struct stacks_python python = walk_python(py, want);
 	struct unwind_walk w = { .n = 0, .flags = 0 };
 
 	if (depth < 1 || depth > DEPTH_MOST)
 		depth = DEPTH_MOST;
+	/* A Python call takes up to five of the interpreter's frames, which are not kept. */
 	if (!want->flags || want->flags & STACK_NATIVE)
-		unwind_native(c, &w, depth + OURS, (enum unwind_method)guest->config.backtrace);
+		unwind_native(c, &w, python.n ? UNWIND_MOST : depth + OURS, (enum unwind_method)guest->config.backtrace);
 	while (first < w.n && images_is_tool(w.pcs[first], want->context != NULL))
 		first++;
-	n = put_together(frames, depth, &w, first, &flags);
+	n = stacks_merge(s, frames, depth, &w, first, &python, &flags);
 	return stacks_intern(s, frames, n, flags);
 }
 
@@ -276,14 +286,22 @@ void stacks_start(void)
 
 	for (int i = 0; i < N_STACKS_CLASSES; i++)
 		stacks_slow[i] = c->cuda_backtrace >> i & 1 ? ticks_of(least[i]) : INT64_MAX;
-	if (c->backtrace == UNWIND_LIBUNWIND && (c->cuda_backtrace || c->nvtx_backtrace[0]))
+	if (!c->cuda_backtrace && !c->nvtx_backtrace[0])
+		return;
+	if (c->backtrace == UNWIND_LIBUNWIND)
 		unwind_lib_load();
+	if (c->python_backtrace & PYTHON_CUDA)
+		python_ready();
 }
 
 void stacks_look(void)
 {
+	const struct config *c = &guest->config;
+
 	if (unlikely(unwind_lib_wanted()))
 		unwind_lib_load();
+	if ((c->cuda_backtrace || c->nvtx_backtrace[0]) && c->python_backtrace & PYTHON_CUDA)
+		python_ready();
 }
 
 static void init(void)

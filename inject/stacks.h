@@ -13,7 +13,7 @@
 /* What is wanted of a stack. */
 struct stack_want {
 	uint32_t depth;                 /* frames at most, the innermost ones; 0: as set */
-	uint32_t flags;                 /* STACK_NATIVE, STACK_PYTHON; 0: as set */
+	uint32_t flags;                 /* STACK_NATIVE, STACK_PYTHON; 0: native ones, and Python's as set */
 	const void *context;            /* in a signal handler: its third argument, and the interrupted stack is meant; else NULL */
 };
 
@@ -32,7 +32,7 @@ uint32_t stacks_intern(struct stream *s, const struct stack_frame *f, uint32_t n
 /* Gets ready, from the settings; once in a process, not on a hot path: it asks the loader.  After session_connect(). */
 void stacks_start(void);
 
-/* From time to time on a thread of ours: loads what was found to be needed. */
+/* From time to time on a thread of ours: loads what was found to be needed, looks for an interpreter. */
 void stacks_look(void);
 
 /* Classes of CUDA calls: bits of setting cuda_backtrace, in this order. */

@@ -2,7 +2,7 @@
  * Where calls and ranges of a trace were made, one a line, frames innermost first:
  *
  *	api NAME FLAGS DEPTH FILE+OFFSET FILE+OFFSET ...	FILE: last part of the image's path, OFFSET: address in the file, hex
- *	range NAME FLAGS DEPTH ...
+ *	range NAME FLAGS DEPTH ...			a Python frame: LINE:NAME:FILE, FILE its last part
  *	image NAME mapped|unmapped BUILD-ID		all of them, at the end
  *	stacks N
  */
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/pyline.h"
 #include "trace/reader.h"
 
 #define MOST 65536
@@ -19,6 +20,8 @@ static char *strings[MOST];
 static struct image_row images[MOST];
 static char ids[MOST][65];
 static struct stack_row stacks[MOST];
+static struct code_row codes[MOST];
+static uint8_t *tables[MOST];
 static struct stack_frame *frames[MOST];
 static struct { uint64_t id; uint32_t name; } ranges[MOST];
 static size_t n_ranges;
@@ -36,6 +39,7 @@ static void define(unsigned kind, const void *row, const char *tail, size_t n)
 	const struct image_row *image = row;
 	const struct stack_row *stack = row;
 	const struct range_row *range = row;
+	const struct code_row *code = row;
 
 	if (kind == ROW_string && string->id < MOST) {
 		strings[string->id] = strndup(tail, n);
@@ -48,6 +52,10 @@ static void define(unsigned kind, const void *row, const char *tail, size_t n)
 		stacks[stack->id] = *stack;
 		frames[stack->id] = malloc(n + 1);
 		memcpy(frames[stack->id], tail, n);
+	} else if (kind == ROW_code && code->id < MOST) {
+		codes[code->id] = *code;
+		tables[code->id] = malloc(n + 1);
+		memcpy(tables[code->id], tail, n);
 	} else if (kind == ROW_range && n_ranges < MOST) {
 		ranges[n_ranges].id = range->id;
 		ranges[n_ranges++].name = range->name;
@@ -59,6 +67,14 @@ static const char *text(uint32_t id)
 	return id < MOST && strings[id] ? strings[id] : "?";
 }
 
+static void tell_python(const struct stack_frame *f)
+{
+	const struct code_row *code = &codes[f->value % MOST];
+	const struct pyline p = { code->version, code->first_line, tables[f->value % MOST], code->bytes };
+
+	printf(" %" PRId64 ":%s:%s", pyline_of(&p, f->extra), text(code->name), base(text(code->file)));
+}
+
 static void tell_stack(const char *what, uint32_t name, uint32_t id)
 {
 	const struct stack_row *k = &stacks[id % MOST];
@@ -68,7 +84,10 @@ static void tell_stack(const char *what, uint32_t name, uint32_t id)
 		const struct stack_frame *f = &frames[id % MOST][i];
 		const struct image_row *image = &images[f->extra % MOST];
 
-		printf(" %s+%" PRIx64, f->extra ? base(text(image->name)) : "-", f->value - (f->extra ? image->base : 0));
+		if (f->what == STACK_FRAME_PYTHON)
+			tell_python(f);
+		else
+			printf(" %s+%" PRIx64, f->extra ? base(text(image->name)) : "-", f->value - (f->extra ? image->base : 0));
 	}
 	putchar('\n');
 }

@@ -1,0 +1,126 @@
+#include "inject/stacks_merge.h"
+
+#include "inject/python.h"
+
+/*
+ * The interpreter's native frames give way to the Python frames that they carry.  A Python frame that an eval call began with names a
+ * place in the C frame of that call, so the two lists are joined by addresses, without symbols: both run outwards.  CPython 3.8 and 3.9
+ * name none; there each frame of the eval function, as far as its symbol goes, is one Python frame.  What else of the interpreter stands
+ * beside an eval call (how one function gets to call another) goes too.
+ */
+struct merge {
+	struct stream *s;
+	const struct unwind_walk *w;
+	const struct py_image *image;
+	const struct py_frame *py;
+	uint32_t n_py, at;              /* the next one */
+	struct stack_frame *out;
+	uint32_t n, most;
+	uint32_t flags;                 /* kinds that were put out */
+	bool guarded, cut;
+};
+
+static bool is_interpreter(const struct merge *m, uint32_t i)
+{
+	return m->w->pcs[i] >= m->image->low && m->w->pcs[i] < m->image->high;
+}
+
+/* Is native frame i, one of the interpreter's, the eval call whose Python frames end with this one? */
+static bool carries(const struct merge *m, uint32_t i, const struct py_frame *last)
+{
+	const struct unwind_walk *w = m->w;
+
+	if (last->c_stack)
+		return last->c_stack >= w->sps[i] && (i + 1 == w->n || last->c_stack < w->sps[i + 1]);
+	/* Not an entry: there are more Python frames than were looked for, all of one call; where its record lies was not met. */
+	return !last->entry || (w->pcs[i] >= m->image->eval_low && w->pcs[i] < m->image->eval_high);
+}
+
+static void put(struct merge *m, struct stack_frame f)
+{
+	if (m->n == m->most) {
+		m->cut = true;
+		return;
+	}
+	m->out[m->n++] = f;
+	m->flags |= f.what == STACK_FRAME_PYTHON ? STACK_PYTHON : STACK_NATIVE;
+}
+
+static void put_native(struct merge *m, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to && !m->cut; i++)
+		put(m, (struct stack_frame){ .value = m->w->pcs[i], .what = STACK_FRAME_NATIVE });
+}
+
+static void put_python(struct merge *m, uint32_t to)
+{
+	while (m->at < to && !m->cut) {
+		const struct py_frame *f = &m->py[m->at];
+		uint32_t id = m->guarded ? python_code_id_guarded(m->s, f) : python_code_id(m->s, f);
+
+		if (!id && m->guarded) {        /* the interpreter was changing its list: what lies further out may be no frame */
+			m->n_py = m->at;
+			return;
+		}
+		if (id && id != PY_HIDDEN)
+			put(m, (struct stack_frame){ .value = id, .what = STACK_FRAME_PYTHON, .extra = f->offset });
+		m->at++;
+	}
+}
+
+/* Behind the last Python frame of the next eval call. */
+static uint32_t call_end(const struct merge *m)
+{
+	uint32_t end = m->at;
+
+	while (end < m->n_py && !m->py[end++].entry)
+		continue;
+	return end;
+}
+
+/* A run of the interpreter's frames: the Python frames that it carries, or itself where it carries none.  Its end. */
+static uint32_t put_run(struct merge *m, uint32_t from)
+{
+	uint32_t end = call_end(m), i = from;
+	bool carried = false;
+
+	for (; i < m->w->n && is_interpreter(m, i) && !m->cut; i++) {
+		if (m->at == m->n_py || !carries(m, i, &m->py[end - 1]))
+			continue;
+		put_python(m, end);
+		end = call_end(m);
+		carried = true;
+	}
+	if (!carried)
+		put_native(m, from, i);
+	return i;
+}
+
+uint32_t stacks_merge(struct stream *s, struct stack_frame *out, uint32_t most, const struct unwind_walk *w, uint32_t first,
+		      const struct stacks_python *python, uint32_t *flags)
+{
+	struct merge m = { .s = s, .w = w, .out = out, .most = most, .guarded = python->guarded };
+
+	if (python->n && (m.image = python_image())) {
+		m.py = python->frames;
+		m.n_py = python->n;
+	}
+	for (uint32_t i = first; i < w->n && !m.cut;) {
+		if (m.at < m.n_py && is_interpreter(&m, i)) {
+			i = put_run(&m, i);
+			continue;
+		}
+		put_native(&m, i, i + 1);
+		i++;
+	}
+	*flags = m.cut ? STACK_CUT : w->flags;
+	/* The native walk ended before the Python frames did. */
+	if (m.at < m.n_py && !m.cut) {
+		put_python(&m, m.n_py);
+		*flags = m.cut ? STACK_CUT : w->n > first ? STACK_INCOMPLETE : 0;
+	}
+	if (python->cut && m.at == python->n)
+		*flags |= STACK_CUT;
+	*flags |= m.flags;
+	return m.n;
+}
