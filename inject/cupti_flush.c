@@ -124,7 +124,7 @@ static void *flusher_main(void *arg)
 	prctl(PR_SET_NAME, "gprof-flush");
 	__atomic_store_n(&flusher.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	stream_tool_thread();
-	guest->agent = 1;
+	guest->watcher = 1;
 	if (cupti_activity_sleeps() && windows_want_cuda())
 		wake_now();
 	for (;;) {

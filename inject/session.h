@@ -35,7 +35,7 @@ struct guest {
 	uint32_t flags;                 /* PROCESS_ bits known before the arena was there */
 	uint32_t gate;                  /* windows.c: GATE_ bits of stream.h; 0: nobody has looked yet */
 	uint32_t orders;                /* windows.c: number of the last order that the gate follows */
-	uint32_t agent;                 /* 1: a thread of ours looks for orders, too (cupti_flush.c) */
+	uint32_t watcher;               /* 1: a thread of ours looks for orders, too (cupti_flush.c) */
 	int64_t start;                  /* REALTIME ns when the object started in this process */
 	int64_t deadline;               /* MONOTONIC ns: for the thread that connects, and for those that wait for it.  0: nobody has begun */
 	uint32_t parked[PARKED];        /* stream.c: blocks of threads that have ended; index + 1, 0: none */

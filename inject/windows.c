@@ -184,7 +184,7 @@ static void close_window(const struct because *b)
 		__atomic_store_n(&o->state, (o->state & ~(OPEN_RUNNING | OPEN_WHOLE)) | OPEN_END, __ATOMIC_RELEASE);
 	}
 	closed = __atomic_add_fetch(&a->n_closed, 1, __ATOMIC_RELEASE);
-	if (!guest->agent)      /* without a context CUPTI has had nothing to do yet */
+	if (!guest->watcher)      /* without a context CUPTI has had nothing to do yet */
 		__atomic_store_n(&a->n_flushed, closed, __ATOMIC_RELEASE);
 }
 
@@ -535,7 +535,7 @@ uint32_t windows_look(void)
 	bool entered = !s->busy;
 	uint32_t gate = __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);
 
-	if (unlikely(gate && guest->agent && !s->tool && __atomic_load_n(&wake, __ATOMIC_RELAXED)))
+	if (unlikely(gate && guest->watcher && !s->tool && __atomic_load_n(&wake, __ATOMIC_RELAXED)))
 		return gate;
 	if (entered && !(s = stream_enter()))
 		return 0;
