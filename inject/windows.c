@@ -8,9 +8,11 @@
 
 enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
 
+static uint32_t lock;                   /* of all below; not among it, for a new process clears that under the lock */
+
 /* Of one process: a forked child's guest page is empty, so its epoch is another. */
 static struct {
-	uint32_t lock, epoch;
+	uint32_t epoch;
 	struct capture machine;
 	struct watched_kind kinds[CAPTURE_KINDS];
 	uint64_t steps[CAPTURE_KINDS];  /* begun so far */
@@ -236,7 +238,7 @@ static void let_go(void)
 	void (*fn)(void) = __atomic_load_n(&wake, __ATOMIC_ACQUIRE);
 
 	w.wake_due = false;
-	lock_give(&w.lock);
+	lock_give(&lock);
 	if (unlikely(due && fn))
 		fn();
 }
@@ -323,7 +325,7 @@ uint32_t windows_range_begin(struct stream *s, uint32_t watched, uint32_t name, 
 	struct because b = now_because(CAUSE_NVTX, name);
 	uint32_t tag = 0;
 
-	lock_take(&w.lock);
+	lock_take(&lock);
 	if (watched & WATCHED_CAPTURE) {
 		feed(s, EVENT_RANGE_BEGIN, 0, &b, w.tracers);
 		tag |= TAG_CAPTURE;
@@ -345,7 +347,7 @@ void windows_range_end(struct stream *s, uint32_t tag, bool abandoned)
 	struct because b = now_because(CAUSE_NVTX, 0);
 	uint32_t place = TAG_STEP(tag);
 
-	lock_take(&w.lock);
+	lock_take(&lock);
 	if (place && place <= MAX_OPEN_STEPS && guest->arena->steps[place - 1].state & OPEN_RUNNING)
 		end_step(s, &guest->arena->steps[place - 1], &b, abandoned);
 	if (tag & TAG_CAPTURE)
@@ -368,7 +370,7 @@ void windows_mark(struct stream *s, uint32_t watched, uint32_t name)
 {
 	struct because b = now_because(CAUSE_NVTX, name);
 
-	lock_take(&w.lock);
+	lock_take(&lock);
 	for (unsigned kind = 0; kind < w.n_kinds; kind++)
 		if (watched & 1u << kind)
 			next_step(s, kind, &b, s->thread, STEP_LOOSE);
@@ -382,7 +384,7 @@ void windows_profiler(struct stream *s, bool start)
 	struct open_step *o;
 
 	gate_now();             /* it may be the first thing that the process does */
-	lock_take(&w.lock);
+	lock_take(&lock);
 	if (start && w.machine.plan.range == RANGE_PROFILER)
 		feed(s, EVENT_RANGE_BEGIN, 0, &b, w.tracers);
 	for (unsigned kind = 0; kind < w.n_kinds; kind++) {
@@ -428,9 +430,9 @@ static void hold_step(struct stream *s, unsigned kind, const struct step_row *ro
 
 void windows_found_step(struct stream *s, unsigned kind, const struct step_row *row)
 {
-	lock_take(&w.lock);
+	lock_take(&lock);
 	hold_step(s, kind, row);
-	lock_give(&w.lock);
+	lock_give(&lock);
 }
 
 struct step_at windows_next_step(struct stream *s, unsigned kind)
@@ -438,14 +440,14 @@ struct step_at windows_next_step(struct stream *s, unsigned kind)
 	struct because b = now_because(w.machine.plan.scheduled ? CAUSE_SCHEDULE : CAUSE_ORDER, 0);
 	struct step_at next;
 
-	lock_take(&w.lock);
+	lock_take(&lock);
 	if (!w.machine.kinds[kind].open)        /* the first that was found ran unseen */
 		feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
 	feed(s, EVENT_STEP_END, kind, &b, w.tracers);
 	feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
 	next = windows_step_at(kind);
 	set_gate();
-	lock_give(&w.lock);
+	lock_give(&lock);
 	return next;
 }
 
@@ -453,18 +455,18 @@ void windows_wake(void)
 {
 	if (likely(!__atomic_load_n(&w.wake_due, __ATOMIC_RELAXED)))
 		return;
-	lock_take(&w.lock);
+	lock_take(&lock);
 	let_go();
 }
 
 void windows_call(struct stream *s, uint32_t corr)
 {
-	lock_take(&w.lock);
+	lock_take(&lock);
 	if (w.epoch == guest->epoch) {
 		call_came(s, corr);
 		set_gate();
 	}
-	lock_give(&w.lock);
+	lock_give(&lock);
 }
 
 /* ---- orders ---- */
@@ -513,11 +515,9 @@ static void follow_orders(struct stream *s)
 static void begin(struct stream *s)
 {
 	struct capture_plan plan = capture_plan_of(&guest->config);
-	uint32_t lock = w.lock;
 
 	memset(&w, 0, sizeof w);
 	kept_clear();
-	w.lock = lock;
 	w.first_order = true;
 	capture_init(&w.machine, &plan);
 	w.n_kinds = watch_init(s, w.kinds, &w.watching);
@@ -539,7 +539,7 @@ uint32_t windows_look(void)
 		return gate;
 	if (entered && !(s = stream_enter()))
 		return 0;
-	lock_take(&w.lock);
+	lock_take(&lock);
 	if (w.epoch != guest->epoch)
 		begin(s);
 	follow_orders(s);

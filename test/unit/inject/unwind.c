@@ -587,6 +587,10 @@ TEST(frame_pointers_alone_lead_from_one_function_that_keeps_them_to_the_next)
 
 TEST(libunwind_walks_the_same_frames_where_there_is_one)
 {
+#ifdef __SANITIZE_ADDRESS__
+	test_skip("backtrace() is the sanitizer's here, which counts another frame");
+	return;
+#endif
 	if (!begin())
 		return;
 	unwind_lib_load();

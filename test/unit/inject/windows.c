@@ -1,7 +1,9 @@
 #include "inject/windows.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "inject/intern.h"
 #include "inject/ranges.h"
@@ -473,4 +475,47 @@ TEST(what_a_window_leaves_is_fetched_where_nothing_fetches)
 	CHECK_EQ(guest->arena->n_closed, 1);
 	CHECK_EQ(guest->arena->n_flushed, 1);           /* CUPTI has never had anything: its thread does not run */
 	stream_leave(s);
+}
+
+struct first {
+	pthread_barrier_t *together;
+	bool wanted;
+};
+
+static void *first_look(void *arg)
+{
+	struct first *f = arg;
+	struct stream *s;
+
+	pthread_barrier_wait(f->together);
+	s = stream_enter();
+	f->wanted = capture_nvtx();
+	stream_leave(s);
+	return NULL;
+}
+
+TEST(threads_that_look_first_all_at_once_find_what_is_wanted)
+{
+	enum { N = 8 };
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	for (int round = 0; round < 300; round++) {
+		struct first looks[N];
+		pthread_barrier_t together;
+		pthread_t threads[N];
+
+		fake_session(16, 1);
+		pthread_barrier_init(&together, NULL, N);
+		for (int i = 0; i < N; i++) {
+			looks[i] = (struct first){ .together = &together };
+			pthread_create(&threads[i], NULL, first_look, &looks[i]);
+		}
+		for (int i = 0; i < N; i++) {
+			pthread_join(threads[i], NULL);
+			CHECK(looks[i].wanted);
+		}
+		pthread_barrier_destroy(&together);
+		munmap(guest->arena, guest->arena->size);
+	}
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 30000000000);        /* a lock that is lost costs 0.2 s at each look */
 }
