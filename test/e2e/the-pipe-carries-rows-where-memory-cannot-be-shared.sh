@@ -146,7 +146,13 @@ for with in "" "forbidden own_descriptors"; do
 	it "touches no descriptor of a program that closes and takes all numbers${with:+, where ours cannot be apart}" "$prefix"'
 		with="'"$with"'"
 		[ ! "$with" ] || $with true || skip "no system call can be forbidden here"
-		gprof-run -q --transport=pipe -o run -- $with manners with.txt
+		# Where the table is shared the pipe has a low number for the moment in which it is opened: one time in three may meet it.
+		tries=1
+		[ ! "$with" ] || tries=3
+		until gprof-run -q -f --transport=pipe -o run -- $with manners with.txt; do
+			tries=$((tries - 1))
+			[ $tries -gt 0 ] || fail "the program met a descriptor of ours"
+		done
 		is untouched "$(cat with.txt)" "the program"
 		is 2010 "$(gprof-trace dump run.gtrace | grep -c "^mark .*\"tick\"")" marks
 	'
