@@ -30,11 +30,15 @@ static void *said[UNWIND_MOST];
 static uint32_t n_said;
 static enum unwind_method method = UNWIND_AUTO;
 
-/* False: there is no libgcc_s, which walks for backtrace(), so there is nobody to agree with. */
+/* False: there is nobody to agree with. */
 static bool begin(void)
 {
 	static bool ready, judged;
 
+#ifdef __SANITIZE_ADDRESS__
+	test_skip("backtrace() is the sanitizer's here, which counts another frame");
+	return false;
+#endif
 	if (!ready) {
 		ready = true;
 		fake_session(8, 8);
@@ -587,10 +591,6 @@ TEST(frame_pointers_alone_lead_from_one_function_that_keeps_them_to_the_next)
 
 TEST(libunwind_walks_the_same_frames_where_there_is_one)
 {
-#ifdef __SANITIZE_ADDRESS__
-	test_skip("backtrace() is the sanitizer's here, which counts another frame");
-	return;
-#endif
 	if (!begin())
 		return;
 	unwind_lib_load();
