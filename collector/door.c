@@ -68,8 +68,10 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 {
 	struct wire_welcome w = { .version = WIRE_VERSION, .size = sizeof w, .refused = reason };
 
-	troubles_add(p ? &p->troubles : t->troubles, reason, 1, clocks_now(p ? p->clock : CLOCK_MONO), "%s: %s",
-		     p ? p->name : "a process", why);
+	if (p)
+		tree_refused(t, p, why);
+	else
+		troubles_add(t->troubles, reason, 1, clocks_now(CLOCK_MONO), "a process: %s", why);
 	send_welcome(fd, &w, t->config, -1, -1);
 }
 
@@ -131,9 +133,8 @@ static void welcome(struct tree *t, int fd, struct process *p, const struct wire
 	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
 		p->flags |= PROCESS_CONNECTED;
 	} else {
-		troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(p->clock),
-			     "%s: it did not wait for its memory: %s",
-			     p->name, strerror(errno));
+		snprintf(why, sizeof why, "it did not wait for its memory: %s", strerror(errno));
+		tree_refused(t, p, why);
 		guest_free(p);
 	}
 	if (arena >= 0)

@@ -150,8 +150,10 @@ static void take_over(struct tree *t, struct process *before, uint32_t ppid, cha
 	tree_end(t, before, execed ? PROCESS_EXECED : 0);
 }
 
-static void refused(struct tree *t, struct process *p, const char *why)
+void tree_refused(struct tree *t, struct process *p, const char *why)
 {
+	if (troubles_find(&p->troubles, HEALTH_refused))
+		return;
 	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
 }
 
@@ -186,8 +188,8 @@ static void left_rows(struct process *p, const char *rows)
 /* It did not wait for our answer, or could not use it. */
 static void gave_up(struct tree *t, struct process *p, const char *why)
 {
-	if (p && !troubles_find(&p->troubles, HEALTH_refused))  /* it may say so because we refused it */
-		refused(t, p, why);
+	if (p)
+		tree_refused(t, p, why);
 	if (!p || !p->guest || p->guest->view.a->life != LIFE_NEW)
 		return;
 	guest_free(p);
@@ -363,7 +365,7 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 		tree_hear_pipe(t);
 	if (p->guest) {
 		if (p->guest->view.a->life == LIFE_NEW && !p->guest->mirror) {
-			refused(t, p, "it did not take its memory in time");
+			tree_refused(t, p, "it did not take its memory in time");
 			p->flags &= ~PROCESS_CONNECTED;
 		}
 		leave_arena(t, p);

@@ -57,6 +57,9 @@ void tree_hear_pipe(struct tree *t);
 /* The process that has this pid now, NULL: none of ours. */
 struct process *tree_find(const struct tree *t, uint32_t pid);
 
+/* It could not connect, and why.  Counted once: it and we may both notice. */
+void tree_refused(struct tree *t, struct process *p, const char *why);
+
 /* Everything it left is written, and its last row; flags: PROCESS_EXECED, or 0.  It is over. */
 void tree_end(struct tree *t, struct process *p, unsigned flags);
 

@@ -105,5 +105,7 @@ TEST(a_process_that_could_not_connect_says_why)
 	CHECK(t && strstr(t->detail, strerror(EMFILE)));
 	line(&f, 'x', (uint32_t)getpid(), 1, error);
 	CHECK_EQ(t->count, 1);
+	tree_refused(&f.tree, f.tree.all[0], "its hello was read when it had given up");
+	CHECK_EQ(t->count, 1);
 	tear_down(&f);
 }
