@@ -103,6 +103,15 @@ const char *unit_name(unsigned unit);
 #define SAMPLE_CPU       1u     /* sample.flags */
 #define SAMPLE_WALL      2u
 #define SAMPLE_INSIDE    4u     /* our own code was interrupted: no stack */
+#define IMPORTED_STREAM      1u /* imported.flags */
+#define IMPORTED_CORRELATION 2u
+#define IMPORTED_ENDLESS     4u
+#define IMPORTED_NEGATIVE    8u
+#define ARG_WHOLE        1u     /* imported_arg.type */
+#define ARG_DOUBLE       2u
+#define ARG_TEXT         3u
+#define ARG_JSON         4u
+#define ALLOC_TOTALS     1u     /* alloc.flags */
 #define SOURCE_CUT       1u     /* source.flags */
 #define SOURCE_CHANGED   2u
 
