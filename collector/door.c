@@ -170,7 +170,9 @@ static bool serve(struct tree *t, int fd, const struct bell_watch *bell)
 		p = tree_hello(t, &h, (uint32_t)who.pid);
 		if (!p)
 			refuse(t, fd, NULL, HEALTH_processes_full, "there are too many");
-		else if (!p->end)       /* else it was killed while it waited for us */
+		else if (p->end)
+			tree_refused(t, p, "it ended while it waited for its memory");
+		else
 			welcome(t, fd, p, &h, bell);
 	}
 	return true;

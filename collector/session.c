@@ -169,8 +169,10 @@ static void process_gone(struct session *s, uint32_t number)
 	struct process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
 
 	/* An event of a pidfd that was closed since says nothing. */
-	if (p && !p->end && p->alive.pid && !alive_is(&p->alive))
-		tree_end(&s->tree, p, 0);
+	if (!p || p->end || !p->alive.pid || alive_is(&p->alive))
+		return;
+	hear_roster(s);         /* what it said at last */
+	tree_end(&s->tree, p, 0);
 }
 
 static void handle(struct session *s, uint64_t tag)

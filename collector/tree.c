@@ -150,11 +150,22 @@ static void take_over(struct tree *t, struct process *before, uint32_t ppid, cha
 	tree_end(t, before, execed ? PROCESS_EXECED : 0);
 }
 
+/* What is known of a process only when it has ended. */
+static void tell_end(struct tree *t, struct process *p)
+{
+	if (!p->described)
+		staging_attribute(t->rows, p->number, "name", "%s", p->name);
+	account_process(p, t->out);
+	troubles_release(&p->troubles);
+}
+
 void tree_refused(struct tree *t, struct process *p, const char *why)
 {
 	if (troubles_find(&p->troubles, HEALTH_refused))
 		return;
 	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
+	if (p->end)     /* what it said, or asked for, was heard only now */
+		tell_end(t, p);
 }
 
 static bool use_frame(void *arg, const struct frame *f, const void *body)
@@ -205,13 +216,14 @@ static void leave_arena(struct tree *t, struct process *p)
 	t->ready_of_gone += __atomic_load_n(&p->guest->view.a->n_ready, __ATOMIC_RELAXED);
 }
 
-/* What is known of a process only when it has ended. */
-static void tell_end(struct tree *t, struct process *p)
+/* Who wrote it: the end of a process may be seen before its last line is read. */
+static struct process *writer(const struct tree *t, const struct roster_line *l)
 {
-	if (!p->described)
-		staging_attribute(t->rows, p->number, "name", "%s", p->name);
-	account_process(p, t->out);
-	troubles_release(&p->troubles);
+	struct process *p = newest(t, l->pid);
+
+	while (p && (p->pid != l->pid || p->start != l->start))
+		p = p->next;
+	return p ? p : tree_find(t, l->pid);
 }
 
 void tree_roster(struct tree *t, const struct roster_line *l)
@@ -220,7 +232,7 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 	bool twice = p && p->injected && p->start == l->start;
 
 	if (l->how == 'x') {
-		gave_up(t, p, strerror(atoi(l->name)));
+		gave_up(t, writer(t, l), strerror(atoi(l->name)));
 		return;
 	}
 	if (l->how == 'l') {

@@ -109,3 +109,25 @@ TEST(a_process_that_could_not_connect_says_why)
 	CHECK_EQ(t->count, 1);
 	tear_down(&f);
 }
+
+TEST(what_a_process_said_at_last_counts_when_it_is_read_after_its_end)
+{
+	struct file_header h = { .session = 1 };
+	uint64_t size;
+	struct fixture f;
+
+	set_up(&f);
+	snprintf(f.config.output, sizeof f.config.output, "/tmp/gprof-unit-%d.gtrace", getpid());
+	if (!CHECK_EQ(output_open(&f.out, &f.config, &h, &f.troubles), 0))
+		return;
+	line(&f, 'f', (uint32_t)getpid(), 1, "child");
+	tree_end(&f.tree, f.tree.all[0], 0);
+	size = writer_size(f.out.writer);
+	line(&f, 'x', (uint32_t)getpid(), 1, "110");
+	CHECK(writer_size(f.out.writer) > size);
+	tear_down(&f);
+	CHECK_EQ(output_close(&f.out), 0);
+	unlink(f.config.output);
+	snprintf(f.config.output, sizeof f.config.output, "/tmp/gprof-unit-%d.log", getpid());
+	unlink(f.config.output);
+}
