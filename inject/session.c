@@ -310,6 +310,23 @@ static bool wait_for_other(void)
 	return state == SESSION_UP;
 }
 
+/* Where there never is an arena, the process as a whole is said to be missing. */
+static void tell_missed(void)
+{
+	uint64_t n = __atomic_exchange_n(&guest->missed, 0, __ATOMIC_SEQ_CST);
+
+	if (n)
+		health_add(HEALTH_connect_slow, n);
+}
+
+/* A row that its thread cannot record: another one is still connecting, or has come to the end of it this very moment. */
+static void miss(void)
+{
+	__atomic_fetch_add(&guest->missed, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&guest->state, __ATOMIC_SEQ_CST) == SESSION_UP)
+		tell_missed();
+}
+
 static void count_costs(const struct moment *begin)
 {
 	bool tsc = guest->clock == CLOCK_TSC;
@@ -339,9 +356,10 @@ static bool connect_first(void)
 	if (guest->carrier)
 		carrier_start();
 	__atomic_store_n(&guest->epoch, guest->process, __ATOMIC_RELEASE);
-	__atomic_store_n(&guest->state, SESSION_UP, __ATOMIC_RELEASE);
+	__atomic_store_n(&guest->state, SESSION_UP, __ATOMIC_SEQ_CST);
 	/* Once more: a flag set by another thread meanwhile went to guest->flags alone. */
 	__atomic_fetch_or(&a->flags, guest->flags, __ATOMIC_RELAXED);
+	tell_missed();
 	return true;
 }
 
@@ -362,6 +380,8 @@ bool session_connect(void)
 		up = connect_first();
 	else
 		up = wait_for_other();
+	if (!up)
+		miss();
 	calm_end(&calm);
 	errno = saved;
 	return up;

@@ -38,6 +38,7 @@ struct guest {
 	uint32_t watcher;               /* 1: a thread of ours looks for orders, too (cupti_flush.c) */
 	int64_t start;                  /* REALTIME ns when the object started in this process */
 	int64_t deadline;               /* MONOTONIC ns: for the thread that connects, and for those that wait for it.  0: nobody has begun */
+	uint64_t missed;                /* rows of threads that waited for it in vain, until they are told as HEALTH_connect_slow */
 	uint32_t parked[PARKED];        /* stream.c: blocks of threads that have ended; index + 1, 0: none */
 	struct config config;           /* defaults until connected */
 };
