@@ -1,11 +1,13 @@
 /*
  * Time in NVTX ranges, by domain and message: nvtx_pushpop_sum, nvtx_startend_sum, both in nvtx_sum; and lib_api_sum, the ranges that
- * CUDA libraries put around their own calls.  Those are not the program's, so the nvtx_ reports leave them out unless ":all" is said.
+ * CUDA libraries put around their own calls.  Those, and what PyTorch tells of itself, are not the program's, so the nvtx_
+ * reports leave them out unless ":all" is said.
  */
 #include "cli/analyze/sums.h"
 #include "cli/analyze/why.h"
 #include "cli/model/libraries.h"
 #include "cli/model/process.h"
+#include "cli/model/torch.h"
 
 #define STARTEND_KEY (1ull << 62)       /* in keys of nvtx_sum; ids of strings stay below 2^30 */
 
@@ -31,6 +33,7 @@ struct range_filter {
 	enum whose whose;
 	size_t n_libraries;
 	uint32_t library[LIBRARY_DOMAINS];      /* string ids of their domains */
+	uint32_t torch;                 /* of PyTorch's */
 };
 
 static bool of_library(const struct range_filter *f, uint32_t domain)
@@ -51,6 +54,8 @@ static bool by_domain_and_name(struct sums *s, const struct batch *b, size_t row
 	if (!(startend ? f->startend : f->pushpop))
 		return false;
 	id = model_domain(s->m, b->process, domain[row]);
+	if (f->whose == OF_PROGRAM && id == f->torch)
+		return false;
 	if (f->whose != OF_ALL && of_library(f, id) != (f->whose == OF_LIBRARIES)) {
 		s->others++;
 		return false;
@@ -69,6 +74,7 @@ static int sum(struct sums *s, struct range_filter *f)
 	int rc;
 
 	f->n_libraries = model_library_domains(s->m, f->library);
+	f->torch = model_intern(s->m, TORCH_DOMAIN);
 	model_domain(s->m, 0, 1);       /* so that the pass finds the definitions read */
 	s->filter = f;
 	rc = sums_pass(s, ROW_range, fields, 5, by_domain_and_name);
@@ -128,6 +134,8 @@ static int print(struct model *m, struct table *t, struct range_filter *f)
 			   t->name, (unsigned long long)s.others);
 	else if (rc == 0 && !s.groups.n)
 		table_note(t, "%s", why_none(m, f));
+	if (rc == 0 && f->whose == OF_PROGRAM && model_has_torch(m))
+		table_note(t, "ranges of PyTorch's own are left out (%s:all shows them here too)", t->name);
 	sums_release(&s);
 	return rc;
 }

@@ -46,6 +46,11 @@ const char *steps_how(struct model *m, const struct steps *s, char *text, size_t
 		return none(s, text, size);
 	if (s->list[0].flags & STEP_AUTO)
 		return of_launches(m, s, text, size);
+	if (s->source == STEPS_TORCH) {
+		snprintf(text, size, "steps are as PyTorch tells: from the end of one Optimizer.step to that of the next; without an "
+			 "optimizer, from batch to batch");
+		return text;
+	}
 	snprintf(text, size, "steps are %s%s%.100s%s",
 		 s->source == STEPS_MARKS    ? "marks with the names of steps"
 		 : s->source == STEPS_RANGES ? "NVTX ranges with the names of steps"

@@ -72,6 +72,7 @@ struct model {
 	struct steps_made *steps;       /* steps.c */
 	struct stacks_made *stacks;     /* stacks.c */
 	struct symbol_tables *symbols;  /* symbols.c */
+	struct torch_made *torch;       /* torch.c */
 	bool selected;                  /* select.c: parts of the trace are left out */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
@@ -125,5 +126,9 @@ void steps_release(struct steps_made *s);
 
 /* stacks.c */
 void stacks_release(struct stacks_made *s);
+
+/* torch.c; forget: what was made of row numbers */
+void torch_release(struct model *m);
+void torch_forget(struct model *m);
 
 #endif

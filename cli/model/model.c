@@ -97,6 +97,7 @@ void model_close(struct model *m)
 	steps_release(m->steps);
 	stacks_release(m->stacks);
 	symbol_tables_free(m->symbols);
+	torch_release(m);
 	defs_release(m);
 	for (size_t i = 0; i < sizeof m->names / sizeof *m->names; i++)
 		map_release(&m->names[i]);

@@ -5,6 +5,7 @@
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
+#include "cli/model/torch.h"
 
 /* Records of things that happened.  Definitions, and what is known of processes, belong to no step. */
 static bool happens(unsigned kind)
@@ -132,6 +133,7 @@ static void forget(struct model *m)
 	m->payloads = NULL;
 	graph_nodes_free(m->graph_nodes);
 	m->graph_nodes = NULL;
+	torch_forget(m);
 	for (size_t i = 0; s->of_kind && i < s->public.n_kinds; i++)
 		finder_free(s->of_kind[i]);
 	free(s->of_kind);
@@ -149,6 +151,9 @@ int model_select(struct model *m, const struct selection *s)
 	all = &m->steps->public;
 	if (!mark(m, all, s))
 		return 1;
+	/* A phase can begin with what a step before it did. */
+	if (model_has_torch(m) && !model_phases(m))
+		return -1;
 	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
 		if (happens(kind) && record_by_kind(kind) && m->kinds[kind].n_parts && choose(m, all, s, kind) < 0)
 			return -1;

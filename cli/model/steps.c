@@ -204,7 +204,9 @@ static bool steps_asked(const struct model *m)
 	return (steps && *steps) || (schedule && *schedule);
 }
 
-static int steps_make(struct model *m, struct steps *s, bool launches)
+#define MANY_ROWS 2000000u      /* calls, or operators: a second of looking, about */
+
+static int steps_make(struct model *m, struct steps *s, bool dearly)
 {
 	struct finding f = { .m = m };
 	int rc = -1;
@@ -215,7 +217,9 @@ static int steps_make(struct model *m, struct steps *s, bool launches)
 		goto out;
 	if (!f.source && !s->asked && steps_find_marked(&f) < 0)
 		goto out;
-	if (!f.source && !s->asked && launches && steps_find_launched(&f) < 0)
+	if (!f.source && !s->asked && (dearly || model_rows(m, ROW_op) < MANY_ROWS) && steps_find_torch(&f) < 0)
+		goto out;
+	if (!f.source && !s->asked && dearly && steps_find_launched(&f) < 0)
 		goto out;
 	if (f.steps.oom || f.kinds.oom)
 		goto out;
@@ -233,11 +237,11 @@ out:
 	return rc;
 }
 
-static struct steps_made *steps_new(struct model *m, bool launches)
+static struct steps_made *steps_new(struct model *m, bool dearly)
 {
 	struct steps_made *s = calloc(1, sizeof *s);
 
-	if (s && steps_make(m, &s->public, launches) < 0) {
+	if (s && steps_make(m, &s->public, dearly) < 0) {
 		steps_release(s);
 		s = NULL;
 	}
@@ -251,15 +255,13 @@ const struct steps *model_steps(struct model *m)
 	return m->steps ? &m->steps->public : NULL;
 }
 
-#define MANY_CALLS 2000000u     /* a second of looking, about */
-
 const struct steps *model_steps_cheaply(struct model *m)
 {
-	if (m->steps || model_rows(m, ROW_api) < MANY_CALLS)
+	if (m->steps || (model_rows(m, ROW_api) < MANY_ROWS && model_rows(m, ROW_op) < MANY_ROWS))
 		return model_steps(m);
 	m->steps = steps_new(m, false);
 	if (m->steps && !m->steps->public.source && !m->steps->public.asked) {
-		steps_release(m->steps);        /* launches would have to say */
+		steps_release(m->steps);        /* launches, or PyTorch, would have to say */
 		m->steps = NULL;
 	}
 	return m->steps ? &m->steps->public : NULL;

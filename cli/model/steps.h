@@ -17,6 +17,7 @@ enum step_source {
 	STEPS_RECORDED,         /* rows in the trace: --step or --schedule */
 	STEPS_RANGES,           /* NVTX ranges with well-known names (trace/stepname.h) */
 	STEPS_MARKS,            /* marks with such names */
+	STEPS_TORCH,            /* what PyTorch tells of optimizers and loaders (cli/model/phases.h) */
 	STEPS_LAUNCHES,         /* from what the program launches, again and again */
 };
 

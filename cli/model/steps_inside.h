@@ -24,6 +24,7 @@ struct finding {
 /* steps_find.c, steps_auto.c: add steps where they find any, and say so in source.  0, or -1: out of memory. */
 int steps_find_marked(struct finding *f);
 int steps_find_launched(struct finding *f);
+int steps_find_torch(struct finding *f);        /* torch_phases.c */
 
 /* Of a damaged row the length may be anything. */
 static inline int64_t span_end(int64_t start, int64_t duration)

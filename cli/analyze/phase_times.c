@@ -1,0 +1,235 @@
+#include "cli/analyze/phase_times.h"
+
+#include "cli/model/join.h"
+#include "cli/model/model.h"
+#include "cli/model/process.h"
+#include "cli/model/spans.h"
+#include "cli/model/steps.h"
+#include "cli/model/torch.h"
+
+#include <stdlib.h>
+
+#define GPU_KINDS 4u
+
+static const struct {
+	unsigned kind, start, duration, corr;
+} gpu_kinds[GPU_KINDS] = {
+	{ ROW_kernel, COL_kernel_start, COL_kernel_duration, COL_kernel_corr },
+	{ ROW_memcpy, COL_memcpy_start, COL_memcpy_duration, COL_memcpy_corr },
+	{ ROW_memset, COL_memset_start, COL_memset_duration, COL_memset_corr },
+	{ ROW_graph, COL_graph_start, COL_graph_duration, COL_graph_corr },
+};
+
+struct gpu_rows {
+	const int64_t *start, *duration;
+	const uint32_t *corr, *process;
+};
+
+struct making {
+	struct model *m;
+	const struct steps *s;
+	const struct phases *phases;    /* by process */
+	struct phase_times *out;
+	struct gpu_rows rows[GPU_KINDS];
+	const int64_t *call_start;
+	struct spans *busy;             /* by process: when it had something on a GPU */
+	uint32_t n_processes;
+};
+
+/* ---- the host's side ---- */
+
+/* The first span that ends behind a time. */
+static size_t first_after(const struct phase_span *list, size_t n, int64_t time)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (list[mid].end <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How much of from .. to lies in an ordered set. */
+static int64_t covered(const struct phase_span *list, size_t n, int64_t from, int64_t to)
+{
+	int64_t sum = 0;
+
+	for (size_t i = first_after(list, n, from); i < n && list[i].start < to; i++)
+		sum += sooner(list[i].end, to) - later(list[i].start, from);
+	return sum;
+}
+
+static int64_t covered_by_gpu(const struct spans *s, int64_t from, int64_t to)
+{
+	size_t low = 0, high = s->n;
+	int64_t sum = 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->list[mid].end <= from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < s->n && s->list[low].time < to; low++)
+		sum += sooner(s->list[low].end, to) - later(s->list[low].time, from);
+	return sum;
+}
+
+static void add_span(struct making *k, const struct step *step, struct phase_times *t, int64_t from, int64_t to,
+		     enum phase phase)
+{
+	const struct phases *p = &k->phases[step->process];
+
+	if (from >= to)
+		return;
+	t->host[phase] += to - from;
+	if (t->gpu)
+		t->idle[phase] += to - from - covered_by_gpu(&k->busy[step->process], from, to);
+	if (phase == PHASE_BACKWARD)
+		t->exposed -= covered(p->comm, p->n_comm, from, to);
+}
+
+static void add_step(struct making *k, const struct step *step, struct phase_times *t)
+{
+	const struct phases *p = &k->phases[step->process];
+	int64_t at = step->start;
+
+	t->wall = time_sub(step->end, step->start);
+	t->gpu = k->busy[step->process].n != 0;
+	t->comm = t->exposed = covered(p->comm, p->n_comm, step->start, step->end);
+	for (size_t i = first_after(p->list, p->n, step->start); i < p->n && p->list[i].start < step->end; i++) {
+		int64_t from = later(p->list[i].start, at), to = sooner(p->list[i].end, step->end);
+
+		add_span(k, step, t, at, from, PHASE_OTHER);
+		add_span(k, step, t, from, to, p->list[i].phase);
+		at = to;
+	}
+	add_span(k, step, t, at, step->end, PHASE_OTHER);
+}
+
+/* ---- the GPU's ---- */
+
+static int gpu_read(struct making *k)
+{
+	for (unsigned i = 0; i < GPU_KINDS; i++) {
+		struct gpu_rows *g = &k->rows[i];
+
+		if (!(g->start = model_column(k->m, gpu_kinds[i].kind, gpu_kinds[i].start)) ||
+		    !(g->duration = model_column(k->m, gpu_kinds[i].kind, gpu_kinds[i].duration)) ||
+		    !(g->corr = model_column(k->m, gpu_kinds[i].kind, gpu_kinds[i].corr)) ||
+		    !(g->process = model_row_process(k->m, gpu_kinds[i].kind)))
+			return -1;
+		for (size_t row = 0, n = model_rows(k->m, gpu_kinds[i].kind); row < n; row++)
+			if (g->start[row] && g->duration[row] > 0)
+				spans_add(&k->busy[g->process[row]], g->start[row], time_add(g->start[row], g->duration[row]));
+	}
+	for (uint32_t p = 0; p < k->n_processes; p++)
+		if (spans_union(&k->busy[p]) < 0)
+			return -1;
+	return 0;
+}
+
+/* The phase in which the call was made; without its call nobody knows. */
+static int phase_of(struct making *k, uint32_t process, uint32_t corr)
+{
+	size_t call = model_api_of(k->m, process, corr);
+	const struct phases *p = &k->phases[process];
+	size_t i;
+
+	if (call == NO_ROW)
+		return -1;
+	i = first_after(p->list, p->n, k->call_start[call]);
+	return i < p->n && p->list[i].start <= k->call_start[call] ? (int)p->list[i].phase : PHASE_OTHER;
+}
+
+/* What was launched in the steps of a kind: time is step * PHASES + phase, counted from the kind's first. */
+static int add_launched(struct making *k, size_t step_kind, unsigned which, struct timed *list, size_t *n)
+{
+	int32_t *of = model_row_steps(k->m, gpu_kinds[which].kind, step_kind);
+	const struct gpu_rows *g = &k->rows[which];
+
+	for (size_t row = 0, rows = model_rows(k->m, gpu_kinds[which].kind); of && row < rows; row++) {
+		int phase = of[row] < 0 || !g->start[row] || g->duration[row] <= 0
+			? -1 : phase_of(k, g->process[row], g->corr[row]);
+
+		if (phase >= 0)
+			list[(*n)++] = (struct timed){
+				.time = (int64_t)of[row] * PHASES + phase, .kind = which, .row = (uint32_t)row
+			};
+	}
+	free(of);
+	return of ? 0 : -1;
+}
+
+static int add_kind(struct making *k, size_t step_kind)
+{
+	struct spans busy = { 0 };
+	struct timed *list;
+	size_t n = 0, to;
+	int rc = 0;
+
+	for (unsigned i = 0; i < GPU_KINDS; i++)
+		n += model_rows(k->m, gpu_kinds[i].kind);
+	list = malloc(n * sizeof *list + 1);
+	n = 0;
+	for (unsigned i = 0; i < GPU_KINDS && rc == 0; i++)
+		rc = list ? add_launched(k, step_kind, i, list, &n) : -1;
+	if (rc == 0)
+		rc = timed_sort(list, n);
+	for (size_t from = 0; from < n && rc == 0; from = to) {
+		struct phase_times *t = &k->out[list[from].time / PHASES];
+
+		spans_clear(&busy);
+		for (to = from; to < n && list[to].time == list[from].time; to++) {
+			const struct gpu_rows *g = &k->rows[list[to].kind];
+			uint32_t row = list[to].row;
+
+			spans_add(&busy, g->start[row], time_add(g->start[row], g->duration[row]));
+		}
+		t->busy[list[from].time % PHASES] = spans_union(&busy);
+		rc = busy.oom ? -1 : 0;
+	}
+	spans_release(&busy);
+	free(list);
+	return rc;
+}
+
+struct phase_times *phase_times_make(struct model *m, const struct steps *s)
+{
+	struct making k = { .m = m, .s = s, .phases = model_phases(m) };
+	int rc;
+
+	model_processes(m, &k.n_processes);
+	k.busy = calloc(k.n_processes + 1, sizeof *k.busy);
+	k.out = calloc(s->n + 1, sizeof *k.out);
+	k.call_start = MODEL_I64(m, api, start);
+	rc = k.busy && k.out && k.phases && k.call_start && model_join(m) == 0 ? gpu_read(&k) : -1;
+	for (size_t i = 0; i < s->n && rc == 0; i++)
+		add_step(&k, &s->list[i], &k.out[i]);
+	for (size_t i = 0; i < s->n_kinds && rc == 0; i++)
+		rc = add_kind(&k, i);
+	for (uint32_t p = 0; k.busy && p < k.n_processes; p++)
+		spans_release(&k.busy[p]);
+	free(k.busy);
+	if (rc == 0)
+		return k.out;
+	free(k.out);
+	return NULL;
+}

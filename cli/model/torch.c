@@ -1,0 +1,247 @@
+#include "cli/model/torch.h"
+
+#include "cli/model/inside.h"
+#include "cli/model/join.h"
+#include "cli/model/sort.h"
+#include "cli/model/torch_inside.h"
+
+#define DEEPEST 4096u                   /* ranges around each other; beyond it is a damaged number */
+
+void torch_forget(struct model *m)
+{
+	struct torch_made *t = m->torch;
+
+	if (!t)
+		return;
+	free(t->public.list);
+	free((void *)t->public.at);
+	free((void *)t->public.parents);
+	t->public = (struct torch_ranges){ .n = 0 };
+	t->made = false;
+}
+
+void torch_release(struct model *m)
+{
+	if (!m->torch)
+		return;
+	torch_forget(m);
+	for (uint32_t p = 0; m->torch->phases && p < m->n_processes; p++)
+		phases_release(&m->torch->phases[p]);
+	free(m->torch->phases);
+	free(m->torch);
+	m->torch = NULL;
+}
+
+struct torch_made *torch_made(struct model *m)
+{
+	if (!m->torch)
+		m->torch = calloc(1, sizeof *m->torch);
+	return m->torch;
+}
+
+/* ---- which rows ---- */
+
+static bool is_domain(struct model *m, uint32_t process, uint32_t domain)
+{
+	return domain && strcmp(model_string(m, model_domain(m, process, domain)), TORCH_DOMAIN) == 0;
+}
+
+bool model_has_torch(struct model *m)
+{
+	const uint32_t *process = model_row_process(m, ROW_domain), *id = MODEL_U32(m, domain, id);
+
+	for (size_t i = 0; model_rows(m, ROW_range) && process && id && i < model_rows(m, ROW_domain); i++)
+		if (is_domain(m, process[i], id[i]))
+			return true;
+	return false;
+}
+
+struct columns {
+	const int64_t *start, *duration;
+	const uint32_t *process, *thread, *domain, *name, *flags, *level;
+	size_t n;
+};
+
+static bool columns_read(struct model *m, struct columns *c)
+{
+	c->n = model_rows(m, ROW_range);
+	return (c->start = MODEL_I64(m, range, start)) && (c->duration = MODEL_I64(m, range, duration)) &&
+	       (c->process = model_row_process(m, ROW_range)) && (c->thread = MODEL_U32(m, range, thread)) &&
+	       (c->domain = MODEL_U32(m, range, domain)) && (c->name = MODEL_U32(m, range, name)) &&
+	       (c->flags = MODEL_U32(m, range, flags)) && (c->level = MODEL_U32(m, range, level));
+}
+
+/* Those of PyTorch by process and start; with one start the outer one first. */
+static struct timed *order_of(struct model *m, const struct columns *c, size_t *n)
+{
+	struct timed *order = malloc(c->n * sizeof *order + 1);
+	uint32_t process = UINT32_MAX, domain = 0;
+	bool wanted = false;
+	size_t from = 0;
+
+	*n = 0;
+	for (size_t i = 0; order && i < c->n; i++) {
+		if (c->process[i] != process && process != UINT32_MAX) {
+			if (timed_sort(order + from, *n - from) < 0)
+				goto failed;
+			from = *n;
+		}
+		if (c->process[i] != process || c->domain[i] != domain)
+			wanted = is_domain(m, c->process[i], c->domain[i]);
+		process = c->process[i];
+		domain = c->domain[i];
+		if (wanted)
+			order[(*n)++] = (struct timed){ .time = c->start[i], .row = (uint32_t)i };
+	}
+	if (order && timed_sort(order + from, *n - from) < 0)
+		goto failed;
+	for (size_t i = 1; order && i < *n; i++) {
+		struct timed x = order[i];
+		size_t j = i;
+
+		for (; j > 0 && order[j - 1].time == x.time && c->process[order[j - 1].row] == c->process[x.row] &&
+		       c->level[order[j - 1].row] > c->level[x.row]; j--)
+			order[j] = order[j - 1];
+		order[j] = x;
+	}
+	return order;
+failed:
+	free(order);
+	return NULL;
+}
+
+/* ---- what was told of them ---- */
+
+static int join_ops(struct model *m, struct torch_ranges *t, const uint32_t *at)
+{
+	const uint64_t *range = MODEL_U64(m, op, range);
+	const uint32_t *scope = MODEL_U32(m, op, scope), *process = model_row_process(m, ROW_op);
+
+	if (!range || !scope || !process || model_join(m) < 0 || !(t->sequence = MODEL_I64(m, op, sequence)) ||
+	    !(t->fwd_thread = MODEL_U64(m, op, fwd_thread)) || !(t->torch_thread = MODEL_U64(m, op, torch_thread)) ||
+	    !(t->dims = MODEL_U32(m, op, dims)) || !(t->types = MODEL_U32(m, op, types)) ||
+	    !(t->overload = MODEL_U32(m, op, overload)))
+		return -1;
+	for (size_t i = 0, n = model_rows(m, ROW_op); i < n; i++) {
+		size_t row = model_range_of(m, process[i], range[i]);
+
+		if (row == NO_ROW || at[row] == NO_TORCH)
+			continue;
+		t->list[at[row]].op = (uint32_t)i;
+		t->list[at[row]].scope = scope[i];
+		t->operators |= scope[i] == TORCH_OPERATOR;
+	}
+	return 0;
+}
+
+uint32_t torch_around(const struct torch_ranges *t, size_t range_row)
+{
+	for (uint32_t up = (uint32_t)range_row, depth = 0; up != UINT32_MAX && depth < DEEPEST; up = t->parents[up], depth++)
+		if (t->at[up] != NO_TORCH)
+			return t->at[up];
+	return NO_TORCH;
+}
+
+static int fill(struct model *m, struct torch_ranges *t, const struct columns *c, const struct timed *order, size_t n)
+{
+	uint32_t *at = malloc(c->n * sizeof *at + 1);
+
+	t->at = at;
+	t->list = calloc(n + 1, sizeof *t->list);
+	t->parents = model_range_parents(m);
+	if (!at || !t->list || !t->parents)
+		return -1;
+	memset(at, 0xff, c->n * sizeof *at);
+	t->n = n;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = order[i].row;
+
+		at[row] = (uint32_t)i;
+		t->list[i] = (struct torch_range){
+			.start = c->start[row], .end = time_add(c->start[row], c->duration[row] > 0 ? c->duration[row] : 0),
+			.row = row, .op = NO_TORCH, .process = c->process[row], .thread = c->thread[row],
+			.name = c->name[row], .scope = TORCH_USER, .flags = c->flags[row],
+		};
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t up = t->parents[t->list[i].row];
+
+		t->list[i].parent = up == UINT32_MAX ? NO_TORCH : torch_around(t, up);
+	}
+	return join_ops(m, t, at);
+}
+
+const struct torch_ranges *model_torch(struct model *m)
+{
+	struct torch_made *t = torch_made(m);
+	struct columns c;
+	struct timed *order;
+	size_t n;
+	int rc;
+
+	if (!t || t->made)
+		return t ? &t->public : NULL;
+	order = columns_read(m, &c) ? order_of(m, &c, &n) : NULL;
+	rc = order ? fill(m, &t->public, &c, order, n) : -1;
+	free(order);
+	if (rc < 0) {
+		torch_forget(m);
+		return NULL;
+	}
+	t->made = true;
+	return &t->public;
+}
+
+const char *torch_scope_words(unsigned scope)
+{
+	static const char *const words[] = {
+		"operator", "backward", "TorchScript", "kernel dtype", "custom class", "build feature", "lite interpreter", "user",
+		"static runtime operator", "static runtime model",
+	};
+
+	return scope < sizeof words / sizeof *words ? words[scope] : "other";
+}
+
+/* ---- forward and backward ---- */
+
+/* PyTorch numbers its threads from 1 and counts autograd nodes in each; both fit a key for longer than any program runs. */
+static uint64_t number_key(uint32_t process, uint64_t thread, int64_t sequence)
+{
+	return ((uint64_t)process << 52) ^ (thread << 40) ^ (uint64_t)sequence;
+}
+
+uint32_t *torch_forwards(const struct torch_ranges *t)
+{
+	uint32_t *of = malloc(t->n * sizeof *of + 1);
+	bool *taken = calloc(t->n + 1, sizeof *taken), oom = !of || !taken;
+	struct map last = { 0 };
+
+	if (!oom)
+		memset(of, 0xff, t->n * sizeof *of);
+	for (size_t i = 0; !oom && i < t->n; i++) {
+		const struct torch_range *r = &t->list[i];
+		uint64_t thread, key;
+		uint32_t forward;
+
+		if (r->op == NO_TORCH || t->sequence[r->op] < 0 || (r->scope != TORCH_OPERATOR && r->scope != TORCH_BACKWARD))
+			continue;
+		thread = t->fwd_thread[r->op] ? t->fwd_thread[r->op] : t->torch_thread[r->op];
+		key = number_key(r->process, thread, t->sequence[r->op]);
+		if (!t->fwd_thread[r->op]) {
+			oom = r->scope == TORCH_OPERATOR && !map_set(&last, key, (uint32_t)i);
+			continue;
+		}
+		forward = map_get(&last, key);
+		if (forward == MAP_NONE || taken[forward])
+			continue;
+		of[i] = forward;
+		taken[forward] = true;
+	}
+	map_release(&last);
+	free(taken);
+	if (oom) {
+		free(of);
+		return NULL;
+	}
+	return of;
+}
