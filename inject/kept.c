@@ -1,5 +1,6 @@
 #include "inject/kept.h"
 
+#include "inject/health.h"
 #include "inject/stream.h"
 
 #define KEPT 256u               /* times of recording that a late GPU row can still belong to */
@@ -100,5 +101,7 @@ bool windows_keep(uint32_t corr, int64_t real)
 		if (state & OPEN_USED && holds(k, state, corr, real))
 			return true;
 	}
+	if (unlikely(n > KEPT) && corr && (int32_t)(corr - __atomic_load_n(&all[n % KEPT].first, __ATOMIC_RELAXED)) < 0)
+		health_count(HEALTH_window_forgotten);
 	return false;
 }

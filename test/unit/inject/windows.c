@@ -519,3 +519,23 @@ TEST(threads_that_look_first_all_at_once_find_what_is_wanted)
 	}
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 30000000000);        /* a lock that is lost costs 0.2 s at each look */
 }
+
+TEST(a_row_that_comes_after_hundreds_of_later_windows_is_counted)
+{
+	struct stream *s = session("", "");
+	uint32_t corr = 10;
+
+	for (int i = 0; i < 300; i++) {
+		CHECK(call(s, corr++));
+		fake_order(0);
+		CHECK(!call(s, corr++));
+		fake_order(ORDER_ALL);
+	}
+	CHECK(call(s, corr));
+	CHECK(windows_keep(corr, 5));
+	CHECK(!windows_keep(corr - 1, 5));
+	CHECK_EQ(guest->arena->health[HEALTH_window_forgotten].count, 0);
+	CHECK(!windows_keep(10, 5));
+	CHECK_EQ(guest->arena->health[HEALTH_window_forgotten].count, 1);
+	stream_leave(s);
+}
