@@ -155,6 +155,7 @@ static void put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_graph), "graph launch", "graph launches");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_sample), "CPU sample", "CPU samples");
 	put(p, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing that is known yet");
 }
 
@@ -171,6 +172,22 @@ static void put_drops(struct page *p)
 	snprintf(text, sizeof text, "%s rows were dropped; 'gprof-trace report -r health' says where and what helps",
 		 commas(number, dropped));
 	put(p, "dropped", text);
+}
+
+/* How the CPU was sampled; the same in all processes, as far as they could. */
+static void put_sampling(struct page *p)
+{
+	const char *how = NULL, *hz = NULL;
+	char text[200];
+
+	for (uint32_t i = 1; i < p->n_processes && !how; i++) {
+		how = process_attribute(&p->processes[i], "sampling");
+		hz = process_attribute(&p->processes[i], "sampling.hz");
+	}
+	if (!how)
+		return;
+	snprintf(text, sizeof text, "%.20s a second, by %.80s", hz ? hz : "?", how);
+	put(p, "sampled", text);
 }
 
 /* ---- where the time went ---- */
@@ -453,6 +470,7 @@ static int print(struct page *p, unsigned flags)
 		put(p, "window", window);
 	if (why_pipe(p->m, pipe, sizeof pipe))
 		put(p, "transport", pipe);
+	put_sampling(p);
 	put_drops(p);
 	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0 || put_unified(p) < 0 || put_steps(p) < 0)
 		rc = -1;

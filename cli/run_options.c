@@ -245,6 +245,36 @@ static int opt_buffer_limit(const struct opt *o, const char *value)
 	return 0;
 }
 
+/* nsys's system-wide needs rights that we do not ask for. */
+static int opt_sample(const struct opt *o, const char *value)
+{
+	r.config.sample = strcmp(value, "none") != 0;
+	if (strcmp(value, "system-wide") == 0)
+		ignore(o->name, value, "only the program's own processes are sampled", true);
+	else if (!words_have("cpu process-tree none", value))
+		return fail("--%s is cpu, process-tree (the same) or none, not '%s'", o->name, value);
+	return 0;
+}
+
+/* =false says nothing about native samples. */
+static int opt_python_sampling(const struct opt *o, const char *value)
+{
+	int yes = value ? opt_bool_word(value) : 1;
+
+	if (yes < 0)
+		return fail("--%s is true or false, not '%s'", o->name, value);
+	if (yes)
+		r.config.sample = 1;
+	return 0;
+}
+
+static int opt_sampling_frequency(const struct opt *o, const char *value)
+{
+	if (number_within(value, 1, 8000, &r.config.sample_hz) < 0)
+		return fail("--%s needs a number from 1 to 8000 (Hz), not '%s'", o->name, value);
+	return 0;
+}
+
 static int opt_cupti(const struct opt *o, const char *value)
 {
 	static const char *const modes[] = { [CUPTI_YIELD] = "yield", [CUPTI_SHARE] = "share", [CUPTI_KEEP] = "keep" };

@@ -19,6 +19,7 @@ struct image {
 	uint32_t epoch;                 /* guest epoch in which its row was written */
 	uint32_t name;                  /* string id of that epoch */
 	uint32_t end_written;
+	uint32_t searched;              /* python.c: for an interpreter */
 	uint32_t n_build_id, n_segments;
 	int64_t start, end;             /* end 0: mapped */
 	uint8_t build_id[IMAGE_BUILD_ID];

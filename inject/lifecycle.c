@@ -123,14 +123,15 @@ int execveat(int dir, const char *path, char *const argv[], char *const envp[], 
  * What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork
  * child.
  */
-enum real { REAL_execvpe, REAL_fexecve, REAL_pthread_create, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
+enum real { REAL_execvpe, REAL_fexecve, REAL_pthread_create, REAL_thrd_create, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
 static void *real_functions[N_REAL];
 
 #define REAL(function) ((__typeof__(&function))real_function(REAL_##function))
 
 __attribute__((constructor(101))) static void find_real(void)
 {
-	static const char *const names[] = { "execvpe", "fexecve", "pthread_create", "pthread_exit", "posix_spawn", "posix_spawnp" };
+	static const char *const names[] = { "execvpe", "fexecve", "pthread_create", "thrd_create", "pthread_exit",
+					     "posix_spawn", "posix_spawnp" };
 
 	for (int i = 0; i < N_REAL; i++) {
 		/* Of this there are two on x86-64; the one before 2.15 runs scripts without "#!" by the shell. */
@@ -287,15 +288,62 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
+static bool is_ours(const void *caller)
+{
+	return (const char *)caller >= __ehdr_start && (const char *)caller < _end;
+}
+
+/*
+ * Before glibc 2.34 a library of its own has it, which a plugin may have brought along for itself: then it is not among those that
+ * dlsym(RTLD_NEXT) looks through, and yet the plugin's calls come to us.
+ */
+static void *real_of_threads(enum real which, const char *name)
+{
+	void *library, *function = real_function(which);
+
+	if (likely(function != NULL))
+		return function;
+	library = dlopen("libpthread.so.0", RTLD_LAZY | RTLD_NOLOAD);
+	function = library ? dlsym(library, name) : NULL;
+	dlerror();
+	return real_functions[which] = function;
+}
+
+/* Sampled threads are made to run a function of ours first; those of ours are not sampled.  Where nothing is, both just go on. */
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-	const char *caller = __builtin_return_address(0);
+	__typeof__(&pthread_create) real = (__typeof__(&pthread_create))real_of_threads(REAL_pthread_create, "pthread_create");
+	struct sampler *t;
+	int error;
 
-	if (!REAL(pthread_create))
-		return ENOSYS;
-	if (caller >= __ehdr_start && caller < _end)    /* ours do not count */
-		return REAL(pthread_create)(thread, attr, start, arg);
-	return sample_create(REAL(pthread_create), thread, attr, start, arg);
+	if (!real)
+		return EAGAIN;
+	t = is_ours(__builtin_return_address(0)) ? NULL : sample_thread_new((void *)start, arg);
+	if (!t)
+		return real(thread, attr, start, arg);
+	error = real(thread, attr, sample_run, t);
+	sample_thread_made(t, error == 0);
+	return error;
+}
+
+/* As <threads.h> has it from glibc 2.28 on, whose own makes its thread without pthread_create(). */
+#define THRD_ERROR 2
+int thrd_create(pthread_t *thread, int (*start)(void *), void *arg);
+
+EXPORT int thrd_create(pthread_t *thread, int (*start)(void *), void *arg)
+{
+	__typeof__(&thrd_create) real = (__typeof__(&thrd_create))real_of_threads(REAL_thrd_create, "thrd_create");
+	struct sampler *t;
+	int error;
+
+	if (!real)
+		return THRD_ERROR;
+	t = sample_thread_new((void *)start, arg);
+	if (!t)
+		return real(thread, start, arg);
+	error = real(thread, sample_run_c11, t);
+	sample_thread_made(t, error == 0);
+	return error;
 }
 
 /* ---- main() leaves its threads behind ---- */

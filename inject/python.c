@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "inject/health.h"
+#include "inject/images.h"
 #include "inject/python_state.h"
 
 struct python python;
@@ -265,14 +266,29 @@ static void set_image(void)
 	python.image = (struct py_image){ p->low, p->high, p->eval, p->eval + p->eval_size };
 }
 
-static void look(void)
+static bool find_among(const uint64_t *pcs, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct image *image = images_at(pcs[i], true);
+
+		if (!image || image->searched)
+			continue;
+		image->searched = 1;
+		if (py_symbols_in(&python.symbols, image->base, image->low))
+			return true;
+	}
+	return false;
+}
+
+/* pcs NULL: in all objects. */
+static void look(const uint64_t *pcs, uint32_t n)
 {
 	uint32_t none = PY_NONE, version = 0;
 	const char *why;
 
 	if (!__atomic_compare_exchange_n(&python.phase, &none, PY_LOOKING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
-	if (python.symbols.runtime || py_symbols_find(&python.symbols))
+	if (python.symbols.runtime || (pcs ? find_among(pcs, n) : py_symbols_find(&python.symbols)))
 		version = py_symbols_version(&python.symbols);
 	if (!version) {
 		__atomic_store_n(&python.phase, PY_NONE, __ATOMIC_RELEASE);
@@ -305,7 +321,7 @@ bool python_ready(void)
 	if (likely(phase == PY_ON))
 		return true;
 	if (phase == PY_NONE && __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % LOOK_EVERY == 0) {
-		look();
+		look(NULL, 0);
 		phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
 	}
 	if (phase == PY_FOUND) {
@@ -319,6 +335,19 @@ bool python_ready(void)
 	return false;
 }
 
+bool python_met(const uint64_t *pcs, uint32_t n)
+{
+	uint32_t phase;
+
+	if (likely(__atomic_load_n(&python.phase, __ATOMIC_ACQUIRE) != PY_NONE))
+		return false;
+	look(pcs, n);
+	phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
+	if (phase == PY_OFF)
+		say_why();
+	return phase == PY_FOUND;
+}
+
 uint32_t python_walk(const void *given, struct py_frame *out, uint32_t max, unsigned how)
 {
 	uint32_t phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
@@ -328,8 +357,13 @@ uint32_t python_walk(const void *given, struct py_frame *out, uint32_t max, unsi
 	if (phase != PY_ON && phase != PY_FOUND)
 		return 0;
 	state = given ? (uint64_t)(uintptr_t)given : python_thread_state();
-	if (!state || (phase == PY_FOUND && !verify(state)))
+	if (!state)
 		return 0;
+	if (phase == PY_FOUND && !verify(state)) {
+		if (__atomic_load_n(&python.phase, __ATOMIC_ACQUIRE) == PY_OFF)
+			say_why();
+		return 0;
+	}
 	return walk_state(state, out, max, how & PY_GUARDED, &broken);
 }
 

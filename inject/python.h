@@ -36,6 +36,12 @@ struct py_image {
  */
 bool python_ready(void);
 
+/*
+ * The same in a signal handler, which looks at the objects that these addresses of the interrupted stack lie in, and no further.  True: there
+ * was no interpreter so far.
+ */
+bool python_met(const uint64_t *pcs, uint32_t n);
+
 /* The innermost max frames, innermost first.  state NULL: those of the calling thread.  0: it runs no Python. */
 uint32_t python_walk(const void *state, struct py_frame *out, uint32_t max, unsigned how);
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inject/peek.h"
 #include "inject/python_layout.h"
 
 struct wanted {
@@ -110,32 +111,41 @@ struct search {
 	bool done, complete;
 };
 
+/* False: this object has no interpreter. */
+static bool look_into(struct py_symbols *found, const struct dl_phdr_info *info)
+{
+	struct table t;
+
+	if (!read_table(&t, info) || !look_up(&t, wanted[0].name))
+		return false;
+	*found = (struct py_symbols){ 0 };
+	for (size_t i = 0; i < N_WANTED; i++) {
+		const ElfW(Sym) *symbol = look_up(&t, wanted[i].name);
+
+		if (!symbol && !wanted[i].optional) {
+			found->runtime = 0;
+			return false;
+		}
+		if (!symbol)
+			continue;
+		*(uint64_t *)((char *)found + wanted[i].at) = info->dlpi_addr + symbol->st_value;
+		if (wanted[i].size_at)
+			*(uint64_t *)((char *)found + wanted[i].size_at) = symbol->st_size;
+	}
+	read_extent(found, info);
+	return true;
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
-	struct table t;
 
 	(void)size;
 	if (info->dlpi_adds == s->added)
 		return 1;
 	s->done = true;
-	if (!read_table(&t, info) || !look_up(&t, wanted[0].name))
-		return 0;
-	*s->found = (struct py_symbols){ 0 };
-	for (size_t i = 0; i < N_WANTED; i++) {
-		const ElfW(Sym) *symbol = look_up(&t, wanted[i].name);
-
-		if (!symbol && !wanted[i].optional)
-			return 0;
-		if (!symbol)
-			continue;
-		*(uint64_t *)((char *)s->found + wanted[i].at) = info->dlpi_addr + symbol->st_value;
-		if (wanted[i].size_at)
-			*(uint64_t *)((char *)s->found + wanted[i].size_at) = symbol->st_size;
-	}
-	read_extent(s->found, info);
-	s->complete = true;
-	return 1;
+	s->complete = look_into(s->found, info);
+	return s->complete;
 }
 
 static int count_loaded(struct dl_phdr_info *info, size_t size, void *arg)
@@ -156,6 +166,18 @@ bool py_symbols_find(struct py_symbols *symbols)
 	if (s.done && !s.complete)
 		__atomic_store_n(&added, now, __ATOMIC_RELAXED);
 	return s.complete;
+}
+
+bool py_symbols_in(struct py_symbols *symbols, uint64_t base, uint64_t low)
+{
+	ElfW(Ehdr) e;
+	char last;
+
+	if (!peek(&e, low, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_phentsize != sizeof(ElfW(Phdr)) ||
+	    !peek(&last, low + e.e_phoff + e.e_phnum * sizeof(ElfW(Phdr)) - 1, 1))
+		return false;
+	return look_into(symbols, &(struct dl_phdr_info){ .dlpi_addr = base, .dlpi_phnum = e.e_phnum,
+							  .dlpi_phdr = (const void *)(uintptr_t)(low + e.e_phoff) });
 }
 
 /*

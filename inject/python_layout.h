@@ -54,6 +54,9 @@ struct py_symbols {
  */
 bool py_symbols_find(struct py_symbols *symbols);
 
+/* The same of one object that is known to be there, without any lock: base is what its addresses are moved by, low where it begins. */
+bool py_symbols_in(struct py_symbols *symbols, uint64_t base, uint64_t low);
+
 /* hex >> 16 of the version; 0: not yet known. */
 uint32_t py_symbols_version(const struct py_symbols *symbols);
 

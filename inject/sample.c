@@ -19,6 +19,7 @@
 __thread struct sampler *sampler_self;
 
 static int64_t period;                  /* ns of CPU time between two samples of a thread; 0: there are none */
+static bool preloaded;                  /* so threads are made by way of us */
 
 static struct sampler *sampler_new(void)
 {
@@ -61,7 +62,8 @@ static int arm(struct sampler *t)
 	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &id) < 0)
 		return -1;
 	t->timer = id;
-	__atomic_store_n(&t->armed, 1, __ATOMIC_RELEASE);
+	t->owed = 0;
+	__atomic_store_n(&t->armed, guest->epoch, __ATOMIC_RELEASE);
 	return (int)syscall(SYS_timer_settime, id, 0, &every, NULL);
 }
 
@@ -73,15 +75,16 @@ static void disarm(struct sampler *t)
 	t->timer = -1;
 }
 
-/* This thread from now on.  It gets its place in the arena here, since a handler cannot ask for one. */
-static void begin(struct sampler *t)
-{
-	struct stream *s = stream_enter();
+/* ---- threads ---- */
 
-	if (!s)
+void sample_thread_begins(struct stream *s)
+{
+	struct sampler *t = sampler_self;
+
+	if (!period || s->tool || (t && t->armed == guest->epoch))
 		return;
-	gate_now();
-	stream_leave(s);
+	if (!t && !(t = sampler_new()))
+		return;
 	sampler_self = t;
 	if (arm(t) == 0)
 		return;
@@ -89,36 +92,64 @@ static void begin(struct sampler *t)
 	disarm(t);
 }
 
-/* ---- threads ---- */
-
-static void *run(void *arg)
+/* It gets its place in the arena here, since a handler cannot ask for one. */
+static void begin(struct sampler *t)
 {
-	struct sampler *t = arg;
-	void *(*start)(void *) = t->start;
-	void *result;
+	struct stream *s;
 
-	arg = t->arg;
-	begin(t);
-	result = start(arg);
-	sample_thread_ends();
-	return result;
+	sampler_self = t;
+	s = stream_enter();
+	if (s) {
+		gate_now();
+		sample_thread_begins(s);
+		stream_leave(s);
+	}
+	if (t->armed)
+		return;
+	sampler_self = NULL;
+	sampler_free(t);
 }
 
-int sample_create(int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *), pthread_t *thread,
-		  const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+struct sampler *sample_thread_new(void *start, void *arg)
 {
 	struct sampler *t = period ? sampler_new() : NULL;
-	int error;
 
-	if (!t)
-		return real(thread, attr, start, arg);
-	t->start = start;
-	t->arg = arg;
-	error = real(thread, attr, run, t);
-	if (error)
+	if (t) {
+		t->start = start;
+		t->arg = arg;
+	}
+	return t;
+}
+
+/* Both end in a call that leaves no frame of ours on the thread's stack; its end is told by the stream's. */
+void *sample_run(void *sampler)
+{
+	struct sampler *t = sampler;
+	void *(*start)(void *) = (void *(*)(void *))t->start;
+	void *arg = t->arg;
+
+	begin(t);
+	return start(arg);
+}
+
+int sample_run_c11(void *sampler)
+{
+	struct sampler *t = sampler;
+	int (*start)(void *) = (int (*)(void *))t->start;
+	void *arg = t->arg;
+
+	begin(t);
+	return start(arg);
+}
+
+void sample_thread_made(struct sampler *t, bool made)
+{
+	int saved = errno;
+
+	if (!made)
 		sampler_free(t);
 	sample_take_signal();           /* libc takes it with the first thread */
-	return error;
+	errno = saved;
 }
 
 void sample_thread_ends(void)
@@ -148,22 +179,32 @@ static void describe(struct stream *s)
 	char hz[32];
 
 	snprintf(hz, sizeof hz, "%.4g", (double)SECOND / (double)period);
-	intern_attribute(s, "sampling", "timers of each thread's CPU time");
+	intern_attribute(s, "sampling", "a timer of each thread's CPU time");
 	intern_attribute(s, "sampling.hz", hz);
+}
+
+/* Not in a stream: it may have to connect. */
+static void say_what_is_less(int64_t wanted)
+{
+	if (period > wanted)
+		health_note(HEALTH_sample_rate, "%.4g Hz instead of %llu", (double)SECOND / (double)period,
+			    (unsigned long long)guest->config.sample_hz);
+	if (!preloaded)
+		health_note(HEALTH_sample_threads, "LD_PRELOAD did not reach the process");
 }
 
 static bool start(void)
 {
 	struct stream *s;
-	int64_t least = tick();
+	int64_t least = tick(), wanted;
 
 	if (!session_connect() || !guest->config.sample || !guest->config.sample_hz || !(s = stream_enter()))
 		return false;
-	period = SECOND / (int64_t)guest->config.sample_hz;
-	if (period < least)
-		period = least;
+	wanted = SECOND / (int64_t)guest->config.sample_hz;
+	period = wanted < least ? least : wanted;
 	describe(s);
 	stream_leave(s);
+	say_what_is_less(wanted);
 	stacks_start();
 	if (sample_take_signal() == 0)
 		return true;
@@ -186,6 +227,7 @@ static void init(void)
 {
 	int saved = errno;
 
+	preloaded = guest->flags & PROCESS_PRELOADED;
 	if (session_samples() && start())
 		sample_this_thread();
 	errno = saved;
@@ -200,7 +242,6 @@ void sample_forked(void)
 	if (sampler_self) {             /* the parent's timer is not ours */
 		sampler_self->armed = 0;
 		sampler_self->timer = -1;
-		sampler_self->owed = 0;
 	}
 	period = 0;
 	if (start())

@@ -9,15 +9,22 @@
 #ifndef INJECT_SAMPLE_H
 #define INJECT_SAMPLE_H
 
-#include <pthread.h>
-
-#include "trace/records.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct sampler;
+struct stream;
 
-/* pthread_create() as the program called it, by the real one. */
-int sample_create(int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *), pthread_t *thread,
-		  const pthread_attr_t *attr, void *(*start)(void *), void *arg);
+/* What pthread_create() and thrd_create() are to run in the thread that they make; NULL: as the program says, nothing is sampled. */
+struct sampler *sample_thread_new(void *start, void *arg);
+void *sample_run(void *sampler);
+int sample_run_c11(void *sampler);
+
+/* The thread was made, or (error) was not. */
+void sample_thread_made(struct sampler *t, bool made);
+
+/* This thread has got its stream: it is sampled from now on. */
+void sample_thread_begins(struct stream *s);
 
 /* This thread ends: its timer goes.  Before its stream does. */
 void sample_thread_ends(void);
@@ -33,10 +40,10 @@ void sample_forked(void);
 /* One thread that is sampled; a mapping of its own, below it the stack for its handler. */
 struct sampler {
 	int timer;                      /* the kernel's number */
-	uint32_t armed;
+	uint32_t armed;                 /* the epoch of the process that its timer is of; 0: it has none */
 	uint32_t owed;                  /* samples that fell into our own code, not written yet */
 	uint32_t reserved;
-	void *(*start)(void *);         /* what the thread is to run */
+	void *start;                    /* the function that the thread is to run, and its argument */
 	void *arg;
 };
 

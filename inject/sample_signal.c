@@ -76,7 +76,10 @@ static void write_sample(struct stream *s, int64_t time, uint32_t stack, uint32_
 
 static void take(struct sampler *t, const siginfo_t *info, void *context)
 {
-	const struct stack_want want = { .context = context };
+	const struct stack_want want = {
+		.flags = STACK_NATIVE | (guest->config.python_backtrace ? STACK_PYTHON : 0),
+		.context = context,
+	};
 	uint32_t owed = t->owed, late = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0, stack;
 	struct stream *s = &stream_self;
 	int64_t now = clock_now();
@@ -99,7 +102,6 @@ static void take(struct sampler *t, const siginfo_t *info, void *context)
 			write_sample(s, now, 0, SAMPLE_CPU | SAMPLE_INSIDE);
 	}
 	stream_leave(s);
-	health_cost(COST_sample, now);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)

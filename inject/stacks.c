@@ -225,6 +225,8 @@ static uint32_t capture(struct stream *s, const struct stack_want *want, const s
 	/* A Python call takes up to five of the interpreter's frames, which are not kept. */
 	if (!want->flags || want->flags & STACK_NATIVE)
 		unwind_native(c, &w, python.n ? UNWIND_MOST : depth + OURS, (enum unwind_method)guest->config.backtrace);
+	if (python.guarded && !python.n && wants_python(want) && python_met(w.pcs, w.n))
+		python = walk_python(py, want);
 	while (first < w.n && images_is_tool(w.pcs[first], want->context != NULL))
 		first++;
 	n = stacks_merge(s, frames, depth, &w, first, &python, &flags);
@@ -276,6 +278,11 @@ static int64_t ticks_of(uint64_t ns)
 	return guest->clock == CLOCK_TSC && passed > 0 ? (int64_t)((double)ns * (double)ticks / (double)passed) : (int64_t)ns;
 }
 
+static bool wants_interpreter(const struct config *c)
+{
+	return ((c->cuda_backtrace || c->nvtx_backtrace[0]) && c->python_backtrace & PYTHON_CUDA) || (c->sample && c->python_backtrace);
+}
+
 void stacks_start(void)
 {
 	const struct config *c = &guest->config;
@@ -286,11 +293,9 @@ void stacks_start(void)
 
 	for (int i = 0; i < N_STACKS_CLASSES; i++)
 		stacks_slow[i] = c->cuda_backtrace >> i & 1 ? ticks_of(least[i]) : INT64_MAX;
-	if (!c->cuda_backtrace && !c->nvtx_backtrace[0])
-		return;
-	if (c->backtrace == UNWIND_LIBUNWIND)
+	if ((c->cuda_backtrace || c->nvtx_backtrace[0]) && c->backtrace == UNWIND_LIBUNWIND)
 		unwind_lib_load();
-	if (c->python_backtrace & PYTHON_CUDA)
+	if (wants_interpreter(c))
 		python_ready();
 }
 
@@ -300,7 +305,7 @@ void stacks_look(void)
 
 	if (unlikely(unwind_lib_wanted()))
 		unwind_lib_load();
-	if ((c->cuda_backtrace || c->nvtx_backtrace[0]) && c->python_backtrace & PYTHON_CUDA)
+	if (wants_interpreter(c))
 		python_ready();
 }
 

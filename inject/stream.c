@@ -199,6 +199,7 @@ bool stream_attach(struct stream *s)
 		pthread_setspecific(at_thread_end, s);
 	prctl(PR_GET_NAME, name);
 	describe_thread(s, s->thread, tid, name, strlen(name));
+	sample_thread_begins(s);
 	errno = saved;
 	return true;
 }

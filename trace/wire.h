@@ -169,8 +169,7 @@ struct drop_cell {
 	X(drain,   "last flush at exit")                                           \
 	X(carry,   "sending rows through the pipe (our thread)")                       \
 	X(window,  "switching CUPTI on for the first window")                      \
-	X(stack,   "taking call stacks")                                           \
-	X(sample,  "stacks of samples of CPU time")
+	X(stack,   "taking call stacks")
 
 enum cost_place {
 	COST_none,

@@ -16,7 +16,7 @@ it 'runs the second one, with its thresholds' '
 		--cudabacktrace-threshold=10000 --osrt-threshold=10000 -x true echo python script.py >out 2>err
 	is "python script.py" "$(cat out)"
 	grep "^gprof-run: --" err | cut -d: -f2 >said
-	printf " --%s\n" trace=osrt sample=cpu osrt-threshold=10000 >want
+	printf " --%s\n" trace=osrt osrt-threshold=10000 >want
 	same want said
 '
 
@@ -70,9 +70,9 @@ it 'lets one rank of many speak' '
 
 it 'stores in the trace what was not recorded' '
 	need gprof-trace
-	gprof-run -q -t cuda,osrt --python-sampling=true -o run -- true 2>err
+	gprof-run -q -t cuda,osrt --syscall=process-tree -o run -- true 2>err
 	gprof-trace dump run.gtrace >dump
-	says "osrt,--python-sampling=true" dump
+	says "osrt,--syscall=process-tree" dump
 '
 
 it 'names the nearest option and kind' '
