@@ -59,15 +59,28 @@ static void put_times(struct out *o, const struct model *m)
 	put_line(o, "started", text);
 }
 
+/* What it means, with its numbers; "" of a setting of another version. */
+static const char *setting_doc(const char *name)
+{
+#define SETTING(type, setting, value, doc) \
+	if (strcmp(name, #setting) == 0)   \
+		return doc;
+#include "trace/config.def"
+#undef SETTING
+	return "";
+}
+
 static void put_settings(struct out *o, const struct process *session)
 {
 	for (size_t i = 0; i < session->n_attributes; i++) {
 		const struct attribute *a = &session->attributes[i];
-		char text[256];
+		const char *doc;
+		char text[512];
 
 		if (strncmp(a->key, "setting.", 8) != 0)
 			continue;
-		snprintf(text, sizeof text, "%s = %s", a->key + 8, a->value);
+		doc = setting_doc(a->key + 8);
+		snprintf(text, sizeof text, "%s = %s%s%s%s", a->key + 8, a->value, *doc ? " (" : "", doc, *doc ? ")" : "");
 		put_line(o, "setting", text);
 	}
 }
