@@ -10,6 +10,7 @@ struct cmd {
 	const char *help;               /* one sentence */
 	const char *more;               /* for --help, below the options, and for the man page; lines up to 80, or NULL */
 	const struct opt *opts;         /* ends with { 0 }; NULL: none */
+	const char *words;              /* what may follow, for the completion; NULL: another program's command line, or files */
 	int (*run)(int argc, char **argv);      /* the operands alone; the exit code */
 };
 

@@ -36,6 +36,7 @@ static const struct opt opts[] = {
 };
 
 static const struct cmd cmd_ctl = {
+	.words = "start stop status mark list cuda nvtx",
 	.args = "[SESSION] start|stop|status|mark|list [cuda] [nvtx]",
 	.help = "Start and stop recording in a running session of gprof-run.",
 	.more = "  gprof-ctl list              the sessions that are running\n"

@@ -80,6 +80,14 @@ static void complete_wrapper(FILE *out, const struct cmd *cmd)
 	fputs("	esac\n", out);
 }
 
+static void complete_words(FILE *out, const struct cmd *cmd)
+{
+	fputs("	if [[ $cur == -* ]]; then\n		COMPREPLY=($(compgen -W '--help ", out);
+	option_words(out, cmd, false);
+	fprintf(out, "' -- \"$cur\"))\n	else\n		COMPREPLY=($(compgen -W '%s' -- \"$cur\") "
+		"$(compgen -f -X '!*.gtrace' -- \"$cur\"))\n	fi\n", cmd->words);
+}
+
 static void complete_commands(FILE *out, const struct cmd *const *cmds)
 {
 	char prefix[64];
@@ -114,6 +122,8 @@ void options_completion(const struct program *p, FILE *out)
 	fprintf(out, "# bash completion of %s, printed by it\n%s()\n{\n%s", p->name, function, start);
 	if (p->cmds[0]->name)
 		complete_commands(out, p->cmds);
+	else if (p->cmds[0]->words)
+		complete_words(out, p->cmds[0]);
 	else
 		complete_wrapper(out, p->cmds[0]);
 	fprintf(out, "}\ncomplete -o filenames -F %s %s\n", function, p->name);

@@ -123,7 +123,7 @@ static bool window_there(struct model *m, const struct steps *s, uint32_t number
 
 int pick_apply(const struct pick *p, struct model *m)
 {
-	struct selection s = { .window = (uint32_t)p->window };
+	struct selection s = { 0 };
 	char kind[KIND_LENGTH];
 	const struct steps *steps;
 	int rc;
@@ -132,6 +132,10 @@ int pick_apply(const struct pick *p, struct model *m)
 		return 0;
 	if (p->step && !parse_steps(p->step, &s, kind)) {
 		fail("--step needs numbers of steps, as 5, 2:9, 2: or train=2:9, not '%s'", p->step);
+		return EXIT_USAGE;
+	}
+	if (p->window && (!*p->window || !number(p->window, strlen(p->window), &s.window))) {
+		fail("--window needs the number of a window, as 'report -r windows' shows them, not '%s'", p->window);
 		return EXIT_USAGE;
 	}
 	if (s.first > s.last) {
@@ -143,7 +147,7 @@ int pick_apply(const struct pick *p, struct model *m)
 		fail("out of memory");
 		return EXIT_FAILED;
 	}
-	if (p->window > UINT32_MAX || (p->window && !window_there(m, steps, s.window)))
+	if (p->window && !window_there(m, steps, s.window))
 		return no_window(m, steps, s.window);
 	rc = model_select(m, &s);
 	if (rc < 0) {

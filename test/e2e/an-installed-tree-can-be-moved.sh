@@ -64,4 +64,6 @@ it 'has completions that bash accepts' '
 		bash -n completion
 		says complete completion
 	done
+	is "start stop status" "$(bash -c "eval \"\$(\"$GPROF_BUILD/bin/gprof-ctl\" --completion)\"
+		COMP_WORDS=(gprof-ctl st) COMP_CWORD=1; _gprof_ctl; echo \${COMPREPLY[@]}")" "verbs of gprof-ctl"
 '

@@ -70,6 +70,9 @@ it 'a step or window that is not there is named, with what is there, and nothing
 	says "has no step test=1; it has train=0 to 9, val=0 to 1" err
 	exits 1 gprof-trace report -r cuda_api_sum --step 3 --window 2 loop.gtrace >>out 2>err
 	says "has no step 3 in that window; it has train=6 to 9, val=0 to 1" err
+	exits 1 gprof-trace report -r cuda_api_sum --window 0 loop.gtrace >>out 2>err
+	says "no window 0" err
+	exits 2 gprof-trace report -r cuda_api_sum --window first loop.gtrace >>out 2>err
 	exits 1 gprof-trace export --window 3 -o no.json loop.gtrace >>out 2>err
 	says "has no window 3; it has 1 to 2" err
 	exits 1 gprof-trace report -r cuda_api_sum --step 1 empty.gtrace >>out 2>err
