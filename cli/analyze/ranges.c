@@ -135,7 +135,7 @@ static int print(struct model *m, struct table *t, struct range_filter *f)
 	else if (rc == 0 && !s.groups.n)
 		table_note(t, "%s", why_none(m, f));
 	if (rc == 0 && f->whose == OF_PROGRAM && model_has_torch(m))
-		table_note(t, "ranges of PyTorch's own are left out (%s:all shows them here too)", t->name);
+		table_note(t, "ranges of PyTorch's own are in the reports phases and ops (%s:all shows them here too)", t->name);
 	sums_release(&s);
 	return rc;
 }

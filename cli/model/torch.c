@@ -210,7 +210,7 @@ static uint64_t number_key(uint32_t process, uint64_t thread, int64_t sequence)
 	return ((uint64_t)process << 52) ^ (thread << 40) ^ (uint64_t)sequence;
 }
 
-uint32_t *torch_forwards(const struct torch_ranges *t)
+uint32_t *torch_forwards(struct model *m, const struct torch_ranges *t)
 {
 	uint32_t *of = malloc(t->n * sizeof *of + 1);
 	bool *taken = calloc(t->n + 1, sizeof *taken), oom = !of || !taken;
@@ -232,7 +232,8 @@ uint32_t *torch_forwards(const struct torch_ranges *t)
 			continue;
 		}
 		forward = map_get(&last, key);
-		if (forward == MAP_NONE || taken[forward])
+		if (forward == MAP_NONE || taken[forward] ||
+		    strncmp(model_string(m, r->name), TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0)
 			continue;
 		of[i] = forward;
 		taken[forward] = true;

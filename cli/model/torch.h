@@ -52,7 +52,10 @@ const char *torch_scope_words(unsigned scope);
  * node at most: as torch.profiler links them, the last operator to begin with the sequence number, and the first node.
  * free() it; NULL: out of memory.
  */
-uint32_t *torch_forwards(const struct torch_ranges *t);
+uint32_t *torch_forwards(struct model *m, const struct torch_ranges *t);
+
+/* The range of the autograd engine around a node, which Kineto gives the node's numbers. */
+#define TORCH_EVALUATE "autograd::engine::evaluate_function: "
 
 /* Of every process, by position in model_processes(): the whole of it, also where steps are selected.  NULL: out of memory. */
 const struct phases *model_phases(struct model *m);

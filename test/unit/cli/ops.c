@@ -1,0 +1,166 @@
+/* Operators: formulas for floating point operations, and what the report adds up over a small trace. */
+#include "cli/model/flops.h"
+
+#include "cli/model/torch.h"
+#include "test/unit/cli/make_trace.h"
+#include "test/unit/test.h"
+#include "trace/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The numbers are what torch.utils.flop_counter of PyTorch 2.13 says of such inputs; -1: no number. */
+static void check_flops(const char *name, const char *dims, int64_t want)
+{
+	uint64_t flops;
+
+	CHECK_EQ(flops_of(flop_rule_of(name), dims, &flops) ? (int64_t)flops : -1, want);
+}
+
+TEST(flops_are_those_of_torch_utils_flop_counter)
+{
+	check_flops("aten::mm", "[[8, 16], [16, 4]]", 1024);
+	check_flops("aten::addmm", "[[16], [8, 576], [576, 16], [], []]", 147456);
+	check_flops("aten::bmm", "[[3, 8, 16], [3, 16, 4]]", 3072);
+	check_flops("aten::baddbmm", "[[8, 4], [3, 8, 16], [3, 16, 4]]", 3072);
+	check_flops("aten::_scaled_dot_product_flash_attention", "[[8, 2, 4, 8], [8, 2, 4, 8], [8, 2, 4, 8]]", 8192);
+	/* Two heads of keys and values serve eight of queries. */
+	check_flops("aten::_scaled_dot_product_efficient_attention", "[[1, 8, 5, 16], [1, 2, 7, 16], [1, 2, 7, 4], []]", 11200);
+	check_flops("aten::_scaled_dot_product_flash_attention_backward", "[[8, 2, 4, 8], [8, 2, 4, 8], [8, 2, 4, 8], [8, 2, 4, 8]]",
+		    20480);
+}
+
+TEST(shapes_that_do_not_fit_a_formula_have_no_flops)
+{
+	check_flops("aten::mm", "[[8, 16], [15, 4]]", -1);
+	check_flops("aten::mm", "[[8, 16]]", -1);
+	check_flops("aten::mm", "[[[8, 16], [16, 4]]]", -1);
+	check_flops("aten::mm", "", -1);
+	check_flops("aten::mm", "[[8, 16], [16, 4", -1);
+	check_flops("aten::mm", "[[4294967296, 4294967296], [4294967296, 4]]", -1);
+	check_flops("aten::bmm", "[[3, 8, 16], [2, 16, 4]]", -1);
+	check_flops("aten::_scaled_dot_product_flash_attention", "[[8, 3, 4, 8], [8, 2, 4, 8], [8, 2, 4, 8]]", -1);
+	check_flops("aten::add", "[[8, 16], [16, 4]]", -1);
+	check_flops("mm", "[[8, 16], [16, 4]]", -1);
+}
+
+TEST(a_convolution_is_counted_by_the_points_of_its_output_or_if_transposed_of_its_input)
+{
+	static const char dims[] = "[[8, 8, 14, 14], [8, 4, 2, 2], [4], [], [], [], [], [], []]";
+	const struct shape out = { 4, { 8, 4, 28, 28 } }, odd = { 3, { 8, 4, 28 } };
+	uint64_t flops;
+
+	CHECK(flops_of_convolution(dims, &out, true, &flops));
+	CHECK_EQ(flops, 2ull * 8 * 14 * 14 * 8 * 4 * 2 * 2);
+	CHECK(flops_of_convolution(dims, &out, false, &flops));
+	CHECK_EQ(flops, 2ull * 8 * 28 * 28 * 8 * 4 * 2 * 2);
+	CHECK(!flops_of_convolution(dims, &odd, false, &flops));
+}
+
+/* ---- the report ---- */
+
+enum { TORCH = 1, LINEAR, ADDMM, NODE, MM, LAUNCH, KERNEL, SCOPE, DIMS, DIMS2, EVALUATE };
+
+#define PUSHED(n) (1ull << 40 | (n))
+#define RANGE(at, length, n, level, name) { T0 + (at), (length), PUSHED(n), 0, 1, 1, 1, 0, (name), 0, 0, (level), 0, -1 }
+#define CALL(at, corr, range) { T0 + (at), 10, PUSHED(range), (corr), 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 }
+#define RUN(at, length, corr) { T0 + (at), (length), 0, (corr), KERNEL, 0, 1, 7, 1, 0, 0 }
+
+/* A scope around linear(addmm), and the backward pass of addmm, which is an mm. */
+static struct model *make_ops(struct making *k, bool gpu)
+{
+	struct model *m;
+
+	make_begin(k);
+	ROWS(k, 0, process, { T0 + 1, T0 + 100000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_ENDED });
+	make_string(k, 1, TORCH, "PyTorch");
+	make_string(k, 1, LINEAR, "aten::linear");
+	make_string(k, 1, ADDMM, "aten::addmm");
+	make_string(k, 1, NODE, "AddmmBackward0");
+	make_string(k, 1, EVALUATE, "autograd::engine::evaluate_function: AddmmBackward0");
+	make_string(k, 1, MM, "aten::mm");
+	make_string(k, 1, LAUNCH, "cudaLaunchKernel_v7000");
+	make_string(k, 1, KERNEL, "_Z4gemmPfS_S_");
+	make_string(k, 1, SCOPE, "forward");
+	make_string(k, 1, DIMS, "[[4], [8, 16], [16, 4], [], []]");
+	make_string(k, 1, DIMS2, "[[4], [8, 32], [32, 4], [], []]");
+	make_thread(k, 1, 1, 100, "main");
+	ROWS(k, 1, domain, { 1, TORCH });
+	ROWS(k, 1, range, RANGE(0, 1000, 1, 0, SCOPE), RANGE(100, 800, 2, 1, LINEAR), RANGE(200, 500, 3, 2, ADDMM),
+	     RANGE(2000, 500, 4, 0, EVALUATE), RANGE(2100, 300, 5, 1, NODE), RANGE(2200, 100, 6, 2, MM), RANGE(3000, 50, 7, 0, ADDMM));
+	ROWS(k, 1, op, { PUSHED(2), 7, 0, 1, 0, 0, 0, 0, 0, 0 }, { PUSHED(3), 7, 0, 1, 0, 0, DIMS, 0, 0, 0 },
+	     { PUSHED(4), 7, 1, 1, 0, 0, 0, 0, 0, 0 }, { PUSHED(5), 7, 1, 1, 0, 1, 0, 0, 0, 0 }, { PUSHED(6), -1, 0, 1, 0, 0, 0, 0, 0, 0 },
+	     { PUSHED(7), -1, 0, 1, 0, 0, DIMS2, 0, 0, 0 });
+	if (gpu) {
+		ROWS(k, 1, api, CALL(300, 1, 3), CALL(850, 2, 2), CALL(2250, 3, 6));
+		ROWS(k, 1, kernel, RUN(5000, 100, 1), RUN(5100, 10, 2), RUN(5200, 200, 3));
+	}
+	make_end(k);
+	m = model_open(k->path, NULL);
+	CHECK(m != NULL);
+	return m;
+}
+
+static void check_report(const char *name, bool gpu, const char *want)
+{
+	struct making k;
+	struct model *m = make_ops(&k, gpu);
+	char *text = report_text(m, name, TABLE_CSV, NULL, 0);
+
+	CHECK_STR(strchr(text, '\n') + 1, want);
+	free(text);
+	model_close(m);
+	unmake(&k);
+}
+
+/* mm has no shapes, so its operations are not known; those of addmm are 1024 and 2048. */
+TEST(operators_add_up_by_name_with_what_is_inside_them)
+{
+	check_report("ops", false,
+		     "35.5,550,550,,,300,,3072,5585454545,2,operator,aten::addmm\n"
+		     "19.4,300,800,,,,,,,1,operator,aten::linear\n"
+		     "12.9,200,300,,,,,,,1,backward,AddmmBackward0\n"
+		     "12.9,200,500,,,,,,,1,operator,autograd::engine::evaluate_function: AddmmBackward0\n"
+		     "12.9,200,1000,,,,,,,1,user,forward\n"
+		     "6.5,100,100,,,,,,,1,operator,aten::mm\n");
+}
+
+TEST(gpu_time_is_of_what_an_operator_or_one_inside_it_launched)
+{
+	check_report("ops", true,
+		     "6.5,100,100,200,200,,,,,1,operator,aten::mm\n"
+		     "35.5,550,550,100,100,300,200,3072,30720000000,2,operator,aten::addmm\n"
+		     "19.4,300,800,10,110,,,,,1,operator,aten::linear\n"
+		     "12.9,200,300,0,200,,,,,1,backward,AddmmBackward0\n"
+		     "12.9,200,500,0,200,,,,,1,operator,autograd::engine::evaluate_function: AddmmBackward0\n"
+		     "12.9,200,1000,0,110,,,,,1,user,forward\n");
+}
+
+TEST(operators_are_told_apart_by_shape)
+{
+	check_report("ops_by_shape", false,
+		     "32.3,500,500,,,300,,1024,2048000000,1,operator,aten::addmm,\"[[4], [8, 16], [16, 4], [], []]\"\n"
+		     "19.4,300,800,,,,,,,1,operator,aten::linear,\n"
+		     "12.9,200,300,,,,,,,1,backward,AddmmBackward0,\n"
+		     "12.9,200,500,,,,,,,1,operator,autograd::engine::evaluate_function: AddmmBackward0,\n"
+		     "12.9,200,1000,,,,,,,1,user,forward,\n"
+		     "6.5,100,100,,,,,,,1,operator,aten::mm,\n"
+		     "3.2,50,50,,,,,2048,40960000000,1,operator,aten::addmm,\"[[4], [8, 32], [32, 4], [], []]\"\n");
+}
+
+TEST(an_autograd_node_belongs_to_the_last_operator_with_its_sequence_number)
+{
+	struct making k;
+	struct model *m = make_ops(&k, false);
+	const struct torch_ranges *t = model_torch(m);
+	uint32_t *forwards = torch_forwards(m, t);
+
+	CHECK_EQ(t->n, 7);
+	for (size_t i = 0; i < t->n; i++)
+		CHECK_EQ(forwards[i], i == 4 ? 2 : NO_TORCH);
+	CHECK_EQ(t->list[2].parent, 1);
+	CHECK_EQ(t->list[3].parent, NO_TORCH);
+	free(forwards);
+	model_close(m);
+	unmake(&k);
+}
