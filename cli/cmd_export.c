@@ -20,7 +20,7 @@
 
 static const struct exporter *const exporters[] = { &export_kineto, &export_folded, &export_pprof };
 #define FORMATS "kineto json folded pprof"
-#define METRIC_WORDS "gpu_time api_time cpu_samples bytes count"        /* in the order of enum metric */
+#define METRIC_WORDS "gpu_time api_time cpu_samples bytes count range_time"        /* in the order of enum metric */
 
 static const char *format = "kineto", *output, *metric;
 static bool force, merged, integers;
@@ -33,7 +33,7 @@ static const struct opt opts[] = {
 	  "folded: call stacks for flamegraph.pl, inferno, speedscope; pprof: call stacks for pprof", FORMATS, 0 },
 	{ 'm', "metric", "METRIC", opt_choice, &metric,
 	  "folded and pprof: what is summed: gpu_time (default) and api_time in ns, cpu_samples, bytes copied, "
-	  "count of CUDA calls", METRIC_WORDS, 0 },
+	  "count of CUDA calls, range_time in NVTX ranges by where they began", METRIC_WORDS, 0 },
 	{ 'o', "output", "FILE", opt_text, &output,
 	  "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
 	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },

@@ -42,8 +42,9 @@ static const struct opt opts[] = {
 	  "report stacks: which frames count: mixed (default), native, python, or line: the line of the program alone",
 	  "native python mixed line", 0 },
 	{ 0, "group-by-stack", "N", opt_u64, &choice.group,
-	  "report stacks: only the N innermost of those frames; 0 is all (default)", NULL, 0 },
-	{ 0, "stacks", NULL, opt_flag, &sites, "report cuda_api_sum: the call sites of each function below it", NULL, 0 },
+	  "report stacks: only the N innermost of those frames; 0 is all (default); call_sites and range_sites: so many instead "
+	  "of the line", NULL, 0 },
+	{ 0, "stacks", NULL, opt_flag, &sites, "reports cuda_api_sum, nvtx_sum: below it who made these calls, began these ranges", NULL, 0 },
 	{ 0, "file", "GLOB", opt_text, &choice.file, "report lines: only of files that fit, such as train.py or '*/model/*'",
 	  NULL, 0 },
 	{ 0, "function", "GLOB", opt_text, &choice.function, "report lines: only of functions that fit, such as 'Model.*'",
@@ -102,6 +103,11 @@ static int unknown(const char *name)
 	return -1;
 }
 
+static bool is_of_ranges(const struct report *r)
+{
+	return r == &report_nvtx_sum || r == &report_nvtx_pushpop_sum || r == &report_nvtx_startend_sum;
+}
+
 /* Cuts list (which it changes) into reports.  Their number, or -1: said. */
 static int find_reports(char *list, struct wanted *out)
 {
@@ -119,6 +125,8 @@ static int find_reports(char *list, struct wanted *out)
 			return unknown(name);
 		if (sites && out[n - 1].report == &report_cuda_api_sum)
 			out[n++] = (struct wanted){ &report_call_sites, NULL };
+		else if (sites && is_of_ranges(out[n - 1].report))
+			out[n++] = (struct wanted){ &report_range_sites, NULL };
 	}
 	return n ? (int)n : fail("--report needs the name of a report");
 }

@@ -1,4 +1,8 @@
-/* call_sites: who makes the CUDA calls; what `report -r cuda_api_sum --stacks` prints below the sum. */
+/*
+ * call_sites: who makes the CUDA calls; what `report -r cuda_api_sum --stacks` prints below the sum.  range_sites: who begins
+ * the NVTX ranges; the same below nvtx_sum.
+ */
+#include "cli/analyze/choice.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/analyze/stats.h"
 #include "cli/analyze/why.h"
@@ -6,17 +10,25 @@
 #include "cli/model/names.h"
 #include "cli/model/sort.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-#define TOP_SITES 10u           /* of one function; the others are one row */
+#define TOP_SITES 10u           /* of one name; the others are one row */
 
 static const struct heading columns[] = {
 	{ "name", COLUMN_TEXT }, { "total_ns", 0 }, { "name_pct", 0 }, { "calls", 0 }, { "avg_ns", 0 }, { "max_ns", 0 },
 	{ "call_site", COLUMN_TEXT },
 };
 
+static const struct heading range_columns[] = {
+	{ "range", COLUMN_TEXT }, { "total_ns", 0 }, { "range_pct", 0 }, { "instances", 0 }, { "avg_ns", 0 }, { "max_ns", 0 },
+	{ "begun_at", COLUMN_TEXT },
+};
+
 struct work {
 	struct model *m;
+	const struct report_choice *choice;
+	const uint32_t *domain;         /* by range row; NULL: these are calls */
 	struct stack_text text;
 	struct sites sites;             /* by name << 32 | string id of the site's text */
 	struct sites sums;
@@ -24,17 +36,35 @@ struct work {
 	uint64_t without;
 };
 
+/* With --group-by-stack as many frames as it says, of those that --by names. */
 static const char *site_text(struct work *w, uint32_t stack)
 {
-	const char *text = stack_text(&w->text, stack, VIEW_LINE, 1);
+	const char *text;
+
+	if (w->choice && w->choice->group)
+		return stack_text(&w->text, stack, w->choice->by, w->choice->group);
+	text = stack_text(&w->text, stack, VIEW_LINE, 1);
 
 	return *text ? text : stack_text(&w->text, stack, VIEW_MIXED, 1);
+}
+
+/* Ranges as nsys has them: domain:message, and nothing before the colon for the default domain. */
+static uint32_t name_of(struct work *w, const struct stack_event *e)
+{
+	const char *domain;
+	char text[512];
+
+	if (!w->domain)
+		return model_name(w->m, e->name, NAME_API_NSYS);
+	domain = model_string(w->m, model_domain(w->m, e->process, w->domain[e->row]));
+	snprintf(text, sizeof text, "%s:%s", domain, model_string(w->m, e->name));
+	return model_intern(w->m, text);
 }
 
 static int add(const struct stack_event *e, void *arg)
 {
 	struct work *w = arg;
-	uint32_t name = model_name(w->m, e->name, NAME_API_NSYS), text = STRING_NONE;
+	uint32_t name = name_of(w, e), text = STRING_NONE;
 	struct site *at;
 
 	if (e->stack != NO_STACK) {
@@ -44,7 +74,7 @@ static int add(const struct stack_event *e, void *arg)
 			*known = model_intern(w->m, site_text(w, e->stack));
 		text = *known;
 	}
-	if (text == MAP_NONE || !(at = sites_get(&w->sums, name)))
+	if (name == MAP_NONE || text == MAP_NONE || !(at = sites_get(&w->sums, name)))
 		return -1;
 	site_add(w->m, at, e);
 	at = sites_get(&w->sites, (uint64_t)name << 32 | text);
@@ -60,25 +90,36 @@ static struct site *sum_of(struct work *w, uint64_t key)
 	return sites_get(&w->sums, key >> 32);
 }
 
-/* By what the whole function took, then by what the site did. */
+/* One of the two is 0. */
+static int64_t ns_of(const struct site *s)
+{
+	return time_add(s->call_ns, s->range_ns);
+}
+
+static uint64_t count_of(const struct site *s)
+{
+	return s->calls + s->ranges;
+}
+
+/* By what the whole name took, then by what the site did. */
 static int dearest_first(const void *a, const void *b, void *arg)
 {
 	const struct site *x = a, *y = b;
-	int64_t of_x = sum_of(arg, x->key)->call_ns, of_y = sum_of(arg, y->key)->call_ns;
+	int64_t of_x = ns_of(sum_of(arg, x->key)), of_y = ns_of(sum_of(arg, y->key));
 
 	if (x->key >> 32 != y->key >> 32)
 		return of_x != of_y ? (of_x > of_y ? -1 : 1) : x->key >> 32 < y->key >> 32 ? -1 : 1;
-	if (x->call_ns != y->call_ns)
-		return x->call_ns > y->call_ns ? -1 : 1;
+	if (ns_of(x) != ns_of(y))
+		return ns_of(x) > ns_of(y) ? -1 : 1;
 	return (x->key > y->key) - (x->key < y->key);
 }
 
 static void put_row(struct work *w, struct table *t, const struct site *s, const char *site)
 {
 	table_row(t, (const struct cell[]){
-		TEXT(model_string(w->m, (uint32_t)(s->key >> 32))), NUMBER(s->call_ns),
-		FIXED(share((uint64_t)s->call_ns, (uint64_t)sum_of(w, s->key)->call_ns), 1), NUMBER(s->calls),
-		NUMBER(s->call_ns / (int64_t)s->calls), NUMBER(s->longest_ns), *site ? TEXT(site) : UNKNOWN });
+		TEXT(model_string(w->m, (uint32_t)(s->key >> 32))), NUMBER(ns_of(s)),
+		FIXED(share((uint64_t)ns_of(s), (uint64_t)ns_of(sum_of(w, s->key))), 1), NUMBER(count_of(s)),
+		NUMBER(ns_of(s) / (int64_t)count_of(s)), NUMBER(s->longest_ns), *site ? TEXT(site) : UNKNOWN });
 }
 
 static void put(struct work *w, struct table *t)
@@ -97,8 +138,8 @@ static void put(struct work *w, struct table *t)
 				put_row(w, t, &list[j], model_string(w->m, (uint32_t)list[j].key));
 				continue;
 			}
-			rest.calls += list[j].calls;
-			rest.call_ns = time_add(rest.call_ns, list[j].call_ns);
+			rest.calls += count_of(&list[j]);
+			rest.call_ns = time_add(rest.call_ns, ns_of(&list[j]));
 			if (list[j].longest_ns > rest.longest_ns)
 				rest.longest_ns = list[j].longest_ns;
 		}
@@ -107,30 +148,54 @@ static void put(struct work *w, struct table *t)
 	}
 }
 
-static int run(struct model *m, struct table *t, const char *variant)
+static int fill(struct work *w, struct table *t, unsigned kinds)
 {
-	const struct stacks *s = model_stacks(m);
-	struct work w = { .m = m };
-	int rc = s ? stack_text_begin(&w.text, m) : -1;
+	const struct stacks *s = model_stacks(w->m);
 
-	(void)variant;
-	if (rc == 0 && !(w.text_of = malloc((s->n + 1) * sizeof *w.text_of)))
-		rc = -1;
-	for (size_t i = 0; rc == 0 && i < s->n; i++)
-		w.text_of[i] = MAP_NONE;
-	if (rc == 0)
-		rc = model_stack_events(m, EVENT_CALL, add, &w);
-	if (rc == 0) {
-		put(&w, t);
-		if (!t->n_rows)
-			why_no_gpu(m, t, "CUDA calls");
-		else
-			note_stacks(m, t, w.without, "calls");
-	}
-	free(w.text_of);
-	stack_text_end(&w.text);
-	sites_release(&w.sites);
-	sites_release(&w.sums);
+	if (!s || stack_text_begin(&w->text, w->m) < 0 || !(w->text_of = malloc((s->n + 1) * sizeof *w->text_of)))
+		return -1;
+	for (size_t i = 0; i < s->n; i++)
+		w->text_of[i] = MAP_NONE;
+	if (model_stack_events(w->m, kinds, add, w) < 0)
+		return -1;
+	put(w, t);
+	return 0;
+}
+
+static void release(struct work *w)
+{
+	free(w->text_of);
+	stack_text_end(&w->text);
+	sites_release(&w->sites);
+	sites_release(&w->sums);
+}
+
+static int run(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	struct work w = { .m = m, .choice = choice };
+	int rc = fill(&w, t, EVENT_CALL);
+
+	if (rc == 0 && !t->n_rows)
+		why_no_gpu(m, t, "CUDA calls");
+	else if (rc == 0)
+		note_stacks(m, t, w.without, "calls");
+	release(&w);
+	return rc;
+}
+
+static int run_ranges(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	struct work w = { .m = m, .choice = choice, .domain = MODEL_U32(m, range, domain) };
+	int rc = w.domain ? fill(&w, t, EVENT_RANGE) : -1;
+	uint64_t ranges = model_rows(m, ROW_range), with = 0;
+
+	for (size_t i = 0; i < w.sums.n; i++)
+		with += w.sums.list[i].ranges;
+	if (rc == 0 && !model_has_range_stacks(m))
+		table_note(t, "no NVTX range has a stack: gprof-run --nvtx-backtrace records them");
+	else if (rc == 0 && with < ranges)
+		table_note(t, "ranges without a stack: %llu", (unsigned long long)(ranges - with));
+	release(&w);
 	return rc;
 }
 
@@ -139,5 +204,13 @@ const struct report report_call_sites = {
 	.title = "CUDA Calls by Call Site",
 	.help = "who makes the CUDA calls: the dearest call sites of each function; cuda_api_sum --stacks prints it too",
 	COLUMNS(columns),
-	.run = run,
+	.run_chosen = run,
+};
+
+const struct report report_range_sites = {
+	.name = "range_sites",
+	.title = "NVTX Ranges by Where They Begin",
+	.help = "who begins the NVTX ranges: the dearest places of each range; nvtx_sum --stacks prints it too",
+	COLUMNS(range_columns),
+	.run_chosen = run_ranges,
 };

@@ -55,6 +55,12 @@ void site_add(struct model *m, struct site *at, const struct stack_event *e)
 		if (ns > at->longest_ns)
 			at->longest_ns = ns;
 		return;
+	case EVENT_RANGE:
+		at->ranges++;
+		at->range_ns = time_add(at->range_ns, ns);
+		if (ns > at->longest_ns)
+			at->longest_ns = ns;
+		return;
 	case EVENT_SAMPLE:
 		if (e->stack != NO_STACK && sample_is_python(m, e->stack))
 			at->python_samples++;

@@ -8,10 +8,11 @@
 
 struct site {
 	uint64_t key;
-	uint64_t calls, launches, kernels, bytes;
+	uint64_t calls, launches, kernels, bytes, ranges;
 	uint64_t python_samples, native_samples;        /* by what the innermost frame is */
 	uint64_t untimed;               /* GPU rows without a time */
-	int64_t call_ns, longest_ns, gpu_ns;
+	int64_t call_ns, gpu_ns, range_ns;
+	int64_t longest_ns;             /* of its calls, or of its ranges */
 };
 
 /* { 0 } is empty. */

@@ -1,4 +1,4 @@
-/* stacks: what each call stack cost, on the host and on the GPU. */
+/* stacks: what each call stack cost, on the host and on the GPU, and the NVTX ranges that were begun on it. */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/model/model.h"
@@ -7,6 +7,7 @@
 
 static const struct heading columns[] = {
 	{ "gpu_ns", 0 }, { "call_ns", 0 }, { "calls", 0 }, { "kernels", 0 }, { "bytes", 0 }, { "samples", 0 },
+	{ "ranges", 0 }, { "range_ns", 0 },
 	{ "stack", COLUMN_TEXT | COLUMN_BELOW | COLUMN_LINES },
 };
 
@@ -50,12 +51,14 @@ static int dearest_first(const void *a, const void *b)
 		return x->call_ns > y->call_ns ? -1 : 1;
 	if (xs != ys)
 		return xs > ys ? -1 : 1;
+	if (x->range_ns != y->range_ns)
+		return x->range_ns > y->range_ns ? -1 : 1;
 	return (x->key > y->key) - (x->key < y->key);
 }
 
 static void put(struct work *w, struct table *t)
 {
-	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m);
+	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m), ranges = model_has_range_stacks(w->m);
 
 	if (w->sites.n)
 		qsort(w->sites.list, w->sites.n, sizeof *w->sites.list, dearest_first);
@@ -68,6 +71,7 @@ static void put(struct work *w, struct table *t)
 			calls ? NUMBER(s->calls) : UNKNOWN, calls ? NUMBER(s->kernels) : UNKNOWN,
 			calls ? NUMBER(s->bytes) : UNKNOWN,
 			samples ? NUMBER(s->python_samples + s->native_samples) : UNKNOWN,
+			ranges ? NUMBER(s->ranges) : UNKNOWN, ranges ? NUMBER(s->range_ns) : UNKNOWN,
 			TEXT(*text ? text : "(none of these frames)") });
 	}
 }
@@ -83,7 +87,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 	for (size_t i = 0; rc == 0 && i < s->n; i++)
 		w.text_of[i] = MAP_NONE;
 	if (rc == 0)
-		rc = model_stack_events(m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE, add, &w);
+		rc = model_stack_events(m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE | EVENT_RANGE, add, &w);
 	if (rc == 0) {
 		put(&w, t);
 		if (!t->n_rows || w.without)
@@ -100,7 +104,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 const struct report report_stacks = {
 	.name = "stacks",
 	.title = "Call Stacks",
-	.help = "what each call stack cost: GPU time, CUDA calls, samples; --by and --group-by-stack say which frames",
+	.help = "what each call stack cost: GPU time, CUDA calls, samples, NVTX ranges begun; --by and --group-by-stack say which frames",
 	COLUMNS(columns),
 	.run_chosen = run,
 };

@@ -80,7 +80,7 @@ struct exporter {
 };
 
 /* What is summed. */
-enum metric { METRIC_GPU_TIME, METRIC_API_TIME, METRIC_CPU_SAMPLES, METRIC_BYTES, METRIC_COUNT, METRICS };
+enum metric { METRIC_GPU_TIME, METRIC_API_TIME, METRIC_CPU_SAMPLES, METRIC_BYTES, METRIC_COUNT, METRIC_RANGE_TIME, METRICS };
 
 struct export {
 	const struct exporter *format;

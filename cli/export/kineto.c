@@ -132,6 +132,8 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 
 		put_payloads(x, first, n, true);
 	}
+	if (k->range_stack)
+		kineto_call_stack(x, k->range_stack[s->row]);
 }
 
 static void range(struct export *x, const struct host_slice *s)
@@ -457,6 +459,8 @@ static int begin(struct export *x)
 		return -1;
 	if (model_rows(x->m, ROW_stack) && (!model_stacks(x->m) || !(k->call_stack = MODEL_U32(x->m, api, stack))))
 		return -1;
+	if (model_has_range_stacks(x->m) && !(k->range_stack = model_range_stacks(x->m)))
+		return -1;
 	k->payloads = model_rows(x->m, ROW_payload) != 0;
 	/* The day: ranks of a job share it, and a double holds nanoseconds of a day in microseconds. */
 	k->base = model_start(x->m) - model_start(x->m) % DAY;
@@ -479,6 +483,7 @@ static void release(struct export *x)
 	if (k->memory)
 		fclose(k->memory);
 	free(k->made);
+	free(k->range_stack);
 	kineto_pieces_release(k);
 	free(k);
 }

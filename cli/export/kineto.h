@@ -25,6 +25,7 @@ struct kineto {
 	bool any;                       /* an event was written: the next one needs a comma */
 	/* columns */
 	const uint32_t *call_name, *call_cbid, *call_stack;     /* call_stack NULL: there are no stacks */
+	uint32_t *range_stack;          /* by range row: position of its stack; NULL: there are none */
 	const int32_t *call_result;
 	const uint32_t *range_name, *range_domain, *range_category, *range_payload_type;
 	const uint64_t *range_payload, *range_id;
@@ -48,7 +49,7 @@ struct kineto {
 int kineto_head(struct export *x);
 int kineto_tail(struct export *x);
 
-/* kineto_stacks.c: the argument that tells a call's stack; a function of samples. */
+/* kineto_stacks.c: the argument that tells the stack of a call or of a range's begin; a function of samples. */
 void kineto_call_stack(struct export *x, uint32_t stack);
 void kineto_frame(struct export *x, const struct frame_slice *s);
 

@@ -128,7 +128,7 @@ static void put_strings(struct pprof *p)
 static const struct { const char *type, *unit; } types[METRICS] = {
 	[METRIC_GPU_TIME] = { "gpu_time", "nanoseconds" }, [METRIC_API_TIME] = { "api_time", "nanoseconds" },
 	[METRIC_CPU_SAMPLES] = { "cpu_samples", "count" }, [METRIC_BYTES] = { "bytes", "bytes" },
-	[METRIC_COUNT] = { "count", "count" },
+	[METRIC_COUNT] = { "count", "count" }, [METRIC_RANGE_TIME] = { "range_time", "nanoseconds" },
 };
 
 static void put_types(struct pprof *p)

@@ -60,6 +60,8 @@ static int add(const struct stack_event *e, void *arg)
 		call = model_name(w->m, names[e->call], NAME_API_PLAIN);
 	if (e->kind & EVENT_GPU)
 		leaf = leaf_of(w->m, e);
+	else if (e->kind == EVENT_RANGE)
+		leaf = e->name;
 	at = leaf == MAP_NONE ? NULL : weight_of(w, e, call, leaf);
 	if (!at)
 		return -1;
@@ -71,6 +73,8 @@ static int add(const struct stack_event *e, void *arg)
 		at->values[METRIC_API_TIME] = time_add(at->values[METRIC_API_TIME], e->ns > 0 ? e->ns : 0);
 		at->values[METRIC_COUNT]++;
 	}
+	if (e->kind == EVENT_RANGE)
+		at->values[METRIC_RANGE_TIME] = time_add(at->values[METRIC_RANGE_TIME], e->ns > 0 ? e->ns : 0);
 	at->values[METRIC_CPU_SAMPLES] += e->kind == EVENT_SAMPLE;
 	return 0;
 }
@@ -78,7 +82,7 @@ static int add(const struct stack_event *e, void *arg)
 int stack_weights_make(struct stack_weights *w, struct export *x)
 {
 	*w = (struct stack_weights){ .m = x->m, .takes = x->takes };
-	return model_stack_events(x->m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE, add, w);
+	return model_stack_events(x->m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE | EVENT_RANGE, add, w);
 }
 
 void stack_weights_release(struct stack_weights *w)

@@ -8,7 +8,7 @@
 struct stack_weight {
 	uint32_t process;
 	uint32_t stack;                 /* NO_STACK: none was recorded */
-	uint32_t call, leaf;            /* string ids: the CUDA call, what ran on the GPU; STRING_NONE: neither */
+	uint32_t call, leaf;            /* string ids: the CUDA call; what ran on the GPU, or the range; STRING_NONE: neither */
 	int64_t values[METRICS];
 };
 

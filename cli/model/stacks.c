@@ -115,12 +115,28 @@ static bool has_line(const struct place *p)
 	return p->file != STRING_NONE && p->line;
 }
 
-/* What is called, rather than who calls. */
-static bool of_cuda(const char *image)
+static bool begins(const char *text, const char *with)
 {
-	const char *slash = strrchr(image, '/'), *name = slash ? slash + 1 : image;
+	return strncmp(text, with, strlen(with)) == 0;
+}
 
-	return strncmp(name, "libcuda.so", 10) == 0 || strncmp(name, "libcudart.so", 12) == 0;
+/*
+ * What is called, rather than who calls: by its file, and by its name where the header of CUDA's runtime, its static
+ * library, NVTX's headers or the stub that nvcc writes for each kernel made it a part of the program.
+ */
+static bool is_called(const char *image, const char *name)
+{
+	static const char *const files[] = { "libcuda.so", "libcudart.so", "libnvToolsExt.so" };
+	static const char *const names[] = { "cuda", "__cuda", "__device_stub__", "nvtx" };
+	const char *slash = strrchr(image, '/'), *file = slash ? slash + 1 : image;
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (begins(file, files[i]))
+			return true;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (begins(name, names[i]))
+			return true;
+	return begins(name, "cu") && name[2] >= 'A' && name[2] <= 'Z';
 }
 
 uint32_t stack_site(struct model *m, uint32_t stack)
@@ -139,9 +155,11 @@ uint32_t stack_site(struct model *m, uint32_t stack)
 			return at;
 		if (is_python && python == NO_PLACE)
 			python = at;
-		if (!is_python && native == NO_PLACE && has_line(p))
+		if (is_python || is_called(model_string(m, s->functions[p->function].image), model_string(m, s->functions[p->function].name)))
+			continue;
+		if (native == NO_PLACE && has_line(p))
 			native = at;
-		if (!is_python && outside == NO_PLACE && !of_cuda(model_string(m, s->functions[p->function].image)))
+		if (outside == NO_PLACE)
 			outside = at;
 	}
 	return python != NO_PLACE ? python : native != NO_PLACE ? native : outside;

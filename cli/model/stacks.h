@@ -53,7 +53,8 @@ uint32_t model_stack(const struct model *m, uint32_t process, uint32_t id);
 
 /*
  * The place that a stack is put down to: its innermost Python frame in code of the user's, else its innermost Python
- * frame, else its innermost native frame with a line, else the one that called CUDA.  NO_PLACE: it has none of these.
+ * frame, else its innermost native frame with a line, else its innermost one; functions of CUDA and NVTX themselves, and
+ * what compilers put before a launch, are passed over.  NO_PLACE: it has none of these.
  */
 uint32_t stack_site(struct model *m, uint32_t stack);
 
@@ -81,15 +82,16 @@ size_t stacks_deepest(const struct stacks *s);
 #define EVENT_COPY   4u
 #define EVENT_SET    8u
 #define EVENT_SAMPLE 16u
+#define EVENT_RANGE  32u        /* an NVTX range whose begin has a stack */
 #define EVENT_GPU    (EVENT_KERNEL | EVENT_COPY | EVENT_SET)
 
 struct stack_event {
 	unsigned kind;
 	uint32_t process;
 	uint32_t stack;                 /* position in the list; NO_STACK: none was recorded.  Of what the GPU did, that of the call */
-	size_t row;                     /* of its kind: api, kernel, graph, memcpy, memset, sample */
+	size_t row;                     /* of its kind: api, kernel, graph, memcpy, memset, sample, range */
 	size_t call;                    /* GPU: the row of the call that caused it; NO_ROW: not in the trace */
-	uint32_t name;                  /* string id of the call, or of the kernel; STRING_NONE: it has no name */
+	uint32_t name;                  /* string id of the call, the kernel or the range; STRING_NONE: it has no name */
 	uint32_t copy_kind;             /* of a copy */
 	int64_t start, ns;              /* ns -1: CUPTI gave no time */
 	uint64_t bytes;                 /* of a copy or set */
@@ -97,11 +99,15 @@ struct stack_event {
 	bool whole_graph;
 };
 
-/* Calls fn for every event of these kinds, calls first.  0, or -1: fn said so, or out of memory. */
+/* Calls fn for every event of these kinds, calls first and ranges last.  0, or -1: fn said so, or out of memory. */
 int model_stack_events(struct model *m, unsigned kinds, int (*fn)(const struct stack_event *e, void *arg), void *arg);
 
-/* Whether any CUDA call has a stack, and whether there are samples. */
+/* By range row: position in the list of the stack that it was begun on, or NO_STACK.  free() it; NULL: out of memory. */
+uint32_t *model_range_stacks(struct model *m);
+
+/* Whether any CUDA call or range has a stack, and whether there are samples. */
 bool model_has_call_stacks(struct model *m);
+bool model_has_range_stacks(const struct model *m);
 bool model_has_samples(const struct model *m);
 
 /* Text of a source file as it was embedded, line 1 and up; NULL: not in the trace.  n: its length, without the newline. */

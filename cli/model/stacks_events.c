@@ -89,6 +89,49 @@ static int walk_samples(struct walk *w)
 	return 0;
 }
 
+uint32_t *model_range_stacks(struct model *m)
+{
+	const uint64_t *range = MODEL_U64(m, range_stack, range);
+	const uint32_t *stack = MODEL_U32(m, range_stack, stack), *process = model_row_process(m, ROW_range_stack);
+	size_t n = model_rows(m, ROW_range);
+	uint32_t *of = malloc((n + 1) * sizeof *of);
+
+	if (!of || !range || !stack || !process || !model_stacks(m) || model_join(m) < 0) {
+		free(of);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		of[i] = NO_STACK;
+	for (size_t i = 0, rows = model_rows(m, ROW_range_stack); i < rows; i++) {
+		size_t row = model_range_of(m, process[i], range[i]);
+
+		if (row != NO_ROW)
+			of[row] = model_stack(m, process[i], stack[i]);
+	}
+	return of;
+}
+
+static int walk_ranges(struct walk *w)
+{
+	struct model *m = w->m;
+	const int64_t *start = MODEL_I64(m, range, start), *duration = MODEL_I64(m, range, duration);
+	const uint32_t *name = MODEL_U32(m, range, name), *process = model_row_process(m, ROW_range);
+	uint32_t *stack = model_range_stacks(m);
+	int rc = start && duration && name && process && stack ? 0 : -1;
+
+	for (size_t i = 0, n = model_rows(m, ROW_range); rc == 0 && i < n; i++) {
+		const struct stack_event e = {
+			.kind = EVENT_RANGE, .process = process[i], .stack = stack[i], .row = i, .call = NO_ROW,
+			.name = name[i], .start = start[i], .ns = duration[i],
+		};
+
+		if (e.stack != NO_STACK)
+			rc = w->fn(&e, w->arg) < 0 ? -1 : 0;
+	}
+	free(stack);
+	return rc;
+}
+
 int model_stack_events(struct model *m, unsigned kinds, int (*fn)(const struct stack_event *e, void *arg), void *arg)
 {
 	static const struct gpu_kind gpu[] = {
@@ -111,6 +154,8 @@ int model_stack_events(struct model *m, unsigned kinds, int (*fn)(const struct s
 			rc = walk_gpu(&w, &gpu[i]);
 	if (rc == 0 && kinds & EVENT_SAMPLE)
 		rc = walk_samples(&w);
+	if (rc == 0 && kinds & EVENT_RANGE && model_has_range_stacks(m))
+		rc = walk_ranges(&w);
 	free(w.used);
 	return rc;
 }
@@ -123,6 +168,11 @@ bool model_has_call_stacks(struct model *m)
 		if (stack[i])
 			return true;
 	return false;
+}
+
+bool model_has_range_stacks(const struct model *m)
+{
+	return model_rows(m, ROW_range_stack) != 0;
 }
 
 bool model_has_samples(const struct model *m)

@@ -121,8 +121,10 @@ def users(path):
 def site(stack):
     python = [p for p in stack or () if p.python]
     mine = [p for p in python if users(p.file)]
-    native = [p for p in stack or () if not p.python and p.file and p.line]
-    outside = [p for p in stack or () if not p.python and not p.image.split("/")[-1].startswith(("libcuda.so", "libcudart.so"))]
+    callers = [p for p in stack or () if not p.python and not p.image.split("/")[-1].startswith(("libcuda.so", "libcudart.so", "libnvToolsExt.so"))
+               and not re.match(r"cuda|cu[A-Z]|__cuda|__device_stub__|nvtx", p.function)]
+    native = [p for p in callers if p.file and p.line]
+    outside = callers
     return (mine or python or native or outside or [None])[0]
 
 
@@ -144,9 +146,14 @@ for kind in ("kernel", "graph", "memcpy", "memset"):
         GPU.append(r)
 for r in ROWS["sample"]:
     r["frames"] = STACK.get((r["process"], r["stack"]))
+BEGUN = {(r["process"], r["range"]): r["stack"] for r in ROWS["range_stack"]}
+for r in ROWS["range"]:
+    r["frames"] = STACK.get((r["process"], BEGUN.get((r["process"], r["id"]))))
+RANGES = [r for r in ROWS["range"] if r["frames"]]
 
 HAS_CALLS = any(r["stack"] for r in ROWS["api"])
 HAS_SAMPLES = bool(ROWS["sample"])
+HAS_RANGES = bool(ROWS["range_stack"])
 
 
 def api_name(name, any_version=True):
@@ -219,7 +226,7 @@ def check_stacks(by, n):
 
     def at(stack):
         key = " <- ".join(text(p) for p in view(stack, by, n)) or GONE
-        return sums.setdefault(key, dict(gpu_ns=0, call_ns=0, calls=0, kernels=0, bytes=0, samples=0, stack=key))
+        return sums.setdefault(key, dict(gpu_ns=0, call_ns=0, calls=0, kernels=0, bytes=0, samples=0, ranges=0, range_ns=0, stack=key))
 
     for r in ROWS["api"]:
         if r["frames"]:
@@ -233,23 +240,26 @@ def check_stacks(by, n):
     for r in ROWS["sample"]:
         if r["frames"]:
             at(r["frames"])["samples"] += 1
+    for r in RANGES:
+        at(r["frames"])["ranges"] += 1
+        at(r["frames"])["range_ns"] += r["duration"]
     for s in sums.values():
+        if not HAS_RANGES:
+            s.update(ranges=None, range_ns=None)
         if not HAS_SAMPLES:
             s["samples"] = None
         if not HAS_CALLS:
             s.update(gpu_ns=None, call_ns=None, calls=None, kernels=None, bytes=None)
     compare("stacks --by %s --group-by-stack %d" % (by, n), report("stacks", "--by", by, "--group-by-stack", str(n)),
-            list(sums.values()), lambda r: (-(r["gpu_ns"] or 0), -(r["call_ns"] or 0), -(r["samples"] or 0)))
+            list(sums.values()), lambda r: (-(r["gpu_ns"] or 0), -(r["call_ns"] or 0), -(r["samples"] or 0), -(r["range_ns"] or 0)))
 
 
-def check_call_sites():
+def sites_of(events, show):
+    """Rows of call_sites and range_sites, in the columns of call_sites: events are (name, ns, frames)."""
     names, sums = collections.Counter(), {}
-    for r in ROWS["api"]:
-        name = api_name(r["name"], False)
-        p = site(r["frames"]) or (r["frames"] or [None])[0]
-        names[name] += r["duration"]
-        sums.setdefault((name, text(p) if p else None), []).append(r["duration"])
-    got = report("call_sites")
+    for name, ns, frames in events:
+        names[name] += ns
+        sums.setdefault((name, show(frames) if frames else None), []).append(ns)
     want = [dict(name=k[0], total_ns=sum(v), name_pct=tenths(sum(v), names[k[0]]), calls=len(v), avg_ns=sum(v) // len(v), max_ns=max(v),
                  call_site=k[1]) for k, v in sums.items()]
     for name in names:      # the tenth and those below it may be equal in time: only the sums are certain
@@ -262,9 +272,36 @@ def check_call_sites():
                              name_pct=tenths(sum(w["total_ns"] for w in rest), names[name]),
                              avg_ns=sum(w["total_ns"] for w in rest) // sum(w["calls"] for w in rest),
                              max_ns=max(w["max_ns"] for w in rest), call_site="(%d more)" % len(rest)))
-    compare("call_sites", got, want, lambda r: (-names[r["name"]], r["name"], str(r["call_site"])[-5:] == "more)", -r["total_ns"]))
-    both = report("cuda_api_sum", "--stacks")
-    assert both["call_sites"] == got and len(both["cuda_api_sum"]) == len(names)
+    return want, lambda r: (-names[r["name"]], r["name"], str(r["call_site"])[-5:] == "more)", -r["total_ns"])
+
+
+def line_or_innermost(frames):
+    return text(site(frames) or frames[0])
+
+
+def two_python_frames(frames):
+    return " <- ".join(text(p) for p in view(frames, "python", 2)) or None
+
+
+def check_call_sites():
+    for show, args in ((line_or_innermost, ()), (two_python_frames, ("--by", "python", "--group-by-stack", "2"))):
+        want, order = sites_of([(api_name(r["name"], False), r["duration"], r["frames"]) for r in ROWS["api"]], show)
+        got = report("call_sites", *args)
+        compare("call_sites " + " ".join(args), got, want, order)
+        both = report("cuda_api_sum", "--stacks", *args)
+        assert both["call_sites"] == got and len(both["cuda_api_sum"]) == len({w["name"] for w in want})
+
+
+def check_range_sites():
+    names = {(r["process"], r["id"]): r["name"] for r in ROWS["domain"]}
+    for show, args in ((line_or_innermost, ()), (two_python_frames, ("--by", "python", "--group-by-stack", "2"))):
+        want, order = sites_of([(names.get((r["process"], r["domain"]), "") + ":" + r["name"], r["duration"], r["frames"]) for r in RANGES], show)
+        got = report("range_sites", *args)
+        same = [dict(name=r["range"], total_ns=r["total_ns"], name_pct=r["range_pct"], calls=r["instances"], avg_ns=r["avg_ns"],
+                     max_ns=r["max_ns"], call_site=r["begun_at"]) for r in got]
+        compare("range_sites " + " ".join(args), same, want, order)
+        for name in ("nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum"):
+            assert report(name, "--stacks", *args)["range_sites"] == got
 
 
 def check_launch_sites(each):
@@ -382,7 +419,7 @@ def check_idle():
 
 # ---- exports
 
-METRICS = ("gpu_time", "api_time", "cpu_samples", "bytes", "count")
+METRICS = ("gpu_time", "api_time", "cpu_samples", "bytes", "count", "range_time")
 COPIES = {1: "HtoD", 2: "DtoH"}
 
 
@@ -404,6 +441,8 @@ def weights():
         w["bytes"] += r["bytes"] if r["kind"] == "memcpy" else 0
     for r in ROWS["sample"]:
         at(r["process"], r["frames"], None, None)["cpu_samples"] += 1
+    for r in RANGES:
+        at(r["process"], r["frames"], None, r["name"])["range_time"] += r["duration"]
     return sums
 
 
@@ -478,7 +517,7 @@ def check_pprof():
     strings = [v.decode() for f, v in profile if f == 6]
     assert strings[0] == "" and len(set(strings)) == len(strings)
     types = [dict(protobuf(v)) for f, v in profile if f == 1]
-    assert [(strings[t[1]], strings[t[2]]) for t in types] == list(zip(METRICS, ("nanoseconds", "nanoseconds", "count", "bytes", "count")))
+    assert [(strings[t[1]], strings[t[2]]) for t in types] == list(zip(METRICS, ("nanoseconds", "nanoseconds", "count", "bytes", "count", "nanoseconds")))
     assert strings[dict(profile)[14]] == "bytes"
     functions = {d[1]: d for d in (dict(protobuf(v)) for f, v in profile if f == 5)}
     locations = {d[1]: dict(protobuf(d[4])) for d in (dict(protobuf(v)) for f, v in profile if f == 4)}
@@ -502,7 +541,7 @@ def check_pprof():
         shown += [] if frames else [["(stack not recorded)", "", 0, 0]]
         merged[json.dumps([process_text(process), shown])].update(values)
     want = [json.loads(k) + [[v[m] for m in METRICS]] for k, v in merged.items() if any(v.values())]
-    again = collections.defaultdict(lambda: [0] * 5)
+    again = collections.defaultdict(lambda: [0] * len(METRICS))
     for who, frames, values in got:         # two stacks with equal text are one here
         again[json.dumps([who, frames])] = [a + b for a, b in zip(again[json.dumps([who, frames])], values)]
     compare("pprof", [json.loads(k) + [v] for k, v in again.items()], want)
@@ -548,11 +587,16 @@ def check_kineto():
     for e, r in zip(calls, ROWS["api"]):
         want = ";".join("%s(%d): %s" % (p.file, p.line, p.function) if p.python else p.function for p in r["frames"] or ()) or None
         wrong += e["args"].get("Call stack") != want
+    ranges = [e for e in events if e.get("cat") == "user_annotation" and "External id" in e["args"] or e["ph"] == "b"]
+    stacks = collections.Counter(";".join("%s(%d): %s" % (p.file, p.line, p.function) if p.python else p.function for p in r["frames"]) for r in RANGES)
+    wrong += collections.Counter(e["args"]["Call stack"] for e in ranges if "Call stack" in e["args"]) != stacks
     print("kineto: samples %d, slices %d, calls %d, wrong %d" % (checked, sum(map(len, tracks.values())), len(calls), wrong))
     failures += wrong != 0
 
 
 if __name__ == "__main__":
+    if not RANGES:
+        MAY_BE_EMPTY |= {"range_sites ", "range_sites --by python --group-by-stack 2"}
     if not HAS_SAMPLES:
         MAY_BE_EMPTY |= {"cpu_sum ", "cpu_sum --step 2:4"}
     if not any(p.python for s in STACK.values() for p in s):
@@ -561,6 +605,7 @@ if __name__ == "__main__":
         for n in (0, 1, 3):
             check_stacks(by, n)
     check_call_sites()
+    check_range_sites()
     check_launch_sites(False)
     check_launch_sites(True)
     check_lines()

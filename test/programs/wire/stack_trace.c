@@ -1,5 +1,5 @@
 /*
- * stack_trace OUT [native|launch|plain]: a trace with call stacks, samples, symbols, line tables and source text, made up
+ * stack_trace OUT [native|launch|plain]: a trace with call stacks, samples, ranges, symbols, line tables and source text, made up
  * by a fixed sequence of random numbers; what is in it is told by `gprof-trace dump` alone.  native: no Python; launch:
  * launch sites, no samples; plain: neither stacks nor samples.
  */
@@ -18,9 +18,10 @@
 #define STACKS 40u
 #define CALLS  600u
 #define SAMPLES 900u
+#define RANGES 200u
 
 enum { LAUNCH = 1, MEMCPY, SYNC, GRAPH, KERNEL_A, KERNEL_B, KERNEL_C, TRAIN, MODEL, PACKAGE, FROZEN, EXE, LIBTORCH, LIBCUDA, GPU,
-       CFILE, HFILE, NAMES = 100, SYMBOLS = 200 };
+       CFILE, HFILE, FORWARD, BACKWARD, DOMAIN, NAMES = 100, SYMBOLS = 200 };
 
 static struct writer *writer;
 static uint32_t process;
@@ -84,7 +85,7 @@ static void names(void)
 		"odd; name", "<lambda>", "zero_grad", "caf\xc3\xa9",
 	};
 	static const char *const symbols[] = {
-		"start_thread", "at::native::copy_kernel(at::Tensor const&)", "at::_ops::add::call", "void run<int>(int*)", "inlined_helper", "compute",
+		"nvtxRangePushA", "at::native::copy_kernel(at::Tensor const&)", "at::_ops::add::call", "void run<int>(int*)", "inlined_helper", "compute",
 	};
 
 	string(LAUNCH, "cudaLaunchKernel_v7000");
@@ -94,8 +95,8 @@ static void names(void)
 	string(KERNEL_A, "_Z6vecaddPfS_i");
 	string(KERNEL_B, "_Z4gemmPfS_S_");
 	string(KERNEL_C, "triton_poi_fused_add_0");
-	string(TRAIN, "/home/me/work/train.py");
-	string(MODEL, "/home/me/work/net/model.py");
+	string(TRAIN, "/home/me/net/train.py");
+	string(MODEL, "/home/me/net/parts/model.py");
 	string(PACKAGE, "/usr/lib/python3.11/site-packages/torch/nn/linear.py");
 	string(FROZEN, "<frozen runpy>");
 	string(EXE, "/usr/bin/python3.11");
@@ -104,6 +105,9 @@ static void names(void)
 	string(CFILE, "/src/aten/copy.cpp");
 	string(HFILE, "/src/aten/helper.h");
 	string(GPU, "Simulated GPU");
+	string(FORWARD, "forward");
+	string(BACKWARD, "backward");
+	string(DOMAIN, "train");
 	for (uint32_t i = 0; i < CODES; i++)
 		string(NAMES + i, functions[i]);
 	for (uint32_t i = 0; i < 6; i++)
@@ -217,6 +221,24 @@ static void calls(bool with_stacks)
 	}
 }
 
+/* Of two domains, nested and not; three of four have a stack, and one more stack is of a range that was lost. */
+static void ranges(void)
+{
+	int64_t at = T0 + 1000000;
+
+	ROWS(domain, { .id = 2, .name = DOMAIN });
+	for (uint32_t i = 0; i < RANGES; i++) {
+		uint64_t id = (uint64_t)process << 32 | (i + 1);
+
+		LATER(range, { .start = at, .duration = 1000 + dice(900000), .id = id, .thread = 1 + dice(2), .name = dice(2) ? FORWARD : BACKWARD,
+			       .domain = dice(3) ? 0 : 2, .flags = dice(5) ? 0 : RANGE_STARTEND });
+		if (dice(4))
+			LATER(range_stack, { id, 1 + dice(STACKS), 0 });
+		at += dice(500000);
+	}
+	LATER(range_stack, { (uint64_t)process << 32 | 999999, 1, 0 });
+}
+
 static void samples(bool stacked)
 {
 	int64_t at = T0 + 1000000;
@@ -253,6 +275,8 @@ static void one(uint32_t number, bool python, bool native, bool site, bool stack
 	calls(stacked);
 	if (sampled)
 		samples(stacked);
+	if (stacked && !site)
+		ranges();
 	put_later();
 	if (stacked && !site)
 		put(ROW_source, &(struct source_row){ TRAIN, 0, sizeof source - 1, 0 }, 1, source, sizeof source - 1);
@@ -269,7 +293,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: stack_trace OUT [native|launch|plain]\n");
 		return 2;
 	}
-	attribute("cwd=/home/me/work");
+	attribute("cwd=/home/me/net");
 	one(1, !native, !launch, launch, !plain, !launch && !plain);
 	if (!native && !launch && !plain)
 		one(2, true, true, false, true, true);
