@@ -104,11 +104,12 @@ static inline __attribute__((always_inline)) bool load64(uint64_t *value, uint64
 static inline __attribute__((always_inline)) uint64_t code_begin(const struct view *v, const struct py_layout *l, uint64_t code, bool guarded)
 {
 	int32_t copy = l->frame_tlbc ? view32(v, l->frame_tlbc) : 0;
-	uint64_t copies, begin;
+	uint64_t copies, n, begin;
 
 	if (likely(!copy))
 		return code + l->code_code;
-	if (!load64(&copies, code + l->code_tlbc, guarded) || !load64(&begin, copies + 8 + 8 * (uint64_t)copy, guarded))
+	if (!load64(&copies, code + l->code_tlbc, guarded) || !load64(&n, copies, guarded) || copy < 0 || (uint64_t)copy >= n ||
+	    !load64(&begin, copies + 8 + 8 * (uint64_t)copy, guarded))
 		return 0;
 	return begin;
 }
@@ -210,8 +211,9 @@ static bool is_sound(const struct py_frame *f)
 	    !points_to(f->code + l->code_name, python.symbols.text_type) ||
 	    !points_to(f->code + l->code_lines, python.symbols.bytes_type))
 		return false;
+	/* A frame that has not begun yet points before its code, up to 3.12; where threads have copies of it, to none of them. */
 	if (l->instruction != PY_POINTER || f->offset == STACK_NO_OFFSET)
-		return true;
+		return !l->frame_tlbc || f->offset != STACK_NO_OFFSET;
 	return peek(&units, f->code + l->object_type + 8, sizeof units) && f->offset < 2 * units;
 }
 

@@ -71,13 +71,38 @@ def other_interpreters():
     assert lib.pywalk_depth() == here
 
 
+def interpreters_at_once():
+    """Interpreters with a GIL of their own, each walked on a thread of its own while the others run; from 3.13 on, when ctypes can."""
+    if sys.version_info < (3, 13):
+        return
+    import _interpreters
+    code = ("import ctypes\nlib, held = ctypes.CDLL(%r), ctypes.PyDLL(%r)\n"
+            "def deep(n): return (lib.pywalk_depth(), held.pywalk_depth()) if n == 0 else deep(n - 1)\n"
+            "for i in range(3000): assert deep(i %% 30) == (i %% 30 + 2,) * 2, (i, deep(i %% 30))\n" % (sys.argv[1], sys.argv[1]))
+    wrong = []
+
+    def one():
+        which = _interpreters.create("isolated")
+        done = _interpreters.run_string(which, code)
+        if done:
+            wrong.append(done.formatted)
+        _interpreters.destroy(which)
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for t in threads:
+        t.start()
+    while any(t.is_alive() for t in threads):
+        assert deep(20, lib.pywalk_depth) > 20
+    assert not wrong, wrong
+
+
 def forked():
     if os.fork() == 0:
         os._exit(0 if deep(10, lib.pywalk_depth) > 10 else 1)
     assert os.wait()[1] == 0
 
 
-parts = {f.__name__: f for f in (wrong_layouts, garbage, the_end, other_interpreters, forked)}
+parts = {f.__name__: f for f in (wrong_layouts, garbage, the_end, other_interpreters, interpreters_at_once, forked)}
 if len(sys.argv) > 2:
     parts[sys.argv[2]]()
 else:
