@@ -55,7 +55,7 @@ unit_obj = $(call obj,test/unit/$(1)/*.c test/unit/*.c)
 $(B)/test/unit-trace: $(call unit_obj,trace) $(TRACE)
 $(B)/test/unit-cli: $(call unit_obj,cli) $(CLI) $(TRACE)
 $(B)/test/unit-collector: $(call unit_obj,collector) $(filter-out %/main.o,$(COLLECT)) $(TRACE)
-$(B)/test/unit-inject: $(call unit_obj,inject) $(filter-out %/entry.o %/lifecycle.o,$(INJECT))
+$(B)/test/unit-inject: $(call unit_obj,inject) $(filter-out %/entry.o %/lifecycle.o %/torch_door.o,$(INJECT))
 $(UNITS):
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm

@@ -5,6 +5,7 @@
 #include "cli/run.h"
 #include "cli/run_capture.h"
 #include "cli/run_stacks.h"
+#include "cli/run_torch.h"
 #include "cli/words.h"
 #include "trace/version.h"
 
@@ -21,6 +22,7 @@
 static struct request r;
 static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
 static bool start_later;
+static struct torch_wish torch;
 static const char *wait_for, *transport;
 static struct capture_wish wish;
 static struct stacks_wish stacks;
@@ -68,7 +70,7 @@ static int opt_absent(const struct opt *o, const char *value)
 
 /* ---- -t ---- */
 
-enum kind { KIND_CUDA, KIND_NVTX, KIND_LIBRARY, KIND_NONE, KIND_LATER, KIND_LATER_CUDA, KIND_JIT };
+enum kind { KIND_CUDA, KIND_NVTX, KIND_TORCH, KIND_TORCH_OPS, KIND_LIBRARY, KIND_NONE, KIND_LATER, KIND_LATER_CUDA, KIND_JIT };
 
 /* nsys: the CUDA libraries and OpenACC switch CUDA on. */
 static const struct kind_word {
@@ -76,7 +78,7 @@ static const struct kind_word {
 	enum kind kind;
 } kinds[] = {
 	{ "cuda", KIND_CUDA }, { "cuda-sw", KIND_CUDA }, { "cuda-jit", KIND_JIT }, { "nvtx", KIND_NVTX }, { "none", KIND_NONE },
-	{ "osrt", KIND_LATER }, { "torch", KIND_LATER }, { "nccl", KIND_LATER }, { "mpi", KIND_LATER }, { "ucx", KIND_LATER },
+	{ "osrt", KIND_LATER }, { "torch", KIND_TORCH }, { "torch-ops", KIND_TORCH_OPS }, { "nccl", KIND_LATER }, { "mpi", KIND_LATER }, { "ucx", KIND_LATER },
 	{ "python-gil", KIND_LATER }, { "openmp", KIND_LATER }, { "oshmem", KIND_LATER }, { "gds", KIND_LATER },
 	{ "s3", KIND_LATER }, { "s3-verbose", KIND_LATER }, { "nvvideo", KIND_LATER },
 	{ "cublas", KIND_LIBRARY }, { "cublas-verbose", KIND_LIBRARY }, { "cudnn", KIND_LIBRARY },
@@ -112,6 +114,8 @@ static int trace_word(const char *word, char *absent, size_t size)
 	r.config.trace_cuda |= k->kind == KIND_JIT || k->kind == KIND_CUDA || k->kind == KIND_LIBRARY || k->kind == KIND_LATER_CUDA;
 	r.config.trace_libraries |= k->kind == KIND_LIBRARY ? libraries_of_word(word) : 0;
 	r.config.trace_nvtx |= k->kind == KIND_NVTX;
+	if (k->kind == KIND_TORCH || k->kind == KIND_TORCH_OPS)
+		torch_record(&r.config, k->kind == KIND_TORCH_OPS ? TORCH_OPS : TORCH_RANGES);
 	if (k->kind == KIND_LATER || k->kind == KIND_LATER_CUDA) {
 		size_t n = strlen(absent);
 
@@ -128,7 +132,7 @@ static int opt_trace(const struct opt *o, const char *value)
 
 	if (!list)
 		return fail("out of memory");
-	r.config.trace_jit = r.config.trace_cuda = r.config.trace_nvtx = r.config.trace_libraries = 0;
+	r.config.trace_jit = r.config.trace_cuda = r.config.trace_nvtx = r.config.trace_libraries = r.config.trace_torch = 0;
 	while (rc == 0 && (word = strsep(&rest, ",")))
 		if (*word)
 			rc = trace_word(word, absent, sizeof absent);
@@ -540,6 +544,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	config_init(&r.config);
 	wait_for = "primary";
 	transport = "auto";
+	torch = (struct torch_wish){ 0 };
 	wish = (struct capture_wish){ 0 };
 	stacks = (struct stacks_wish){ 0 };
 	first = options_parse(&cmd_run, argc, argv, true);
@@ -556,6 +561,9 @@ int request_parse(struct request *out, int argc, char **argv)
 	r.config.um_cpu_faults = um_cpu_faults;
 	r.config.um_gpu_faults = um_gpu_faults;
 	r.config.start_later = start_later;
+	torch_settle(&r.config, &torch);
+	if (torch.nearest)
+		ignore("pytorch", torch.said, torch.nearest, false);
 	if (capture_settle(&r.config, &wish) < 0)
 		return OPTIONS_FAILED;
 	stacks_settle(&r.config, &stacks);

@@ -29,7 +29,7 @@ extern char **environ;
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject", WIRE_SAMPLES };
+	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject", WIRE_FILES };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -264,14 +264,14 @@ static void say_place(const struct session *s, const struct config *c)
 }
 
 /* The program's processes look for it before they connect. */
-static int announce_samples(const struct session *s, const struct config *c)
+static int announce(const struct session *s, const char *what, bool wanted)
 {
 	char path[160];
 	int fd;
 
-	if (!c->sample)
+	if (!wanted)
 		return 0;
-	snprintf(path, sizeof path, "%s/" WIRE_SAMPLES, s->folder);
+	snprintf(path, sizeof path, "%s/%s", s->folder, what);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail_errno("cannot write '%s'", path);
@@ -279,9 +279,17 @@ static int announce_samples(const struct session *s, const struct config *c)
 	return 0;
 }
 
+static int announce_all(const struct session *s, const struct config *c)
+{
+	if (announce(s, WIRE_SAMPLES, c->sample) < 0 || announce(s, WIRE_TORCH, c->trace_torch) < 0 ||
+	    announce(s, WIRE_TORCH_OPS, c->trace_torch > 1) < 0)
+		return -1;
+	return announce(s, WIRE_TORCH_SHAPES, c->torch_shapes);
+}
+
 int session_start(struct session *s, const struct config *c)
 {
-	if (write_config(s, c) == 0 && announce_samples(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
+	if (write_config(s, c) == 0 && announce_all(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
 		if (strcmp(s->trace, c->output) != 0)
 			say_place(s, c);
 		return 0;

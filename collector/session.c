@@ -378,7 +378,7 @@ out:
 /* Before gprof-run is told to end: where it was the first process of a container, its end is ours. */
 static void remove_folder(struct session *s)
 {
-	static const char *const ours[] = { "sock", "ctl", "roster", "rows", "config", "inject", WIRE_SAMPLES };
+	static const char *const ours[] = { "sock", "ctl", "roster", "rows", "config", "inject", WIRE_FILES };
 	char path[PATH_MAX];
 
 	if (!s->folder)

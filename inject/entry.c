@@ -15,12 +15,14 @@
 #include "inject/nvtx.h"
 #include "inject/nvtx_chain.h"
 #include "inject/session.h"
+#include "inject/torch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 /* Order is dependency: a part may use those above it, never those below. */
 static const struct module *const modules[] = { &session_module, &stream_module, &stacks_module, &nvtx_libraries_module, &cupti_module,
-						  &sample_module };
+						  &sample_module,
+						  &torch_module };
 #define N_MODULES (sizeof modules / sizeof *modules)
 
 static bool up;
@@ -75,6 +77,7 @@ EXPORT int InitializeInjection(void)
 	modules_init();
 	if (session_wanted())
 		cupti_start();
+	torch_look();
 	say_replaced("GPROF_NEXT_CUDA_INJECTION", HEALTH_cuda_taken);
 	return 1;
 }

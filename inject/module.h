@@ -8,7 +8,8 @@ struct module {
 	void (*forked)(void);           /* in a forked child: forget the parent's state, call nothing; may be NULL */
 };
 
-extern const struct module session_module, stream_module, stacks_module, nvtx_libraries_module, cupti_module, sample_module;
+extern const struct module session_module, stream_module, stacks_module, nvtx_libraries_module, cupti_module, sample_module,
+	torch_module;
 
 /* All parts in order; idempotent, from whichever door is used first. */
 void modules_init(void);

@@ -101,10 +101,72 @@ int ranges_push(struct stream *s, const struct range_what *what)
 	return depth_in(slot, depth, what->domain);
 }
 
+const struct open_range *ranges_begin(struct stream *s, const struct range_what *what)
+{
+	struct slot *slot = s->slot;
+	uint32_t depth = slot ? slot->depth : MAX_DEPTH;
+	uint64_t id;
+
+	if (unlikely(depth >= MAX_DEPTH)) {
+		health_count(HEALTH_too_deep);
+		health_drop(ROW_range, 1);
+		return NULL;
+	}
+	id = stream_range_id(s);
+	slot->stack[depth] = opened(s, what, id, begins(s, what, id, false));
+	__atomic_store_n(&slot->depth, depth + 1, __ATOMIC_RELEASE);
+	return &slot->stack[depth];
+}
+
+/* Ranges that were pushed later stay open: closes the gap.  A kill in here shows one range twice, never garbage. */
+static void take_out(struct slot *slot, uint32_t i)
+{
+	uint32_t depth = slot->depth;
+
+	for (uint32_t k = i; k + 1 < depth; k++)
+		slot->stack[k] = slot->stack[k + 1];
+	__atomic_store_n(&slot->depth, depth - 1, __ATOMIC_RELEASE);
+}
+
+/* Place + 1 on the thread's stack; 0: it is not there. */
+static uint32_t place_of(const struct slot *slot, uint64_t id)
+{
+	uint32_t i = slot ? slot->depth : 0;
+
+	while (i > 0 && slot->stack[i - 1].id != id)
+		i--;
+	return i;
+}
+
+void ranges_finish(struct stream *s, uint64_t id)
+{
+	uint32_t place = place_of(s->slot, id), tag;
+
+	if (unlikely(!place))
+		return;
+	write_row(s, &s->slot->stack[place - 1], place - 1, 0);
+	tag = s->slot->stack[place - 1].tag;
+	take_out(s->slot, place - 1);
+	ended(s, tag, false);
+}
+
+void ranges_forget(struct stream *s, uint64_t id)
+{
+	uint32_t place = place_of(s->slot, id);
+
+	if (place)
+		take_out(s->slot, place - 1);
+}
+
+void ranges_ended_elsewhere(struct stream *s, const struct open_range *range)
+{
+	write_row(s, range, 0, RANGE_STARTEND);
+}
+
 int ranges_pop(struct stream *s, uint32_t domain)
 {
 	struct slot *slot = s->slot;
-	uint32_t i, depth, tag;
+	uint32_t i, tag;
 
 	if (unlikely(!slot))
 		return NOT_TRACKED;
@@ -112,7 +174,7 @@ int ranges_pop(struct stream *s, uint32_t domain)
 		s->too_deep--;
 		return NOT_TRACKED;
 	}
-	depth = i = slot->depth;
+	i = slot->depth;
 	while (i > 0 && slot->stack[i - 1].domain != domain)
 		i--;
 	if (unlikely(i == 0)) {
@@ -122,10 +184,7 @@ int ranges_pop(struct stream *s, uint32_t domain)
 	i--;
 	write_row(s, &slot->stack[i], i, 0);
 	tag = slot->stack[i].tag;
-	/* Ranges of other domains that were pushed later stay open: close the gap.  A kill in here shows one range twice, never garbage. */
-	for (uint32_t k = i; k + 1 < depth; k++)
-		slot->stack[k] = slot->stack[k + 1];
-	__atomic_store_n(&slot->depth, depth - 1, __ATOMIC_RELEASE);
+	take_out(slot, i);
 	ended(s, tag, false);
 	return depth_in(slot, i, domain);
 }

@@ -20,6 +20,15 @@ int ranges_push(struct stream *s, const struct range_what *what);
 /* Ends the innermost range of the domain: the depth it had, or -2 without one (counted). */
 int ranges_pop(struct stream *s, uint32_t domain);
 
+/*
+ * For who knows which range it ends: push/pop ranges in any order.  The new one, valid until the next call, or NULL when it is not tracked
+ * (counted); its end on its own thread; taken away without a row; and its row, once another thread has ended it.
+ */
+const struct open_range *ranges_begin(struct stream *s, const struct range_what *what);
+void ranges_finish(struct stream *s, uint64_t id);
+void ranges_forget(struct stream *s, uint64_t id);
+void ranges_ended_elsewhere(struct stream *s, const struct open_range *range);
+
 /* A handle, or 0 when there is no place for it (counted). */
 uint64_t ranges_start(struct stream *s, const struct range_what *what);
 void ranges_end(struct stream *s, uint64_t handle);

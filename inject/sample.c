@@ -228,7 +228,7 @@ static void init(void)
 	int saved = errno;
 
 	preloaded = guest->flags & PROCESS_PRELOADED;
-	if (session_samples() && start())
+	if (session_file(WIRE_SAMPLES) && start())
 		sample_this_thread();
 	errno = saved;
 }

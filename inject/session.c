@@ -36,11 +36,18 @@ bool session_wanted(void)
 	return folder[0] != '\0';
 }
 
-bool session_samples(void)
+bool session_file(const char *name)
 {
-	char path[sizeof folder + sizeof WIRE_SAMPLES];
+	char path[sizeof folder + 1 + WIRE_FILE_MAX];
+	int saved = errno;
+	bool there;
 
-	return session_wanted() && access(strcat(strcpy(path, folder), "/" WIRE_SAMPLES), F_OK) == 0;
+	if (!session_wanted())
+		return false;
+	strcat(strcat(strcpy(path, folder), "/"), name);
+	there = access(path, F_OK) == 0;
+	errno = saved;
+	return there;
 }
 
 int session_real_pid(void)

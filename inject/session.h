@@ -64,8 +64,8 @@ void session_forked_after_cuda(void);
 /* Is there a session at all ($GPROF_SESSION)?  Without one the object does nothing. */
 bool session_wanted(void);
 
-/* Are samples wanted?  Told by a file in its folder, so that a process can know before it connects. */
-bool session_samples(void);
+/* Is there this file of WIRE_FILES in its folder?  What is to be known before a process connects is told so. */
+bool session_file(const char *name);
 
 /* The collector has a full block to take. */
 void session_ring(void);

@@ -22,3 +22,4 @@ $(STANDIN): $(B)/test/programs/lib%.so: test/programs/lib/%.c
 -include test/programs/run.mk
 -include test/programs/steps.mk
 -include test/programs/python.mk
+-include test/programs/torch.mk

@@ -10,7 +10,7 @@ $(PYLINE): trace/pyline.c trace/pyline.h
 PYWALK := $(B)/test/programs/libpywalk.so
 host-programs: $(PYWALK)
 
-$(PYWALK): $(filter-out %/entry.o %/lifecycle.o,$(INJECT)) $(B)/pic/trace/pyline.o $(B)/pic/test/unit/inject/fake.o \
+$(PYWALK): $(filter-out %/entry.o %/lifecycle.o %/torch_door.o,$(INJECT)) $(B)/pic/trace/pyline.o $(B)/pic/test/unit/inject/fake.o \
 	   $(B)/pic/test/programs/python/pywalk.o
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,--no-undefined -Wl,-Bsymbolic -ldl -lpthread

@@ -1,0 +1,46 @@
+#include "cli/run_torch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/fail.h"
+#include "cli/options.h"
+
+void torch_record(struct config *c, uint64_t at_least)
+{
+	if (c->trace_torch < at_least)
+		c->trace_torch = at_least;
+}
+
+/* nsys has Python code of its own annotate the program; PyTorch tells the same by itself. */
+int opt_pytorch(const struct opt *o, const char *value)
+{
+	struct torch_wish *w = o->where;
+	char *list = strdup(value), *rest = list, *word;
+	int rc = 0;
+
+	if (!list)
+		return fail("out of memory");
+	while (rc == 0 && (word = strsep(&rest, ","))) {
+		bool shapes = strcmp(word, "autograd-shapes-nvtx") == 0, functions = strcmp(word, "functions-trace") == 0;
+
+		if (shapes || strcmp(word, "autograd-nvtx") == 0)
+			w->words = TORCH_OPS;
+		else if (functions && w->words == TORCH_OFF)
+			w->words = TORCH_RANGES;
+		else if (!functions && *word && strcmp(word, "none") != 0)
+			rc = fail("--%s is autograd-nvtx, autograd-shapes-nvtx, functions-trace or none, not '%s'", o->name, word);
+		w->shapes |= shapes;
+	}
+	free(list);
+	w->said = value;
+	w->nearest = w->words == TORCH_OFF ? NULL : w->words == TORCH_RANGES ? "recorded as by -t torch" :
+		     w->shapes ? "recorded as by --torch-shapes" : "recorded as by -t torch-ops";
+	return rc;
+}
+
+void torch_settle(struct config *c, const struct torch_wish *w)
+{
+	torch_record(c, w->shapes ? TORCH_OPS : w->words);
+	c->torch_shapes = w->shapes;
+}

@@ -1,0 +1,212 @@
+#include "inject/torch.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "inject/intern.h"
+#include "inject/module.h"
+#include "inject/names.h"
+#include "inject/torch_context.h"
+#include "inject/torch_inputs.h"
+#include "inject/windows.h"
+
+#define DOMAIN "PyTorch"
+
+static struct {
+	struct torch torch;
+	bool operators;                 /* rows of kind op for all ranges; else for autograd nodes alone */
+	bool shapes;
+	const void *domain;             /* handle of names.h */
+	bool over;                      /* PyTorch's own statics may be gone: the callbacks stay registered, and do nothing */
+} observer;
+
+/* What a record says of itself, read before the stream is entered. */
+struct told {
+	const char *name, *overload;
+	int64_t sequence;
+	uint64_t thread, forward_thread;
+	uint8_t scope;
+	bool async;                     /* it will end on another thread */
+};
+
+static const uint8_t *part(const void *record, uint32_t at)
+{
+	return (const uint8_t *)record + at;
+}
+
+static struct told ask_record(const void *record)
+{
+	const struct torch *t = &observer.torch;
+	struct told r = { .scope = *part(record, TORCH_SCOPE) };
+
+	r.name = t->name(record);
+	r.async = r.scope == TORCH_USER && t->is_async && t->is_async(record);
+	if (r.scope == TORCH_USER && !observer.operators)
+		return r;
+	r.overload = observer.operators && t->overload ? t->overload(record) : NULL;
+	memcpy(&r.sequence, part(record, t->sequence), sizeof r.sequence);
+	memcpy(&r.thread, part(record, TORCH_THREAD), sizeof r.thread);
+	if (r.scope == TORCH_BACKWARD && t->forward_thread)
+		memcpy(&r.forward_thread, part(record, t->forward_thread), sizeof r.forward_thread);
+	return r;
+}
+
+static uint32_t domain_id(struct stream *s)
+{
+	if (unlikely(!observer.domain))
+		observer.domain = names_domain(s, DOMAIN, sizeof DOMAIN - 1);
+	return names_domain_id(s, observer.domain);
+}
+
+static void write_op(struct stream *s, const struct told *r, const struct torch_inputs *in, uint64_t range)
+{
+	uint32_t overload = r->overload && *r->overload ? intern_text(s, r->overload) : 0, dims = 0, types = 0;
+	struct op_row *row;
+
+	if (in)
+		torch_inputs_intern(s, in, &dims, &types);
+	row = stream_reserve(s, ROW_op, sizeof *row);
+	if (!row)
+		return;
+	*row = (struct op_row){
+		.range = range,
+		.sequence = r->sequence,
+		.fwd_thread = r->forward_thread,
+		.torch_thread = r->thread,
+		.overload = overload,
+		.scope = r->scope,
+		.dims = dims,
+		.types = types,
+	};
+	stream_publish(s, row);
+}
+
+static bool begin_range(struct stream *s, const struct told *r, struct torch_context *c)
+{
+	struct range_what what = { .name = intern_text(s, r->name), .domain = domain_id(s) };
+	const struct open_range *range;
+
+	c->name = what.name;
+	if (r->async) {
+		c->handle = ranges_start(s, &what);
+		c->id = ranges_started(c->handle);
+	} else if ((range = ranges_begin(s, &what))) {
+		c->id = range->id;
+		c->start = range->start;
+		c->tag = range->tag;
+	}
+	return c->id;
+}
+
+static struct torch_context *begin(struct stream *s, const struct told *r, const struct torch_inputs *in)
+{
+	struct torch_context *c;
+
+	torch_context_tidy(s);
+	c = torch_context_take(s);
+	if (!c)
+		return NULL;
+	if (!begin_range(s, r, c)) {
+		torch_context_give(c);
+		return NULL;
+	}
+	if ((r->scope != TORCH_USER || observer.operators) && capture_nvtx())
+		write_op(s, r, in, c->id);
+	return c;
+}
+
+/* Everything that is PyTorch's code runs before the stream is entered. */
+static struct torch_context *begun(const void *record, const struct torch_inputs *in)
+{
+	struct told r = ask_record(record);
+	struct stream *s = stream_enter();
+	struct torch_context *c;
+
+	if (!s)
+		return NULL;
+	c = begin(s, &r, in);
+	stream_leave(s);
+	return c;
+}
+
+static __attribute__((noinline)) struct torch_context *begun_with_inputs(const void *record)
+{
+	struct torch_inputs in;
+
+	torch_inputs_read(&in, &observer.torch, record);
+	return begun(record, &in);
+}
+
+static struct torch_context *record_begins(const void *record)
+{
+	return unlikely(observer.shapes) ? begun_with_inputs(record) : begun(record, NULL);
+}
+
+/* ---- what PyTorch calls ---- */
+
+/* The nesting of user scopes is followed all the time, as that of NVTX is. */
+static void *start_user(void **context, const void *record)
+{
+	*context = likely(!observer.over) ? record_begins(record) : NULL;
+	return context;
+}
+
+static void *start_other(void **context, const void *record)
+{
+	*context = likely(!observer.over) && capture_nvtx() ? record_begins(record) : NULL;
+	return context;
+}
+
+static void end_elsewhere(struct stream *s, struct torch_context *c)
+{
+	struct open_range range = {
+		.id = c->id, .start = c->start, .name = c->name, .domain = domain_id(s), .thread = c->thread, .step = -1, .tag = c->tag,
+	};
+
+	ranges_ended_elsewhere(s, &range);
+	torch_context_leave(c);
+}
+
+static void end(const void *record, void *context)
+{
+	struct torch_context *c = context;
+	struct stream *s;
+
+	(void)record;
+	/* What a parent began before it forked is not the child's. */
+	if (!c || observer.over || c->epoch != guest->epoch || !(s = stream_enter()))
+		return;
+	if (c->handle)
+		ranges_end(s, c->handle);
+	else if (likely(c->thread == s->thread))
+		ranges_finish(s, c->id);
+	else
+		end_elsewhere(s, c);
+	stream_leave(s);
+}
+
+void torch_observe(const struct torch *t, bool operators, bool shapes)
+{
+	struct torch_callback user = { .start = start_user, .end = end, .probability = 1.0, .inputs = shapes };
+	struct torch_callback other = { .start = start_other, .end = end, .probability = 1.0, .inputs = shapes };
+
+	if (!torch_contexts_ready())
+		return;
+	observer.torch = *t;
+	observer.operators = operators;
+	observer.shapes = shapes;
+	user.scopes[TORCH_USER] = 1;
+	other.scopes[TORCH_BACKWARD] = 1;
+	for (unsigned i = 0; operators && i < TORCH_SCOPES; i++)
+		other.scopes[i] = i != TORCH_USER;
+	t->add(user);
+	t->add(other);
+}
+
+/*
+ * Behind PyTorch's own: its statics are gone, and taking callbacks out would make it say so.
+ */
+__attribute__((destructor)) static void over(void)
+{
+	observer.over = true;
+}

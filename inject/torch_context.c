@@ -1,0 +1,103 @@
+#include "inject/torch_context.h"
+
+#include <sys/mman.h>
+
+#include "inject/torch_abi.h"
+
+#define ROWS (MAX_SLOTS + 1)            /* the last one for all threads that have no slot in the arena */
+
+/* Of one slot. */
+struct row {
+	uint32_t left;                  /* contexts that are LEFT */
+	uint32_t pad[15];
+	struct torch_context contexts[MAX_DEPTH];
+};
+
+static struct row *rows;                /* a forked child has a copy: what is open in it belongs to no slot of its own */
+
+static void destroy(void *p)
+{
+	(void)p;
+}
+
+/* PyTorch's last word about it. */
+static void delete(void *p)
+{
+	struct torch_context *c = p;
+	uint32_t used = CONTEXT_USED;
+
+	__atomic_compare_exchange_n(&c->state, &used, CONTEXT_FREE, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+static const struct torch_vtable vtable = { .destroy = destroy, .delete = delete };
+
+bool torch_contexts_ready(void)
+{
+	void *p = mmap(NULL, ROWS * sizeof *rows, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	rows = p == MAP_FAILED ? NULL : p;
+	return rows;
+}
+
+static struct row *row_of(const struct stream *s)
+{
+	const struct slot *slots = guest->arena->slots;
+
+	return &rows[s->slot >= slots && s->slot < slots + MAX_SLOTS ? s->slot - slots : MAX_SLOTS];
+}
+
+struct torch_context *torch_context_take(struct stream *s)
+{
+	struct row *row = row_of(s);
+	uint32_t depth = s->slot ? s->slot->depth : 0;
+
+	for (uint32_t i = 0; i < MAX_DEPTH; i++) {
+		struct torch_context *c = &row->contexts[(depth + i) % MAX_DEPTH];
+		uint32_t free = CONTEXT_FREE;
+
+		if (__atomic_load_n(&c->state, __ATOMIC_RELAXED) != CONTEXT_FREE ||
+		    !__atomic_compare_exchange_n(&c->state, &free, CONTEXT_USED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			continue;
+		c->vtable = &vtable.destroy;
+		c->epoch = guest->epoch;
+		c->thread = s->thread;
+		c->id = c->handle = 0;
+		c->tag = 0;
+		return c;
+	}
+	health_drop(ROW_range, 1);
+	return NULL;
+}
+
+void torch_context_give(struct torch_context *c)
+{
+	delete(c);
+}
+
+void torch_context_leave(struct torch_context *c)
+{
+	struct row *row = &rows[((char *)c - (char *)rows) / sizeof *row];
+
+	__atomic_store_n(&c->state, CONTEXT_LEFT, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&row->left, 1, __ATOMIC_RELEASE);
+}
+
+void torch_context_tidy(struct stream *s)
+{
+	struct row *row = row_of(s);
+
+	if (likely(!__atomic_load_n(&row->left, __ATOMIC_ACQUIRE)))
+		return;
+	for (uint32_t i = 0; i < MAX_DEPTH; i++) {
+		struct torch_context *c = &row->contexts[i];
+
+		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != CONTEXT_LEFT)
+			continue;
+		if (c->thread == s->thread)
+			ranges_forget(s, c->id);
+		else if (row == &rows[MAX_SLOTS])
+			continue;       /* else its thread has ended, and this one has got its slot */
+		__atomic_fetch_sub(&row->left, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&c->state, CONTEXT_FREE, __ATOMIC_RELEASE);
+	}
+}

@@ -1,0 +1,193 @@
+/* Is libtorch_cpu there?  Its functions, and what is to be known before it is observed. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "inject/health.h"
+#include "inject/module.h"
+#include "inject/session.h"
+#include "inject/torch.h"
+
+static bool wanted;                     /* it is looked for; once it is found, for a second one */
+static bool taken;                      /* by whoever was first to find it */
+static char first[256];                 /* path of that, cut */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Debian's has a version behind it, a wheel that was repaired a hash inside. */
+static bool is_torch_cpu(const char *path)
+{
+	const char *name = path ? base_name(path) : "";
+
+	return strncmp(name, "libtorch_cpu", 12) == 0 && (name[12] == '.' || name[12] == '-') && strstr(name + 12, ".so");
+}
+
+/* What a pass over all objects is about. */
+struct seen {
+	const char *path;               /* of the first libtorch_cpu */
+	unsigned n;
+	uintptr_t address;              /* in one that ... */
+	bool needs;                     /* ... needs a libtorch */
+};
+
+static bool covers(const struct dl_phdr_info *o, uintptr_t address)
+{
+	for (int i = 0; i < o->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &o->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && address - (o->dlpi_addr + p->p_vaddr) < p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *o)
+{
+	for (int i = 0; i < o->dlpi_phnum; i++)
+		if (o->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			return (const ElfW(Dyn) *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr);
+	return NULL;
+}
+
+static bool needs_torch(const struct dl_phdr_info *o)
+{
+	const ElfW(Dyn) *all = dynamic_of(o);
+	const char *strings = NULL;
+
+	for (const ElfW(Dyn) *d = all; d && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_STRTAB)      /* glibc has added the base where the section can be written to */
+			strings = (const char *)(d->d_un.d_ptr < o->dlpi_addr ? d->d_un.d_ptr + o->dlpi_addr : d->d_un.d_ptr);
+	for (const ElfW(Dyn) *d = all; strings && d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_NEEDED && strncmp(strings + d->d_un.d_val, "libtorch", 8) == 0)
+			return true;
+	return false;
+}
+
+static int see(struct dl_phdr_info *o, size_t size, void *arg)
+{
+	struct seen *seen = arg;
+
+	(void)size;
+	if (is_torch_cpu(o->dlpi_name)) {
+		seen->n++;
+		if (!seen->path)
+			seen->path = o->dlpi_name;
+	} else if (seen->address && covers(o, seen->address)) {
+		seen->needs = needs_torch(o);
+	}
+	return 0;
+}
+
+/* ---- trust, and then ---- */
+
+static void *symbol(void *library, const char *name)
+{
+	void *p = dlsym(library, name);
+
+	if (!p)
+		dlerror();      /* what is not there is not for the program to read */
+	return p;
+}
+
+const char *torch_bind(struct torch *t, void *library)
+{
+	static const struct {
+		size_t at;
+		const char *name, *missing;
+	} all[] = {
+#define NEED(member, name) { offsetof(struct torch, member), name, name }
+#define MAY(member, name)  { offsetof(struct torch, member), name, NULL }
+		NEED(add, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"),
+		NEED(remove, "_ZN2at14removeCallbackEm"),
+		NEED(name, "_ZNK2at14RecordFunction4nameEv"),
+		NEED(step_callbacks, "_ZN2at16getStepCallbacksENS_11RecordScopeE"),
+		NEED(construct, "_ZN2at14RecordFunctionC1ENS_11RecordScopeE"),
+		NEED(destruct, "_ZN2at14RecordFunctionD1Ev"),
+		MAY(before, "_ZN2at14RecordFunction6beforeESt7variantIJSt17basic_string_viewIcSt11char_traitsIcEE"
+			    "St17reference_wrapperIKN3c1014FunctionSchemaEEEEl"),
+		MAY(before_old, "_ZN2at14RecordFunction6beforeEPKcl"),
+		MAY(overload, "_ZNK2at14RecordFunction13overload_nameEv"),
+		MAY(is_async, "_ZNK2at14RecordFunction7isAsyncEv"),
+		MAY(version, "aoti_torch_abi_version"),
+		MAY(dim, "aoti_torch_get_dim"),
+		MAY(sizes, "aoti_torch_get_sizes"),
+		MAY(dtype, "aoti_torch_get_dtype"),
+		MAY(undefined, "_ZN3c1019UndefinedTensorImpl10_singletonE"),
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		void *p = symbol(library, all[i].name);
+
+		if (!p && all[i].missing)
+			return all[i].missing;
+		memcpy((char *)t + all[i].at, &p, sizeof p);
+	}
+	if (!t->before && !t->before_old)
+		return "_ZN2at14RecordFunction6before";
+	return NULL;
+}
+
+static void try_and_observe(const char *path)
+{
+	static struct torch torch;
+	void *library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+	const char *missing, *wrong;
+
+	if (!library) {         /* it is just being loaded, or gone */
+		dlerror();
+		__atomic_store_n(&taken, false, __ATOMIC_RELEASE);
+		return;
+	}
+	missing = torch_bind(&torch, library);
+	wrong = missing ? NULL : torch_try(&torch);
+	if (missing)
+		health_note(HEALTH_torch_refused, "it has no %.80s", missing);
+	else if (wrong)
+		health_note(HEALTH_torch_refused, "%.90s", wrong);
+	else
+		torch_observe(&torch, session_file(WIRE_TORCH_OPS), session_file(WIRE_TORCH_SHAPES));
+}
+
+/* Of the objects that are there, with what is at this address among them. */
+static void look_at(const void *dso)
+{
+	struct seen seen = { .address = (uintptr_t)dso };
+	int saved = errno;
+
+	dl_iterate_phdr(see, &seen);
+	if (seen.path && (!dso || seen.needs) && !__atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL)) {
+		strncpy(first, seen.path, sizeof first - 1);
+		try_and_observe(first);
+	}
+	if (seen.n > 1 && __atomic_exchange_n(&wanted, false, __ATOMIC_ACQ_REL))
+		health_note(HEALTH_torch_second, "%.90s", first);
+	errno = saved;
+}
+
+void torch_look(void)
+{
+	if (__atomic_load_n(&wanted, __ATOMIC_ACQUIRE))
+		look_at(NULL);
+}
+
+void torch_look_after(const void *dso)
+{
+	if (dso && __atomic_load_n(&wanted, __ATOMIC_ACQUIRE))
+		look_at(dso);
+}
+
+static void init(void)
+{
+	wanted = session_file(WIRE_TORCH);
+	torch_look();
+}
+
+const struct module torch_module = { .init = init };
