@@ -6,7 +6,6 @@
 #include "cli/analyze/report.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/analyze/stats.h"
-#include "cli/model/join.h"
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
 #include "cli/model/torch_costs.h"
@@ -131,25 +130,26 @@ static int link(struct work *w, size_t i, uint32_t forward)
 /* The text of the stack that each range was begun with. */
 static int find_stacks(struct work *w, const struct report_choice *choice)
 {
-	const uint64_t *range = MODEL_U64(w->m, range_stack, range);
-	const uint32_t *stack = MODEL_U32(w->m, range_stack, stack), *process = model_row_process(w->m, ROW_range_stack);
+	uint32_t *stack_of = model_range_stacks(w->m);
 	struct stack_text text;
-	int rc = range && stack && process && model_stacks(w->m) ? stack_text_begin(&text, w->m) : -1;
+	int rc = stack_of && model_stacks(w->m) ? stack_text_begin(&text, w->m) : -1;
 
-	if (rc < 0)
+	if (rc < 0) {
+		free(stack_of);
 		return -1;
-	for (size_t i = 0, n = model_rows(w->m, ROW_range_stack); i < n && rc == 0; i++) {
-		size_t row = model_range_of(w->m, process[i], range[i]);
-		uint32_t at = row == NO_ROW ? NO_TORCH : w->torch->at[row], of = model_stack(w->m, process[i], stack[i]), id;
+	}
+	for (size_t i = 0; i < w->torch->n && rc == 0; i++) {
+		uint32_t stack = stack_of[w->torch->list[i].row], id;
 
-		if (at == NO_TORCH || of == NO_STACK)
+		if (stack == NO_STACK)
 			continue;
-		id = model_intern(w->m, stack_text(&text, of, choice->by, choice->group));
+		id = model_intern(w->m, stack_text(&text, stack, choice->by, choice->group));
 		rc = id == MAP_NONE ? -1 : 0;
-		w->text_of[at] = id;
+		w->text_of[i] = id;
 		w->stacks++;
 	}
 	stack_text_end(&text);
+	free(stack_of);
 	return rc;
 }
 

@@ -11,7 +11,7 @@
 
 struct export;
 
-enum track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_WAITS, TRACK_OVERHEAD, TRACK_UNIFIED };
+enum track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_WAITS, TRACK_OVERHEAD, TRACK_UNIFIED, TRACK_RANGES };
 
 /* A line of the picture: slices on it lie beside or inside each other, never across. */
 struct track {
@@ -22,6 +22,7 @@ struct track {
 	uint32_t sampled;               /* of a thread: its samples, and its kernel thread id; 0: none of these */
 	bool steps;                     /* of a process: its steps, where they are no ranges of a thread */
 	uint32_t lane;                  /* 0, or the n-th track for what overlaps on the stream */
+	uint32_t first;                 /* of a stream: position of its lane 0 */
 	uint32_t pid, tid;              /* as written: unique in the file */
 	uint32_t gpu;                   /* of a stream: the device's number as written, its pid */
 	uint32_t next_lane;             /* position of the next lane's track; 0: none */
@@ -68,6 +69,8 @@ struct exporter {
 	void (*mark)(struct export *x, const struct host_slice *s);
 	void (*step)(struct export *x, const struct host_slice *s, uint64_t number);
 	void (*gpu)(struct export *x, const struct gpu_slice *s);
+	/* What a user scope of PyTorch's had run on a stream: kind is ROW_range, row the scope's, external its id. */
+	void (*projection)(struct export *x, const struct gpu_slice *s);
 	/* A transfer of unified memory, or page faults of a GPU. */
 	void (*unified)(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration);
 	void (*frame)(struct export *x, const struct frame_slice *s);

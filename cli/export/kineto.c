@@ -11,6 +11,7 @@
 #include "cli/model/payload.h"
 #include "cli/model/sort.h"
 #include "cli/model/stacks.h"
+#include "cli/model/torch.h"
 
 #include <stdlib.h>
 
@@ -138,6 +139,10 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 
 static void range(struct export *x, const struct host_slice *s)
 {
+	if (kineto_is_torch(x, s->row)) {
+		kineto_torch_range(x, s);
+		return;
+	}
 	kineto_next(x);
 	if (x->tracks[s->track].libraries)
 		out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"cuda_library\", \"name\": ");
@@ -157,8 +162,8 @@ static void interval(struct export *x, const struct host_slice *s)
 	for (int end = 0; end < 2; end++) {
 		kineto_next(x);
 		out_format(x->out,
-			   "{\"ph\": \"%c\", \"cat\": \"nvtx_start_end\", \"id\": %llu, \"name\": ", end ? 'e' : 'b',
-			   (unsigned long long)s->external);
+			   "{\"ph\": \"%c\", \"cat\": \"%s\", \"id\": %llu, \"name\": ", end ? 'e' : 'b',
+			   kineto_is_torch(x, s->row) ? "pytorch_start_end" : "nvtx_start_end", (unsigned long long)s->external);
 		kineto_name(x, PIECE_TEXT, own(x)->range_name[s->row]);
 		kineto_track(x, s->track);
 		kineto_time(x, time_add(s->start, end ? s->duration : 0));
@@ -461,6 +466,8 @@ static int begin(struct export *x)
 		return -1;
 	if (model_has_range_stacks(x->m) && !(k->range_stack = model_range_stacks(x->m)))
 		return -1;
+	if (model_has_torch(x->m) && !(k->torch = model_torch(x->m)))
+		return -1;
 	k->payloads = model_rows(x->m, ROW_payload) != 0;
 	/* The day: ranks of a job share it, and a double holds nanoseconds of a day in microseconds. */
 	k->base = model_start(x->m) - model_start(x->m) % DAY;
@@ -469,7 +476,7 @@ static int begin(struct export *x)
 
 static int end(struct export *x)
 {
-	return kineto_tail(x);
+	return kineto_torch_flows(x) < 0 ? -1 : kineto_tail(x);
 }
 
 static void release(struct export *x)
@@ -499,6 +506,7 @@ const struct exporter export_kineto = {
 	.mark = mark,
 	.step = step,
 	.gpu = gpu,
+	.projection = kineto_projection,
 	.frame = kineto_frame,
 	.overhead = overhead,
 	.unified = unified,

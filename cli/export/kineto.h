@@ -10,7 +10,7 @@ struct piece {
 	size_t len;
 };
 
-enum piece_class { PIECE_KERNEL, PIECE_CALL, PIECE_TEXT, PIECE_COPY, PIECE_CONFIG, PIECE_TRACK, PIECE_CLASSES };
+enum piece_class { PIECE_KERNEL, PIECE_CALL, PIECE_TEXT, PIECE_LIST, PIECE_COPY, PIECE_CONFIG, PIECE_TRACK, PIECE_CLASSES };
 
 struct kineto {
 	int64_t base;                   /* ns that times are counted from */
@@ -22,6 +22,7 @@ struct kineto {
 	char *made;
 	size_t made_len;
 	bool payloads;                  /* there are extended payloads */
+	const struct torch_ranges *torch;       /* NULL: there are none */
 	bool any;                       /* an event was written: the next one needs a comma */
 	/* columns */
 	const uint32_t *call_name, *call_cbid, *call_stack;     /* call_stack NULL: there are no stacks */
@@ -52,6 +53,12 @@ int kineto_tail(struct export *x);
 /* kineto_stacks.c: the argument that tells the stack of a call or of a range's begin; a function of samples. */
 void kineto_call_stack(struct export *x, uint32_t stack);
 void kineto_frame(struct export *x, const struct frame_slice *s);
+
+/* kineto_torch.c: whether a range is PyTorch's; such a range, a scope's work on a stream, arrows from forward to backward. */
+bool kineto_is_torch(struct export *x, size_t row);
+void kineto_torch_range(struct export *x, const struct host_slice *s);
+void kineto_projection(struct export *x, const struct gpu_slice *s);
+int kineto_torch_flows(struct export *x);       /* 0, or -1: out of memory */
 
 /* The separator before an event. */
 static inline void kineto_next(struct export *x)

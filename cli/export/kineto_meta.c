@@ -206,7 +206,7 @@ static const char *stream_name(struct export *x, const struct track *t, char *te
 	if (t->id == STREAM_NONE)
 		return "context (waits)";
 	snprintf(text, size, "stream %u%s%.200s%s%s", t->id, given ? " (" : "", given ? given : "", given ? ")" : "",
-		 t->kind == TRACK_WAITS ? " (waits)" : "");
+		 t->kind == TRACK_WAITS ? " (waits)" : t->kind == TRACK_RANGES ? " (ranges)" : "");
 	return text;
 }
 

@@ -111,6 +111,48 @@ void kineto_name(struct export *x, enum piece_class class, uint32_t id)
 	out_bytes(x->out, piece->text, piece->len);
 }
 
+/* Whether a text is a whole JSON list, as far as a file cannot be broken by it: brackets and quotes are closed in order. */
+static bool is_list(const char *text)
+{
+	unsigned open = 0;
+	bool quoted = false;
+
+	for (const char *p = text; *p; p++) {
+		if ((unsigned char)*p < ' ' || (p > text && !open))
+			return false;
+		if (quoted) {
+			quoted = *p != '"';
+			if (*p == '\\' && !*++p)
+				return false;
+		} else if (*p == '"') {
+			quoted = true;
+		} else if (*p == '[') {
+			open++;
+		} else if (*p == ']') {
+			open--;
+		} else if (!open || !strchr("0123456789.-, ", *p)) {
+			return false;
+		}
+	}
+	return *text && !open && !quoted;
+}
+
+void kineto_list(struct export *x, uint32_t id)
+{
+	const struct piece *piece = piece_get(x, PIECE_LIST, id);
+
+	if (!piece) {
+		const char *text = model_string(x->m, id);
+
+		if (is_list(text))
+			out_text(piece_begin(x), text);
+		else
+			json_string(piece_begin(x), text);
+		piece = piece_end(x, PIECE_LIST, id);
+	}
+	out_bytes(x->out, piece->text, piece->len);
+}
+
 /* "pid": 0, "tid": 7, "ts":  */
 void kineto_track(struct export *x, uint32_t track)
 {

@@ -10,6 +10,9 @@ void kineto_span(struct export *x, int64_t start, int64_t duration);
 /* A text as a JSON string; the name of a kernel or call as printed. */
 void kineto_name(struct export *x, enum piece_class class, uint32_t id);
 
+/* A text that is a JSON list, as it is; another one as a string. */
+void kineto_list(struct export *x, uint32_t id);
+
 /* , "pid": 0, "tid": 7, "ts": */
 void kineto_track(struct export *x, uint32_t track);
 

@@ -10,6 +10,7 @@
 #define STEPS_TID   20000000u
 #define SAMPLES_TID 30000000u
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
+#define RANGES_TID  1500000u    /* ranges of a stream that cross what is on its own track */
 #define UNIFIED_TID 1999990u    /* transfers of unified memory; + 1: page faults */
 #define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
 #define MOST_GPUS   64u         /* host pids below are moved */
@@ -192,7 +193,7 @@ static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t proc
 		.gpu = gpu_of(x, process, device),
 	};
 	uint32_t tid = stream == STREAM_NONE ? CONTEXT_TID : kind == TRACK_WAITS ? stream + WAITS_TID :
-		       kind == TRACK_UNIFIED ? stream + UNIFIED_TID : stream;
+		       kind == TRACK_UNIFIED ? stream + UNIFIED_TID : kind == TRACK_RANGES ? stream + RANGES_TID : stream;
 
 	t.pid = kind == TRACK_OVERHEAD ? UINT32_MAX : t.gpu;
 	t.tid = free_tid(x, t.pid, tid + lane * LANE_TID);
@@ -215,12 +216,15 @@ uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t proces
 		return 0;
 	}
 	at = *place - 1;
-	if (new)
+	if (new) {
 		new_stream(x, kind, process, device, stream, 0);
+		x->tracks[at].first = at;
+	}
 	while (!x->oom && x->tracks[at].end > start) {
 		if (!x->tracks[at].next_lane) {
 			uint32_t lane = new_stream(x, kind, process, device, stream, x->tracks[at].lane + 1);
 
+			x->tracks[lane].first = x->tracks[at].first;
 			x->tracks[at].next_lane = lane;
 		}
 		at = x->tracks[at].next_lane;

@@ -1,5 +1,6 @@
 /* The one walk through a trace that serves all formats. */
 #include "cli/export/export.h"
+#include "cli/export/projections.h"
 #include "cli/model/gpu.h"
 #include "cli/model/join.h"
 #include "cli/model/libraries.h"
@@ -198,6 +199,7 @@ struct gpu_columns {
 struct gpu_walk {
 	struct gpu_columns kernels, copies, sets, graphs, waits;
 	const struct calls *calls;
+	struct projections projections;
 	uint8_t *used;                  /* by API row: its correlation id is the id of a flow already */
 };
 
@@ -259,6 +261,8 @@ static void put_gpu(struct export *x, struct gpu_walk *g, const struct gpu_colum
 		return;
 	x->format->gpu(x, &s);
 	x->events++;
+	if (s.launched)
+		projections_see(&g->projections, &s, process, g->calls->range[model_api_of(x->m, process, c->corr[row])]);
 }
 
 static int walk_waits(struct export *x, struct gpu_walk *g)
@@ -293,7 +297,7 @@ static int walk_gpu(struct export *x, const struct calls *calls)
 	size_t n = 0;
 	int rc = -1;
 
-	if (!g.used || !gpu_read(x, &g))
+	if (!g.used || !gpu_read(x, &g) || projections_begin(&g.projections, x) < 0)
 		goto out;
 	order = model_gpu_order(x->m, &n);
 	if (!order)
@@ -301,6 +305,8 @@ static int walk_gpu(struct export *x, const struct calls *calls)
 	for (size_t i = 0; i < n && !x->oom; i++, advance(x))
 		put_gpu(x, &g, columns_of(&g, order[i].kind), order[i].kind, order[i].row);
 	rc = walk_waits(x, &g);
+	if (projections_end(&g.projections) < 0)
+		rc = -1;
 out:
 	free(order);
 	free(g.used);

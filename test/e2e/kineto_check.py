@@ -41,7 +41,7 @@ def main():
             starts[track].add(ns(e["ts"]))
             count[e["cat"]] += 1
             external = e["args"].get("External id")
-            if e["cat"] == "user_annotation":
+            if e["cat"] in ("user_annotation", "cpu_op"):
                 assert external
                 own.append(external)
                 count["steps"] += e["name"].startswith("ProfilerStep#")
@@ -50,7 +50,7 @@ def main():
             if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
                 assert e["args"]["device"] == e["pid"] and "stream" in e["args"] and "correlation" in e["args"]
         elif e["ph"] in "sf":
-            flows[e["id"]].append((e["ph"], track, ns(e["ts"])))
+            flows[e["name"], e["id"]].append((e["ph"], track, ns(e["ts"])))
         elif e["ph"] == "b":
             own.append(e["id"])
             count["interval"] += 1

@@ -1,11 +1,13 @@
-/* Operators: formulas for floating point operations, and what the report adds up over a small trace. */
+/* Operators: formulas for floating point operations; what the reports add up over a small trace, and what Kineto's file has of it. */
 #include "cli/model/flops.h"
 
+#include "cli/export/export.h"
 #include "cli/model/torch.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 #include "trace/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +163,51 @@ TEST(an_autograd_node_belongs_to_the_last_operator_with_its_sequence_number)
 	CHECK_EQ(t->list[2].parent, 1);
 	CHECK_EQ(t->list[3].parent, NO_TORCH);
 	free(forwards);
+	model_close(m);
+	unmake(&k);
+}
+
+/* ---- the export ---- */
+
+static void check_line(const char *text, const char *want)
+{
+	if (!CHECK(strstr(text, want) != NULL))
+		fprintf(stderr, "missing: %s\n", want);
+}
+
+TEST(kineto_files_have_operators_their_numbers_arrows_and_scopes_on_streams)
+{
+	struct making k;
+	struct model *m = make_ops(&k, true);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *file = open_memstream(&text, &n);
+	struct out out;
+	struct export x = { .format = &export_kineto, .m = m, .out = &out, .title = "x.json" };
+
+	CHECK_EQ(out_init(&out, file), 0);
+	CHECK_EQ(export_walk(&x), 0);
+	export_release(&x);
+	CHECK_EQ(out_finish(&out), 0);
+	fclose(file);
+	check_line(text, "\"cat\": \"user_annotation\", \"name\": \"forward\", \"pid\": 100, \"tid\": 100, \"ts\": 80000000000.000, "
+		   "\"dur\": 1.000, \"args\": {\"External id\": 1}}");
+	check_line(text, "\"cat\": \"cpu_op\", \"name\": \"aten::addmm\", \"pid\": 100, \"tid\": 100, \"ts\": 80000000000.200, \"dur\": 0.500, "
+		   "\"args\": {\"External id\": 3, \"Record function id\": 0, \"Sequence number\": 7, \"Fwd thread id\": 0, "
+		   "\"Input Dims\": [[4], [8, 16], [16, 4], [], []]}}");
+	check_line(text, "\"cat\": \"cpu_op\", \"name\": \"AddmmBackward0\", \"pid\": 100, \"tid\": 100, \"ts\": 80000000002.100, "
+		   "\"dur\": 0.300, \"args\": {\"External id\": 5, \"Record function id\": 0, \"Sequence number\": 7, "
+		   "\"Fwd thread id\": 1}}");
+	check_line(text, "{\"ph\": \"s\", \"id\": 1, \"pid\": 100, \"tid\": 100, \"ts\": 80000000000.200, \"cat\": \"fwdbwd\", "
+		   "\"name\": \"fwdbwd\"}");
+	check_line(text, "{\"ph\": \"f\", \"bp\": \"e\", \"id\": 1, \"pid\": 100, \"tid\": 100, \"ts\": 80000000002.100, "
+		   "\"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"}");
+	/* From the begin of the first to the end of the last kernel that was launched in it. */
+	check_line(text, "\"cat\": \"gpu_user_annotation\", \"name\": \"forward\", \"pid\": 0, \"tid\": 7, \"ts\": 80000000005.000, "
+		   "\"dur\": 0.110, \"args\": {\"External id\": 1}}");
+	check_line(text, "\"cat\": \"kernel\", \"name\": \"gemm(float*, float*, float*)\", \"pid\": 0, \"tid\": 7, \"ts\": 80000000005.200, "
+		   "\"dur\": 0.200, \"args\": {\"External id\": 6, ");
+	free(text);
 	model_close(m);
 	unmake(&k);
 }
