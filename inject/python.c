@@ -312,20 +312,19 @@ static void say_why(void)
 			    python.why_off);
 }
 
-#define LOOK_EVERY 256u         /* a look where nothing was loaded costs 10 ns */
+void python_look(void)
+{
+	if (__atomic_load_n(&python.phase, __ATOMIC_ACQUIRE) == PY_NONE)
+		look(NULL, 0);
+}
 
 bool python_ready(void)
 {
-	static uint32_t calls;
 	uint32_t phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
 	uint64_t state;
 
 	if (likely(phase == PY_ON))
 		return true;
-	if (phase == PY_NONE && __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) % LOOK_EVERY == 0) {
-		look(NULL, 0);
-		phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
-	}
 	if (phase == PY_FOUND) {
 		state = python_thread_state();
 		if (state && verify(state))

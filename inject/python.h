@@ -31,14 +31,20 @@ struct py_image {
 };
 
 /*
- * Can Python frames be had on this thread now?  Looks for an interpreter when objects were loaded since, and says in health why one
- * that is there cannot be walked.  Not in a signal handler, not while a row is reserved.
+ * Looks for an interpreter, as long as none was found, where objects were loaded since the last look (else it costs 10 ns).  Takes the
+ * loader's short lock, which a callback of dl_iterate_phdr() may hold for as long as it likes: not where the program waits for us.
+ */
+void python_look(void);
+
+/*
+ * Can Python frames be had on this thread now?  Says in health why an interpreter that was found cannot be walked.  Not in a signal
+ * handler, not while a row is reserved.
  */
 bool python_ready(void);
 
 /*
- * The same in a signal handler, which looks at the objects that these addresses of the interrupted stack lie in, and no further.  True: there
- * was no interpreter so far.
+ * Looks at the objects that these addresses lie in, and no further; without any lock, also in a signal handler.  True: there was no
+ * interpreter so far.
  */
 bool python_met(const uint64_t *pcs, uint32_t n);
 

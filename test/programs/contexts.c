@@ -3,64 +3,15 @@
  * one is destroyed with work in flight, and the primary context is reset and used again.  Driver API alone.  Prints how many kernels
  * there are in all, and how many contexts.
  */
-#include <cuda.h>
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-
+#define PROGRAM "contexts"
 #define NEEDS(X)                                                                                                 \
 	X(cuInit) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxReset_v2)        \
 	X(cuCtxSetCurrent) X(cuCtxDestroy_v2) X(cuModuleLoadData) X(cuModuleGetFunction) X(cuStreamCreate)            \
 	X(cuLaunchKernel) X(cuCtxSynchronize)
 
-#define X(fn) static __typeof__(fn) *p_##fn;
-NEEDS(X)
-#undef X
+#include "test/programs/driver.h"
+
 static CUresult (*create)(CUcontext *ctx, unsigned int flags, CUdevice dev);     /* cuCtxCreate_v2, of every driver */
-
-/* As in driver_api.c. */
-static const char ptx[] =
-	".version 6.0\n.target sm_60\n.address_size 64\n"
-	".visible .entry spin_ptx(.param .u64 spin_ns)\n"
-	"{\n"
-	"	.reg .u64 %t<5>;\n	.reg .u32 %n;\n	.reg .pred %p<3>;\n"
-	"	ld.param.u64 %t0, [spin_ns];\n"
-	"	mov.u64 %t1, %globaltimer;\n"
-	"	mov.u32 %n, 0;\n"
-	"again:\n"
-	"	mov.u64 %t2, %globaltimer;\n"
-	"	sub.u64 %t3, %t2, %t1;\n"
-	"	add.u32 %n, %n, 1;\n"
-	"	setp.lt.u64 %p0, %t3, %t0;\n"
-	"	setp.lt.u32 %p1, %n, 16777216;\n"
-	"	and.pred %p2, %p0, %p1;\n"
-	"	@%p2 bra again;\n"
-	"	ret;\n"
-	"}\n";
-
-static void must(CUresult rc, const char *what)
-{
-	if (rc) {
-		fprintf(stderr, "contexts: %s: CUDA error %d\n", what, rc);
-		exit(1);
-	}
-}
-
-#define DO(fn, ...) must(p_##fn(__VA_ARGS__), #fn)
-
-static void bind(void)
-{
-	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
-
-	if (!lib) {
-		fprintf(stderr, "contexts: %s\n", dlerror());
-		exit(1);
-	}
-#define X(fn) *(void **)&p_##fn = dlsym(lib, #fn);
-	NEEDS(X)
-#undef X
-	*(void **)&create = dlsym(lib, "cuCtxCreate_v2");
-}
 
 /* n kernels in the current context, half of them in its default stream, half in one of its own. */
 static void work(int n, unsigned long long ns)
@@ -83,7 +34,7 @@ int main(void)
 	CUdevice dev, next;
 	int devices, kernels = 0, contexts = 4;
 
-	bind();
+	*(void **)&create = dlsym(bind(), "cuCtxCreate_v2");
 	DO(cuInit, 0);
 	DO(cuDeviceGetCount, &devices);
 	DO(cuDeviceGet, &dev, 0);

@@ -11,7 +11,7 @@ SIM_CUPTI  := cupti cupti_activity cupti_clock records buffers replay
 SIM_LIBS   := $(B)/sim/libcuda.so.1 $(B)/sim/libcudart.so.13 $(B)/sim/libcupti.so.13
 
 CUDA_PROGRAMS := $(patsubst test/programs/%.cu,$(B)/test/programs/%,$(wildcard test/programs/*.cu))
-DRIVER_ONLY   := $(addprefix $(B)/test/programs/,driver_api module_names rough_cuda contexts call_chain)
+DRIVER_ONLY   := $(addprefix $(B)/test/programs/,driver_api module_names rough_cuda contexts call_chain stack_locks)
 CUDA_C        := $(DRIVER_ONLY) $(B)/test/programs/libnvtx_shim.so
 CUDA_C        += $(B)/test/programs/kineto_client $(B)/test/programs/libkineto_client.so
 
@@ -54,6 +54,8 @@ endif
 $(B)/test/programs/%: test/programs/%.cu test/programs/spin.cuh
 	@mkdir -p $(@D); echo "  NVCC  $<"
 	$(Q)$(NVCC) -O2 -cudart shared -I$(CUDA)/include -o $@ $<
+
+$(B)/test/programs/stack_locks: SIM_FLAGS += -rdynamic
 
 $(DRIVER_ONLY): $(B)/test/programs/%: test/programs/%.c
 	@mkdir -p $(@D) $(B)/sim-obj; echo "  CC    $<"

@@ -65,8 +65,7 @@ int pywalk_start(void)
 
 int pywalk_ready(void)
 {
-	for (int i = 0; i < 1024 && !python_ready(); i++)
-		;
+	python_look();
 	return python_ready();
 }
 
