@@ -1,9 +1,12 @@
 #!/bin/sh
-# Call stacks of a Python program's CUDA calls: Python frames in the interpreter's place, native ones between; the judge is traceback.
+# Call stacks of a Python program's CUDA calls and NVTX ranges: Python frames in the interpreter's place, native ones between; the judge is
+# traceback.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 LIMIT=200
 
-# said PYTHON OPTION...: of each synchronisation, what the trace says in ./got (as python_stacks.py does) and what Python said in ./want.
+# said PYTHON OPTION...: of each synchronisation, what the trace says in ./got (as python_stacks.py does) and what Python said in ./want;
+# with SHIM=libnvtx_shim.so of each range.
 setup='
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	. "$GPROF_TOP/test/e2e/pythons.sh"
@@ -12,9 +15,9 @@ setup='
 		python=$1
 		shift
 		rm -f t.gtrace
-		gprof-run -q -f -o t -t cuda --resolve-symbols=false "$@" -- "$python" "$GPROF_TOP/test/programs/python_stacks.py" libcuda.so.1 >out 2>err || fail "$python: $(cat err)"
+		gprof-run -q -f -o t --resolve-symbols=false "$@" -- "$python" "$GPROF_TOP/test/programs/python_stacks.py" libcuda.so.1 ${SHIM-} >out 2>err || fail "$python: $(cat err)"
 		"$P/stack_rows" t.gtrace >raw
-		sed -n "s/^api cuCtxSynchronize //p" raw | python3 -c "
+		sed -n "s/^\(api cuCtxSynchronize\|range here\) //p" raw | python3 -c "
 import sys
 for line in sys.stdin:
     words = [w.rpartition(\":\")[0] or \"native\" for w in line.split()[2:]]
@@ -62,4 +65,18 @@ it 'has Python frames alone with --backtrace=none, and none with --python-backtr
 		is 0 "$(rows code)" "code objects with $off"
 		is 0 "$(grep "^api cuCtxSynchronize" raw | grep -vc "^api cuCtxSynchronize [15] ")" "stacks with other than native frames"
 	done
+'
+
+it 'says which Python lines begin NVTX ranges, in each CPython' "$setup"'
+	SHIM=$P/libnvtx_shim.so
+	need "$SHIM" "test programs are not built (no NVTX headers)"
+	for python in $(pythons 8); do
+		said "$python" --nvtx-backtrace --backtrace-depth=128
+		diff want got >wrong || fail "$python: $(head -n 6 wrong)"
+		is 0 "$(grep "^range here" raw | grep -vc "^range here 3 ")" "stacks that are not complete under $python"
+		gprof-trace report -r range_sites t.gtrace >sites
+		grep -q ":here .* sync (.*python_stacks.py:" sites || fail "$python: $(cat sites)"
+	done
+	said "$python" --nvtx-backtrace --backtrace-depth=128 --python-backtrace=none
+	is 0 "$(rows code)" "code objects with --python-backtrace=none"
 '

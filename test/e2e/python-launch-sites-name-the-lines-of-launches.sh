@@ -1,5 +1,6 @@
 #!/bin/sh
 # A Python program on the simulated GPU: each launch and copy is given the lines that it comes from.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 ready='

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Call stacks of CUDA calls and NVTX ranges: a program whose places are known, on the simulated GPU; names by nm.
+# also on the pipe
 . "$(dirname "$0")/lib.sh"
 
 # said OPTION...: the program under gprof-run; its calls with the names of functions in ./said.

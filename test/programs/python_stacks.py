@@ -1,4 +1,5 @@
-"""Calls CUDA in many shapes of calls, and says where from: python_stacks.py LIBCUDA
+"""Calls CUDA in many shapes of calls, and says where from: python_stacks.py LIBCUDA [NVTX_SHIM]; with the shim it begins NVTX ranges
+instead.
 
 A line for each call, innermost first: LINE:FUNCTION of the Python frames, and "native" where a function outside of the interpreter, as
 ctypes has some, called back into Python or was called from it.
@@ -10,6 +11,10 @@ import threading
 import traceback
 
 cuda = ctypes.CDLL(sys.argv[1])
+call, after = cuda.cuCtxSynchronize, int
+if len(sys.argv) > 2:
+    shim = ctypes.CDLL(sys.argv[2])
+    call, after = functools.partial(shim.nvtx_push, b"here"), shim.nvtx_pop
 DONE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
 COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 libc = ctypes.CDLL(None)
@@ -34,7 +39,8 @@ def look():
 
 
 def sync():
-    said, _ = look(), cuda.cuCtxSynchronize()  # one line
+    said, _ = look(), call()  # one line
+    after()
     with lock:
         print(said, flush=True)
     return 1
