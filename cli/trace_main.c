@@ -5,6 +5,7 @@
 #include "trace/version.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -152,5 +153,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	signal(SIGXFSZ, SIG_IGN);       /* a file that may not grow is an error of write() then, which is told */
 	return stdout_arrived(dispatch(argc, argv));
 }

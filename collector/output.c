@@ -35,6 +35,7 @@ static enum output_level level_that_drops(unsigned kind)
 	case ROW_api: case ROW_kernel: case ROW_memcpy: case ROW_memset: case ROW_sync: case ROW_mark:
 	case ROW_overhead: case ROW_graph: case ROW_memory: case ROW_mempool:
 	case ROW_event_record: case ROW_event_elapsed: case ROW_jit: case ROW_module: case ROW_unified:
+	case ROW_sample:
 		return OUTPUT_NO_DETAIL;
 	case ROW_process: case ROW_attribute: case ROW_health: case ROW_drop: case ROW_clock: case ROW_cost:
 		return OUTPUT_SESSION + 1;
@@ -51,7 +52,7 @@ static void give_up(struct output *o, enum output_level level, unsigned reason, 
 	o->level = level;
 	troubles_add(o->troubles, reason, 1, clocks_now(CLOCK_MONO), "%s", why);
 	fail("%s: %s are counted from now on, not written: %s", o->path,
-	     level == OUTPUT_NO_DETAIL ? "API calls, GPU rows and marks" : "ranges and names, too,", why);
+	     level == OUTPUT_NO_DETAIL ? "API calls, GPU rows, marks and samples" : "ranges and names, too,", why);
 }
 
 /*

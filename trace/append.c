@@ -54,11 +54,35 @@ static void trim(int fd)
 		return;         /* then they stay: the file is whole all the same */
 }
 
+/* Index and footer as they were. */
+struct old_end {
+	uint64_t at;
+	size_t n;
+	char *bytes;
+};
+
+static int keep_end(struct old_end *end, const struct trace *t, int fd, uint64_t at, struct trace_error *err)
+{
+	*end = (struct old_end){ .at = at, .n = t->size - at, .bytes = malloc(t->size - at + 1) };
+	if (end->bytes && pread(fd, end->bytes, end->n, (off_t)at) == (ssize_t)end->n)
+		return 0;
+	return trace_fail(err, at, "cannot write '%s': %s", t->path, end->bytes ? "it cannot be read" : "out of memory");
+}
+
+/* There was room for it before, and nothing stands behind it now. */
+static int put_back(const struct old_end *end, int fd)
+{
+	if (lock(fd) < 0 || ftruncate(fd, (off_t)end->at) < 0)
+		return -1;
+	return pwrite(fd, end->bytes, end->n, (off_t)end->at) == (ssize_t)end->n ? 0 : -1;
+}
+
 int trace_append(const struct trace *t, int fd, uint64_t room,
 		 int (*write)(struct writer *w, void *arg, struct trace_error *err), void *arg, struct trace_error *err)
 {
 	size_t n = t->n_chunks;
 	struct index_entry *entries = malloc((n + 1) * sizeof *entries);
+	struct old_end end = { 0 };
 	struct file_footer foot;
 	struct writer *w = NULL;
 	int rc = -1, own;
@@ -74,7 +98,7 @@ int trace_append(const struct trace *t, int fd, uint64_t room,
 	for (size_t i = 0; i < n; i++)
 		entries[i] = (struct index_entry){ t->chunks[i].offset, t->chunks[i].head };
 	room += (n + 1024) * sizeof *entries;
-	if (set_aside(t, fd, foot.index, room, err) < 0)
+	if (keep_end(&end, t, fd, foot.index, err) < 0 || set_aside(t, fd, foot.index, room, err) < 0)
 		goto out;
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	if (own >= 0)
@@ -86,8 +110,11 @@ int trace_append(const struct trace *t, int fd, uint64_t room,
 	rc = write(w, arg, err);
 	if (writer_finish(w, err) < 0)
 		rc = -1;
+	if (rc < 0)
+		put_back(&end, fd);     /* failing that, it is like one whose recording was cut off */
 	trim(fd);
 out:
+	free(end.bytes);
 	free(entries);
 	close(fd);
 	return rc;

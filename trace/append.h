@@ -17,9 +17,8 @@ int trace_open_to_append(const char *path, struct trace_error *err);
  * write() puts chunks behind those of the trace, by writer_rows(); `room` bytes at most.  t: the same file, opened
  * after the descriptor; it is not valid any more afterwards.  Closes fd.
  *
- * Where the disk has not that room, nothing is changed.  A crash on the way leaves a file without index, to be read,
- * or recovered, as one whose recording was cut off.  When write() returns -1, what it wrote stays, with an index.  0,
- * or -1.
+ * 0, or -1: the file is as it was (unless it could not be written at all any more).  A crash on the way leaves a file
+ * without index, to be read, or recovered, as one whose recording was cut off.
  */
 int trace_append(const struct trace *t, int fd, uint64_t room,
 		 int (*write)(struct writer *w, void *arg, struct trace_error *err), void *arg, struct trace_error *err);

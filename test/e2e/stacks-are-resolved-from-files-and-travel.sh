@@ -233,3 +233,91 @@ it 'the collector resolves a trace with stacks when its session ends, unless tol
 	symbols
 	[ ! -s symbols ] || fail "it was resolved: $(cat symbols)"
 '
+
+# many: ./run.gtrace, a trace of hundreds of functions that have lines, and ./before, all that is recorded in it.
+MANY=$PROGRAM'
+need nm
+need readelf
+recorded() { gprof-trace dump "$1" 2>dumped | grep -v "^symbol \|^source \|^string "; }
+many() {
+	{
+		for i in $(seq 400); do echo "int function_number_$i(int a) { return a * $i; }"; done
+		echo "int main(void) { return 0; }"
+	} >many.c
+	cc -g -Wl,--build-id=sha1 -no-pie -o many many.c
+	{
+		echo "image 0 400000 900000 $(id_of many) $PWD/many"
+		nm many | sed -n "s/^0*\([0-9a-f]*\) T function_number.*/native \1/p"
+	} >said
+	"$write" run.gtrace <said
+	recorded run.gtrace >before
+	cp run.gtrace as-recorded
+}
+'
+
+it 'a resolve that is killed at any moment costs nothing that was recorded' "$MANY"'
+	many
+	cat >kill.c <<-END
+	#include <dlfcn.h>
+	#include <signal.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+	ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+	{
+		static int calls;
+		ssize_t (*next)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+		int last = ++calls == atoi(getenv("KILL_AT"));
+		ssize_t got = next(fd, p, last ? n / 2 : n, at);
+		if (last)
+			raise(SIGKILL);
+		return got;
+	}
+	ssize_t pwrite64(int fd, const void *p, size_t n, off_t at) { return pwrite(fd, p, n, at); }
+	END
+	cc -D_GNU_SOURCE -shared -fPIC -o kill.so kill.c -ldl
+	resolve
+	symbols
+	says "0 function_number_400" symbols
+	mv symbols want
+	killed=0
+	for at in $(seq 40); do
+		cp as-recorded run.gtrace
+		status=0
+		KILL_AT=$at LD_PRELOAD=$PWD/kill.so gprof-trace resolve run.gtrace >summary 2>&1 || status=$?
+		[ "$status" -eq 137 ] || break
+		killed=$((killed + 1))
+		recorded run.gtrace >after
+		same before after
+		gprof-trace recover run.gtrace >summary 2>&1
+		recorded run.gtrace >after
+		same before after
+		resolve
+		symbols
+		same want symbols
+	done
+	is 0 "$status"
+	[ "$killed" -ge 3 ] || fail "it was killed $killed times"
+'
+
+it 'a trace that may not grow, or whose disk is full, stays as it was' "$MANY"'
+	many
+	(
+		ulimit -f $(($(wc -c <run.gtrace) / 512 + 1))
+		exits 1 gprof-trace resolve run.gtrace 2>err
+	)
+	says "cannot write the trace: File too large" err
+	cmp as-recorded run.gtrace
+	resolve
+	says "new: 400 addresses" summary
+	need unshare
+	unshare -m true 2>/dev/null || skip "no file system may be mounted here"
+	mkdir disk
+	unshare -m sh -euc "
+		mount -t tmpfs -o size=64k none disk || exit 77
+		cp as-recorded disk/run.gtrace
+		head -c 1000000 /dev/zero >disk/rest 2>/dev/null || :
+		gprof-trace resolve disk/run.gtrace 2>err && exit 1
+		cmp as-recorded disk/run.gtrace
+	"
+	says "No space left" err
+'
