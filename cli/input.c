@@ -1,15 +1,20 @@
 #include "cli/input.h"
 
 #include "cli/fail.h"
+#include "cli/import/import.h"
 #include "cli/model/model.h"
 #include "trace/error.h"
 #include "trace/reader.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SUFFIX ".gtrace"
 #define LINES_OF_DAMAGE 5
@@ -66,23 +71,175 @@ const char *input_named(const char *name, char *buf, size_t size)
 	return name;
 }
 
-const char *input_path(int argc, char **argv, char *buf, size_t size)
+/* ---- traces of other profilers ---- */
+
+#define MOST_FILES 4096u
+
+/* What input_path() was given, where it is more than a trace of ours: files to be imported together. */
+static struct foreign {
+	char **paths;
+	size_t n;
+	const char *name;               /* what they are called together */
+} foreign;
+
+static int add_foreign(const char *folder, const char *name)
 {
-	if (argc > 1) {
-		fail("one trace at a time, not '%s' and '%s'", argv[0], argv[1]);
-		return NULL;
+	char **paths = realloc(foreign.paths, (foreign.n + 1) * sizeof *paths), *path;
+
+	if (!paths)
+		return fail("out of memory");
+	foreign.paths = paths;
+	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
+		return fail("out of memory");
+	paths[foreign.n++] = path;
+	return 0;
+}
+
+static bool named_as_trace(const char *name)
+{
+	static const char *const ends[] = { ".json", ".json.gz", ".json.zst", ".gz", ".zst" };
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t n = strlen(name), end = strlen(ends[i]);
+
+		if (n > end && strcmp(name + n - end, ends[i]) == 0)
+			return *name != '.';
 	}
-	return argc ? input_named(argv[0], buf, size) : newest(buf, size);
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int add_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+	size_t before = foreign.n;
+	struct dirent *e;
+	int rc = 0;
+
+	if (!folder)
+		return fail_errno("cannot read '%s'", path);
+	while (rc == 0 && (e = readdir(folder)))
+		if (named_as_trace(e->d_name))
+			rc = foreign.n < MOST_FILES ? add_foreign(path, e->d_name) :
+			     fail("'%s' has more than %u traces", path, MOST_FILES);
+	closedir(folder);
+	if (rc == 0 && foreign.n == before)
+		rc = fail("'%s' is a folder without *.json, *.json.gz or *.json.zst; name a trace", path);
+	if (rc == 0)
+		qsort(foreign.paths + before, foreign.n - before, sizeof *foreign.paths, by_name);
+	return rc;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+void input_forget(void)
+{
+	for (size_t i = 0; i < foreign.n; i++)
+		free(foreign.paths[i]);
+	free(foreign.paths);
+	foreign = (struct foreign){ 0 };
+}
+
+int input_gather(int argc, char **argv, const char *const **paths, size_t *n)
+{
+	int rc = 0;
+
+	input_forget();
+	for (int i = 0; i < argc && rc == 0; i++)
+		rc = is_folder(argv[i]) ? add_folder(argv[i]) : add_foreign(NULL, argv[i]);
+	*paths = (const char *const *)foreign.paths;
+	*n = foreign.n;
+	return rc;
+}
+
+void input_say_foreign(const struct import *im)
+{
+	for (size_t i = 0; i < im->n; i++)
+		if (*im->files[i].trouble)
+			note("'%s': %s", im->files[i].path, im->files[i].trouble);
+}
+
+/* Into a trace that is in memory alone, and gone with the model. */
+static struct model *import_model(const char *const *paths, size_t n, const char *name)
+{
+	struct import im = { .paths = paths, .n = n, .fast = true, .files = calloc(n, sizeof *im.files) };
+	struct trace_error err = { 0 };
+	struct model *m = NULL;
+	char path[40];
+	int fd = memfd_create("gprof-import", MFD_CLOEXEC), keep = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", keep);
+	if (!im.files || keep < 0) {
+		fail_errno("cannot read '%s'", name);
+		if (fd >= 0)
+			close(fd);
+	} else if (import_files(&im, fd, &err) == 0) {
+		input_say_foreign(&im);
+		m = model_open(path, &err);
+	}
+	if (keep >= 0)
+		close(keep);
+	if (m && model_call(m, name) < 0) {
+		model_close(m);
+		m = NULL;
+		trace_fail(&err, 0, "out of memory");
+	}
+	if (!m && err.text[0])
+		fail("%s", err.text);
+	free(im.files);
+	return m;
 }
 
 struct model *input_open(const char *path)
 {
 	struct trace_error err = { 0 };
-	struct model *m = model_open(path, &err);
+	struct model *m;
 
+	if (foreign.n && foreign.name == path) {
+		m = import_model((const char *const *)foreign.paths, foreign.n, foreign.n == 1 ? foreign.paths[0] : path);
+		input_forget();
+		return m;
+	}
+	if (import_is_foreign(path))
+		return import_model(&path, 1, path);
+	m = model_open(path, &err);
 	if (!m)
 		fail("%s", err.text);
 	return m;
+}
+
+static bool all_foreign(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (!is_folder(argv[i]) && !import_is_foreign(argv[i]))
+			return false;
+	return true;
+}
+
+const char *input_path(int argc, char **argv, char *buf, size_t size)
+{
+	const char *const *paths;
+	size_t n;
+
+	if (argc && (argc > 1 || is_folder(argv[0])) && all_foreign(argc, argv)) {
+		if (input_gather(argc, argv, &paths, &n) < 0)
+			return NULL;
+		return foreign.name = argv[0];
+	}
+	if (argc > 1) {
+		fail("one trace at a time, not '%s' and '%s'", argv[0], argv[1]);
+		return NULL;
+	}
+	return argc ? input_named(argv[0], buf, size) : newest(buf, size);
 }
 
 /* The collector holds a lock on the file while it writes. */

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_check, cmd_recover, cmd_resolve, cmd_dump;
+extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_import, cmd_check, cmd_recover, cmd_resolve, cmd_dump;
 static const struct cmd cmd_help;
 
 static const struct cmd *const cmds[] = {
-	&cmd_report, &cmd_info, &cmd_export, &cmd_check, &cmd_recover, &cmd_resolve,
+	&cmd_report, &cmd_info, &cmd_export, &cmd_import, &cmd_check, &cmd_recover, &cmd_resolve,
 	&cmd_dump, &cmd_help, NULL,
 };
 
@@ -25,6 +25,10 @@ static const struct program program = {
 		"current folder is read, and named.  A trace that is still being written can be read too; so can one "
 		"that was cut\n"
 		"off or is damaged: what cannot be read is named on stderr, everything else is used.\n"
+		"\n"
+		"TRACE can also be a Kineto file, as torch.profiler writes them: NAME.json, NAME.json.gz, NAME.json.zst; or\n"
+		"several, or a folder of them: the ranks of one job.  They are read anew each time, and nothing is left behind;\n"
+		"'gprof-trace import' makes a trace of them.\n"
 		"\n"
 		"A value that the trace cannot know is shown as \"-\" in tables, as nothing in CSV and as null in JSON,\n"
 		"never as 0.\n"
@@ -38,6 +42,8 @@ static const struct program program = {
 		"  gprof-trace report -r cuda_gpu_kern_sum --limit 20 run.gtrace\n"
 		"  gprof-trace report -r cuda_api_sum --format csv -o api.csv run.gtrace\n"
 		"  gprof-trace export run.gtrace\n"
+		"  gprof-trace report old.pt.trace.json.gz\n"
+		"  gprof-trace import rank*.pt.trace.json.gz -o job.gtrace\n"
 		"  gprof-trace dump --kind kernel run.gtrace\n",
 	.cmds = cmds,
 };

@@ -112,6 +112,17 @@ const char *model_path(const struct model *m)
 	return m->trace.path;
 }
 
+int model_call(struct model *m, const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -1;
+	free(m->trace.path);
+	m->trace.path = copy;
+	return 0;
+}
+
 struct trace *model_trace(const struct model *m)
 {
 	return &((struct model *)m)->trace;

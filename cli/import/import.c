@@ -1,0 +1,184 @@
+#include "cli/import/import.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cli/import/kineto.h"
+#include "trace/file.h"
+
+#define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
+
+bool import_is_foreign(const char *path)
+{
+	char head[8];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && (n < (ssize_t)sizeof head || memcmp(head, FILE_MAGIC, sizeof head) != 0);
+}
+
+static void release(struct kineto *k)
+{
+	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
+			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
+			      &k->attributes };
+	struct map *maps[] = { &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains };
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		buf_free(all[i]);
+	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+		map_release(maps[i]);
+	for (struct host *h = k->hosts; h < k->hosts + k->n_hosts; h++) {
+		buf_free(&h->range);
+		buf_free(&h->op);
+		buf_free(&h->api);
+		buf_free(&h->alloc);
+		buf_free(&h->step);
+	}
+	free(k->hosts);
+	free(k->threads);
+	texts_free(&k->texts);
+	free(k);
+}
+
+/* Where times count from, now that the whole file is known. */
+static int find_base(struct kineto *k)
+{
+	int64_t first;
+
+	if (!k->understood) {
+		k->first = k->last = 0;
+		return 0;
+	}
+	if (!k->has_base && k->first >= 0 && k->first < NO_ZERO)
+		k->base = NO_ZERO;
+	if (__builtin_add_overflow(k->first, k->base, &first) || first <= 0)
+		return trace_fail(k->err, 0, "cannot import '%s': its events begin before time zero, at %lld.%03lld us",
+				  k->file->path, (long long)(k->first / 1000), (long long)llabs(k->first % 1000));
+	if (__builtin_add_overflow(k->last, k->base, &first))
+		return trace_fail(k->err, 0, "cannot import '%s': its times are beyond the year 2262", k->file->path);
+	return 0;
+}
+
+/* "3 events of unknown categories (foo), 1 event without a time (event 7)" */
+static void say_trouble(struct kineto *k)
+{
+	static const char *const words[N_IMPORT_COUNTS] = {
+		[COUNT_CUT] = "it ends in the middle", [COUNT_BROKEN] = "parts that are no JSON",
+		[COUNT_CATEGORY] = "events of unknown categories", [COUNT_PHASE] = "events of unknown kinds",
+		[COUNT_TIME] = "events without a time", [COUNT_NEGATIVE] = "negative durations",
+		[COUNT_CROSSING] = "rows that overlap without nesting", [COUNT_VALUE] = "odd arguments",
+		[COUNT_QUOTES] = "quotes not escaped",
+	};
+	char *text = k->file->trouble;
+	size_t size = sizeof k->file->trouble, n = 0;
+
+	for (size_t i = 0; i < N_IMPORT_COUNTS && n < size; i++) {
+		const struct counted *c = &k->counts[i];
+
+		if (!c->count)
+			continue;
+		n += (size_t)snprintf(text + n, size - n, "%s", n ? "; " : "");
+		if (n < size && i != COUNT_CUT)
+			n += (size_t)snprintf(text + n, size - n, "%llu ", (unsigned long long)c->count);
+		if (n < size)
+			n += (size_t)snprintf(text + n, size - n, "%s (%s%s)", words[i],
+					      c->count > 1 ? "first: " : "", c->first);
+	}
+}
+
+static struct kineto *read_one(struct import *im, size_t i, struct trace_error *err)
+{
+	struct kineto *k = calloc(1, sizeof *k);
+
+	if (!k) {
+		trace_fail(err, 0, "out of memory");
+		return NULL;
+	}
+	im->files[i] = (struct import_file){ .path = im->paths[i], .rank = -1, .world = -1 };
+	k->how = im;
+	k->file = &im->files[i];
+	k->first = INT64_MAX;
+	k->last = INT64_MIN;
+	k->err = err;
+	if (kineto_read(k, im->paths[i]) == 0 && find_base(k) == 0 && kineto_nest(k) == 0) {
+		k->file->rows = k->understood;
+		say_trouble(k);
+		return k;
+	}
+	release(k);
+	return NULL;
+}
+
+/* Ranks that cannot be of one job. */
+static int check_ranks(const struct import *im, size_t i, struct trace_error *err)
+{
+	const struct import_file *f = &im->files[i];
+
+	for (size_t j = 0; j < i; j++) {
+		const struct import_file *o = &im->files[j];
+
+		if (f->rank >= 0 && f->rank == o->rank)
+			return trace_fail(err, 0, "'%s' and '%s' are both of rank %lld", o->path, f->path, (long long)f->rank);
+		if ((f->rank >= 0) != (o->rank >= 0))
+			return trace_fail(err, 0, "'%s' is of rank %lld, '%s' of no rank: they are not of one job",
+					  f->rank >= 0 ? f->path : o->path, (long long)(f->rank >= 0 ? f->rank : o->rank),
+					  f->rank >= 0 ? o->path : f->path);
+		if (f->world >= 0 && o->world >= 0 && f->world != o->world)
+			return trace_fail(err, 0, "'%s' is of a job of %lld ranks, '%s' of one of %lld", o->path,
+					  (long long)o->world, f->path, (long long)f->world);
+	}
+	return 0;
+}
+
+static struct writer *begin(struct kineto *k, int fd, struct trace_error *err)
+{
+	struct file_header h = { .start_real = k->first + k->base, .start_mono = k->first + k->base };
+
+	if (getrandom(&h.session, sizeof h.session, 0) != sizeof h.session)
+		h.session = (uint64_t)getpid() << 32 ^ (uint64_t)h.start_real;
+	return writer_new(fd, &h, err);
+}
+
+/* All clocks are one: the file's. */
+static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
+{
+	struct clock_row rows[2] = { { 0, first, first }, { 0, first + 1000000000, first + 1000000000 } };
+
+	return writer_rows(w, 0, 0, record_by_kind(ROW_clock), rows, 2, NULL, 0, err);
+}
+
+int import_files(struct import *im, int fd, struct trace_error *err)
+{
+	struct writer *w = NULL;
+	uint32_t process = 1;
+	int rc = 0;
+
+	for (size_t i = 0; i < im->n && rc == 0; i++) {
+		struct kineto *k = read_one(im, i, err);
+
+		rc = k ? check_ranks(im, i, err) : -1;
+		if (rc == 0 && !w) {
+			w = begin(k, fd, err);
+			fd = -1;
+			rc = w ? put_clock(w, k->first + k->base, err) : -1;
+		}
+		if (rc == 0)
+			rc = kineto_write(k, w, &process);
+		if (k)
+			release(k);
+	}
+	if (w && rc == 0)
+		return writer_finish(w, err);
+	if (w)
+		writer_abandon(w);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}

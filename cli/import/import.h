@@ -1,0 +1,48 @@
+/* Traces of other profilers as our own: Kineto's JSON (torch.profiler, HTA, dynolog), plain or packed. */
+#ifndef IMPORT_IMPORT_H
+#define IMPORT_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/error.h"
+
+/* What of a file was not understood. */
+enum import_count {
+	COUNT_CUT,                      /* the file ends in the middle */
+	COUNT_BROKEN,                   /* events that are no JSON */
+	COUNT_CATEGORY,                 /* of a category that is not known */
+	COUNT_PHASE,                    /* of a kind of event that is not known, or without one */
+	COUNT_TIME,                     /* without a time, or one that is no number */
+	COUNT_NEGATIVE,                 /* with a duration below 0 */
+	COUNT_CROSSING,                 /* host rows that overlap others of their thread without lying inside */
+	COUNT_VALUE,                    /* arguments whose value is not of the kind it should be */
+	COUNT_QUOTES,                   /* quotes that a text should have escaped */
+	N_IMPORT_COUNTS
+};
+
+struct import_file {
+	const char *path;
+	uint64_t bytes, unpacked, events, rows;
+	int64_t rank, world;            /* -1: not said */
+	char trouble[300];              /* what of it was not understood, in a line; "": nothing */
+};
+
+struct import {
+	const char *const *paths;
+	size_t n;
+	bool fast;                      /* the trace is read once, and then gone: it need not be small */
+	struct import_file *files;      /* filled in, n of them */
+};
+
+/*
+ * Writes a new trace to fd, which is closed also where that fails: each file's processes, one file after the other.  0,
+ * or -1: *err says why, with the name of the file that it is about.
+ */
+int import_files(struct import *im, int fd, struct trace_error *err);
+
+/* Whether the file is no trace of ours, and so perhaps one for import_files(). */
+bool import_is_foreign(const char *path);
+
+#endif

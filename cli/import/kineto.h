@@ -1,0 +1,154 @@
+/* What the files kineto_*.c share: one Kineto file on its way to rows.  For nobody else. */
+#ifndef IMPORT_KINETO_H
+#define IMPORT_KINETO_H
+
+#include "cli/import/import.h"
+#include "cli/import/json_scan.h"
+#include "cli/import/texts.h"
+#include "cli/model/map.h"
+#include "trace/buf.h"
+#include "trace/records.h"
+
+/* What an event is, by its category. */
+enum event_class {
+	CLASS_UNKNOWN,                  /* not looked up yet */
+	CLASS_OP, CLASS_ANNOTATION, CLASS_PYTHON, CLASS_RUNTIME, CLASS_DRIVER, CLASS_OTHER_HOST,
+	CLASS_KERNEL, CLASS_MEMCPY, CLASS_MEMSET, CLASS_SYNC, CLASS_OVERHEAD, CLASS_GPU_RANGE,
+	CLASS_SPAN,                     /* the time that the profiler was on */
+};
+
+/* Arguments with a place of their own; kineto_args.def. */
+enum arg_place {
+	ARG_OTHER,                      /* not in the table */
+#define ARG(key, place, doc) place,
+#define SAME(key, place)
+#include "cli/import/kineto_args.def"
+#undef ARG
+#undef SAME
+	N_ARG_PLACES
+};
+
+struct source;
+struct writer;
+
+#define OTHER_ARGS 64u                  /* of one event; more are counted */
+
+struct other_arg {
+	uint32_t key;
+	struct json_value value;
+};
+
+struct event {
+	uint64_t index;
+	const uint8_t *at;              /* its { */
+	char phase;
+	bool has_ts, has_dur, negative, fraction;
+	bool bad_time;                  /* ts or dur is there and no number */
+	int64_t ts, dur;                /* ns, as in the file; dur: 0 where below 0 */
+	int64_t negative_dur;
+	uint32_t name, category;        /* texts */
+	struct json_value pid, tid;
+	uint64_t has;                   /* bits 1 << enum arg_place */
+	struct json_value args[N_ARG_PLACES];
+	struct other_arg others[OTHER_ARGS];
+	unsigned n_others;
+};
+
+/* A process of the file: rows of the host, times as in the file, threads as positions in kineto.threads. */
+struct host {
+	int64_t pid;
+	uint32_t name;                  /* text */
+	uint32_t threads;               /* ordinals given out */
+	struct buf range, op, api, alloc, step;
+	uint64_t gpu_rows;              /* made by its calls */
+};
+
+struct host_thread {
+	uint32_t host, tid, ordinal;
+	uint32_t name;                  /* text */
+	int64_t first;
+};
+
+#define NO_HOST 0xffffffffu             /* of the GPU: goes to the process that used it */
+
+struct kineto {
+	const struct import *how;
+	struct import_file *file;
+	struct scan scan;
+	struct source *source;
+	struct texts texts;
+	uint8_t arg_places[128];        /* by text: the keys of the table were put first */
+	uint32_t n_keys;
+
+	struct host *hosts;
+	size_t n_hosts;
+	struct host_thread *threads;
+	size_t n_threads, cap_threads;
+	struct map thread_of;           /* pid << 32 | tid, mixed with words -> position */
+	int64_t last_pid, last_tid;
+	uint32_t last_thread;
+
+	struct buf kernel, memcpy, memset, sync, overhead, gpu_range;  /* rows of the GPUs */
+	struct buf imported, imported_host;     /* imported_host: u32 of each, a position in hosts or NO_HOST */
+	struct buf args;
+	struct buf config, device, context, stream, domain;
+	struct map configs, contexts, streams, domains;
+	uint32_t python_domain;         /* 0: none yet */
+
+	uint64_t index;                 /* of the next event */
+	uint64_t understood;            /* events that made a row */
+	bool phased;                    /* there was an event with a phase */
+	int64_t base;                   /* ns of the epoch that times count from */
+	bool has_base, fraction;        /* fraction: some time has decimals, or an event has none (HTA's rule) */
+	int64_t first, last;            /* of all events, as in the file */
+	int64_t span_start, span_end;   /* of the profiler's own span; 0, 0: none */
+	struct counted {
+		uint64_t count;
+		char first[160];        /* in words */
+	} counts[N_IMPORT_COUNTS];
+	struct buf attributes;          /* key=value, each with a zero behind it */
+	struct trace_error *err;
+};
+
+static inline const char *kineto_text(const struct kineto *k, uint32_t id)
+{
+	return k->texts.list[id].at;
+}
+
+/* kineto_read.c: everything up to rows with the file's own times.  0 or -1. */
+int kineto_read(struct kineto *k, const char *path);
+
+/* Counts something that was not understood; words for the first. */
+void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* A fact about the trace. */
+void kineto_fact(struct kineto *k, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* kineto_event.c: reads one event.  1; 0: it makes no sense, the scanner stands somewhere in it; -1: the file ends. */
+int event_read(struct kineto *k, struct event *e);
+
+/* kineto_rows.c: rows of one event.  0, or -1: out of memory. */
+int event_rows(struct kineto *k, struct event *e);
+/* The same of one that a GPU did (kineto_gpu.c). */
+void event_gpu(struct kineto *k, const struct event *e, enum event_class class);
+/* Names of processes and threads. */
+void event_names(struct kineto *k, const struct event *e);
+/* A number for a pid or tid: "stream 7" is 7, other words get a number of their own. */
+int64_t kineto_number(struct kineto *k, const struct json_value *v);
+int64_t kineto_whole(const struct event *e, enum arg_place place, int64_t otherwise);
+/* Position of the thread; NO_HOST: out of memory. */
+uint32_t kineto_thread(struct kineto *k, const struct event *e);
+
+/* kineto_defs.c: ids for launch configurations, and rows for what GPU rows name. */
+uint32_t kineto_config_id(struct kineto *k, const struct event *e);
+void kineto_stream(struct kineto *k, const struct event *e, uint32_t device, uint32_t context, uint32_t stream);
+uint32_t kineto_domain(struct kineto *k, const char *name);
+int kineto_device(struct kineto *k);    /* an element of deviceProperties; the scanner is behind its { */
+
+/* kineto_nest.c: what lies inside what: range ids, levels, the ranges of calls.  0 or -1. */
+int kineto_nest(struct kineto *k);
+
+/* kineto_write.c: the rows into the trace. */
+int kineto_write(struct kineto *k, struct writer *w, uint32_t *next_process);
+
+#endif

@@ -1,0 +1,353 @@
+/* A Kineto file from its first byte to its last: what stands around the events, and what is done where it is broken. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/import/kineto.h"
+#include "cli/import/source.h"
+
+#define RESYNC_KEYS 6
+
+void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...)
+{
+	struct counted *c = &k->counts[what];
+	va_list ap;
+
+	if (c->count++)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(c->first, sizeof c->first, fmt, ap);
+	va_end(ap);
+}
+
+void kineto_fact(struct kineto *k, const char *key, const char *fmt, ...)
+{
+	char value[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof value, fmt, ap);
+	va_end(ap);
+	buf_put(&k->attributes, key, strlen(key));
+	buf_put(&k->attributes, "=", 1);
+	buf_put(&k->attributes, value, strlen(value) + 1);
+}
+
+static bool more(struct scan *s)
+{
+	struct kineto *k = s->arg;
+	const uint8_t *base = source_base(k->source);
+	size_t have = (size_t)(s->end - base), now = source_wait(k->source, have);
+
+	s->end = base + now;
+	return now > have;
+}
+
+static void put_keys(struct kineto *k)
+{
+	static const struct { const char *key; uint8_t place; } keys[] = {
+#define ARG(key, place, doc) { key, place },
+#define SAME(key, place) { key, place },
+#include "cli/import/kineto_args.def"
+#undef ARG
+#undef SAME
+	};
+	_Static_assert(sizeof keys / sizeof *keys < sizeof k->arg_places, "the table of places is by text");
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		k->arg_places[texts_put(&k->texts, keys[i].key, strlen(keys[i].key))] = keys[i].place;
+	k->n_keys = k->texts.n ? k->texts.n - 1 : 0;
+}
+
+/* ---- events ---- */
+
+/* An event begins at p: a bracket, and a key that only events have. */
+static bool event_at(const uint8_t *p, const uint8_t *end)
+{
+	static const char *const keys[RESYNC_KEYS] = { "ph", "cat", "name", "pid", "tid", "ts" };
+
+	for (p++; p < end && *p <= ' '; p++)
+		;
+	for (size_t i = 0; i < RESYNC_KEYS; i++) {
+		size_t n = strlen(keys[i]);
+
+		if (end - p > (ptrdiff_t)n + 1 && p[0] == '"' && memcmp(p + 1, keys[i], n) == 0 && p[n + 1] == '"')
+			return true;
+	}
+	return false;
+}
+
+/* To the next event behind the one that made no sense.  False: there is none. */
+static bool resync(struct kineto *k, const uint8_t *from)
+{
+	struct scan *s = &k->scan;
+
+	s->p = from + 1;
+	for (;;) {
+		const uint8_t *p = memchr(s->p, '{', (size_t)(s->end - s->p));
+
+		/* What follows it should be there, too; at the end of the file it need not. */
+		if ((!p || s->end - p < 256) && s->more(s)) {
+			s->p = p ? p : s->p;
+			continue;
+		}
+		if (!p)
+			return false;
+		s->p = p;
+		if (event_at(p, s->end))
+			return true;
+		s->p = p + 1;
+	}
+}
+
+static int one_event(struct kineto *k, struct event *e)
+{
+	const uint8_t *at = k->scan.p;
+	int rc = event_read(k, e);
+
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		kineto_count(k, COUNT_BROKEN, "event %llu, at byte %zu", (unsigned long long)k->index,
+			     (size_t)(at - source_base(k->source)));
+		k->index++;
+		return resync(k, at) ? 0 : -1;
+	}
+	k->index++;
+	if (event_rows(k, e) < 0)
+		return trace_fail(k->err, 0, "out of memory");
+	source_release(k->source, (size_t)(k->scan.p - source_base(k->source)));
+	return 0;
+}
+
+/* The list of events; the scanner is behind its [.  0, or -1: the file ends in it, or err says why. */
+static int read_events(struct kineto *k)
+{
+	struct event e;
+	struct json_value v;
+
+	for (;;) {
+		int c = scan_peek(&k->scan);
+
+		if (c < 0)
+			return -1;
+		if (c == '{') {
+			if (one_event(k, &e) < 0)
+				return -1;
+			continue;
+		}
+		if (c == ']' || c == '}') {     /* the latter: whoever cut it, closed it in a hurry */
+			k->scan.p += c == ']';
+			return 0;
+		}
+		if (c == ',') {
+			k->scan.p++;
+			continue;
+		}
+		kineto_count(k, COUNT_BROKEN, "event %llu is no object", (unsigned long long)k->index);
+		k->index++;
+		switch (scan_value(&k->scan, &v)) {
+		case JSON_NOTHING:
+			return -1;
+		case JSON_BAD:
+			if (!resync(k, k->scan.p))
+				return -1;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* ---- what stands around them ---- */
+
+static int read_distributed(struct kineto *k)
+{
+	struct json_value key, v;
+	enum json_type type;
+	int64_t whole;
+
+	while ((type = scan_key(&k->scan, &key)) == JSON_TEXT) {
+		if (scan_value(&k->scan, &v) <= JSON_BAD)
+			return -1;
+		if (key.n == 4 && memcmp(key.at, "rank", 4) == 0 && json_whole(&v, &whole) && whole >= 0)
+			k->file->rank = whole;
+		else if (key.n == 10 && memcmp(key.at, "world_size", 10) == 0 && json_whole(&v, &whole) && whole > 0)
+			k->file->world = whole;
+		else if (v.type == JSON_TEXT || v.type == JSON_NUMBER) {
+			char name[80];
+
+			snprintf(name, sizeof name, "distributed.%.*s", key.n < 60 ? (int)key.n : 60, (const char *)key.at);
+			kineto_fact(k, name, "%.*s", v.n < 300 ? (int)v.n : 300, (const char *)v.at);
+		}
+	}
+	return type == JSON_OBJECT ? 0 : -1;
+}
+
+static int read_devices(struct kineto *k)
+{
+	struct json_value v;
+
+	for (;;) {
+		int c = scan_peek(&k->scan);
+
+		if (c == '{') {
+			k->scan.p++;
+			if (kineto_device(k) < 0)
+				return -1;
+			continue;
+		}
+		if (c == ',' || c == ']')
+			k->scan.p++;
+		if (c == ']')
+			return 0;
+		if (c != ',' && scan_value(&k->scan, &v) <= JSON_BAD)
+			return -1;
+	}
+}
+
+/* Other facts: those that are one value. */
+static void fact(struct kineto *k, const struct json_value *key, const struct json_value *v)
+{
+	char name[80];
+	int64_t base;
+
+	if (key->n == 19 && memcmp(key->at, "baseTimeNanoseconds", 19) == 0) {
+		if (json_whole(v, &base)) {
+			k->base = base;
+			k->has_base = true;
+		} else {
+			kineto_count(k, COUNT_VALUE, "baseTimeNanoseconds is no whole number");
+		}
+	}
+	if (v->type == JSON_OBJECT || v->type == JSON_LIST || v->type == JSON_NULL || key->n > 60)
+		return;
+	snprintf(name, sizeof name, "kineto.%.*s", (int)key->n, (const char *)key->at);
+	kineto_fact(k, name, "%.*s", v->n < 300 ? (int)v->n : 300, (const char *)v->at);
+}
+
+enum top { TOP_BAD = -2, TOP_CUT = -1, TOP_END, TOP_EVENTS };
+
+/* The members of the file's object; the scanner is behind its {.  Whether there were events among them. */
+static enum top read_object(struct kineto *k)
+{
+	struct json_value key, v;
+	enum json_type type;
+	enum top had = TOP_END;
+
+	while ((type = scan_key(&k->scan, &key)) == JSON_TEXT) {
+		int c = scan_peek(&k->scan);
+		int rc = 0;
+
+		if (c == '[' && key.n == 11 && memcmp(key.at, "traceEvents", 11) == 0) {
+			k->scan.p++;
+			had = TOP_EVENTS;
+			rc = read_events(k);
+		} else if (c == '[' && key.n == 16 && memcmp(key.at, "deviceProperties", 16) == 0) {
+			k->scan.p++;
+			rc = read_devices(k);
+		} else if (c == '{' && key.n == 15 && memcmp(key.at, "distributedInfo", 15) == 0) {
+			k->scan.p++;
+			rc = read_distributed(k);
+		} else {
+			type = scan_value(&k->scan, &v);
+			if (type == JSON_BAD)
+				return had == TOP_EVENTS ? TOP_EVENTS : TOP_BAD;
+			if (type == JSON_NOTHING)
+				rc = -1;
+			else
+				fact(k, &key, &v);
+		}
+		if (rc < 0) {
+			if (!k->err->text[0])
+				kineto_count(k, COUNT_CUT, "the last whole event is number %llu",
+					     (unsigned long long)k->index);
+			return had == TOP_EVENTS ? TOP_EVENTS : TOP_CUT;
+		}
+	}
+	if (type == JSON_NOTHING)
+		kineto_count(k, COUNT_CUT, "the last whole event is number %llu", (unsigned long long)k->index);
+	return type == JSON_BAD && had != TOP_EVENTS ? TOP_BAD : had;
+}
+
+/* In words what stands where JSON should. */
+static void say_start(const struct scan *s, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (const uint8_t *p = s->p; p < s->end && p < s->p + 12 && n + 2 < size; p++)
+		text[n++] = *p > ' ' && *p < 0x7f && *p != '\'' ? (char)*p : '.';
+	text[n] = '\0';
+}
+
+static int read_top(struct kineto *k, const char *path)
+{
+	int c = scan_peek(&k->scan);
+	char start[20];
+	enum top top = TOP_EVENTS;
+
+	if (c == 0xef && k->scan.end - k->scan.p >= 3) {        /* a byte order mark */
+		k->scan.p += 3;
+		c = scan_peek(&k->scan);
+	}
+	if (c == '{') {
+		k->scan.p++;
+		top = read_object(k);
+	} else if (c == '[') {
+		k->scan.p++;
+		if (read_events(k) < 0 && !k->err->text[0])
+			kineto_count(k, COUNT_CUT, "the last whole event is number %llu", (unsigned long long)k->index);
+	} else if (c < 0) {
+		const char *trouble = source_trouble(k->source);
+
+		return trouble ? trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble)
+			       : trace_fail(k->err, 0, "'%s' is empty", path);
+	} else {
+		say_start(&k->scan, start, sizeof start);
+		return trace_fail(k->err, 0, "'%s' is neither a trace of gprof-run nor JSON: it begins with '%s'", path, start);
+	}
+	if (k->err->text[0])
+		return -1;
+	if (top == TOP_BAD)
+		return trace_fail(k->err, 0, "'%s' is not JSON: byte %zu makes no sense", path,
+				  (size_t)(k->scan.p - source_base(k->source)));
+	if (top == TOP_CUT && source_trouble(k->source))
+		return trace_fail(k->err, 0, "cannot read '%s': %s", path, source_trouble(k->source));
+	if (top != TOP_EVENTS)
+		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s", path,
+				  top == TOP_CUT ? ", and ends in the middle" : "");
+	if (!k->index)
+		return trace_fail(k->err, 0, "'%s' is a trace without events", path);
+	if (!k->phased)
+		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event", path);
+	if (scan_peek(&k->scan) >= 0)
+		kineto_count(k, COUNT_BROKEN, "there is more behind the end of the trace");
+	return 0;
+}
+
+int kineto_read(struct kineto *k, const char *path)
+{
+	int rc;
+
+	put_keys(k);
+	k->source = source_open(path, k->err);
+	if (!k->source)
+		return -1;
+	k->scan = (struct scan){ .p = source_base(k->source), .end = source_base(k->source), .more = more, .arg = k };
+	scan_init(&k->scan);
+	rc = read_top(k, path);
+	if (rc == 0 && k->texts.oom)
+		rc = trace_fail(k->err, 0, "out of memory");
+	if (rc == 0 && source_trouble(k->source))
+		kineto_count(k, COUNT_CUT, "%s", source_trouble(k->source));
+	if (k->scan.odd_quotes) {
+		kineto_count(k, COUNT_QUOTES, "in texts");
+		k->counts[COUNT_QUOTES].count = k->scan.odd_quotes;
+	}
+	k->file->bytes = source_file_bytes(k->source);
+	k->file->unpacked = (uint64_t)(k->scan.end - source_base(k->source));
+	k->file->events = k->index;
+	source_close(k->source);
+	k->source = NULL;
+	return rc;
+}

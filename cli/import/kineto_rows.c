@@ -1,0 +1,454 @@
+/* Rows out of events. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/import/kineto.h"
+
+#define BIT(place) (1ull << (place))
+#define ON_GPU (BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_STREAM) | BIT(ARG_DEVICE) | BIT(ARG_CONTEXT) | BIT(ARG_GRAPH) | \
+		BIT(ARG_GRAPH_NODE) | BIT(ARG_PRIORITY))
+
+/* What a class of events has in its own row; anything else becomes an imported_arg. */
+static const uint64_t placed[] = {
+	[CLASS_OP] = BIT(ARG_EXTERNAL) | BIT(ARG_DIMS) | BIT(ARG_TYPES) | BIT(ARG_SEQUENCE) | BIT(ARG_FWD_THREAD),
+	[CLASS_ANNOTATION] = BIT(ARG_EXTERNAL),
+	[CLASS_PYTHON] = BIT(ARG_EXTERNAL),
+	[CLASS_OTHER_HOST] = BIT(ARG_EXTERNAL),
+	[CLASS_RUNTIME] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_CBID),
+	[CLASS_DRIVER] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_CBID),
+	[CLASS_KERNEL] = ON_GPU | BIT(ARG_GRID) | BIT(ARG_BLOCK) | BIT(ARG_REGISTERS) | BIT(ARG_SHARED),
+	[CLASS_MEMCPY] = ON_GPU | BIT(ARG_BYTES) | BIT(ARG_FROM_DEVICE) | BIT(ARG_TO_DEVICE),
+	[CLASS_MEMSET] = ON_GPU | BIT(ARG_BYTES),
+	[CLASS_SYNC] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_STREAM) | BIT(ARG_CONTEXT) | BIT(ARG_EVENT),
+	[CLASS_OVERHEAD] = 0,
+	[CLASS_GPU_RANGE] = BIT(ARG_EXTERNAL) | BIT(ARG_STREAM) | BIT(ARG_DEVICE),
+	[CLASS_SPAN] = ~0ull,
+};
+
+static const struct { const char *category; uint8_t class; } categories[] = {
+	{ "cpu_op", CLASS_OP }, { "Operator", CLASS_OP },
+	{ "user_annotation", CLASS_ANNOTATION },
+	{ "python_function", CLASS_PYTHON },
+	{ "cuda_runtime", CLASS_RUNTIME }, { "Runtime", CLASS_RUNTIME }, { "hip_runtime", CLASS_RUNTIME },
+	{ "privateuse1_runtime", CLASS_RUNTIME }, { "xpu_runtime", CLASS_RUNTIME },
+	{ "cuda_driver", CLASS_DRIVER }, { "privateuse1_driver", CLASS_DRIVER }, { "xpu_driver", CLASS_DRIVER },
+	{ "kernel", CLASS_KERNEL }, { "Kernel", CLASS_KERNEL },
+	{ "gpu_memcpy", CLASS_MEMCPY }, { "Memcpy", CLASS_MEMCPY },
+	{ "gpu_memset", CLASS_MEMSET }, { "Memset", CLASS_MEMSET },
+	{ "cuda_sync", CLASS_SYNC },
+	{ "overhead", CLASS_OVERHEAD },
+	{ "gpu_user_annotation", CLASS_GPU_RANGE }, { "cuda_profiler_range", CLASS_GPU_RANGE },
+	{ "cuda_event", CLASS_GPU_RANGE },
+	{ "Trace", CLASS_SPAN },
+};
+
+static enum event_class class_of(struct kineto *k, const struct event *e)
+{
+	struct text *t = &k->texts.list[e->category];
+
+	if (!e->category)
+		return CLASS_OTHER_HOST;
+	if (t->what)
+		return t->what;
+	t->what = CLASS_OTHER_HOST;
+	for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+		if (strcmp(t->at, categories[i].category) == 0)
+			t->what = categories[i].class;
+	return t->what;
+}
+
+int64_t kineto_whole(const struct event *e, enum arg_place place, int64_t otherwise)
+{
+	int64_t v;
+
+	return e->has & BIT(place) && json_whole(&e->args[place], &v) ? v : otherwise;
+}
+
+/* ---- processes and threads ---- */
+
+/* "stream 7" is 7. */
+int64_t kineto_number(struct kineto *k, const struct json_value *v)
+{
+	int64_t n;
+	size_t digits = 0;
+
+	if (json_whole(v, &n))
+		return n;
+	if (v->type != JSON_TEXT)
+		return 0;
+	while (digits < v->n && v->at[v->n - 1 - digits] >= '0' && v->at[v->n - 1 - digits] <= '9')
+		digits++;
+	if (digits && digits < 10 && digits < v->n && v->at[v->n - 1 - digits] == ' ') {
+		struct json_value end = { v->at + v->n - digits, digits, JSON_NUMBER, false };
+
+		if (json_whole(&end, &n))
+			return n;
+	}
+	return 0x80000000ll | texts_value(&k->texts, v);
+}
+
+static uint32_t host_of(struct kineto *k, int64_t pid)
+{
+	for (size_t i = 0; i < k->n_hosts; i++)
+		if (k->hosts[i].pid == pid)
+			return (uint32_t)i;
+	struct host *hosts = realloc(k->hosts, (k->n_hosts + 1) * sizeof *hosts);
+
+	if (!hosts)
+		return NO_HOST;
+	k->hosts = hosts;
+	hosts[k->n_hosts] = (struct host){ .pid = pid };
+	return (uint32_t)k->n_hosts++;
+}
+
+static uint32_t new_thread(struct kineto *k, int64_t pid, int64_t tid)
+{
+	uint32_t host = host_of(k, pid);
+
+	if (host == NO_HOST)
+		return NO_HOST;
+	if (k->n_threads == k->cap_threads) {
+		size_t cap = k->cap_threads ? k->cap_threads * 2 : 64;
+		struct host_thread *threads = realloc(k->threads, cap * sizeof *threads);
+
+		if (!threads)
+			return NO_HOST;
+		k->threads = threads;
+		k->cap_threads = cap;
+	}
+	k->threads[k->n_threads] = (struct host_thread){
+		.host = host, .tid = (uint32_t)tid, .ordinal = ++k->hosts[host].threads, .first = INT64_MAX,
+	};
+	return (uint32_t)k->n_threads++;
+}
+
+uint32_t kineto_thread(struct kineto *k, const struct event *e)
+{
+	int64_t pid = kineto_number(k, &e->pid), tid = kineto_number(k, &e->tid);
+	uint32_t at;
+	bool new;
+
+	/* Python threads that the profiler knows no numbers of are of process 0. */
+	if (!pid && k->n_hosts)
+		pid = k->hosts[0].pid;
+	if (k->n_threads && pid == k->last_pid && tid == k->last_tid)
+		return k->last_thread;
+	at = map_get(&k->thread_of, (uint64_t)pid << 32 ^ (uint64_t)tid);
+	if (at == MAP_NONE) {
+		at = new_thread(k, pid, tid);
+		if (at == NO_HOST || !map_put(&k->thread_of, (uint64_t)pid << 32 ^ (uint64_t)tid, at, &new))
+			return NO_HOST;
+	}
+	k->last_pid = pid;
+	k->last_tid = tid;
+	return k->last_thread = at;
+}
+
+/* "thread 17 (python)" is python. */
+static uint32_t thread_name(struct kineto *k, uint32_t id)
+{
+	const struct text *t = &k->texts.list[id];
+	const char *open = t->n > 8 && memcmp(t->at, "thread ", 7) == 0 ? strchr(t->at, '(') : NULL;
+
+	if (!open || t->at[t->n - 1] != ')' || t->at + t->n - open <= 2)
+		return t->n > 7 && memcmp(t->at, "thread ", 7) == 0 ? 0 : id;
+	return texts_put(&k->texts, open + 1, (size_t)(t->at + t->n - open - 2));
+}
+
+void event_names(struct kineto *k, const struct event *e)
+{
+	uint32_t name = e->has & BIT(ARG_NAME) && e->args[ARG_NAME].type == JSON_TEXT ?
+			texts_value(&k->texts, &e->args[ARG_NAME]) : 0;
+	int64_t pid = kineto_number(k, &e->pid), tid = kineto_number(k, &e->tid);
+	uint32_t at;
+
+	if (!name || !e->name)
+		return;
+	if (strcmp(kineto_text(k, e->name), "process_name") == 0) {
+		for (size_t i = 0; i < k->n_hosts; i++)
+			if (k->hosts[i].pid == pid)
+				k->hosts[i].name = name;
+		/* Names may come first; a process with none but a name gets no row. */
+		if (host_of(k, pid) != NO_HOST)
+			k->hosts[host_of(k, pid)].name = name;
+	} else if (strcmp(kineto_text(k, e->name), "thread_name") == 0) {
+		at = map_get(&k->thread_of, (uint64_t)pid << 32 ^ (uint64_t)tid);
+		if (at == MAP_NONE)
+			at = kineto_thread(k, e);
+		if (at != NO_HOST)
+			k->threads[at].name = thread_name(k, name);
+	}
+}
+
+/* ---- what all rows have ---- */
+
+static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
+{
+	struct imported_arg_row row = { .index = e->index, .key = key };
+	union { double d; uint64_t bits; } u;
+	int64_t whole;
+
+	switch (v->type) {
+	case JSON_NUMBER:
+		if (json_whole(v, &whole)) {
+			row.type = ARG_WHOLE;
+			row.bits = (uint64_t)whole;
+		} else if (json_double(v, &u.d)) {
+			row.type = ARG_DOUBLE;
+			row.bits = u.bits;
+		} else {
+			row.type = ARG_TEXT;
+			row.text = texts_value(&k->texts, v);
+		}
+		break;
+	case JSON_TRUE: case JSON_FALSE:
+		row.type = ARG_WHOLE;
+		row.bits = v->type == JSON_TRUE;
+		break;
+	case JSON_TEXT:
+		row.type = ARG_TEXT;
+		row.text = texts_value(&k->texts, v);
+		break;
+	case JSON_WORD:
+		kineto_count(k, COUNT_VALUE, "%.*s for '%.60s' of event %llu", v->n < 40 ? (int)v->n : 40, (const char *)v->at,
+			     kineto_text(k, key), (unsigned long long)e->index);
+		row.type = ARG_TEXT;
+		row.text = texts_value(&k->texts, v);
+		break;
+	case JSON_LIST: case JSON_OBJECT:
+		row.type = ARG_JSON;
+		row.text = texts_json(&k->texts, v);
+		break;
+	default:
+		return;
+	}
+	buf_put(&k->args, &row, sizeof row);
+}
+
+static const char *const place_keys[] = {
+#define ARG(key, place, doc) [place] = key,
+#define SAME(key, place)
+#include "cli/import/kineto_args.def"
+#undef ARG
+#undef SAME
+};
+
+/* Arguments that have no place in the row. */
+static void put_args(struct kineto *k, const struct event *e, enum event_class class)
+{
+	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED);
+
+	for (unsigned i = 0; i < e->n_others; i++)
+		put_arg(k, e, e->others[i].key, &e->others[i].value);
+	for (; left; left &= left - 1) {
+		unsigned place = (unsigned)__builtin_ctzll(left);
+		uint32_t key = texts_put(&k->texts, place_keys[place], strlen(place_keys[place]));
+
+		put_arg(k, e, key, &e->args[place]);
+	}
+	if (e->negative) {
+		struct imported_arg_row row = { .index = e->index, .key = texts_put(&k->texts, "dur", 3), .type = ARG_WHOLE,
+						.bits = (uint64_t)e->negative_dur };
+
+		buf_put(&k->args, &row, sizeof row);
+	}
+}
+
+static void put_imported(struct kineto *k, const struct event *e, enum event_class class, unsigned kind, uint32_t host)
+{
+	struct imported_row row = {
+		.index = e->index, .external = (uint64_t)kineto_whole(e, ARG_EXTERNAL, 0), .name = e->name,
+		.category = e->category, .kind = kind,
+		.flags = (kineto_whole(e, ARG_STREAM, -1) >= 0 ? IMPORTED_STREAM : 0) |
+			 (kineto_whole(e, ARG_CORRELATION, -1) >= 0 ? IMPORTED_CORRELATION : 0) |
+			 (e->has_dur ? 0 : IMPORTED_ENDLESS) | (e->negative ? IMPORTED_NEGATIVE : 0),
+	};
+
+	buf_put(&k->imported, &row, sizeof row);
+	buf_put(&k->imported_host, &host, sizeof host);
+	put_args(k, e, class);
+	k->understood++;
+}
+
+/* ---- the host ---- */
+
+static bool ends_in_backward(const char *name, size_t n)
+{
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return n > 8 && memcmp(name + n - 8, "Backward", 8) == 0 && !memchr(name, ' ', n);
+}
+
+static bool is_step(const char *name)
+{
+	return strncmp(name, "ProfilerStep#", 13) == 0 && name[13] >= '0' && name[13] <= '9';
+}
+
+static uint32_t value_json(struct kineto *k, const struct event *e, enum arg_place place)
+{
+	if (!(e->has & BIT(place)) || (e->args[place].type != JSON_LIST && e->args[place].type != JSON_TEXT))
+		return 0;
+	return e->args[place].type == JSON_LIST ? texts_json(&k->texts, &e->args[place])
+						: texts_value(&k->texts, &e->args[place]);
+}
+
+/* op.range: the row's position for now. */
+static void put_op(struct kineto *k, const struct event *e, struct host *h, size_t range)
+{
+	const struct text *name = &k->texts.list[e->name];
+	struct op_row row = {
+		.range = range, .sequence = kineto_whole(e, ARG_SEQUENCE, -1),
+		.fwd_thread = (uint64_t)kineto_whole(e, ARG_FWD_THREAD, 0), .dims = value_json(k, e, ARG_DIMS),
+		.types = value_json(k, e, ARG_TYPES), .external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
+	};
+
+	/* Kineto does not write the scope; only what runs backward has a forward's thread. */
+	row.scope = row.fwd_thread || (row.sequence >= 0 && ends_in_backward(name->at, name->n));
+	buf_put(&h->op, &row, sizeof row);
+}
+
+static void host_range(struct kineto *k, const struct event *e, enum event_class class, uint32_t thread)
+{
+	struct host *h = &k->hosts[k->threads[thread].host];
+	bool step = (class == CLASS_ANNOTATION || class == CLASS_OP) && e->name && is_step(kineto_text(k, e->name));
+	const char *domain = class == CLASS_PYTHON ? "Python" : class == CLASS_OP || class == CLASS_ANNOTATION ? "PyTorch" :
+			     e->category ? kineto_text(k, e->category) : "uncategorized";
+	struct range_row row = {
+		.start = e->ts, .duration = e->dur, .thread = thread, .end_thread = thread, .name = e->name,
+		.domain = kineto_domain(k, domain), .step = -1,
+	};
+	size_t n = h->range.len / sizeof row;
+
+	if (class == CLASS_OTHER_HOST)
+		row.flags = RANGE_STARTEND;
+	if (class == CLASS_PYTHON)
+		k->python_domain = row.domain;
+	buf_put(&h->range, &row, sizeof row);
+	if (class == CLASS_OP && !step)
+		put_op(k, e, h, n);
+	if (step) {
+		struct step_row s = {
+			.start = e->ts, .duration = e->dur, .range = n, .number = (uint32_t)strtoul(kineto_text(k, e->name) + 13, NULL, 10),
+			.name = e->name, .thread = thread, .confidence = 100,
+		};
+
+		buf_put(&h->step, &s, sizeof s);
+	}
+}
+
+static void host_api(struct kineto *k, const struct event *e, enum event_class class, uint32_t thread)
+{
+	struct host *h = &k->hosts[k->threads[thread].host];
+	int64_t cbid = kineto_whole(e, ARG_CBID, 0);
+	const char *name = e->name ? kineto_text(k, e->name) : "";
+	struct api_row row = {
+		.start = e->ts, .duration = e->dur, .corr = (uint32_t)kineto_whole(e, ARG_CORRELATION, 0), .thread = thread,
+		.name = e->name, .step = -1,
+	};
+
+	/* Numbers of other vendors' calls are not CUPTI's. */
+	if (strncmp(name, "cu", 2) == 0 && cbid > 0 && cbid < 0x10000)
+		row.cbid = (class == CLASS_DRIVER ? 1u : 2u) << 16 | (uint32_t)cbid;
+	buf_put(&h->api, &row, sizeof row);
+}
+
+static int host_alloc(struct kineto *k, const struct event *e)
+{
+	uint32_t thread = kineto_thread(k, e);
+	struct host *h;
+	struct alloc_row row = {
+		.start = e->ts, .bytes = kineto_whole(e, ARG_ALLOC_BYTES, 0),
+		.address = (uint64_t)kineto_whole(e, ARG_ADDRESS, 0), .thread = thread,
+		.allocated = (uint64_t)kineto_whole(e, ARG_ALLOCATED, 0),
+		.reserved = (uint64_t)kineto_whole(e, ARG_RESERVED, 0),
+		.device_type = (uint32_t)kineto_whole(e, ARG_DEVICE_TYPE, 0),
+		.device = (int32_t)kineto_whole(e, ARG_DEVICE_ID, -1),
+		.flags = e->has & BIT(ARG_ALLOCATED) && e->has & BIT(ARG_RESERVED) ? ALLOC_TOTALS : 0,
+	};
+
+	if (thread == NO_HOST)
+		return -1;
+	h = &k->hosts[k->threads[thread].host];
+	if (e->ts < k->threads[thread].first)
+		k->threads[thread].first = e->ts;
+	buf_put(&h->alloc, &row, sizeof row);
+	put_imported(k, e, CLASS_SPAN, ROW_alloc, k->threads[thread].host);
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+static int slice(struct kineto *k, const struct event *e)
+{
+	static const uint8_t kinds[] = {
+		[CLASS_KERNEL] = ROW_kernel, [CLASS_MEMCPY] = ROW_memcpy, [CLASS_MEMSET] = ROW_memset, [CLASS_SYNC] = ROW_sync,
+		[CLASS_OVERHEAD] = ROW_overhead, [CLASS_GPU_RANGE] = ROW_gpu_range, [CLASS_RUNTIME] = ROW_api,
+		[CLASS_DRIVER] = ROW_api,
+	};
+	enum event_class class = class_of(k, e);
+	uint32_t thread = NO_HOST;
+
+	if (class == CLASS_SPAN) {
+		k->span_start = e->ts;
+		k->span_end = e->ts + e->dur;
+		put_imported(k, e, class, 0, NO_HOST);
+		return 0;
+	}
+	if (class == CLASS_OTHER_HOST)
+		kineto_count(k, COUNT_CATEGORY, "%.60s", e->category ? kineto_text(k, e->category) : "an event without one");
+	if (class < CLASS_KERNEL) {
+		thread = kineto_thread(k, e);
+		if (thread == NO_HOST)
+			return -1;
+		if (e->ts < k->threads[thread].first)
+			k->threads[thread].first = e->ts;
+	}
+	switch (class) {
+	case CLASS_RUNTIME: case CLASS_DRIVER: host_api(k, e, class, thread); break;
+	case CLASS_KERNEL: case CLASS_MEMCPY: case CLASS_MEMSET: case CLASS_SYNC: case CLASS_OVERHEAD: case CLASS_GPU_RANGE:
+		event_gpu(k, e, class);
+		break;
+	default: host_range(k, e, class, thread); break;
+	}
+	put_imported(k, e, class, class < sizeof kinds && kinds[class] ? kinds[class] : ROW_range,
+		     thread == NO_HOST ? NO_HOST : k->threads[thread].host);
+	return 0;
+}
+
+static void note_times(struct kineto *k, const struct event *e)
+{
+	int64_t end;
+
+	if (__builtin_add_overflow(e->ts, e->dur, &end))
+		end = INT64_MAX;
+	k->first = e->ts < k->first ? e->ts : k->first;
+	k->last = end > k->last ? end : k->last;
+}
+
+int event_rows(struct kineto *k, struct event *e)
+{
+	bool memory = e->phase == 'i' && e->name && strcmp(kineto_text(k, e->name), "[memory]") == 0;
+
+	k->fraction |= e->fraction || !e->has_ts;
+	k->phased |= e->phase != 0;
+	if (e->phase == 'M') {
+		event_names(k, e);
+		return 0;
+	}
+	if (e->phase == 's' || e->phase == 'f' || e->phase == 't')
+		return 0;       /* flows: correlation ids and sequence numbers say the same */
+	if (e->phase == 'i' && !memory)
+		return 0;       /* where recording began and ended */
+	if (e->phase != 'X' && !memory) {
+		kineto_count(k, COUNT_PHASE, e->phase > ' ' ? "ph %c" : "an event without ph", e->phase);
+		return 0;
+	}
+	if (!e->has_ts || (e->bad_time && !e->has_dur)) {
+		kineto_count(k, COUNT_TIME, "event %llu", (unsigned long long)e->index);
+		return 0;
+	}
+	if (e->negative)
+		kineto_count(k, COUNT_NEGATIVE, "event %llu", (unsigned long long)e->index);
+	note_times(k, e);
+	return memory ? host_alloc(k, e) : slice(k, e);
+}

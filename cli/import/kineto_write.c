@@ -1,0 +1,329 @@
+/* Rows of a Kineto file into a trace: times from the epoch, threads by their ordinals, one process after the other. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/import/kineto.h"
+#include "trace/file.h"
+#include "trace/wire.h"
+
+#define CHUNK_ROWS  65536u
+#define CHUNK_TAILS (8u << 20)
+
+struct out {
+	struct kineto *k;
+	struct writer *w;
+	const struct host *host;
+	uint32_t number;                /* of the process */
+};
+
+static int put(struct out *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
+{
+	return writer_rows(o->w, o->number, CLOCK_MONO, record_by_kind(kind), rows, n, tails, tail_bytes, o->k->err);
+}
+
+/* All rows of a kind, without tails. */
+static int put_rows(struct out *o, unsigned kind, const struct buf *b)
+{
+	const struct record *r = record_by_kind(kind);
+	size_t n = b->len / r->size;
+
+	for (size_t at = 0; at < n; at += CHUNK_ROWS)
+		if (put(o, kind, b->data + at * r->size, n - at < CHUNK_ROWS ? n - at : CHUNK_ROWS, NULL, 0) < 0)
+			return -1;
+	return 0;
+}
+
+static int put_strings(struct out *o)
+{
+	const struct texts *t = &o->k->texts;
+	struct buf rows = { 0 }, tails = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 1; i < t->n && rc == 0; i++) {
+		struct string_row row = { .id = i, .bytes = t->list[i].n < CHUNK_TAILS ? t->list[i].n : CHUNK_TAILS };
+
+		/* What only was another spelling of a list is not named by any row. */
+		if (t->list[i].as && t->list[i].as != i)
+			continue;
+		buf_put(&rows, &row, sizeof row);
+		buf_put(&tails, t->list[i].at, row.bytes);
+		if (rows.len / sizeof row >= CHUNK_ROWS || tails.len >= CHUNK_TAILS || i + 1 == t->n) {
+			rc = rows.oom || tails.oom ? trace_fail(o->k->err, 0, "out of memory") :
+			     put(o, ROW_string, rows.data, rows.len / sizeof row, tails.data, tails.len);
+			rows.len = tails.len = 0;
+		}
+	}
+	if (rc == 0 && rows.len)
+		rc = put(o, ROW_string, rows.data, rows.len / sizeof(struct string_row), tails.data, tails.len);
+	buf_free(&rows);
+	buf_free(&tails);
+	return rc;
+}
+
+static int put_threads(struct out *o)
+{
+	struct kineto *k = o->k;
+	struct buf rows = { 0 }, tails = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < k->n_threads; i++) {
+		const struct host_thread *t = &k->threads[i];
+		const struct text *name = &k->texts.list[t->name];
+		struct thread_row row = { .start = t->first, .id = t->ordinal, .tid = t->tid };
+
+		if (&k->hosts[t->host] != o->host || t->first == INT64_MAX)
+			continue;
+		row.bytes = t->name ? name->n : 0;
+		buf_put(&rows, &row, sizeof row);
+		buf_put(&tails, name->at, row.bytes);
+	}
+	rc = rows.oom || tails.oom ? trace_fail(k->err, 0, "out of memory") :
+	     put(o, ROW_thread, rows.data, rows.len / sizeof(struct thread_row), tails.data, tails.len);
+	buf_free(&rows);
+	buf_free(&tails);
+	return rc;
+}
+
+/* ---- facts ---- */
+
+static void fact(struct buf *rows, struct buf *tails, uint32_t process, const char *text)
+{
+	struct attribute_row row = { .process = process, .bytes = (uint32_t)strlen(text) };
+
+	buf_put(rows, &row, sizeof row);
+	buf_put(tails, text, row.bytes);
+}
+
+static int put_facts(struct out *o, bool main)
+{
+	struct kineto *k = o->k;
+	struct buf rows = { 0 }, tails = { 0 };
+	char text[512];
+	int rc;
+
+	snprintf(text, sizeof text, "imported=kineto");
+	fact(&rows, &tails, o->number, text);
+	snprintf(text, sizeof text, "imported.file=%s", k->file->path);
+	fact(&rows, &tails, o->number, text);
+	snprintf(text, sizeof text, "imported.base=%lld", (long long)k->base);
+	fact(&rows, &tails, o->number, text);
+	fact(&rows, &tails, o->number, k->fraction ? "imported.fraction=1" : "imported.fraction=0");
+	if (o->host->name) {
+		snprintf(text, sizeof text, "name=%s", k->texts.list[o->host->name].at);
+		fact(&rows, &tails, o->number, text);
+	}
+	if (k->file->rank >= 0 && main) {
+		snprintf(text, sizeof text, "rank=%lld", (long long)k->file->rank);
+		fact(&rows, &tails, o->number, text);
+	}
+	if (k->file->world >= 0 && main) {
+		snprintf(text, sizeof text, "world_size=%lld", (long long)k->file->world);
+		fact(&rows, &tails, o->number, text);
+	}
+	if (k->span_end > k->span_start && main) {
+		snprintf(text, sizeof text, "imported.span=%lld %lld", (long long)(k->span_start + k->base),
+			 (long long)(k->span_end - k->span_start));
+		fact(&rows, &tails, o->number, text);
+	}
+	for (size_t at = 0; main && at < k->attributes.len; at += strlen((char *)k->attributes.data + at) + 1)
+		fact(&rows, &tails, o->number, (char *)k->attributes.data + at);
+	rc = rows.oom || tails.oom ? trace_fail(k->err, 0, "out of memory") :
+	     put(o, ROW_attribute, rows.data, rows.len / sizeof(struct attribute_row), tails.data, tails.len);
+	buf_free(&rows);
+	buf_free(&tails);
+	return rc;
+}
+
+static int put_health(struct out *o)
+{
+	static const uint32_t reasons[N_IMPORT_COUNTS] = {
+		[COUNT_CUT] = 100, [COUNT_BROKEN] = 101, [COUNT_CATEGORY] = 102, [COUNT_PHASE] = 103, [COUNT_TIME] = 104,
+		[COUNT_NEGATIVE] = 105, [COUNT_CROSSING] = 106, [COUNT_VALUE] = 107, [COUNT_QUOTES] = 108,
+	};
+	struct buf rows = { 0 }, tails = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < N_IMPORT_COUNTS; i++) {
+		const struct counted *c = &o->k->counts[i];
+		struct health_row row = { .count = c->count, .reason = reasons[i], .bytes = (uint32_t)strlen(c->first) };
+
+		if (!c->count)
+			continue;
+		buf_put(&rows, &row, sizeof row);
+		buf_put(&tails, c->first, row.bytes);
+	}
+	rc = rows.oom || tails.oom ? trace_fail(o->k->err, 0, "out of memory") :
+	     put(o, ROW_health, rows.data, rows.len / sizeof(struct health_row), tails.data, tails.len);
+	buf_free(&rows);
+	buf_free(&tails);
+	return rc;
+}
+
+static int put_process(struct out *o, bool gpu)
+{
+	struct kineto *k = o->k;
+	struct process_row row = {
+		.start = k->first + k->base, .end = k->last + k->base, .number = o->number, .pid = (uint32_t)o->host->pid,
+		.host_pid = (uint32_t)o->host->pid,
+		.flags = PROCESS_CONNECTED | PROCESS_ENDED | PROCESS_CLEAN | (o->host->api.len || gpu ? PROCESS_CUDA : 0) |
+			 (gpu ? PROCESS_CUPTI | PROCESS_KERNELS : 0) | (o->host->range.len ? PROCESS_NVTX : 0),
+	};
+
+	return put(o, ROW_process, &row, 1, NULL, 0);
+}
+
+/* ---- times and threads ---- */
+
+/* Adds the base to the starts of a buffer of rows, and puts ordinals where thread positions are. */
+#define SETTLE(b, of, threads) do {                                                                     \
+	struct of##_row *r = (struct of##_row *)(b)->data;                                              \
+	for (size_t i = 0; i < (b)->len / sizeof *r; i++) {                                             \
+		r[i].start += base;                                                                     \
+		threads;                                                                                \
+	}                                                                                               \
+} while (0)
+
+#define NO_THREADS (void)0
+
+static void settle(struct kineto *k)
+{
+	int64_t base = k->base;
+
+	for (struct host *h = k->hosts; h < k->hosts + k->n_hosts; h++) {
+		SETTLE(&h->range, range, (r[i].thread = k->threads[r[i].thread].ordinal, r[i].end_thread = r[i].thread));
+		SETTLE(&h->api, api, r[i].thread = k->threads[r[i].thread].ordinal);
+		SETTLE(&h->alloc, alloc, r[i].thread = k->threads[r[i].thread].ordinal);
+		SETTLE(&h->step, step, r[i].thread = k->threads[r[i].thread].ordinal);
+	}
+	SETTLE(&k->kernel, kernel, NO_THREADS);
+	SETTLE(&k->memcpy, memcpy, NO_THREADS);
+	SETTLE(&k->memset, memset, NO_THREADS);
+	SETTLE(&k->sync, sync, NO_THREADS);
+	SETTLE(&k->overhead, overhead, NO_THREADS);
+	SETTLE(&k->gpu_range, gpu_range, NO_THREADS);
+	for (size_t i = 0; i < k->n_threads; i++)
+		if (k->threads[i].first != INT64_MAX)
+			k->threads[i].first += base;
+}
+
+/* ---- whose rows ---- */
+
+/* The process that used the GPU: the one with most calls, else with most rows. */
+static uint32_t main_host(const struct kineto *k)
+{
+	uint32_t main = 0;
+
+	for (uint32_t i = 1; i < k->n_hosts; i++) {
+		const struct host *a = &k->hosts[i], *b = &k->hosts[main];
+
+		if (a->api.len != b->api.len ? a->api.len > b->api.len : a->range.len > b->range.len)
+			main = i;
+	}
+	return main;
+}
+
+/* The imported rows and arguments that belong to one process of several. */
+static int put_imported(struct out *o, uint32_t host, bool main, bool several)
+{
+	struct kineto *k = o->k;
+	const struct imported_row *row = (const struct imported_row *)k->imported.data;
+	const struct imported_arg_row *arg = (const struct imported_arg_row *)k->args.data;
+	const uint32_t *whose = (const uint32_t *)k->imported_host.data;
+	size_t n = k->imported.len / sizeof *row, n_args = k->args.len / sizeof *arg, a = 0;
+	struct buf rows = { 0 }, args = { 0 };
+	int rc;
+
+	if (!several)
+		return put_rows(o, ROW_imported, &k->imported) < 0 || put_rows(o, ROW_imported_arg, &k->args) < 0 ? -1 : 0;
+	for (size_t i = 0; i < n; i++) {
+		bool ours = whose[i] == host || (whose[i] == NO_HOST && main);
+
+		if (ours)
+			buf_put(&rows, &row[i], sizeof row[i]);
+		for (; a < n_args && arg[a].index <= row[i].index; a++)
+			if (ours)
+				buf_put(&args, &arg[a], sizeof arg[a]);
+	}
+	rc = rows.oom || args.oom ? trace_fail(k->err, 0, "out of memory") :
+	     put_rows(o, ROW_imported, &rows) < 0 || put_rows(o, ROW_imported_arg, &args) < 0 ? -1 : 0;
+	buf_free(&rows);
+	buf_free(&args);
+	return rc;
+}
+
+static int put_gpu(struct out *o)
+{
+	const struct kineto *k = o->k;
+	const struct { unsigned kind; const struct buf *rows; } all[] = {
+		{ ROW_config, &k->config }, { ROW_device, &k->device }, { ROW_context, &k->context }, { ROW_stream, &k->stream },
+		{ ROW_kernel, &k->kernel }, { ROW_memcpy, &k->memcpy }, { ROW_memset, &k->memset }, { ROW_sync, &k->sync },
+		{ ROW_overhead, &k->overhead }, { ROW_gpu_range, &k->gpu_range },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (put_rows(o, all[i].kind, all[i].rows) < 0)
+			return -1;
+	return 0;
+}
+
+static int put_host(struct out *o, uint32_t at, bool main, bool several)
+{
+	struct kineto *k = o->k;
+	const struct host *h = o->host;
+	bool gpu = main && (k->kernel.len || k->memcpy.len || k->memset.len);
+
+	if (put_process(o, gpu) < 0 || put_facts(o, main) < 0 || put_strings(o) < 0 || put_threads(o) < 0 ||
+	    put_rows(o, ROW_domain, &k->domain) < 0 || put_rows(o, ROW_range, &h->range) < 0 ||
+	    put_rows(o, ROW_op, &h->op) < 0 || put_rows(o, ROW_api, &h->api) < 0 || put_rows(o, ROW_alloc, &h->alloc) < 0 ||
+	    put_rows(o, ROW_step, &h->step) < 0)
+		return -1;
+	if (main && (put_gpu(o) < 0 || put_health(o) < 0))
+		return -1;
+	return put_imported(o, at, main, several);
+}
+
+static bool has_rows(const struct host *h)
+{
+	return h->range.len || h->api.len || h->alloc.len;
+}
+
+static bool any_oom(const struct kineto *k)
+{
+	const struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
+				    &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
+				    &k->attributes };
+	bool oom = k->texts.oom;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		oom |= all[i]->oom;
+	for (const struct host *h = k->hosts; h < k->hosts + k->n_hosts; h++)
+		oom |= h->range.oom || h->op.oom || h->api.oom || h->alloc.oom || h->step.oom;
+	return oom;
+}
+
+int kineto_write(struct kineto *k, struct writer *w, uint32_t *next_process)
+{
+	struct host none = { 0 };
+	uint32_t main = main_host(k), hosts = 0;
+	struct out o = { .k = k, .w = w };
+
+	if (any_oom(k))
+		return trace_fail(k->err, 0, "out of memory");
+	settle(k);
+	for (uint32_t i = 0; i < k->n_hosts; i++)
+		hosts += i == main || has_rows(&k->hosts[i]);
+	for (uint32_t i = 0; i < k->n_hosts; i++) {
+		if (i != main && !has_rows(&k->hosts[i]))
+			continue;
+		o.host = &k->hosts[i];
+		o.number = (*next_process)++;
+		if (put_host(&o, i, i == main, hosts > 1) < 0)
+			return -1;
+	}
+	if (k->n_hosts)
+		return 0;
+	o.host = &none;         /* a file of GPU rows alone */
+	o.number = (*next_process)++;
+	return put_host(&o, NO_HOST, true, false);
+}
