@@ -436,15 +436,14 @@ static void put_next(struct page *p)
 {
 	static const char json[] = "makes JSON for https://ui.perfetto.dev";
 	char *words[] = { (char *)p->path }, path[512];
-	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range);
+	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range), samples = model_rows(p->m, ROW_sample);
 
 	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
-		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : "processes,health", path);
-	if (model_rows(p->m, ROW_stack))
+		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
+	if (model_rows(p->m, ROW_stack) && (kernels || ranges || !samples))
 		out_format(p->out, "%*sgprof-trace report -r %s %s    %s\n", LABEL, "",
-			model_rows(p->m, ROW_sample) ? "lines,cpu_sum" : "launch_sites,stacks", path,
-			model_rows(p->m, ROW_sample) ? "by line and function" : "who called");
+			samples ? "lines,cpu_sum" : "launch_sites,stacks", path, samples ? "by line and function" : "who called");
 	out_format(p->out, "%*sgprof-trace report list    lists reports; report --help says more\n", LABEL, "");
 	if (!kernels && !ranges && !model_rows(p->m, ROW_api))
 		return;

@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "inject/intern.h"
@@ -134,9 +136,14 @@ static void mark_tool(struct image *image, const char *path)
 	uint32_t i;
 
 	/* Where our code is in the program itself, as in our own tests, it is a part of it. */
-	if (!name || !*name || !((self >= image->low && self < image->high) || strncmp(name, "libcupti.so", 11) == 0))
+	if (!name || !*name)
 		return;
-	image->tool = 1;
+	if (self >= image->low && self < image->high)
+		image->tool = IMAGE_OURS;
+	else if (strncmp(name, "libcupti.so", 11) == 0)
+		image->tool = IMAGE_CUPTI;
+	else
+		return;
 	i = __atomic_fetch_add(&n_tools, 1, __ATOMIC_RELAXED);
 	if (i >= TOOLS)
 		return;
@@ -279,25 +286,38 @@ static void write_row(struct stream *s, const struct image *image)
 	stream_publish(s, row);
 }
 
-/* Its name, while it is mapped: the loader's, or ours of the program. */
-static const char *path_of(const struct image *image)
+/* Its name, while it is mapped: the loader's, or ours of the program.  What was named from the working folder is found from there alone. */
+static const char *path_of(const struct image *image, char whole[PATH_MAX])
 {
 	const char *path;
+	size_t n;
 
 	if (!image->link_map)
 		return NULL;
 	path = find_object ? ((const struct link_map *)image->link_map)->l_name : image->link_map;
-	return path && *path ? path : program;
+	if (!path || !*path)
+		return program;
+	if (*path == '/' || !strchr(path, '/') || syscall(SYS_getcwd, whole, PATH_MAX) < 0 || *whole != '/')
+		return path;
+	n = strlen(whole);
+	if (n + 1 + strlen(path) >= PATH_MAX)
+		return path;
+	whole[n] = '/';
+	strcpy(whole + n + 1, strncmp(path, "./", 2) == 0 ? path + 2 : path);
+	return whole;
 }
 
 uint32_t images_describe(struct stream *s, struct image *image)
 {
 	uint32_t epoch = __atomic_load_n(&image->epoch, __ATOMIC_ACQUIRE);
+	char path[PATH_MAX];
+	int saved = errno;
 
 	images_write_ends(s);
 	if (epoch == guest->epoch || __atomic_load_n(&image->end, __ATOMIC_RELAXED))
 		return epoch == guest->epoch ? image->id : 0;
-	image->name = intern_text(s, path_of(image));
+	image->name = intern_text(s, path_of(image, path));
+	errno = saved;
 	write_row(s, image);    /* by two threads at once: twice the same row */
 	__atomic_store_n(&image->epoch, guest->epoch, __ATOMIC_RELEASE);
 	return image->id;

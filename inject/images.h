@@ -10,12 +10,14 @@
 #define IMAGE_SEGMENTS 8
 #define IMAGE_BUILD_ID 32
 
+enum image_tool { IMAGE_PROGRAM, IMAGE_OURS, IMAGE_CUPTI };
+
 struct image {
 	uint64_t low, high, base;
 	const uint8_t *eh_hdr;          /* .eh_frame_hdr; NULL: none */
 	const void *link_map;
 	uint32_t id;
-	uint32_t tool;                  /* ours or CUPTI's: not a part of the program's stack */
+	uint32_t tool;                  /* enum image_tool: not a part of the program's stack */
 	uint32_t epoch;                 /* guest epoch in which its row was written */
 	uint32_t name;                  /* string id of that epoch */
 	uint32_t end_written;

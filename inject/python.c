@@ -131,11 +131,12 @@ static inline __attribute__((always_inline)) uint32_t offset_of(const struct vie
 	return offset >= 0 && offset < MAX_CODE_BYTES ? (uint32_t)offset : STACK_NO_OFFSET;
 }
 
-static inline __attribute__((always_inline)) uint32_t walk(uint64_t frame, uint64_t chain, struct py_frame *out, uint32_t max, bool guarded, bool *broken)
+static inline __attribute__((always_inline)) uint32_t walk(uint64_t frame, uint64_t *left, struct py_frame *out, uint32_t max, bool guarded, bool *broken)
 {
 	const struct py_layout *l = &python.layout;
 	const bool shims = py_has_shims(l);
 	uint32_t n = 0, shims_left = 2 * max + 16;      /* they cannot run in circles */
+	uint64_t chain = *left;
 	struct view v;
 
 	while (frame && view_frame(&v, l, frame, guarded)) {
@@ -167,13 +168,63 @@ static inline __attribute__((always_inline)) uint32_t walk(uint64_t frame, uint6
 			chain = 0;
 	}
 	*broken = frame && n < max;
+	*left = chain;
 	return n;
 }
 
-/* *broken: the chain ended in something that is no frame. */
-static uint32_t walk_state(uint64_t state, struct py_frame *out, uint32_t max, bool guarded, bool *broken)
+/* The last record, which is of no call. */
+static bool is_last_record(uint64_t state, uint64_t record)
+{
+	return record - state < 4096;   /* it lies in the thread state */
+}
+
+/*
+ * In a signal handler the interpreter may be about to begin or to end an eval call.  In 3.10 it has then one record more than frames,
+ * or one less; of another version, or by more, they do not belong together.
+ */
+static bool align(uint64_t state, uint64_t left, struct py_frame *f, uint32_t n)
+{
+	bool more = !is_last_record(state, left);
+	uint64_t next;
+
+	if (!more && !is_last_record(state, f[n - 1].c_stack))
+		return true;
+	if (python.layout.version >= PY_VERSION(3, 11))
+		return false;
+	if (more && !(load64(&next, left + python.layout.chain_previous, true) && is_last_record(state, next)))
+		return false;
+	if (more) {
+		for (uint32_t i = 0; i + 1 < n; i++)
+			f[i].c_stack = f[i + 1].c_stack;
+		f[n - 1].c_stack = left;
+	} else {
+		for (uint32_t i = n; --i;)
+			f[i].c_stack = f[i - 1].c_stack;
+		f[0].c_stack = 0;
+	}
+	return true;
+}
+
+/* What was interrupted half-way is no stack. */
+static uint32_t walk_interrupted(uint64_t state, uint64_t frame, uint64_t chain, struct py_frame *out, uint32_t max, bool *broken)
 {
 	const struct py_layout *l = &python.layout;
+	uint32_t n = walk(frame, &chain, out, max, true, broken);
+
+	if (*broken || !n || n == max)
+		return *broken ? 0 : n;
+	if (!out[n - 1].entry)
+		return 0;
+	return !l->state_chain || align(state, chain, out, n) ? n : 0;
+}
+
+enum walk_how { WALK_PLAIN, WALK_GUARDED, WALK_INTERRUPTED };
+
+/* *broken: the chain ended in something that is no frame. */
+static uint32_t walk_state(uint64_t state, struct py_frame *out, uint32_t max, enum walk_how how, bool *broken)
+{
+	const struct py_layout *l = &python.layout;
+	bool guarded = how != WALK_PLAIN;
 	uint64_t frame, chain = 0;
 
 	*broken = true;
@@ -181,7 +232,9 @@ static uint32_t walk_state(uint64_t state, struct py_frame *out, uint32_t max, b
 	    (l->cframe && (!frame || !load64(&frame, frame + l->cframe - 1, guarded))) ||
 	    (l->state_chain && !load64(&chain, state + l->state_chain, guarded)))
 		return 0;
-	return guarded ? walk(frame, chain, out, max, true, broken) : walk(frame, chain, out, max, false, broken);
+	if (how == WALK_INTERRUPTED)
+		return walk_interrupted(state, frame, chain, out, max, broken);
+	return guarded ? walk(frame, &chain, out, max, true, broken) : walk(frame, &chain, out, max, false, broken);
 }
 
 /* ---- is the layout the right one?  All by guarded reads, on the stack at hand ---- */
@@ -223,10 +276,27 @@ static void turn_off(const char *why)
 	__atomic_store_n(&python.phase, PY_OFF, __ATOMIC_RELEASE);
 }
 
-/* False as long as the thread has no stack to tell by. */
-static bool verify(uint64_t state)
+#define TRIES 8u                /* a handler that finds the interpreter half-way through a change thinks that it is wrong */
+
+/* NULL: it is as it should be. */
+static const char *what_is_wrong(const struct py_frame *frames, uint32_t n, bool broken)
 {
+	if (broken || (py_has_shims(&python.layout) && n < CHECKED_FRAMES && !frames[n - 1].entry))
+		return "its chain of frames does not end as its version's does";
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_sound(&frames[i]))
+			return "its frames are not as its version has them";
+	if (!py_layout_agrees(&python.layout, &python.symbols))
+		return "its code objects are not as its version has them";
+	return NULL;
+}
+
+/* False as long as the thread has no stack to tell by. */
+static bool verify(uint64_t state, bool interrupted)
+{
+	static uint32_t tries;
 	struct py_frame frames[CHECKED_FRAMES];
+	const char *wrong;
 	uint32_t n;
 	uint64_t probe;
 	bool broken;
@@ -235,28 +305,19 @@ static bool verify(uint64_t state)
 		turn_off("its memory cannot be read (process_vm_readv)");
 		return false;
 	}
-	if (!is_mine(state)) {
-		turn_off("its thread states are not as its version has them");
-		return false;
-	}
-	n = walk_state(state, frames, CHECKED_FRAMES, true, &broken);
-	if (!n && !broken)
-		return false;
-	if (broken || (py_has_shims(&python.layout) && n < CHECKED_FRAMES && !frames[n - 1].entry)) {
-		turn_off("its chain of frames does not end as its version's does");
-		return false;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!is_sound(&frames[i])) {
-			turn_off("its frames are not as its version has them");
+	if (is_mine(state)) {
+		n = walk_state(state, frames, CHECKED_FRAMES, WALK_GUARDED, &broken);
+		if (!n && !broken)
 			return false;
-		}
-	if (!py_layout_agrees(&python.layout, &python.symbols)) {
-		turn_off("its code objects are not as its version has them");
-		return false;
+		wrong = what_is_wrong(frames, n, broken);
+	} else {
+		wrong = "its thread states are not as its version has them";
 	}
-	__atomic_store_n(&python.phase, PY_ON, __ATOMIC_RELEASE);
-	return true;
+	if (!wrong)
+		__atomic_store_n(&python.phase, PY_ON, __ATOMIC_RELEASE);
+	else if (!interrupted || __atomic_add_fetch(&tries, 1, __ATOMIC_RELAXED) >= TRIES)
+		turn_off(wrong);
+	return !wrong;
 }
 
 /* ---- finding it ---- */
@@ -327,7 +388,7 @@ bool python_ready(void)
 		return true;
 	if (phase == PY_FOUND) {
 		state = python_thread_state();
-		if (state && verify(state))
+		if (state && verify(state, false))
 			return true;
 		phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
 	}
@@ -360,12 +421,12 @@ uint32_t python_walk(const void *given, struct py_frame *out, uint32_t max, unsi
 	state = given ? (uint64_t)(uintptr_t)given : python_thread_state();
 	if (!state)
 		return 0;
-	if (phase == PY_FOUND && !verify(state)) {
+	if (phase == PY_FOUND && !verify(state, how & PY_GUARDED)) {
 		if (__atomic_load_n(&python.phase, __ATOMIC_ACQUIRE) == PY_OFF)
 			say_why();
 		return 0;
 	}
-	return walk_state(state, out, max, how & PY_GUARDED, &broken);
+	return walk_state(state, out, max, how & PY_GUARDED ? WALK_INTERRUPTED : WALK_PLAIN, &broken);
 }
 
 const struct py_image *python_image(void)

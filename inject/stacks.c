@@ -221,6 +221,22 @@ static bool now_and_then(void)
 	return n < 16 || n % 256 == 0;
 }
 
+/* The program did not call what we put between it and libc. */
+static void take_ours_out(struct unwind_walk *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct image *image = images_at(w->pcs[i], true);
+
+		if (image && image->tool == IMAGE_OURS)
+			continue;
+		w->pcs[n] = w->pcs[i];
+		w->sps[n++] = w->sps[i];
+	}
+	w->n = n;
+}
+
 static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first)
 {
 	uint32_t depth = want->depth ? want->depth : (uint32_t)guest->config.stack_depth, n, flags;
@@ -236,6 +252,8 @@ static uint32_t capture(struct stream *s, const struct stack_want *want, const s
 		unwind_native(c, &w, python.n ? UNWIND_MOST : depth + OURS, (enum unwind_method)guest->config.backtrace);
 	if (!python.n && wants_python(want) && (python.guarded || now_and_then()) && python_met(w.pcs, w.n))
 		python = walk_python(py, want);
+	if (want->context)
+		take_ours_out(&w);
 	while (first < w.n && images_is_tool(w.pcs[first], want->context != NULL))
 		first++;
 	n = stacks_merge(s, frames, depth, &w, first, &python, &flags);

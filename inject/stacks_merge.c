@@ -114,8 +114,10 @@ uint32_t stacks_merge(struct stream *s, struct stack_frame *out, uint32_t most, 
 		i++;
 	}
 	*flags = m.cut ? STACK_CUT : w->flags;
-	/* The native walk ended before the Python frames did. */
-	if (m.at < m.n_py && !m.cut) {
+	/* The native walk ended before the Python frames did; if it is complete, the interpreter was changing its list. */
+	if (m.at < m.n_py && !m.cut && m.guarded && !w->flags && w->n > first) {
+		*flags = STACK_INCOMPLETE;
+	} else if (m.at < m.n_py && !m.cut) {
 		put_python(&m, m.n_py);
 		*flags = m.cut ? STACK_CUT : w->n > first ? STACK_INCOMPLETE : 0;
 	}

@@ -131,4 +131,6 @@ void note_samples(struct model *m, struct table *t)
 {
 	if (!model_has_samples(m))
 		table_note(t, "the CPU was not sampled: gprof-run -s cpu does it");
+	else if (!model_rows(m, ROW_sample))
+		table_note(t, "no sample of the CPU falls into this part");
 }

@@ -105,10 +105,10 @@ int model_stack_events(struct model *m, unsigned kinds, int (*fn)(const struct s
 /* By range row: position in the list of the stack that it was begun on, or NO_STACK.  free() it; NULL: out of memory. */
 uint32_t *model_range_stacks(struct model *m);
 
-/* Whether any CUDA call or range has a stack, and whether there are samples. */
+/* Whether any CUDA call or range has a stack, and whether samples were taken, even if none lies in what is looked at. */
 bool model_has_call_stacks(struct model *m);
 bool model_has_range_stacks(const struct model *m);
-bool model_has_samples(const struct model *m);
+bool model_has_samples(struct model *m);
 
 /* Text of a source file as it was embedded, line 1 and up; NULL: not in the trace.  n: its length, without the newline. */
 const char *model_source_line(struct model *m, uint32_t file, uint32_t line, size_t *n);

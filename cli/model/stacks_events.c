@@ -3,6 +3,7 @@
 
 #include "cli/model/gpu.h"
 #include "cli/model/join.h"
+#include "cli/model/process.h"
 
 struct walk {
 	struct model *m;
@@ -175,7 +176,16 @@ bool model_has_range_stacks(const struct model *m)
 	return model_rows(m, ROW_range_stack) != 0;
 }
 
-bool model_has_samples(const struct model *m)
+bool model_has_samples(struct model *m)
 {
-	return model_rows(m, ROW_sample) != 0;
+	const struct process *processes;
+	uint32_t n;
+
+	if (model_rows(m, ROW_sample))
+		return true;
+	processes = model_processes(m, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (process_attribute(&processes[i], "sampling"))
+			return true;
+	return false;
 }

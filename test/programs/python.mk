@@ -14,3 +14,10 @@ $(PYWALK): $(filter-out %/entry.o %/lifecycle.o %/torch_door.o,$(INJECT)) $(B)/p
 	   $(B)/pic/test/programs/python/pywalk.o
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ -Wl,--no-undefined -Wl,-Bsymbolic -ldl -lpthread
+
+PESTER := $(B)/test/programs/libpester.so
+host-programs: $(PESTER)
+
+$(PESTER): test/programs/python/pester.c
+	@mkdir -p $(@D); echo "  CC    $< (for ctypes)"
+	$(Q)$(CC) -std=gnu11 $(WARN) -O2 -g -fPIC -fvisibility=hidden -shared -o $@ $< -lpthread

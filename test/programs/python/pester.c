@@ -1,0 +1,133 @@
+/*
+ * Signals the sampled threads of its process as their timers do, but every few tens of microseconds: the handler runs at any instruction of
+ * theirs, a hundred times as often.  The kernel says in /proc/self/timers which thread is signalled with what.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define MOST   64
+
+EXPORT int pester_start(int us);
+EXPORT long pester_stop(void);
+
+struct target {
+	void *value;
+	int tid;
+};
+
+static struct {
+	pthread_t thread;
+	int us, stop;
+	long sent;
+} pester;
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static int find_targets(struct target list[MOST], int without)
+{
+	static char text[65536];
+	int fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC), n = 0;
+	size_t used = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return -1;
+	while ((got = read(fd, text + used, sizeof text - 1 - used)) > 0)
+		used += (size_t)got;
+	close(fd);
+	text[used] = '\0';
+	for (char *p = text; n < MOST && (p = strstr(p, "signal: 33/")); p++) {
+		struct target t;
+		char *tid = strstr(p, "notify: signal/tid.");
+
+		if (!tid)
+			break;
+		t.value = (void *)(uintptr_t)strtoull(p + 11, NULL, 16);
+		t.tid = atoi(tid + 19);
+		if (t.tid != without)
+			list[n++] = t;
+	}
+	return n;
+}
+
+/* One at a time: a handler that is slower than we are would be all that the thread does. */
+static int is_served(int tid)
+{
+	char path[64], text[2048], *mask;
+	ssize_t got = 0;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/status", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, text, sizeof text - 1);
+		close(fd);
+	}
+	text[got > 0 ? got : 0] = '\0';
+	mask = strstr(text, "SigPnd:");
+	return mask && !(strtoull(mask + 7, NULL, 16) >> 32 & 1);
+}
+
+static void *run(void *arg)
+{
+	struct target list[MOST];
+	unsigned seed = 1;
+	int64_t looked = 0;
+	int n = 0;
+
+	while (!__atomic_load_n(&pester.stop, __ATOMIC_RELAXED)) {
+		int64_t wait = now() + rand_r(&seed) % (2000 * pester.us + 1);
+		siginfo_t info = { .si_signo = 33, .si_code = SI_TIMER };
+
+		if (now() - looked > 2000000) {
+			n = find_targets(list, (int)syscall(SYS_gettid));
+			looked = now();
+		}
+		if (n > 0) {
+			struct target *t = &list[rand_r(&seed) % (unsigned)n];
+
+			info.si_ptr = t->value;
+			if (is_served(t->tid) && syscall(SYS_rt_tgsigqueueinfo, getpid(), t->tid, 33, &info) == 0)
+				__atomic_add_fetch(&pester.sent, 1, __ATOMIC_RELAXED);
+		}
+		while (now() < wait && !__atomic_load_n(&pester.stop, __ATOMIC_RELAXED))
+			;
+	}
+	return arg;
+}
+
+/* us: between two signals, in the mean.  0, or there is nothing to signal. */
+int pester_start(int us)
+{
+	struct target list[MOST];
+
+	pester.us = us;
+	pester.stop = 0;
+	if (find_targets(list, 0) <= 0)
+		return -1;
+	return pthread_create(&pester.thread, NULL, run, NULL);
+}
+
+/* How many were sent. */
+long pester_stop(void)
+{
+	__atomic_store_n(&pester.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(pester.thread, NULL);
+	return pester.sent;
+}
