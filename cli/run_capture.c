@@ -144,8 +144,10 @@ int opt_step(const struct opt *o, const char *value)
 		word = "profiler";
 	else if (strncmp(how, "nvtx:", 5) == 0 && strchr(how, '\n') == NULL && glob_range_parse(&g, how + 5, strlen(how + 5)) == 0)
 		w->nvtx_needed = true;
+	else if (strcmp(how, "torch") == 0)
+		w->torch_needed = true;
 	else if (strcmp(how, "auto") != 0)
-		return fail("--%s is [KIND=]nvtx:GLOB[@domain], [KIND=]cudaProfilerApi, auto or none, not '%s'", o->name, value);
+		return fail("--%s is [KIND=]nvtx:GLOB[@domain], [KIND=]cudaProfilerApi, torch, auto or none, not '%s'", o->name, value);
 	if (has_kind(w->steps, value, n))
 		return fail(n ? "--%s: two sources for the steps of '%.*s'" :
 				"--%s: several sources need a kind each, for example train=nvtx:train_*", o->name, (int)n, value);
@@ -197,10 +199,12 @@ int capture_settle(struct config *c, struct capture_wish *w)
 	strcpy(c->steps, w->schedule[0] && !w->steps[0] ? "=auto" : w->steps);
 	if (strstr(c->steps, "=profiler") && !c->trace_cuda)
 		return fail("--step=cudaProfilerApi needs -t cuda");
-	if (strstr(c->steps, "=auto") && !c->trace_cuda)
-		return fail("--step=auto needs -t cuda: steps are found in the launches");
+	if (strstr(c->steps, "=auto") && !c->trace_cuda && !c->trace_torch)
+		return fail("--step=auto needs -t cuda or -t torch: steps are found in the launches, or in what PyTorch tells");
 	/* What marks ranges or steps has to be seen. */
 	if (w->range == RANGE_NVTX || w->nvtx_needed)
 		c->trace_nvtx = 1;
+	if (w->torch_needed && !c->trace_torch)
+		c->trace_torch = 1;
 	return 0;
 }

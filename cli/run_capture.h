@@ -15,7 +15,7 @@ struct capture_wish {
 	char nvtx[CONFIG_TEXT];
 	char steps[CONFIG_TEXT], schedule[CONFIG_TEXT];
 	unsigned n_steps;
-	bool steps_none, nvtx_needed;
+	bool steps_none, nvtx_needed, torch_needed;
 };
 
 /* Options; `where` is a struct capture_wish. */

@@ -110,6 +110,7 @@ static inline size_t stream_tail(size_t row, size_t n)
 #define GATE_EDGE  8u                   /* the next CUDA call bounds a window or a step */
 #define GATE_LAUNCHES 32u               /* steps are looked for in them */
 #define GATE_SAMPLE 64u                 /* samples of CPU time are */
+#define GATE_TORCH 256u                 /* PyTorch may begin or end a step */
 #define GATE_WATCH 16u                  /* NVTX names may begin or end a window or a step */
 
 /* Follows the orders that have come: the gate as it is now. */

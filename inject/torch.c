@@ -8,6 +8,7 @@
 #include "inject/names.h"
 #include "inject/torch_context.h"
 #include "inject/torch_inputs.h"
+#include "inject/torch_steps.h"
 #include "inject/windows.h"
 
 #define DOMAIN "PyTorch"
@@ -102,6 +103,10 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 {
 	struct torch_context *c;
 
+	/* First, so that the range lies in the window that it may open. */
+	torch_steps_event(s, torch_event_of(r->scope, r->name, true));
+	if (r->scope != TORCH_USER && !capture_nvtx())
+		return NULL;
 	torch_context_tidy(s);
 	c = torch_context_take(s);
 	if (!c)
@@ -110,6 +115,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 		torch_context_give(c);
 		return NULL;
 	}
+	c->event = torch_event_of(r->scope, r->name, false);
 	if ((r->scope != TORCH_USER || observer.operators) && capture_nvtx())
 		write_op(s, r, in, c->id);
 	return c;
@@ -151,9 +157,16 @@ static void *start_user(void **context, const void *record)
 	return context;
 }
 
+static bool wanted(const void *record)
+{
+	uint32_t gate = gate_now();
+
+	return gate & GATE_NVTX || (gate & GATE_TORCH && *part(record, TORCH_SCOPE) == TORCH_BACKWARD);
+}
+
 static void *start_other(void **context, const void *record)
 {
-	*context = likely(!observer.over) && capture_nvtx() ? record_begins(record) : NULL;
+	*context = likely(!observer.over) && wanted(record) ? record_begins(record) : NULL;
 	return context;
 }
 
@@ -182,6 +195,7 @@ static void end(const void *record, void *context)
 		ranges_finish(s, c->id);
 	else
 		end_elsewhere(s, c);
+	torch_steps_event(s, c->event);
 	stream_leave(s);
 }
 
@@ -208,5 +222,6 @@ void torch_observe(const struct torch *t, bool operators, bool shapes)
  */
 __attribute__((destructor)) static void over(void)
 {
+	torch_steps_stop();
 	observer.over = true;
 }

@@ -17,8 +17,8 @@ struct torch_context {
 	uint64_t handle;                /* of ranges_start() */
 	int64_t start;
 	uint32_t name, thread;
-	uint32_t tag;                   /* torch_steps.h */
-	uint32_t pad;
+	uint32_t tag;                   /* of the range */
+	uint32_t event;                 /* enum torch_event: what its end is to steps */
 };
 
 /* Memory for them, once; false: there is none, and nothing can be observed. */

@@ -10,6 +10,7 @@
 #include "inject/module.h"
 #include "inject/session.h"
 #include "inject/torch.h"
+#include "inject/torch_steps.h"
 
 static bool wanted;                     /* it is looked for; once it is found, for a second one */
 static bool taken;                      /* by whoever was first to find it */
@@ -190,4 +191,4 @@ static void init(void)
 	torch_look();
 }
 
-const struct module torch_module = { .init = init };
+const struct module torch_module = { .init = init, .stop = torch_steps_stop };

@@ -4,6 +4,7 @@
 
 #include "inject/kept.h"
 #include "inject/lock.h"
+#include "inject/places.h"
 #include "inject/watch.h"
 
 enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
@@ -22,6 +23,7 @@ static struct {
 	uint32_t order_window;          /* number that the last order gives to the window it opens */
 	bool watching;                  /* NVTX names matter */
 	int auto_kind;                  /* of steps that nothing marks; -1: none */
+	int torch_kind;                 /* of those that PyTorch tells; -1: none */
 	bool first_order;
 	bool wake_due;
 } w;
@@ -40,105 +42,7 @@ static struct because now_because(uint32_t cause, uint32_t name)
 	return (struct because){ cause, name, clock_now(), clock_ns(CLOCK_REALTIME) };
 }
 
-/* ---- rows ---- */
-
-static void write_step(struct stream *s, struct open_step *o)
-{
-	struct step_row *row = s ? stream_reserve(s, ROW_step, sizeof *row) : NULL;
-
-	if (row) {
-		*row = o->row;
-		stream_publish(s, row);
-	}
-	__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
-}
-
-static void write_window(struct stream *s, struct open_window *o)
-{
-	struct window_row *row = s ? stream_reserve(s, ROW_window, sizeof *row) : NULL;
-
-	if (row) {
-		*row = o->row;
-		stream_publish(s, row);
-	}
-	__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
-}
-
-static bool is_due(uint32_t state)
-{
-	return (state & OPEN_USED) && !(state & (OPEN_RUNNING | OPEN_END | OPEN_HELD));
-}
-
-static void call_came(struct stream *s, uint32_t corr)
-{
-	struct arena *a = guest->arena;
-
-	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
-		struct open_step *o = &a->steps[i];
-
-		o->state = open_settle(o->state, corr, &o->row.first_corr, &o->row.end_corr);
-		if (is_due(o->state))
-			write_step(s, o);
-	}
-	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
-		struct open_window *o = &a->windows[i];
-
-		o->state = open_settle(o->state, corr, &o->row.first_corr, &o->row.end_corr);
-		if (is_due(o->state))
-			write_window(s, o);
-	}
-	kept_call(corr);
-}
-
-/*
- * A place for an open step or window; one that has ended and only waits for a call to come gives way, best one that had none: of the others
- * the row would say that all later calls are its.
- */
-static struct open_step *step_place(struct stream *s)
-{
-	struct open_step *all = guest->arena->steps, *o = NULL;
-
-	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
-		if (!all[i].state)
-			return &all[i];
-		if (!(all[i].state & (OPEN_RUNNING | OPEN_HELD)) && (!o || (all[i].state & OPEN_FIRST && !(o->state & OPEN_FIRST))))
-			o = &all[i];
-	}
-	if (o)
-		write_step(s, o);
-	else
-		health_drop(ROW_step, 1);
-	return o;
-}
-
-static struct open_window *window_place(struct stream *s)
-{
-	struct open_window *all = guest->arena->windows, *o = &all[0];
-
-	/* None runs when a place is asked for. */
-	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
-		if (!all[i].state)
-			return &all[i];
-		if (all[i].state & OPEN_FIRST && !(o->state & OPEN_FIRST))
-			o = &all[i];
-	}
-	write_window(s, o);
-	return o;
-}
-
 /* ---- the gate ---- */
-
-static bool has_edge(void)
-{
-	const struct arena *a = guest->arena;
-	uint32_t all = kept_edges();
-
-	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
-		all |= a->steps[i].state;
-	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++)
-		all |= a->windows[i].state;
-	return all & (OPEN_FIRST | OPEN_END);
-}
 
 static void set_gate(void)
 {
@@ -148,10 +52,12 @@ static void set_gate(void)
 		gate |= (w.tracers & ORDER_CUDA ? GATE_CUDA : 0) | (w.tracers & ORDER_NVTX ? GATE_NVTX : 0) | GATE_SAMPLE;
 	if (w.watching)
 		gate |= GATE_WATCH;
-	if (has_edge())
+	if (places_edge())
 		gate |= GATE_EDGE;
 	if (w.auto_kind >= 0 && w.machine.state != STATE_OFF)
 		gate |= GATE_LAUNCHES;
+	if ((w.auto_kind >= 0 || w.torch_kind >= 0) && w.machine.state != STATE_OFF)
+		gate |= GATE_TORCH;
 	__atomic_store_n(&guest->gate, gate, __ATOMIC_RELEASE);
 }
 
@@ -159,7 +65,7 @@ static void set_gate(void)
 
 static void open_window(struct stream *s, const struct because *b, bool whole)
 {
-	struct open_window *o = window_place(s);
+	struct open_window *o = places_window(s);
 	struct arena *a = guest->arena;
 	uint32_t number = a->n_windows + 1;
 
@@ -300,7 +206,7 @@ static uint32_t begin_step(struct stream *s, unsigned kind, const struct because
 	struct open_step *o;
 
 	scheduled.cause = w.machine.plan.scheduled ? CAUSE_SCHEDULE : b->cause;
-	o = step_place(s);
+	o = places_step(s);
 	if (!o)                 /* nor does the schedule know of it: nobody would tell of its end */
 		return 0;
 	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
@@ -417,9 +323,9 @@ static void hold_step(struct stream *s, unsigned kind, const struct step_row *ro
 			continue;
 		all[i].row.duration = row->start - all[i].row.start;
 		all[i].row.end_corr = row->first_corr;
-		write_step(s, &all[i]);
+		places_write_step(s, &all[i]);
 	}
-	o = step_place(s);
+	o = places_step(s);
 	if (!o)
 		return;
 	o->kind = kind;
@@ -451,6 +357,53 @@ struct step_at windows_next_step(struct stream *s, unsigned kind)
 	return next;
 }
 
+/* Steps that nothing marks are PyTorch's as soon as it ends one, unless they were found in the launches before. */
+static int torch_kind(struct stream *s, enum torch_boundary boundary, int64_t first)
+{
+	struct because b = now_because(CAUSE_SCHEDULE, 0);
+
+	if (w.torch_kind >= 0 || w.auto_kind < 0 || boundary == TORCH_FIRST || w.machine.kinds[w.auto_kind].open)
+		return w.torch_kind;
+	w.torch_kind = w.auto_kind;
+	w.auto_kind = -1;
+	b.time = first;
+	begin_step(s, (unsigned)w.torch_kind, &b, 0, 0, STEP_LATE);
+	return w.torch_kind;
+}
+
+void windows_torch_step(struct stream *s, enum torch_boundary boundary, int64_t time, int64_t first)
+{
+	struct because b = now_because(CAUSE_SCHEDULE, 0);
+	struct open_step *o, *before;
+	int kind;
+
+	b.time = time;
+	lock_take(&lock);
+	kind = torch_kind(s, boundary, first);
+	o = kind >= 0 ? open_step_of((unsigned)kind, 0) : NULL;
+	if (o && boundary == TORCH_MOVED) {
+		if ((before = places_step_before(o)))
+			before->row.duration = b.time - before->row.start;
+		o->row.start = b.time;
+		__atomic_store_n(&o->state, o->state | OPEN_FIRST, __ATOMIC_RELEASE);
+	} else if (kind >= 0) {
+		next_step(s, (unsigned)kind, &b, 0, 0);
+	}
+	set_gate();
+	let_go();
+}
+
+void windows_torch_over(void)
+{
+	struct open_step *o;
+
+	lock_take(&lock);
+	o = w.epoch == guest->epoch && w.torch_kind >= 0 ? open_step_of((unsigned)w.torch_kind, 0) : NULL;
+	if (o)
+		__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
+	lock_give(&lock);
+}
+
 void windows_wake(void)
 {
 	if (likely(!__atomic_load_n(&w.wake_due, __ATOMIC_RELAXED)))
@@ -463,7 +416,7 @@ void windows_call(struct stream *s, uint32_t corr)
 {
 	lock_take(&lock);
 	if (w.epoch == guest->epoch) {
-		call_came(s, corr);
+		places_call(s, corr);
 		set_gate();
 	}
 	lock_give(&lock);
@@ -521,10 +474,13 @@ static void begin(struct stream *s)
 	w.first_order = true;
 	capture_init(&w.machine, &plan);
 	w.n_kinds = watch_init(s, w.kinds, &w.watching);
-	w.auto_kind = -1;
-	for (unsigned i = 0; i < w.n_kinds; i++)
+	w.auto_kind = w.torch_kind = -1;
+	for (unsigned i = 0; i < w.n_kinds; i++) {
 		if (w.kinds[i].source == STEPS_AUTO)
 			w.auto_kind = (int)i;
+		else if (w.kinds[i].source == STEPS_TORCH)
+			w.torch_kind = (int)i;
+	}
 	w.epoch = guest->epoch;
 }
 

@@ -1,0 +1,197 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject/ranges.h"
+#include "inject/torch_inputs.h"
+#include "inject/torch_rhythm.h"
+#include "test/unit/inject/fake.h"
+#include "test/unit/test.h"
+
+/* ---- ranges that are ended by their id ---- */
+
+static uint64_t begin(struct stream *s, uint32_t name)
+{
+	const struct open_range *r = ranges_begin(s, &(struct range_what){ .domain = 1, .name = name });
+
+	return r ? r->id : 0;
+}
+
+TEST(ranges_with_known_ids_end_in_any_order)
+{
+	const struct range_row *row;
+	struct stream *s;
+	uint64_t a, b, c;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	a = begin(s, 11);
+	ranges_push(s, &(struct range_what){ .domain = 0, .name = 22 });
+	b = begin(s, 33);
+	c = begin(s, 44);
+	CHECK_EQ(stream_range(s), c);
+	ranges_finish(s, a);
+	ranges_forget(s, c);
+	CHECK_EQ(stream_range(s), b);
+	ranges_finish(s, b);
+	ranges_finish(s, b);
+	CHECK_EQ(ranges_pop(s, 0), 0);
+	CHECK_EQ(fake_count(ROW_range), 3);
+	row = fake_row(ROW_range, 0);
+	CHECK_EQ(row->name, 11);
+	CHECK_EQ(row->level, 0);
+	row = fake_row(ROW_range, 1);
+	CHECK_EQ(row->name, 33);
+	CHECK_EQ(row->level, 1);
+	CHECK_EQ(s->slot->depth, 0);
+	stream_leave(s);
+}
+
+TEST(a_range_deeper_than_the_limit_has_no_id_and_leaves_pops_of_nvtx_alone)
+{
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	ranges_push(s, &(struct range_what){ .domain = 0, .name = 1 });
+	for (uint32_t i = 1; i < MAX_DEPTH; i++)
+		CHECK(begin(s, i + 1) != 0);
+	CHECK_EQ(begin(s, 999), 0);
+	CHECK_EQ(guest->arena->health[HEALTH_too_deep].count, 1);
+	CHECK_EQ(ranges_pop(s, 0), 0);
+	stream_leave(s);
+}
+
+/* ---- inputs ---- */
+
+/* A tensor as c10::TensorImpl has it, its sizes at 0x40. */
+static void tensor(char *at, unsigned dtype, int n, const int64_t *dims)
+{
+	memset(at, 0, 0x100);
+	*(uint64_t *)(at + 0x40) = (uint64_t)n;
+	if (n <= 5)
+		memcpy(at + 0x48, dims, (size_t)n * 8);
+	else
+		*(const int64_t **)(at + 0x48) = dims;
+	*(uint16_t *)(at + 0x40 + 0x68) = (uint16_t)dtype;
+}
+
+static int32_t get_dim(const void *t, int64_t *n)
+{
+	*n = *(int64_t *)(*(char *const *)t + 0x40);
+	return 0;
+}
+
+static int32_t get_sizes(const void *t, int64_t **sizes)
+{
+	*sizes = (int64_t *)(*(char *const *)t + 0x48);
+	return 0;
+}
+
+static int32_t get_dtype(const void *t, int32_t *dtype)
+{
+	*dtype = *(uint16_t *)(*(char *const *)t + 0x40 + 0x68);
+	return 0;
+}
+
+static uint64_t version(void)
+{
+	return 2ull << 56 | 13ull << 48;
+}
+
+TEST(inputs_are_written_as_kineto_writes_them)
+{
+	static const int64_t two[] = { 8, 3 }, six[] = { 1, 2, 3, 4, 5, 6 };
+	static char a[0x100], b[0x100], scalar[0x100], none[0x100], type[16];
+	struct torch_value in_list[2] = { { (uintptr_t)a, TORCH_TENSOR, 0 }, { (uintptr_t)b, TORCH_TENSOR, 0 } };
+	struct torch_value ints[2] = { { 1, TORCH_INT, 0 }, { 2, TORCH_INT, 0 } };
+	uint64_t tensors[6] = { 0, 1 | 1ull << 32, (uintptr_t)in_list, (uintptr_t)(in_list + 2), (uintptr_t)(in_list + 2), (uintptr_t)type };
+	uint64_t scalars[6] = { 0, 1 | 1ull << 32, (uintptr_t)ints, (uintptr_t)(ints + 2), (uintptr_t)(ints + 2), (uintptr_t)type };
+	struct torch_value values[] = {
+		{ (uintptr_t)a, TORCH_TENSOR, 0 }, { (uintptr_t)b, TORCH_TENSOR, 0 }, { (uintptr_t)scalar, TORCH_TENSOR, 0 },
+		{ (uintptr_t)none, TORCH_TENSOR, 0 }, { 3, TORCH_INT, 0 }, { 1, 10, 0 }, { 0, 0, 0 }, { (uintptr_t)tensors, 14, 0 },
+		{ (uintptr_t)scalars, 14, 0 },
+	};
+	uint64_t record[64] = { 0 };
+	struct torch t = { .dim = get_dim, .sizes = get_sizes, .dtype = get_dtype, .version = version, .undefined = none, .sequence = 0xc8 };
+	struct torch_inputs in;
+	char text[400];
+
+	tensor(a, 6, 2, two);
+	tensor(b, 4, 6, six);
+	tensor(scalar, 7, 0, two);
+	tensor(none, 0, 1, two);
+	*(uint32_t *)(type + 8) = 3;
+	record[0xd0 / 8] = (uintptr_t)values;
+	record[0xd8 / 8] = sizeof values / sizeof *values;
+	torch_inputs_read(&in, &t, record);
+	torch_inputs_dims(&in, text, sizeof text);
+	CHECK_STR(text, "[[8, 3], [1, 2, 3, 4, 5, 6], [], [], [], [], [], [[8, 3], [1, 2, 3, 4, 5, 6]], [[8, 3], [1, 2, 3, 4, 5, 6]]]");
+	torch_inputs_types(&in, text, sizeof text);
+	CHECK_STR(text, "[\"float\", \"long int\", \"double\", \"\", \"Scalar\", \"Scalar\", \"\", \"TensorList\", \"TensorList\"]");
+	*(uint32_t *)(type + 8) = 14;
+	values[0] = values[8];
+	record[0xd8 / 8] = 1;
+	torch_inputs_read(&in, &t, record);
+	torch_inputs_types(&in, text, sizeof text);
+	CHECK_STR(text, "[\"ScalarList\"]");
+	torch_inputs_dims(&in, text, 2);
+	CHECK_STR(text, "[");
+}
+
+/* ---- steps ---- */
+
+/* Events by letter: b batch, n node, z zero_grad, s Optimizer.step has ended; the answers: . 1 first, N next, B before, M moved. */
+static const char *answers(const char *events)
+{
+	static char out[100];
+	struct torch_rhythm r = { 0 };
+	size_t n = strlen(events);
+
+	for (size_t i = 0; i < n; i++) {
+		enum torch_event e = events[i] == 'b' ? TORCH_BATCH : events[i] == 'n' ? TORCH_NODE : events[i] == 's' ? TORCH_STEPPED : TORCH_OTHER;
+
+		out[i] = ".1NBM"[torch_rhythm_feed(&r, e, (int64_t)i + 1)];
+	}
+	out[n] = '\0';
+	return out;
+}
+
+TEST(a_step_goes_from_the_end_of_one_optimizer_step_to_that_of_the_next)
+{
+	CHECK_STR(answers("bnnsz" "bnnsz" "bnnsz"), "1..N." "...N." "...N.");
+	CHECK_STR(answers("nnsz" "nnsz"), "1.N." "..N.");
+}
+
+TEST(batches_without_an_optimizer_step_are_accumulated)
+{
+	CHECK_STR(answers("bnbns" "bnbns"), "1...N" "....N");
+}
+
+TEST(optimizers_of_one_batch_make_one_step_that_ends_with_the_last)
+{
+	CHECK_STR(answers("bnsns" "bnsns" "bnsns"), "1.N.M" "....N" "....N");
+	CHECK_STR(answers("nss" "nss"), "1NM" "..N");
+}
+
+TEST(an_optimizer_that_does_not_come_in_a_batch_ends_no_step_late)
+{
+	CHECK_STR(answers("bnsns" "bns" "b"), "1.N.M" "..." "B");
+	CHECK_STR(answers("bnsns" "bns" "bns" "bns"), "1.N.M" "..." "B.N" "..N");
+}
+
+TEST(without_backward_a_step_goes_from_batch_to_batch_until_there_is_an_optimizer)
+{
+	CHECK_STR(answers("bbb"), "1NN");
+	CHECK_STR(answers("bb" "bns" "bns" "bb"), "1N" "N.N" "..N" "..");
+}
+
+TEST(names_of_pytorch_say_what_they_are_to_steps)
+{
+	CHECK_EQ(torch_event_of(TORCH_USER, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", true), TORCH_BATCH);
+	CHECK_EQ(torch_event_of(TORCH_USER, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", false), TORCH_NOTHING);
+	CHECK_EQ(torch_event_of(TORCH_USER, "Optimizer.step#SGD.step", true), TORCH_OTHER);
+	CHECK_EQ(torch_event_of(TORCH_USER, "Optimizer.step#SGD.step", false), TORCH_STEPPED);
+	CHECK_EQ(torch_event_of(TORCH_BACKWARD, "AddBackward0", true), TORCH_NODE);
+	CHECK_EQ(torch_event_of(TORCH_FUNCTION, "Optimizer.step#SGD.step", false), TORCH_NOTHING);
+	CHECK_EQ(torch_event_of(TORCH_USER, "forward", true), TORCH_NOTHING);
+}
