@@ -71,12 +71,12 @@ if [ "$lacking" ]; then
 fi
 
 # Each judge: an import that proves it, and what pip is asked for.  HTA's notebook is not needed to call it, hence --no-deps.  Of
-# PyTorch one pure function is asked: the build without CUDA (200 MB to fetch, else 2 GB), and none where the machine has one.
+# PyTorch the build without CUDA is taken (200 MB to fetch, else 2 GB), and none where the machine has one.
 judges() {
 	cat <<-END
 	nvtx|import nvtx|nvtx
 	hta|import hta.trace_analysis|--no-deps traceinsight==0.6.1|numpy pandas networkx plotly psutil pydot pyyaml
-	$(python3 -W ignore -c 'import torch.profiler' 2>/dev/null || echo 'torch|import torch.profiler|--no-deps torch==2.13.0+cpu|typing_extensions')
+	$(python3 -W ignore -c 'import torch.profiler' 2>/dev/null || echo 'torch|import torch.profiler|--no-deps torch==2.13.0+cpu|typing_extensions filelock fsspec jinja2 sympy networkx numpy')
 	END
 }
 

@@ -123,3 +123,12 @@ it 'inside of windows alone operators are recorded; user scopes as NVTX ranges a
 	exits 7 gprof-run -q -o run -t torch-ops --start-later -- "$program" "$(torch new)" train 5 >out
 	is 0 "$(ranges)" "ranges"
 '
+
+it 'steps are those of the optimizer; a schedule without --step follows them, in a program without CUDA too' "$BEGIN"'
+	exits 7 gprof-run -q -o run --step torch -- "$program" "$(torch new)" train 10 >out
+	is 10 "$(gprof-trace dump -k step run.gtrace | wc -l)" "steps"
+	exits 7 gprof-run -q -f -o run -t torch-ops --schedule wait=2,warmup=1,active=3,repeat=1 -- "$program" "$(torch new)" train 10 >out
+	is 3 "$(gprof-trace dump -k step run.gtrace | grep -c "window=1 ")" "active steps"
+	is 27 "$(ranges)" "ranges of three steps"
+	is 3 "$(count Optimizer.step#SGD.step)" "optimizer steps"
+'
