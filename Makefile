@@ -33,7 +33,7 @@ $(B)/bin/gprof-ctl: $(B)/obj/cli/ctl_main.o $(CLI) $(TRACE)
 $(B)/lib/gprof/gprof-collector: $(COLLECT) $(TRACE)
 $(PROGRAMS):
 	@mkdir -p $(@D); echo "  LINK  $@"
-	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm
 
 # Never sanitized: it lives in other people's programs.  --no-undefined: it needs glibc's own libraries alone.
 $(OBJECT): $(INJECT)

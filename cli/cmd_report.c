@@ -16,13 +16,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MOST_REPORTS 48
+#define MOST_REPORTS 48            /* at once */
+#define MOST_NAMES   160           /* that there are */
 
 static char *names;
 static const char *format = "table", *output, *sort_key;
 static uint64_t limit;
 static struct pick pick;
-static bool all_steps, sites;
+static bool all_steps, sites, all_reports;
 static const char *by = "mixed";
 static struct report_choice choice;
 
@@ -36,6 +37,8 @@ static const struct opt opts[] = {
 	  "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how", NULL, 0 },
 	{ 'n', "limit", "N", opt_u64, &limit, "print N rows of each report; 0 is all (default)", NULL, 0 },
 	PICK_OPTIONS(pick),
+	{ 0, "all", NULL, opt_flag, &all_reports,
+	  "report list: the twins too, which count as another tool does where ours counts otherwise", NULL, 0 },
 	{ 0, "all-steps", NULL, opt_flag, &all_steps, "report steps: those outside of the recorded windows too", NULL,
 	  0 },
 	{ 0, "by", "FRAMES", opt_choice, &by,
@@ -75,15 +78,17 @@ static int list_reports(void)
 	size_t width = 0;
 
 	for (size_t i = 0; i < n_reports; i++)
-		width = strlen(reports[i]->name) > width ? strlen(reports[i]->name) : width;
+		if ((all_reports || !reports[i]->twin) && strlen(reports[i]->name) > width)
+			width = strlen(reports[i]->name);
 	for (size_t i = 0; i < n_reports; i++)
-		printf("%-*s  %s\n", (int)width, reports[i]->name, reports[i]->help);
+		if (all_reports || !reports[i]->twin)
+			printf("%-*s  %s\n", (int)width, reports[i]->name, reports[i]->help);
 	return EXIT_OK;
 }
 
 static int unknown(const char *name)
 {
-	const char *all[MOST_REPORTS], *nearest, *variant;
+	const char *all[MOST_NAMES], *nearest, *variant;
 	char plain[64];
 	const struct report *r;
 
@@ -94,9 +99,9 @@ static int unknown(const char *name)
 		     r->variants ? "; it has " : "", r->variants ? r->variants : "");
 		return -1;
 	}
-	for (size_t i = 0; i < n_reports; i++)
+	for (size_t i = 0; i < n_reports && i < MOST_NAMES; i++)
 		all[i] = reports[i]->name;
-	nearest = options_nearest(plain, all, n_reports);
+	nearest = options_nearest(plain, all, n_reports < MOST_NAMES ? n_reports : MOST_NAMES);
 	fail("no report '%s'%s%s%s", plain, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 	     nearest ? "'?" : "");
 	hint("gprof-trace report list names them all");
@@ -177,37 +182,90 @@ static int print_reports(struct model *m, const struct wanted *wanted, int n, FI
 	return rc;
 }
 
-static int run_reports(const char *path, char *list)
+/* ---- the traces ---- */
+
+static struct model **models;
+static size_t n_models;
+
+static void close_traces(void)
+{
+	for (size_t i = 0; i < n_models; i++)
+		model_close(models[i]);
+	free(models);
+}
+
+/* Operands one by one, each a trace or a folder of them.  An exit status; 0: they are open. */
+static int open_each(int argc, char **argv)
+{
+	char found[PATH_MAX];
+
+	for (int i = 0; i < argc; i++) {
+		const char *path = input_path(1, &argv[i], found, sizeof found);
+
+		models[n_models] = path ? input_open(path) : NULL;
+		if (!models[n_models])
+			return EXIT_FAILED;
+		n_models++;
+	}
+	return EXIT_OK;
+}
+
+static int open_traces(int argc, char **argv, const struct wanted *wanted, int n)
+{
+	const struct report *first = NULL, *other = NULL;
+	char found[PATH_MAX];
+	const char *path;
+
+	for (int i = 0; i < n; i++)
+		*(wanted[i].report->ranks ? &first : &other) = wanted[i].report;
+	if (first && (pick.step || pick.window)) {
+		fail("report %s is about whole traces: it takes no %s", first->name, pick.step ? "--step" : "--window");
+		return EXIT_USAGE;
+	}
+	models = calloc((size_t)argc + 1, sizeof *models);
+	if (!models)
+		return fail("out of memory"), EXIT_FAILED;
+	if (argc > 1 && !other)
+		return open_each(argc, argv);
+	path = input_path(argc, argv, found, sizeof found);
+	if (!path)
+		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	models[0] = input_open(path);
+	if (!models[0])
+		return EXIT_FAILED;
+	n_models = 1;
+	return pick_apply(&pick, models[0]);
+}
+
+static int run_reports(int argc, char **argv, char *list)
 {
 	bool to_file = output && strcmp(output, "-") != 0;
 	struct wanted wanted[MOST_REPORTS];
-	struct model *m;
+	struct jobs jobs = { 0 };
 	FILE *file;
 	int n = find_reports(list, wanted), rc;
 
 	if (n < 0)
 		return EXIT_USAGE;
-	m = input_open(path);
-	if (!m)
-		return EXIT_FAILED;
-	rc = pick_apply(&pick, m);
-	if (rc) {
-		model_close(m);
+	rc = open_traces(argc, argv, wanted, n);
+	if (rc)
 		return rc;
-	}
 	file = to_file ? fopen(output, "we") : stdout;
 	if (!file) {
 		fail_errno("cannot write '%s'", output);
-		model_close(m);
 		return EXIT_FAILED;
 	}
-	rc = print_reports(m, wanted, n, file);
+	jobs.models = models;
+	jobs.n = n_models;
+	choice.jobs = &jobs;
+	rc = print_reports(models[0], wanted, n, file);
+	jobs_release(&jobs);
 	if (to_file && fclose(file) != 0 && rc == EXIT_OK) {
 		fail_errno("cannot write '%s'", output);
 		rc = EXIT_FAILED;
 	}
-	input_say_damage(m);
-	model_close(m);
+	for (size_t i = 0; i < n_models; i++)
+		input_say_damage(models[i]);
 	return rc;
 }
 
@@ -241,21 +299,24 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	choice.by = view_of(by);
+	if (names) {
+		rc = run_reports(argc, argv, names);
+		close_traces();
+		free(names);
+		return rc;
+	}
 	path = input_path(argc, argv, found, sizeof found);
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	if (!names)
-		return page_print(path, stdout, PAGE_ASKED) < 0 ? EXIT_FAILED : EXIT_OK;
-	rc = run_reports(path, names);
-	free(names);
-	return rc;
+	return page_print(path, stdout, PAGE_ASKED) < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
 const struct cmd cmd_report = {
 	.name = "report",
-	.args = "[list | TRACE]",
+	.args = "[list | TRACE...]",
 	.help = "Say what happened: a page to start with, or the tables named with -r",
-	.more = "Without -r: where the time went, on one page.  'report list' names all reports.",
+	.more = "Without -r: where the time went, on one page.  'report list' names all reports.\n"
+		"Reports about jobs take several traces, a rank or a folder of ranks each.",
 	.opts = opts,
 	.run = run,
 };

@@ -1,6 +1,7 @@
 /* The table of all reports. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/choice.h"
+#include "cli/analyze/hta.h"
 
 const struct report *const reports[] = {
 	&report_cuda_gpu_kern_sum, &report_cuda_api_sum, &report_cuda_gpu_mem_time_sum, &report_cuda_gpu_mem_size_sum,
@@ -13,6 +14,19 @@ const struct report *const reports[] = {
 	&report_ops, &report_ops_by_shape, &report_ops_by_stack,
 	&report_stacks, &report_call_sites, &report_range_sites, &report_launch_sites, &report_lines, &report_cpu_sum, &report_idle_stacks,
 	&report_processes, &report_health, &report_overhead,
+	&report_temporal, &report_idle, &report_idle_intervals, &report_kernel_types, &report_kernel_types_no_memory,
+	&report_kernel_breakdown, &report_kernel_breakdown_top10, &report_overlap, &report_launch_delays,
+	&report_launch_delay_sum, &report_queue_length, &report_queue_length_series, &report_queue_full,
+	&report_memory_bandwidth, &report_memory_bandwidth_series, &report_gpu_annotations, &report_cpu_annotations,
+	&report_aten_kernels, &report_kernel_sequences,
+	&report_hta_temporal_breakdown, &report_hta_idle_time_breakdown, &report_hta_idle_time_interval_stats,
+	&report_hta_kernel_type_breakdown, &report_hta_kernel_type_breakdown_no_memory,
+	&report_hta_kernel_breakdown_all, &report_hta_kernel_breakdown_top10, &report_hta_comm_comp_overlap,
+	&report_hta_cuda_kernel_launch_stats, &report_hta_cuda_kernel_launch_stats_summary,
+	&report_hta_queue_length_summary, &report_hta_queue_length_time_series,
+	&report_hta_time_blocked_on_full_queue, &report_hta_memory_bw_summary, &report_hta_memory_bw_time_series,
+	&report_hta_gpu_user_annotation_breakdown, &report_hta_cpu_user_annotation_breakdown,
+	&report_hta_aten_op_kernels_and_delay, &report_hta_kernel_sequences,
 };
 
 const size_t n_reports = sizeof reports / sizeof *reports;
@@ -33,15 +47,27 @@ const struct report *report_find(const char *name, const char **variant)
 
 	*variant = name[n] ? name + n + 1 : NULL;
 	for (size_t i = 0; i < n_reports; i++)
-		if (strncmp(reports[i]->name, name, n) == 0 && !reports[i]->name[n])
+		if (strncmp(reports[i]->name, name, n) == 0 && !reports[i]->name[n] &&
+		    (!*variant || !reports[i]->variants || *reports[i]->variants != *ANY_VARIANT))
 			return *variant && !has_word(reports[i]->variants, *variant) ? NULL : reports[i];
+	for (size_t i = 0; i < n_reports; i++) {
+		n = strlen(reports[i]->name);
+		if (!reports[i]->variants || *reports[i]->variants != *ANY_VARIANT || strncmp(reports[i]->name, name, n) != 0 ||
+		    !name[n] || !strchr(":._", name[n]))
+			continue;
+		*variant = name + n + 1;
+		return reports[i];
+	}
 	return NULL;
 }
 
 int report_run(const struct report *r, struct model *m, struct table *t, const char *variant,
 	       const struct report_choice *choice)
 {
-	static const struct report_choice none;
+	struct report_choice all = { 0 };
 
-	return r->run_chosen ? r->run_chosen(m, t, choice ? choice : &none) : r->run(m, t, variant);
+	if (choice)
+		all = *choice;
+	all.variant = variant;
+	return r->run_chosen ? r->run_chosen(m, t, &all) : r->run(m, t, variant);
 }

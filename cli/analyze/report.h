@@ -12,6 +12,8 @@ struct report {
 	const char *title;              /* above the table */
 	const char *help;               /* one line for `report list` */
 	bool whole;                     /* it is about the whole program: --step and --window leave it as it is */
+	bool ranks;                     /* it takes several traces, one rank each */
+	bool twin;                      /* counts as another tool does, where ours counts otherwise: `report list --all` */
 	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
 	const struct heading *columns;
 	size_t n_columns;
@@ -20,6 +22,9 @@ struct report {
 	/* The same, of a report that takes options; one of the two is set. */
 	int (*run_chosen)(struct model *m, struct table *t, const struct report_choice *choice);
 };
+
+/* Whatever follows the name, behind ':', '.' or '_', is the report's to read. */
+#define ANY_VARIANT "*"
 
 extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,
 	report_nvtx_pushpop_sum, report_nvtx_startend_sum, report_nvtx_sum, report_lib_api_sum,

@@ -1,0 +1,199 @@
+/*
+ * A job as Holistic Trace Analysis sees it: per rank a list of events, loaded, linked and cut by its rules
+ * (hta/common/trace_parser.py, trace.py, trace_filter.py of HTA 0.6.1).  The hta_* reports and their honest twins are
+ * made from this alone; see docs/hta-reports.md.
+ *
+ * Times are ns.  A rounded job has whole microseconds: HTA moves begins up and ends down where a file has fractions,
+ * which may leave a length of -1000.
+ */
+#ifndef ANALYZE_HTA_H
+#define ANALYZE_HTA_H
+
+#include "cli/analyze/choice.h"
+#include "cli/analyze/report.h"
+#include "cli/model/map.h"
+#include "cli/model/sort.h"
+
+enum hta_category {
+	HTA_OTHER_CATEGORY, HTA_KERNEL, HTA_MEMSET, HTA_MEMCPY, HTA_CPU_OP, HTA_ANNOTATION, HTA_GPU_ANNOTATION, HTA_RUNTIME,
+	HTA_DRIVER, HTA_SYNC, HTA_TRACE,
+};
+
+/* hta/common/types.py: the first rule that fits. */
+enum hta_class { HTA_COMPUTATION, HTA_COMMUNICATION, HTA_MEMORY, HTA_OTHER, HTA_CLASSES };
+extern const char *const hta_class_words[HTA_CLASSES];
+
+/* What a name is to the analyses, hta_name.flags. */
+#define HTA_LAUNCH      1u      /* its calls are in the launch statistics */
+#define HTA_QUEUES      2u      /* puts something into a stream's queue */
+#define HTA_HOST_WAIT   4u      /* Event Sync, Context Sync: GPU rows whatever their stream */
+#define HTA_STEP        8u      /* ProfilerStep#N */
+#define HTA_BLOCKS      16u     /* a call that waits */
+#define HTA_LOCKS       32u     /* a call that takes CUDA's lock */
+#define HTA_ATEN        64u     /* aten:: */
+#define HTA_STARTS_KERNEL 128u  /* a call that launches a kernel, of whatever API */
+
+struct hta_name {
+	const char *text;
+	uint32_t flags;
+	enum hta_class class;
+};
+
+struct hta_row {
+	int64_t ts, dur;
+	int64_t pid, tid;
+	int64_t stream, corr;           /* -1: none */
+	union {
+		double bandwidth;       /* GB/s */
+		struct { uint32_t wait_stream, wait_corr; };    /* of a HTA_SYNC row; UINT32_MAX: none */
+	};
+	uint32_t index;                 /* position in the file */
+	int32_t partner;                /* HTA's index_correlation: index of the call or GPU row; -1 none, 0 not known */
+	uint32_t name;                  /* position in names */
+	uint32_t tid_text;              /* position in names; UINT32_MAX: tid is a number */
+	uint8_t category;               /* enum hta_category */
+};
+
+struct hta_rank {
+	int64_t rank;
+	struct hta_row *rows;           /* where the last step was cut off GPU rows come first, and may come twice */
+	size_t n, cap;
+	size_t n_file;                  /* rows before the cut */
+	uint32_t *at;                   /* index -> position in rows, UINT32_MAX: none */
+	size_t n_at;
+	bool fractional;                /* some time in the file had a fraction */
+};
+
+struct hta_how {
+	bool rounded;                   /* as HTA rounds */
+	bool whole;                     /* nothing is cut off and nothing shifted: as HTA compares traces */
+	bool last_step;                 /* its include_last_profiler_step */
+};
+
+struct hta {
+	struct hta_how how;
+	struct hta_rank *ranks;         /* by rank */
+	size_t n_ranks;
+	struct hta_name *names;
+	size_t n_names, cap_names;
+	struct map by_string;           /* string id of a model -> position in names; of the first one without a mark */
+	struct model *strings;          /* the model whose ids these are */
+	bool oom;
+};
+
+/* The job of these models together.  NULL: out of memory. */
+struct hta *hta_load(struct model *const *models, size_t n, struct hta_how how);
+void hta_free(struct hta *h);
+
+/* The job a report is about; what choice carries is kept there for the next one.  hta_done() with whatever came. */
+struct hta *hta_get(struct model *m, const struct report_choice *choice, struct hta_how how);
+void hta_done(struct hta *h, const struct report_choice *choice);
+
+/* ---- hta_load.c, hta_imported.c, hta_own.c: rows as the files have them ---- */
+struct hta_rank *hta_add_rank(struct hta *h);
+struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r);
+uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string);
+uint32_t hta_name_text(struct hta *h, const char *text);
+/* The rank that an attribute names; -1: none. */
+int64_t hta_rank_of(struct model *m, uint32_t process);
+/* Rows of Kineto files as they stood there, each file a rank.  0, or -1: out of memory. */
+int hta_imported_rows(struct hta *h, struct model *m);
+/* The rows that a Kineto file of our own trace would have.  0, or -1: out of memory. */
+int hta_own_rows(struct hta *h, struct model *m);
+
+/* ---- hta_names.c ---- */
+enum hta_class hta_class_of(const char *name);
+uint32_t hta_flags_of(const char *name);
+enum hta_category hta_category_of(const char *word);
+
+/* ---- hta_link.c ---- */
+/* Rounds, links calls with GPU rows, counts from the earliest row, cuts the last step off.  0, or -1: out of memory. */
+int hta_link(struct hta *h);
+/* Fills at of a rank.  0, or -1. */
+int hta_index(struct hta_rank *r);
+
+static inline bool hta_is_gpu(const struct hta *h, const struct hta_row *r)
+{
+	return (r->stream >= 0 && r->corr >= 0) || h->names[r->name].flags & HTA_HOST_WAIT;
+}
+
+/* HTA's "stream != -1", which is what its analyses select. */
+static inline bool hta_on_stream(const struct hta_row *r)
+{
+	return r->stream != -1;
+}
+
+static inline int64_t hta_end(const struct hta_row *r)
+{
+	return time_add(r->ts, r->dur);
+}
+
+/* The row of the file's event with this index, or NULL. */
+static inline const struct hta_row *hta_at(const struct hta_rank *r, int64_t index)
+{
+	return index >= 0 && (size_t)index < r->n_at && r->at[index] != UINT32_MAX ? &r->rows[r->at[index]] : NULL;
+}
+
+/* ---- hta_math.c ---- */
+
+/* Sorted by ts, those that overlap or touch made one (utils.merge_kernel_intervals).  to[] holds n; the number left. */
+size_t hta_merge(struct timed *intervals, size_t n);
+
+/* What pandas' describe() says of n numbers, which it sorts. */
+struct hta_described {
+	size_t n;
+	double mean, std, min, q1, median, q3, max;     /* std: NAN of one number; all: of none */
+};
+struct hta_described hta_describe(double *values, size_t n);
+
+/* ns as microseconds; a number with so many decimals, rounded half to even, or unknown if it is none. */
+struct cell hta_us(int64_t ns);
+struct cell hta_real(double value, unsigned decimals);
+
+/* A new number in a list that grows. */
+struct hta_list {
+	double *values;
+	size_t n, cap;
+	bool oom;
+};
+void hta_list_add(struct hta_list *l, double value);
+
+/* Whether the word behind the report's name is none of a rank ("rank3"), or of this one. */
+bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
+
+#define HTA_ROUNDED ((struct hta_how){ .rounded = true })
+#define HTA_HONEST  ((struct hta_how){ .rounded = false })
+
+/*
+ * A report of ours and its twin as HTA counts it, of one function.  words: what may follow the names behind ':'; NULL:
+ * nothing.
+ */
+#define HTA_PAIR(ours, theirs, function, list, words, heading_, line)                                                   \
+	static int run_##ours(struct model *m, struct table *t, const struct report_choice *choice)                     \
+	{                                                                                                               \
+		return function(m, t, choice, HTA_HONEST);                                                              \
+	}                                                                                                               \
+	static int run_##theirs(struct model *m, struct table *t, const struct report_choice *choice)                   \
+	{                                                                                                               \
+		return function(m, t, choice, HTA_ROUNDED);                                                             \
+	}                                                                                                               \
+	const struct report report_##ours = { .name = #ours, .title = heading_, .help = line,                           \
+		.ranks = true, .variants = words, COLUMNS(list), .run_chosen = run_##ours };                                           \
+	const struct report report_##theirs = { .name = #theirs, .title = heading_, .help = "as HTA counts it: " line, \
+		.ranks = true, .twin = true, .variants = words, COLUMNS(list), .run_chosen = run_##theirs }
+
+/* All of these reports, for the table of report.c. */
+extern const struct report report_temporal, report_idle, report_idle_intervals, report_kernel_types, report_kernel_types_no_memory,
+	report_kernel_breakdown, report_kernel_breakdown_top10, report_overlap, report_launch_delays,
+	report_launch_delay_sum, report_queue_length, report_queue_length_series, report_queue_full,
+	report_memory_bandwidth, report_memory_bandwidth_series, report_gpu_annotations, report_cpu_annotations,
+	report_aten_kernels, report_kernel_sequences,
+	report_hta_temporal_breakdown, report_hta_idle_time_breakdown, report_hta_idle_time_interval_stats,
+	report_hta_kernel_type_breakdown, report_hta_kernel_type_breakdown_no_memory,
+	report_hta_kernel_breakdown_all, report_hta_kernel_breakdown_top10, report_hta_comm_comp_overlap,
+	report_hta_cuda_kernel_launch_stats, report_hta_cuda_kernel_launch_stats_summary,
+	report_hta_queue_length_summary, report_hta_queue_length_time_series, report_hta_time_blocked_on_full_queue,
+	report_hta_memory_bw_summary, report_hta_memory_bw_time_series, report_hta_gpu_user_annotation_breakdown,
+	report_hta_cpu_user_annotation_breakdown, report_hta_aten_op_kernels_and_delay, report_hta_kernel_sequences;
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * Which kernels each ATen operator launches, and how long after it began (hta/analyzers/cuda_kernel_analysis.py,
+ * get_aten_op_kernels_and_delay).
+ */
+#include "cli/analyze/hta.h"
+
+#include <stdlib.h>
+
+/* One launch in an operator: of which operator, in which order, what it launched. */
+struct launch {
+	int64_t tid, op_ts;
+	uint32_t op, kernel, order;     /* op, kernel: names */
+	int64_t op_delay, kernel_delay;
+};
+
+struct aten {
+	const struct hta *h;
+	const struct hta_rank *r;
+	struct timed *ops;              /* row: position; by begin, else file order */
+	size_t n_ops, leaves;
+	int64_t *latest;                /* a heap-shaped tree over ops: the latest end below each node */
+	uint32_t *kernel_of;            /* by index of a call: position of the first row on a stream it launched */
+	struct launch *list;
+	size_t n;
+};
+
+static int make_tree(struct aten *a)
+{
+	for (a->leaves = 1; a->leaves < a->n_ops;)
+		a->leaves *= 2;
+	a->latest = malloc(2 * a->leaves * sizeof *a->latest);
+	if (!a->latest)
+		return -1;
+	for (size_t i = 0; i < a->leaves; i++)
+		a->latest[a->leaves + i] = i < a->n_ops ? hta_end(&a->r->rows[a->ops[i].row]) : INT64_MIN;
+	for (size_t i = a->leaves - 1; i > 0; i--)
+		a->latest[i] = a->latest[2 * i] > a->latest[2 * i + 1] ? a->latest[2 * i] : a->latest[2 * i + 1];
+	return 0;
+}
+
+/* The last operator before place n that ends at `end` or later; SIZE_MAX: none. */
+static size_t last_around(const struct aten *a, size_t n, int64_t end)
+{
+	size_t node = a->leaves + n;
+
+	if (n == a->leaves) {
+		node = 1;
+		if (a->latest[1] < end)
+			return SIZE_MAX;
+	} else {
+		while (node > 1 && (!(node & 1) || a->latest[node - 1] < end))
+			node /= 2;      /* up, until there is something to the left */
+		if (node <= 1)
+			return SIZE_MAX;
+		node--;
+	}
+	while (node < a->leaves)
+		node = 2 * node + (a->latest[2 * node + 1] >= end);
+	return node - a->leaves;
+}
+
+/* HTA: of the operators around a call, on whatever thread, the one that begins last; of two at once the first. */
+static const struct hta_row *op_around(const struct aten *a, const struct hta_row *call)
+{
+	size_t low = 0, high = a->n_ops, at;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (a->ops[middle].time <= call->ts)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	at = last_around(a, low, hta_end(call));
+	if (at == SIZE_MAX)
+		return NULL;
+	for (size_t i = at; i-- > 0 && a->ops[i].time == a->ops[at].time;)
+		if (a->latest[a->leaves + i] >= hta_end(call))
+			at = i;
+	return &a->r->rows[a->ops[at].row];
+}
+
+static int find_ops(struct aten *a)
+{
+	const struct hta_rank *r = a->r;
+
+	a->ops = malloc((r->n + 1) * sizeof *a->ops);
+	a->kernel_of = malloc((r->n_at + 1) * sizeof *a->kernel_of);
+	a->list = malloc((r->n + 1) * sizeof *a->list);
+	if (!a->ops || !a->kernel_of || !a->list)
+		return -1;
+	memset(a->kernel_of, 0xff, (r->n_at + 1) * sizeof *a->kernel_of);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct hta_row *row = &r->rows[i];
+
+		if (a->h->names[row->name].flags & HTA_ATEN)
+			a->ops[a->n_ops++] = (struct timed){ .time = row->ts, .row = (uint32_t)i };
+		if (hta_on_stream(row) && row->partner >= 0 && (size_t)row->partner < r->n_at &&
+		    a->kernel_of[row->partner] == UINT32_MAX)
+			a->kernel_of[row->partner] = (uint32_t)i;
+	}
+	return timed_sort(a->ops, a->n_ops) < 0 ? -1 : make_tree(a);
+}
+
+static void find_launches(struct aten *a)
+{
+	for (size_t i = 0; i < a->r->n; i++) {
+		const struct hta_row *call = &a->r->rows[i], *op, *kernel;
+
+		if (!(a->h->names[call->name].flags & HTA_STARTS_KERNEL) || a->kernel_of[call->index] == UINT32_MAX)
+			continue;
+		op = op_around(a, call);
+		if (!op)
+			continue;
+		kernel = &a->r->rows[a->kernel_of[call->index]];
+		a->list[a->n] = (struct launch){
+			.tid = op->tid, .op_ts = op->ts, .op = op->name, .kernel = kernel->name, .order = (uint32_t)a->n,
+			.op_delay = time_sub(call->ts, op->ts), .kernel_delay = time_sub(kernel->ts, call->ts),
+		};
+		a->n++;
+	}
+}
+
+static int by_op(const void *a, const void *b)
+{
+	const struct launch *x = a, *y = b;
+
+	if (x->op != y->op)
+		return x->op < y->op ? -1 : 1;
+	if (x->op_ts != y->op_ts)
+		return x->op_ts < y->op_ts ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* One run of an operator: the names of what it launched, and the delays of the first launch. */
+struct run {
+	const char *op;
+	char *sequence;
+	int64_t op_delay, kernel_delay;
+};
+
+static int by_sequence(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+	int order = strcmp(x->op, y->op);
+
+	return order ? order : strcmp(x->sequence, y->sequence);
+}
+
+static char *sequence_of(const struct hta *h, const struct launch *list, size_t n)
+{
+	size_t length = 1;
+	char *text, *to;
+
+	for (size_t i = 0; i < n; i++)
+		length += strlen(h->names[list[i].kernel].text) + 4;
+	text = to = malloc(length);
+	if (!text)
+		return NULL;
+	*to = '\0';
+	for (size_t i = 0; i < n; i++)
+		to = stpcpy(i ? stpcpy(to, " -> ") : to, h->names[list[i].kernel].text);
+	return text;
+}
+
+static void print_runs(struct table *t, const struct aten *a, struct run *runs, size_t n)
+{
+	qsort(runs, n, sizeof *runs, by_sequence);
+	for (size_t i = 0, end; i < n; i = end) {
+		double op = 0, kernel = 0;
+
+		for (end = i; end < n && by_sequence(&runs[i], &runs[end]) == 0; end++) {
+			op += (double)runs[end].op_delay / 1000.0;
+			kernel += (double)runs[end].kernel_delay / 1000.0;
+		}
+		table_row(t, (struct cell[]){ TEXT(table_keep(t, "%s", runs[i].op)),
+					      TEXT(table_keep(t, "%s", runs[i].sequence)), NUMBER(end - i),
+					      hta_real(op / (double)(end - i), 3), hta_real(kernel / (double)(end - i), 3),
+					      NUMBER(a->r->rank) });
+	}
+}
+
+static int print(struct table *t, struct aten *a)
+{
+	struct run *runs = malloc((a->n + 1) * sizeof *runs);
+	size_t n = 0;
+	int rc = runs ? 0 : -1;
+
+	qsort(a->list, a->n, sizeof *a->list, by_op);
+	for (size_t i = 0, end; i < a->n && rc == 0; i = end) {
+		const struct launch *one = &a->list[i];
+
+		for (end = i; end < a->n && a->list[end].op == one->op && a->list[end].op_ts == one->op_ts &&
+			      a->list[end].tid == one->tid;)
+			end++;
+		runs[n] = (struct run){ a->h->names[one->op].text, sequence_of(a->h, one, end - i), one->op_delay,
+					one->kernel_delay };
+		rc = runs[n].sequence ? 0 : -1;
+		n += rc == 0;
+	}
+	if (rc == 0)
+		print_runs(t, a, runs, n);
+	while (n > 0)
+		free(runs[--n].sequence);
+	free(runs);
+	return rc;
+}
+
+static int aten(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
+		struct aten a = { .h = h, .r = &h->ranks[k] };
+
+		if (!hta_rank_wanted(choice, a.r->rank))
+			continue;
+		rc = find_ops(&a);
+		if (rc == 0) {
+			find_launches(&a);
+			rc = print(t, &a);
+		}
+		free(a.ops);
+		free(a.latest);
+		free(a.kernel_of);
+		free(a.list);
+	}
+	hta_done(h, choice);
+	return rc;
+}
+
+static const struct heading columns[] = {
+	{ "aten_op_name", COLUMN_TEXT }, { "kernel_sequence", COLUMN_TEXT }, { "occurrence_count", 0 },
+	{ "avg_aten_op_launch_delay", 0 }, { "avg_runtime_delay", 0 }, { "rank", COLUMN_ID },
+};
+
+HTA_PAIR(aten_kernels, hta_aten_op_kernels_and_delay, aten, columns, ANY_VARIANT, "Kernels of ATen Operators (us)",
+	 "kernels that each ATen operator launches, and how late; :rankN is one rank");

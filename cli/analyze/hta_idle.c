@@ -1,0 +1,156 @@
+/*
+ * Why a stream was idle between two of its rows (hta/analyzers/breakdown_analysis.py, get_idle_time_breakdown): the
+ * host launched the later one only after the earlier had ended; or the two simply followed each other; or else.
+ */
+#include "cli/analyze/hta.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* HTA's consecutive_kernel_delay: documented in ns, compared with microseconds. */
+#define SHORT_GAP 30000
+
+enum idle { IDLE_HOST, IDLE_KERNEL, IDLE_OTHER, IDLES };
+
+static const char *const idle_words[IDLES] = { "host_wait", "kernel_wait", "other" };
+
+struct stream_idle {
+	struct hta_list gaps[IDLES];    /* us */
+	int64_t sum[IDLES];
+	bool seen[IDLES];
+};
+
+/* Rows of a rank that count here, by stream and then by begin.  free(); NULL: out of memory. */
+struct gap_row {
+	int64_t stream;
+	struct timed at;                /* row: position */
+};
+
+static int by_stream(const void *a, const void *b)
+{
+	const struct gap_row *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->at.time != y->at.time)
+		return x->at.time < y->at.time ? -1 : 1;
+	return (x->at.row > y->at.row) - (x->at.row < y->at.row);
+}
+
+static struct gap_row *rows_by_stream(const struct hta_rank *r, size_t *n)
+{
+	struct gap_row *list = malloc((r->n + 1) * sizeof *list);
+
+	*n = 0;
+	for (size_t i = 0; list && i < r->n; i++) {
+		const struct hta_row *row = &r->rows[i];
+
+		if (hta_on_stream(row) &&
+		    (row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY))
+			list[(*n)++] = (struct gap_row){ row->stream, { .time = row->ts, .row = (uint32_t)i } };
+	}
+	if (list)
+		qsort(list, *n, sizeof *list, by_stream);
+	return list;
+}
+
+/* HTA looks up the launch by index even where there is none: 0 and -1 are indices then, and index 0 is a row. */
+static enum idle why_idle(const struct hta_rank *r, const struct hta_row *row, int64_t before, int64_t gap)
+{
+	const struct hta_row *call = hta_at(r, row->partner);
+
+	return call && call->ts > before ? IDLE_HOST : gap < SHORT_GAP ? IDLE_KERNEL : IDLE_OTHER;
+}
+
+/* The gaps of one stream.  The end that counts is the row's before, not the latest. */
+static void stream_gaps(const struct hta_rank *r, const struct gap_row *list, size_t n, struct stream_idle *s)
+{
+	s->seen[IDLE_OTHER] = true;     /* its first row, which follows nothing */
+	for (size_t i = 1; i < n; i++) {
+		const struct hta_row *row = &r->rows[list[i].at.row];
+		int64_t before = hta_end(&r->rows[list[i - 1].at.row]), gap = time_sub(row->ts, before);
+		enum idle why = why_idle(r, row, before, gap);
+
+		s->seen[why] = true;
+		s->sum[why] = time_add(s->sum[why], gap);
+		hta_list_add(&s->gaps[why], (double)gap / 1000.0);
+	}
+}
+
+static void print_sums(struct table *t, const struct hta_rank *r, int64_t stream, struct stream_idle *s)
+{
+	int64_t all = s->sum[0] + s->sum[1] + s->sum[2];
+
+	for (unsigned i = 0; i < IDLES; i++)
+		if (s->seen[i])
+			table_row(t, (struct cell[]){ NUMBER(r->rank), NUMBER(stream), TEXT(idle_words[i]), hta_us(s->sum[i]),
+						      hta_real(all ? (double)s->sum[i] / (double)all : NAN, 2) });
+}
+
+static void print_gaps(struct table *t, const struct hta_rank *r, int64_t stream, struct stream_idle *s)
+{
+	for (unsigned i = 0; i < IDLES; i++) {
+		struct hta_described d;
+
+		if (!s->seen[i])
+			continue;
+		d = hta_describe(s->gaps[i].values, s->gaps[i].n);
+		table_row(t, (struct cell[]){ TEXT(idle_words[i]), NUMBER(r->rank), NUMBER(stream), NUMBER(d.n),
+					      hta_real(d.mean, 2), hta_real(d.std, 2), hta_real(d.min, 2), hta_real(d.q1, 2),
+					      hta_real(d.median, 2), hta_real(d.q3, 2), hta_real(d.max, 2) });
+	}
+}
+
+static int idle_of(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how,
+		   void (*print)(struct table *t, const struct hta_rank *r, int64_t stream, struct stream_idle *s))
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
+		size_t n = 0, end;
+		struct gap_row *list = rows_by_stream(&h->ranks[k], &n);
+
+		if (!list)
+			rc = -1;
+		for (size_t i = 0; i < n && rc == 0; i = end) {
+			struct stream_idle s = { 0 };
+
+			for (end = i; end < n && list[end].stream == list[i].stream;)
+				end++;
+			stream_gaps(&h->ranks[k], &list[i], end - i, &s);
+			print(t, &h->ranks[k], list[i].stream, &s);
+			for (unsigned w = 0; w < IDLES; w++) {
+				rc = s.gaps[w].oom ? -1 : rc;
+				free(s.gaps[w].values);
+			}
+		}
+		free(list);
+	}
+	hta_done(h, choice);
+	return rc;
+}
+
+static int idle(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return idle_of(m, t, choice, how, print_sums);
+}
+
+static int intervals(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return idle_of(m, t, choice, how, print_gaps);
+}
+
+static const struct heading idle_columns[] = {
+	{ "rank", COLUMN_ID }, { "stream", COLUMN_ID }, { "idle_category", COLUMN_TEXT }, { "idle_time", 0 },
+	{ "idle_time_ratio", 0 },
+};
+static const struct heading interval_columns[] = {
+	{ "idle_category", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "stream", COLUMN_ID }, { "count", 0 }, { "mean", 0 },
+	{ "std", 0 }, { "min", 0 }, { "25%", 0 }, { "50%", 0 }, { "75%", 0 }, { "max", 0 },
+};
+
+HTA_PAIR(idle, hta_idle_time_breakdown, idle, idle_columns, NULL, "Idle Time of Streams (us), by Reason",
+	 "idle time between a stream's rows: waiting for the host, for the row before, other");
+HTA_PAIR(idle_intervals, hta_idle_time_interval_stats, intervals, interval_columns, NULL,
+	 "Idle Intervals of Streams (us), by Reason", "how long those intervals were");

@@ -1,0 +1,239 @@
+/*
+ * Time by name: of kernels by their class, of annotations (hta/analyzers/breakdown_analysis.py, _aggr_gpu_kernel_time).
+ */
+#include "cli/analyze/hta.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ALL_NAMES   SIZE_MAX
+#define TOP_KERNELS 10u         /* HTA's num_kernels */
+#define TOP_RANGES  1000u       /* its limit of annotations */
+#define DURATION_RATIO 0.8
+
+struct name_sum {
+	const char *text;
+	uint64_t n;
+	int64_t sum, max, min;
+	double mean, m2;        /* running, of us: squares of a long trace's times would not fit */
+};
+
+struct name_sums {
+	struct name_sum *list;
+	size_t n, cap;
+	struct map by_name;
+	bool oom;
+};
+
+static void add(struct name_sum *s, int64_t value)
+{
+	double us = (double)value / 1000.0, off = us - s->mean;
+
+	if (!s->n || value > s->max)
+		s->max = value;
+	if (!s->n || value < s->min)
+		s->min = value;
+	s->sum = time_add(s->sum, value);
+	s->n++;
+	s->mean += off / (double)s->n;
+	s->m2 += off * (us - s->mean);
+}
+
+static void add_named(struct name_sums *s, const struct hta *h, uint32_t name, int64_t value)
+{
+	bool new = false;
+	uint32_t *at = map_put(&s->by_name, name, (uint32_t)s->n, &new);
+
+	if (at && new && s->n == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 64;
+		struct name_sum *list = realloc(s->list, cap * sizeof *list);
+
+		if (list) {
+			s->list = list;
+			s->cap = cap;
+		}
+	}
+	if (!at || (new && s->n == s->cap)) {
+		s->oom = true;
+		return;
+	}
+	if (new)
+		s->list[s->n++] = (struct name_sum){ .text = h->names[name].text };
+	add(&s->list[*at - 1], value);
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct name_sum *x = a, *y = b;
+
+	if (x->sum != y->sum)
+		return x->sum < y->sum ? 1 : -1;
+	return strcmp(x->text, y->text);
+}
+
+/*
+ * Of more names than `most`, those behind that place and those at which the running sum is above its own 0.8-quantile
+ * become one, "others".  HTA sums up again over the sums, so that a name's largest, smallest and mean are all its sum.
+ */
+static int fold(struct name_sums *s, size_t most)
+{
+	struct name_sum others = { .text = "others" };
+	double *running, limit, place;
+	size_t low, kept = 0;
+
+	if (s->n <= most)
+		return 0;
+	running = malloc(s->n * sizeof *running);
+	if (!running)
+		return -1;
+	for (size_t i = 0; i < s->n; i++)
+		running[i] = (i ? running[i - 1] : 0) + (double)s->list[i].sum / 1000.0;
+	place = DURATION_RATIO * (double)(s->n - 1);
+	low = (size_t)place;
+	limit = running[low];
+	if (low + 1 < s->n)
+		limit += (running[low + 1] - running[low]) * (place - (double)low);
+	for (size_t i = 0; i < s->n; i++) {
+		struct name_sum one = { .text = s->list[i].text };
+
+		if (running[i] > limit || i >= most) {
+			add(&others, s->list[i].sum);
+			continue;
+		}
+		add(&one, s->list[i].sum);
+		s->list[kept++] = one;
+	}
+	s->n = kept;
+	if (others.n)
+		s->list[s->n++] = others;
+	free(running);
+	return 0;
+}
+
+static double deviation(const struct name_sum *s)
+{
+	return s->n > 1 ? sqrt(s->m2 / (double)(s->n - 1)) : 0;
+}
+
+static int finish(struct name_sums *s, size_t most)
+{
+	if (s->oom)
+		return -1;
+	qsort(s->list, s->n, sizeof *s->list, by_sum);
+	return fold(s, most);
+}
+
+static void release(struct name_sums *s)
+{
+	free(s->list);
+	map_release(&s->by_name);
+}
+
+/* class: NULL where the table has no such column. */
+static void print(struct table *t, const struct name_sums *s, const char *class, int64_t rank)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct name_sum *one = &s->list[i];
+		struct cell cells[8] = {
+			TEXT(table_keep(t, "%s", one->text)), hta_us(one->sum),
+			hta_us(one->max), hta_us(one->min), hta_real(deviation(one), 6), hta_real(one->mean, 6),
+		};
+
+		cells[6] = class ? TEXT(class) : NUMBER(rank);
+		cells[7] = NUMBER(rank);
+		table_row(t, cells);
+	}
+}
+
+/* ---- kernels ---- */
+
+static int kernels_of(const struct hta *h, const struct hta_rank *r, enum hta_class class, size_t most, struct table *t)
+{
+	struct name_sums s = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (hta_on_stream(&r->rows[i]) && h->names[r->rows[i].name].class == class)
+			add_named(&s, h, r->rows[i].name, r->rows[i].dur);
+	rc = finish(&s, most);
+	if (rc == 0)
+		print(t, &s, hta_class_words[class], r->rank);
+	release(&s);
+	return rc;
+}
+
+static int kernels(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how, size_t most)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (unsigned class = 0; class < HTA_OTHER; class++)
+		for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
+			rc = kernels_of(h, &h->ranks[k], class, most, t);
+	hta_done(h, choice);
+	return rc;
+}
+
+static int all_kernels(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return kernels(m, t, choice, how, ALL_NAMES);
+}
+
+static int top_kernels(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return kernels(m, t, choice, how, TOP_KERNELS);
+}
+
+static const struct heading kernel_columns[] = {
+	{ "name", COLUMN_TEXT }, { "sum (us)", 0 }, { "max (us)", 0 }, { "min (us)", 0 }, { "stddev", 0 }, { "mean (us)", 0 },
+	{ "kernel_type", COLUMN_TEXT }, { "rank", COLUMN_ID },
+};
+
+HTA_PAIR(kernel_breakdown, hta_kernel_breakdown_all, all_kernels, kernel_columns, NULL, "GPU Time by Kernel and Rank",
+	 "GPU time by kernel, class and rank");
+HTA_PAIR(kernel_breakdown_top10, hta_kernel_breakdown_top10, top_kernels, kernel_columns, NULL,
+	 "GPU Time by Kernel and Rank, the Largest", "the same of the ten largest, the others as one");
+
+/* ---- annotations ---- */
+
+static int annotations(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how,
+		       enum hta_category category)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
+		const struct hta_rank *r = &h->ranks[k];
+		struct name_sums s = { 0 };
+
+		for (size_t i = 0; i < r->n; i++)
+			if (r->rows[i].category == category)
+				add_named(&s, h, r->rows[i].name, r->rows[i].dur);
+		rc = finish(&s, TOP_RANGES);
+		if (rc == 0)
+			print(t, &s, NULL, r->rank);
+		release(&s);
+	}
+	hta_done(h, choice);
+	return rc;
+}
+
+static int on_gpu(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return annotations(m, t, choice, how, HTA_GPU_ANNOTATION);
+}
+
+static int on_cpu(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return annotations(m, t, choice, how, HTA_ANNOTATION);
+}
+
+static const struct heading annotation_columns[] = {
+	{ "name", COLUMN_TEXT }, { "sum (us)", 0 }, { "max (us)", 0 }, { "min (us)", 0 }, { "stddev", 0 }, { "mean (us)", 0 },
+	{ "rank", COLUMN_ID },
+};
+
+HTA_PAIR(gpu_annotations, hta_gpu_user_annotation_breakdown, on_gpu, annotation_columns, NULL,
+	 "Time in Annotations on the GPU, by Rank", "time in the program's annotations on the GPU");
+HTA_PAIR(cpu_annotations, hta_cpu_user_annotation_breakdown, on_cpu, annotation_columns, NULL,
+	 "Time in Annotations on the Host, by Rank", "time in the program's annotations on the host");

@@ -1,0 +1,132 @@
+/* From call to kernel (hta/analyzers/cuda_kernel_analysis.py, get_cuda_kernel_launch_stats). */
+#include "cli/analyze/hta.h"
+
+#include <stdlib.h>
+
+#define SHORT_CALL 50000        /* ns: HTA's runtime_cutoff */
+#define LONG_DELAY 100000       /* ns: HTA's launch_delay_cutoff */
+
+struct launch_sums {
+	uint64_t n, short_kernels, slow_calls, late;
+	int64_t cpu, gpu, delay, most_delay;
+};
+
+/* One pair of a host row and a GPU row. */
+static void pair(struct table *t, const struct hta_rank *r, const struct hta_row *call, const struct hta_row *gpu,
+		 struct launch_sums *s)
+{
+	int64_t delay = time_sub(gpu->ts, hta_end(call));
+
+	if (delay < 0)
+		delay = 0;
+	if (t)
+		table_row(t, (struct cell[]){ NUMBER(r->rank), NUMBER(call->corr), hta_us(call->dur), hta_us(gpu->dur),
+					      hta_us(delay) });
+	s->n++;
+	s->cpu = time_add(s->cpu, call->dur);
+	s->gpu = time_add(s->gpu, gpu->dur);
+	s->delay = time_add(s->delay, delay);
+	if (s->n == 1 || delay > s->most_delay)
+		s->most_delay = delay;
+	s->short_kernels += call->dur <= SHORT_CALL && gpu->dur < call->dur;
+	s->slow_calls += call->dur > SHORT_CALL;
+	s->late += delay > LONG_DELAY;
+}
+
+/*
+ * Every row off the streams with every row on one of equal correlation, where a launch has that correlation.  t NULL:
+ * only the sums.
+ */
+static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t, struct launch_sums *s)
+{
+	struct map first = { 0 };       /* corr of a launch -> its first row on a stream, MAP_NONE - 1: none yet */
+	uint32_t *next = malloc((r->n + 1) * sizeof *next), *last = malloc((r->n + 1) * sizeof *last), *at;
+	int rc = next && last ? 0 : -1;
+	bool new;
+
+	for (size_t i = 0; i < r->n && rc == 0; i++)
+		if (h->names[r->rows[i].name].flags & HTA_LAUNCH &&
+		    !map_put(&first, (uint64_t)r->rows[i].corr, MAP_NONE - 2, &new))
+			rc = -1;
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		uint32_t head;
+
+		if (!hta_on_stream(&r->rows[i]))
+			continue;
+		head = map_get(&first, (uint64_t)r->rows[i].corr);
+		if (head == MAP_NONE)
+			continue;
+		next[i] = UINT32_MAX;
+		if (head == MAP_NONE - 2) {
+			at = map_put(&first, (uint64_t)r->rows[i].corr, 0, &new);
+			*at = (uint32_t)i + 1;
+			last[i] = (uint32_t)i;
+		} else {
+			next[last[head]] = (uint32_t)i;
+			last[head] = (uint32_t)i;
+		}
+	}
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		uint32_t gpu;
+
+		if (hta_on_stream(&r->rows[i]))
+			continue;
+		gpu = map_get(&first, (uint64_t)r->rows[i].corr);
+		for (; gpu < MAP_NONE - 2; gpu = next[gpu])
+			pair(t, r, &r->rows[i], &r->rows[gpu], s);
+	}
+	map_release(&first);
+	free(next);
+	free(last);
+	return rc;
+}
+
+static int launches(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
+		rc = pairs(h, &h->ranks[k], t, &(struct launch_sums){ 0 });
+	hta_done(h, choice);
+	return rc;
+}
+
+static int summary(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
+		struct launch_sums s = { 0 };
+		struct cell cells[9] = { NUMBER(h->ranks[k].rank) };
+
+		rc = pairs(h, &h->ranks[k], NULL, &s);
+		cells[1] = NUMBER(s.n);
+		if (s.n) {
+			cells[2] = hta_us(s.cpu);
+			cells[3] = hta_us(s.gpu);
+			cells[4] = hta_us(s.delay);
+			cells[5] = hta_us(s.most_delay);
+			cells[6] = NUMBER(s.short_kernels);
+			cells[7] = NUMBER(s.slow_calls);
+			cells[8] = NUMBER(s.late);
+		}
+		table_row(t, cells);
+	}
+	hta_done(h, choice);
+	return rc;
+}
+
+static const struct heading columns[] = {
+	{ "rank", COLUMN_ID }, { "correlation", COLUMN_ID }, { "cpu_duration", 0 }, { "gpu_duration", 0 }, { "launch_delay", 0 },
+};
+static const struct heading summary_columns[] = {
+	{ "rank", COLUMN_ID }, { "n", 0 }, { "cpu_duration_sum", 0 }, { "gpu_duration_sum", 0 }, { "launch_delay_sum", 0 },
+	{ "launch_delay_max", 0 }, { "short_kernels", 0 }, { "runtime_outliers", 0 }, { "launch_delay_outliers", 0 },
+};
+
+HTA_PAIR(launch_delays, hta_cuda_kernel_launch_stats, launches, columns, NULL, "Launches (us), by Rank",
+	 "every launch: time of the call, of the GPU, and between them");
+HTA_PAIR(launch_delay_sum, hta_cuda_kernel_launch_stats_summary, summary, summary_columns, NULL,
+	 "Launches in Sum (us), by Rank", "launches of each rank: kernels shorter than their call, slow calls, long delays");

@@ -1,0 +1,119 @@
+/* What HTA takes from names: classes of kernels (hta/common/types.py), calls that launch, wait, and lock. */
+#include "cli/analyze/hta.h"
+
+const char *const hta_class_words[HTA_CLASSES] = { "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER" };
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* (.*word) of Python's re.match: a dot takes anything but a line's end. */
+static bool in_first_line(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at && !memchr(text, '\n', (size_t)(at - text));
+}
+
+static bool one_of(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	return false;
+}
+
+#define ONE_OF(text, words) one_of((text), (words), sizeof(words) / sizeof *(words))
+
+static bool communicates(const char *name)
+{
+	return begins(name, "nccl") || begins(name, "hip") || begins(name, "hccl") || in_first_line(name, "ncclKernel");
+}
+
+static bool moves_memory(const char *name)
+{
+	if (begins(name, "dma"))
+		return true;
+	if (begins(name, "hip"))
+		name += 3;
+	return begins(name, "Memcpy") || begins(name, "Memset");
+}
+
+static bool computes(const char *name)
+{
+	static const char *const starts[] = {
+		"nccl", "Stream Wait Event", "runFunction", "hip", "job_exe", "packet", "pe_exe", "cpum_exe_subgraph", "hccl",
+		"collective_subgraph_execution",
+	};
+	static const char *const words[] = { "Memcpy", "Memset", "dma", "Sync" };
+
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (begins(name, starts[i]))
+			return false;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (in_first_line(name, words[i]))
+			return false;
+	return !begins(name, "cuda") || !in_first_line(name + 4, "LaunchKernel");
+}
+
+enum hta_class hta_class_of(const char *name)
+{
+	return communicates(name)   ? HTA_COMMUNICATION
+	       : moves_memory(name) ? HTA_MEMORY
+	       : computes(name)     ? HTA_COMPUTATION
+				    : HTA_OTHER;
+}
+
+uint32_t hta_flags_of(const char *name)
+{
+	static const char *const launch[] = {
+		"cudaLaunchKernel", "cudaLaunchKernelExC", "runFunction - job_prep_and_submit_for_execution",
+		"cudaMemcpyAsync", "cudaMemsetAsync",
+	};
+	static const char *const queues[] = {
+		"cuLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemsetAsync",
+		"hipMemcpyAsync", "hipMemcpyWithStream",
+	};
+	static const char *const blocks[] = {
+		"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
+		"cudaMemcpyAsync",
+	};
+	static const char *const locks[] = { "cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync" };
+	uint32_t flags = 0;
+
+	if (ONE_OF(name, launch))
+		flags |= HTA_LAUNCH | HTA_QUEUES;
+	if (ONE_OF(name, queues))
+		flags |= HTA_QUEUES;
+	if (ONE_OF(name, blocks))
+		flags |= HTA_BLOCKS;
+	if (ONE_OF(name, locks))
+		flags |= HTA_LOCKS;
+	if (strcmp(name, "Event Sync") == 0 || strcmp(name, "Context Sync") == 0)
+		flags |= HTA_HOST_WAIT;
+	if (begins(name, "ProfilerStep#"))
+		flags |= HTA_STEP;
+	if (begins(name, "aten::"))
+		flags |= HTA_ATEN;
+	if ((begins(name, "cuda") && in_first_line(name + 4, "LaunchKernel")) || begins(name, "cuLaunchKernel") ||
+	    begins(name, "runFunction"))
+		flags |= HTA_STARTS_KERNEL;
+	return flags;
+}
+
+enum hta_category hta_category_of(const char *word)
+{
+	static const struct { const char *word; enum hta_category category; } all[] = {
+		{ "kernel", HTA_KERNEL }, { "Kernel", HTA_KERNEL }, { "mtia_ccp_events", HTA_KERNEL },
+		{ "gpu_memset", HTA_MEMSET }, { "Memset", HTA_MEMSET }, { "gpu_memcpy", HTA_MEMCPY }, { "Memcpy", HTA_MEMCPY },
+		{ "cpu_op", HTA_CPU_OP }, { "user_annotation", HTA_ANNOTATION },
+		{ "gpu_user_annotation", HTA_GPU_ANNOTATION }, { "cuda_runtime", HTA_RUNTIME }, { "cuda_driver", HTA_DRIVER },
+		{ "cuda_sync", HTA_SYNC }, { "Trace", HTA_TRACE },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (strcmp(word, all[i].word) == 0)
+			return all[i].category;
+	return HTA_OTHER_CATEGORY;
+}

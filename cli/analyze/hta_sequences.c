@@ -1,0 +1,188 @@
+/*
+ * Which kernels follow each other below an operator, again and again (hta/analyzers/cuda_kernel_analysis.py,
+ * get_frequent_cuda_kernel_sequences).
+ */
+#include "cli/analyze/hta_tree.h"
+
+#include <stdlib.h>
+
+#define FEWEST_KERNELS 3        /* HTA's min_pattern_len */
+
+/* The operator that the report's variant names, "::" perhaps written "_". */
+static const char *operator_of(const struct hta *h, const char *word, char *buf, size_t size)
+{
+	const char *low = strchr(word, '_');
+
+	for (size_t i = 0; i < h->n_names; i++)
+		if (strstr(h->names[i].text, word))
+			return word;
+	if (!low)
+		return word;
+	snprintf(buf, size, "%.*s::%s", (int)(low - word), word, low + 1);
+	return buf;
+}
+
+struct below {
+	const struct hta_rank *r;
+	const struct hta_tree *tree;
+	uint32_t *todo;                 /* r->n */
+	struct timed *kernels;          /* below one row; row: position */
+	size_t n;                       /* of those, all rows on a stream */
+	size_t launched;                /* of these, kernels that hang below a call */
+	int64_t gpu;                    /* their time */
+};
+
+/* Walks everything below a row, itself included. */
+static int walk(struct below *b, uint32_t from)
+{
+	size_t top = 0;
+
+	b->n = b->launched = 0;
+	b->gpu = 0;
+	b->todo[top++] = from;
+	while (top > 0) {
+		uint32_t at = b->todo[--top];
+		const struct hta_row *row = &b->r->rows[at];
+
+		if (hta_on_stream(row)) {
+			b->kernels[b->n++] = (struct timed){ .time = row->ts, .row = at };
+			if (b->tree->parent[at] != NO_PARENT) {
+				b->launched++;
+				b->gpu = time_add(b->gpu, row->dur);
+			}
+		}
+		for (uint32_t c = b->tree->first[at]; c != UINT32_MAX; c = b->tree->next[c])
+			b->todo[top++] = c;
+	}
+	return b->launched < FEWEST_KERNELS ? 0 : timed_sort(b->kernels, b->n);
+}
+
+struct found {
+	char *pattern;
+	int64_t gpu, cpu;
+	uint64_t n;
+};
+
+static char *pattern_of(const struct hta *h, const struct below *b, const struct hta_row *op)
+{
+	size_t length = strlen(h->names[op->name].text) + 1;
+	char *text, *to;
+
+	for (size_t i = 0; i < b->n; i++)
+		length += strlen(h->names[b->r->rows[b->kernels[i].row].name].text) + 1;
+	text = malloc(length);
+	if (!text)
+		return NULL;
+	to = stpcpy(text, h->names[op->name].text);
+	for (size_t i = 0; i < b->n; i++) {
+		*to++ = '|';
+		to = stpcpy(to, h->names[b->r->rows[b->kernels[i].row].name].text);
+	}
+	return text;
+}
+
+static int by_pattern(const void *a, const void *b)
+{
+	return strcmp(((const struct found *)a)->pattern, ((const struct found *)b)->pattern);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : by_pattern(a, b);
+}
+
+/* Equal patterns summed up; the number left. */
+static size_t sum_up(struct found *list, size_t n)
+{
+	size_t out = 0;
+
+	qsort(list, n, sizeof *list, by_pattern);
+	for (size_t i = 0; i < n; i++) {
+		if (out && strcmp(list[out - 1].pattern, list[i].pattern) == 0) {
+			list[out - 1].gpu = time_add(list[out - 1].gpu, list[i].gpu);
+			list[out - 1].cpu = time_add(list[out - 1].cpu, list[i].cpu);
+			list[out - 1].n++;
+			free(list[i].pattern);
+		} else {
+			list[out++] = list[i];
+		}
+	}
+	qsort(list, out, sizeof *list, by_count);
+	return out;
+}
+
+/* HTA takes the operators nearest to the top, and of rows in no tree it thinks that they are above all. */
+static int find(const struct hta *h, struct below *b, const char *op, struct found *list, size_t *n)
+{
+	int32_t least = INT32_MAX;
+
+	for (size_t i = 0; i < b->r->n; i++)
+		if (b->tree->depth[i] < least && strstr(h->names[b->r->rows[i].name].text, op))
+			least = b->tree->depth[i];
+	for (size_t i = 0; i < b->r->n; i++) {
+		const struct hta_row *row = &b->r->rows[i];
+
+		if (b->tree->depth[i] != least || !strstr(h->names[row->name].text, op))
+			continue;
+		if (walk(b, (uint32_t)i) < 0)
+			return -1;
+		if (b->launched < FEWEST_KERNELS)
+			continue;
+		list[*n] = (struct found){ pattern_of(h, b, row), b->gpu, row->dur, 1 };
+		if (!list[*n].pattern)
+			return -1;
+		++*n;
+	}
+	return 0;
+}
+
+static int rank_sequences(const struct hta *h, const struct hta_rank *r, const char *op, struct table *t)
+{
+	struct hta_tree tree = { 0 };
+	struct below b = { .r = r, .tree = &tree, .todo = malloc((r->n + 1) * sizeof *b.todo),
+			   .kernels = malloc((r->n + 1) * sizeof *b.kernels) };
+	struct found *list = malloc((r->n + 1) * sizeof *list);
+	size_t n = 0;
+	int rc = b.todo && b.kernels && list ? hta_tree(h, r, &tree) : -1;
+
+	if (rc == 0)
+		rc = find(h, &b, op, list, &n);
+	if (rc == 0) {
+		n = sum_up(list, n);
+		for (size_t i = 0; i < n; i++)
+			table_row(t, (struct cell[]){ TEXT(table_keep(t, "%s", list[i].pattern)), NUMBER(list[i].n),
+						      hta_us(list[i].gpu), hta_us(list[i].cpu) });
+	}
+	while (n > 0)
+		free(list[--n].pattern);
+	free(list);
+	free(b.todo);
+	free(b.kernels);
+	hta_tree_release(&tree);
+	return rc;
+}
+
+static int sequences(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct hta *h = hta_get(m, choice, how);
+	const char *word = choice->variant ? choice->variant : "aten::";
+	int rc = h ? 0 : -1;
+	char buf[256];
+
+	if (rc == 0 && h->n_ranks)
+		rc = rank_sequences(h, &h->ranks[0], operator_of(h, word, buf, sizeof buf), t);
+	if (rc == 0 && !t->n_rows)
+		table_note(t, "no operator called like '%s' has %u kernels or more below it in the first rank", word,
+			   FEWEST_KERNELS);
+	hta_done(h, choice);
+	return rc;
+}
+
+static const struct heading columns[] = {
+	{ "pattern", COLUMN_TEXT }, { "count", 0 }, { "GPU kernel duration (us)", 0 }, { "CPU op duration (us)", 0 },
+};
+
+HTA_PAIR(kernel_sequences, hta_kernel_sequences, sequences, columns, ANY_VARIANT, "Kernels in a Row Below an Operator",
+	 "kernels that follow each other below an operator, :aten::linear");

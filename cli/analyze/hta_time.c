@@ -1,0 +1,250 @@
+/*
+ * How a GPU's time was spent: computing, talking to other GPUs, copying, nothing (hta/analyzers/breakdown_analysis.py,
+ * communication_analysis.py).
+ */
+#include "cli/analyze/hta.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The merged intervals of a rank's GPU rows, of one class or (HTA_CLASSES) of all.  free(); NULL: out of memory. */
+static struct timed *merged(const struct hta *h, const struct hta_rank *r, enum hta_class class, size_t *n)
+{
+	struct timed *list = malloc((r->n + 1) * sizeof *list);
+	size_t found = 0;
+
+	for (size_t i = 0; list && i < r->n; i++) {
+		const struct hta_row *row = &r->rows[i];
+
+		if (hta_on_stream(row) && (class == HTA_CLASSES || h->names[row->name].class == class))
+			list[found++] = (struct timed){ .time = row->ts, .end = hta_end(row) };
+	}
+	if (!list || timed_sort(list, found) < 0) {
+		free(list);
+		return NULL;
+	}
+	*n = hta_merge(list, found);
+	return list;
+}
+
+static int64_t length(const struct timed *list, size_t n)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum = time_add(sum, time_sub(list[i].end, list[i].time));
+	return sum;
+}
+
+static int64_t common(const struct timed *a, size_t n_a, const struct timed *b, size_t n_b)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
+		int64_t start = a[i].time > b[j].time ? a[i].time : b[j].time, end = a[i].end < b[j].end ? a[i].end : b[j].end;
+
+		if (end > start)
+			sum = time_add(sum, end - start);
+		if (a[i].end < b[j].end)
+			i++;
+		else
+			j++;
+	}
+	return sum;
+}
+
+static struct cell percent(int64_t part, int64_t whole)
+{
+	return hta_real(whole ? 100.0 * (double)part / (double)whole : NAN, 2);
+}
+
+/* ---- temporal breakdown ---- */
+
+static const struct heading temporal_columns[] = {
+	{ "rank", COLUMN_ID }, { "idle_time(us)", 0 }, { "compute_time(us)", 0 }, { "non_compute_time(us)", 0 },
+	{ "kernel_time(us)", 0 }, { "idle_time_pctg", 0 }, { "compute_time_pctg", 0 }, { "non_compute_time_pctg", 0 },
+};
+
+/* Kernel time is from the first begin to the end of the last group; what is neither idle nor computing is the rest. */
+static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct table *t)
+{
+	size_t n, n_compute;
+	struct timed *all = merged(h, r, HTA_CLASSES, &n), *compute = all ? merged(h, r, HTA_COMPUTATION, &n_compute) : NULL;
+	int64_t kernel, idle, computing, rest;
+
+	if (!compute) {
+		free(all);
+		return -1;
+	}
+	if (n) {
+		kernel = time_sub(all[n - 1].end, all[0].time);
+		idle = time_sub(kernel, length(all, n));
+		computing = length(compute, n_compute);
+		rest = time_sub(time_sub(kernel, computing), idle);
+		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(idle), hta_us(computing), hta_us(rest), hta_us(kernel),
+					      percent(idle, kernel), percent(computing, kernel), percent(rest, kernel) });
+	} else {
+		table_row(t, (struct cell[]){ NUMBER(r->rank), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN });
+		table_note(t, "rank %lld has no GPU rows", (long long)r->rank);
+	}
+	free(all);
+	free(compute);
+	return 0;
+}
+
+static int temporal(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
+		rc = temporal_rank(h, &h->ranks[k], t);
+	hta_done(h, choice);
+	return rc;
+}
+
+HTA_PAIR(temporal, hta_temporal_breakdown, temporal, temporal_columns, NULL, "Where GPU Time Went, by Rank",
+	 "GPU time of each rank: idle, computing, other work");
+
+/* ---- overlap ---- */
+
+static const struct heading overlap_columns[] = { { "rank", COLUMN_ID }, { "comp_comm_overlap_pctg", 0 } };
+
+static int overlap(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct hta *h = hta_get(m, choice, how);
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
+		size_t n_compute, n_talk;
+		struct timed *compute = merged(h, &h->ranks[k], HTA_COMPUTATION, &n_compute),
+			     *talk = compute ? merged(h, &h->ranks[k], HTA_COMMUNICATION, &n_talk) : NULL;
+
+		if (talk)
+			table_row(t, (struct cell[]){ NUMBER(h->ranks[k].rank), percent(common(compute, n_compute, talk, n_talk),
+											length(talk, n_talk)) });
+		else
+			rc = -1;
+		free(compute);
+		free(talk);
+	}
+	hta_done(h, choice);
+	return rc;
+}
+
+HTA_PAIR(overlap, hta_comm_comp_overlap, overlap, overlap_columns, NULL, "Communication Beside Computation, by Rank",
+	 "how much of the communication between GPUs ran beside computation");
+
+/* ---- kernel types ---- */
+
+#define MASKS 8u                /* bits: 1 computation, 2 communication, 4 memory */
+
+static const enum hta_class bit_classes[3] = { HTA_COMPUTATION, HTA_COMMUNICATION, HTA_MEMORY };
+
+struct mask_time {
+	int64_t whole, exact;           /* us, ns */
+	bool seen, shown;
+};
+
+/*
+ * Begins and ends of the merged intervals of each class, swept in time: each piece goes to the classes that run in it.
+ * HTA cuts every piece to whole microseconds, and a piece counts while the sum of the running bits is positive, which
+ * after rounding it may not be.
+ */
+static int sweep(const struct hta *h, const struct hta_rank *r, unsigned bits, struct mask_time times[MASKS])
+{
+	struct timed *points = NULL, *list, *more;
+	size_t n = 0, found;
+	int running = 0;
+
+	for (unsigned b = 0; b < bits; b++) {
+		list = merged(h, r, bit_classes[b], &found);
+		more = list ? realloc(points, (n + 2 * found + 1) * sizeof *points) : NULL;
+		if (!more) {
+			free(list);
+			free(points);
+			return -1;
+		}
+		points = more;
+		for (size_t i = 0; i < found; i++) {
+			points[n++] = (struct timed){ .time = list[i].time, .end = 1 << b };
+			points[n++] = (struct timed){ .time = list[i].end, .end = -(1 << b) };
+		}
+		free(list);
+	}
+	if (timed_sort(points, n) < 0) {
+		free(points);
+		return -1;
+	}
+	for (size_t i = 0; i + 1 < n; i++) {
+		int64_t piece = time_sub(points[i + 1].time, points[i].time);
+
+		running += (int)points[i].end;
+		if (running > 0) {
+			times[running % (int)MASKS].seen = true;
+			times[running % (int)MASKS].whole += piece / 1000;
+			times[running % (int)MASKS].exact += piece;
+		}
+	}
+	free(points);
+	return 0;
+}
+
+static const char *mask_words(struct table *t, unsigned mask)
+{
+	char text[64] = "";
+
+	for (unsigned b = 0; b < 3; b++)
+		if (mask & 1u << b) {
+			if (*text)
+				strcat(text, " overlapping ");
+			strcat(text, hta_class_words[bit_classes[b]]);
+		}
+	return table_keep(t, "%s", text);
+}
+
+static const struct heading type_columns[] = {
+	{ "kernel_type", COLUMN_TEXT }, { "sum", 0 }, { "percentage", 0 }, { "time (us)", 0 },
+};
+
+static int types(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how, unsigned bits)
+{
+	struct hta *h = hta_get(m, choice, how);
+	struct mask_time times[MASKS] = { { 0 } };
+	int64_t sum = 0;
+	int rc = h ? 0 : -1;
+
+	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
+		rc = sweep(h, &h->ranks[k], bits, times);
+	hta_done(h, choice);
+	for (unsigned mask = 1; mask < MASKS; mask++)
+		sum += times[mask].whole;
+	for (;;) {
+		unsigned most = 0;
+
+		for (unsigned mask = 1; mask < MASKS; mask++)
+			if (times[mask].seen && !times[mask].shown && (!most || times[mask].exact > times[most].exact))
+				most = mask;
+		if (!most || rc < 0)
+			return rc;
+		times[most].shown = true;
+		table_row(t, (struct cell[]){ TEXT(mask_words(t, most)), NUMBER(times[most].whole),
+					      hta_real(sum ? 100.0 * (double)times[most].whole / (double)sum : NAN, 1),
+					      hta_us(times[most].exact) });
+	}
+}
+
+static int all_types(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return types(m, t, choice, how, 3);
+}
+
+static int types_no_memory(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	return types(m, t, choice, how, 2);
+}
+
+HTA_PAIR(kernel_types, hta_kernel_type_breakdown, all_types, type_columns, NULL, "GPU Time by Kind of Kernel, All Ranks",
+	 "GPU time by kind of kernel, alone and beside other kinds");
+HTA_PAIR(kernel_types_no_memory, hta_kernel_type_breakdown_no_memory, types_no_memory, type_columns, NULL,
+	 "GPU Time by Kind of Kernel, Without Copies, All Ranks", "the same without copies and memory sets");
