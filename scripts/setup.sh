@@ -76,6 +76,7 @@ judges() {
 	cat <<-END
 	nvtx|import nvtx|nvtx
 	hta|import hta.trace_analysis|--no-deps traceinsight==0.6.1|numpy pandas networkx plotly psutil pydot pyyaml
+	tb|import torch_tb_profiler.profiler.data|--no-deps torch_tb_profiler==0.4.3
 	$(python3 -W ignore -c 'import torch.profiler' 2>/dev/null || echo 'torch|import torch.profiler|--no-deps torch==2.13.0+cpu|typing_extensions filelock fsspec jinja2 sympy networkx numpy')
 	END
 }

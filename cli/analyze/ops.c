@@ -1,6 +1,7 @@
 /*
  * ops, ops_by_shape, ops_by_stack: what PyTorch's operators, autograd nodes and user scopes cost.  Calls and times add up as in
- * torch.profiler's key_averages(): an operator inside another of its name counts twice in the total.
+ * torch.profiler's key_averages(): an operator inside another of its name counts twice in the total, unless it is all that is in
+ * it; then they are one call.
  */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/report.h"
@@ -43,6 +44,7 @@ struct work {
 	struct table *t;
 	const struct torch_ranges *torch;
 	const struct torch_cost *costs;
+	uint32_t *children;             /* by position: ranges directly in it */
 	enum grouping grouping;
 	bool gpu;
 	struct map index;               /* name << 32 | detail -> position in list */
@@ -82,10 +84,21 @@ static uint32_t detail_of(const struct work *w, size_t i)
 	return w->grouping == BY_STACK ? w->text_of[i] : STRING_NONE;
 }
 
+/* Whether a range is folded into the one around it. */
+static bool is_folded(const struct work *w, size_t i)
+{
+	uint32_t up = w->torch->list[i].parent;
+
+	return up < i && w->children[up] == 1 && w->torch->list[up].name == w->torch->list[i].name;
+}
+
 static struct op *op_at(struct work *w, size_t i)
 {
-	const struct torch_range *r = &w->torch->list[i];
+	const struct torch_range *r;
 
+	while (is_folded(w, i))
+		i = w->torch->list[i].parent;
+	r = &w->torch->list[i];
 	return op_of(w, r->name, detail_of(w, i), r->scope);
 }
 
@@ -96,11 +109,13 @@ static int add(struct work *w, size_t i)
 
 	if (!op)
 		return -1;
+	op->self = time_add(op->self, c->self);
+	op->self_gpu = time_add(op->self_gpu, c->self_gpu);
+	if (is_folded(w, i))
+		return 0;
 	op->calls++;
 	op->host = time_add(op->host, c->host);
-	op->self = time_add(op->self, c->self);
 	op->gpu = time_add(op->gpu, c->gpu);
-	op->self_gpu = time_add(op->self_gpu, c->self_gpu);
 	op->unshaped += c->counted == FLOPS_UNSHAPED;
 	op->open += c->counted == FLOPS_OPEN;
 	if (c->counted == FLOPS_KNOWN) {
@@ -257,6 +272,12 @@ static int print(struct work *w)
 
 static int sum(struct work *w, const uint32_t *forwards)
 {
+	w->children = calloc(w->torch->n + 1, sizeof *w->children);
+	if (!w->children)
+		return -1;
+	for (size_t i = 0; i < w->torch->n; i++)
+		if (w->torch->list[i].parent < i)
+			w->children[w->torch->list[i].parent]++;
 	for (size_t i = 0; i < w->torch->n; i++)
 		if (add(w, i) < 0)
 			return -1;
@@ -283,6 +304,7 @@ static int run_by(struct model *m, struct table *t, enum grouping grouping, cons
 	free(forwards);
 	free(costs);
 	free(w.text_of);
+	free(w.children);
 	free(w.list);
 	map_release(&w.index);
 	return rc;

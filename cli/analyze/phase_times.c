@@ -92,8 +92,9 @@ static int64_t covered_by_gpu(const struct spans *s, int64_t from, int64_t to)
 	return sum;
 }
 
+/* computed: see struct phase_span. */
 static void add_span(struct making *k, const struct step *step, struct phase_times *t, int64_t from, int64_t to,
-		     enum phase phase)
+		     int64_t computed, enum phase phase)
 {
 	const struct phases *p = &k->phases[step->process];
 
@@ -103,7 +104,7 @@ static void add_span(struct making *k, const struct step *step, struct phase_tim
 	if (t->gpu)
 		t->idle[phase] += to - from - covered_by_gpu(&k->busy[step->process], from, to);
 	if (phase == PHASE_BACKWARD)
-		t->exposed -= covered(p->comm, p->n_comm, from, to);
+		t->exposed -= covered(p->comm, p->n_comm, from, sooner(to, computed));
 }
 
 static void add_step(struct making *k, const struct step *step, struct phase_times *t)
@@ -117,11 +118,11 @@ static void add_step(struct making *k, const struct step *step, struct phase_tim
 	for (size_t i = first_after(p->list, p->n, step->start); i < p->n && p->list[i].start < step->end; i++) {
 		int64_t from = later(p->list[i].start, at), to = sooner(p->list[i].end, step->end);
 
-		add_span(k, step, t, at, from, PHASE_OTHER);
-		add_span(k, step, t, from, to, p->list[i].phase);
+		add_span(k, step, t, at, from, from, PHASE_OTHER);
+		add_span(k, step, t, from, to, p->list[i].computed, p->list[i].phase);
 		at = to;
 	}
-	add_span(k, step, t, at, step->end, PHASE_OTHER);
+	add_span(k, step, t, at, step->end, step->end, PHASE_OTHER);
 }
 
 /* ---- the GPU's ---- */

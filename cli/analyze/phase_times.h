@@ -10,7 +10,7 @@ struct steps;
 /* Nanoseconds. */
 struct phase_times {
 	int64_t wall, host[PHASES];     /* the phases add up to wall */
-	int64_t comm, exposed;          /* collectives on any thread; of that, what no backward pass covers */
+	int64_t comm, exposed;          /* collectives on any thread; of that, what no node of a backward pass covers */
 	bool gpu;                       /* something of its process ran on a GPU, with a time; else the rest is nothing */
 	int64_t busy[PHASES];           /* union of what was launched in the phase, whenever it ran */
 	int64_t idle[PHASES];           /* of the phase's host time: while the process had nothing on any GPU */

@@ -199,7 +199,7 @@ static void put_sentence(struct listing *l, uint32_t process, size_t kind, bool 
 	if (sum.t.comm)
 		at += (size_t)snprintf(text + at, sizeof text - at, "; communication %s", scaled(part, &scale, sum.t.comm / sum.n));
 	if (sum.t.comm)
-		snprintf(text + at, sizeof text - at, ", %s outside of backward", scaled(part, &scale, sum.t.exposed / sum.n));
+		snprintf(text + at, sizeof text - at, ", %s of it exposed", scaled(part, &scale, sum.t.exposed / sum.n));
 	if (several && rank && *rank)
 		snprintf(who, sizeof who, "process %u (rank %.9s): ", l->processes[process].number, rank);
 	else if (several)

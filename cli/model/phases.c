@@ -24,6 +24,9 @@ bool phase_mark_of(const char *name, bool backward, enum phase_mark *mark)
 		*mark = MARK_OPTIMIZER;
 	else if (begins(name, "Optimizer.zero_grad#"))
 		*mark = MARK_ZERO_GRAD;
+	else if (begins(name, "DistributedDataParallel.forward") || begins(name, "FullyShardedDataParallel.forward") ||
+		 begins(name, "FSDP::root_pre_forward") || begins(name, "FSDP::pre_forward"))
+		*mark = MARK_PARALLEL;
 	else if (begins(name, "gloo:") || begins(name, "nccl:") || begins(name, "mpi:") || begins(name, "ucc:"))
 		*mark = MARK_COMM;
 	else
@@ -123,7 +126,7 @@ static int64_t *value_of(struct making *k, struct map *map, struct buf *values, 
 static void put_comm(struct making *k, const struct phase_event *e)
 {
 	struct phase_span *last = k->comm.len ? (struct phase_span *)(k->comm.data + k->comm.len) - 1 : NULL;
-	const struct phase_span span = { e->start, e->end, PHASE_OTHER };
+	const struct phase_span span = { e->start, e->end, e->end, PHASE_OTHER };
 
 	k->out->seen[MARK_COMM]++;
 	if (last && e->start <= last->end)
@@ -155,6 +158,7 @@ static size_t sift(struct making *k, struct phase_event *e, size_t n)
 				continue;
 			*until = e[i].end;
 		}
+		k->out->seen[e[i].mark]++;
 		e[kept++] = e[i];
 	}
 	return kept;
@@ -165,24 +169,51 @@ static size_t sift(struct making *k, struct phase_event *e, size_t n)
 static void put(struct making *k, int64_t start, int64_t end, enum phase phase)
 {
 	struct phase_span *last = k->spans.len ? (struct phase_span *)(k->spans.data + k->spans.len) - 1 : NULL;
-	const struct phase_span span = { start, end, phase };
+	const struct phase_span span = { start, end, end, phase };
 
 	if (start == NEVER || start >= end)
 		return;
 	if (last && last->end == start && last->phase == phase && phase == PHASE_FORWARD)
-		last->end = end;        /* before and in a step(closure) */
+		last->end = last->computed = end;       /* before and in a step(closure) */
 	else
 		buf_put(&k->spans, &span, sizeof span);
 }
 
-static void close_pass(struct making *k)
+/* The end of the last collective that begins before the next event, which the pass waited for. */
+static int64_t waited_until(const struct making *k, int64_t next)
 {
+	const struct phase_span *comm = (const struct phase_span *)k->comm.data;
+	size_t n = k->comm.len / sizeof *comm, low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (comm[mid].start < next)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || comm[low - 1].end <= k->pass_end)
+		return k->pass_end;
+	return comm[low - 1].end < next ? comm[low - 1].end : next;
+}
+
+static void close_pass(struct making *k, int64_t next)
+{
+	struct phase_span *span;
+	int64_t computed = k->pass_end;
+
 	if (k->pass == NEVER)
 		return;
+	if (k->out->seen[MARK_PARALLEL])
+		k->pass_end = waited_until(k, next);
 	if (k->last != NEVER && k->pass < k->last)
 		k->pass = k->last;
 	put(k, k->last, k->pass, PHASE_FORWARD);
 	put(k, k->pass, k->pass_end, PHASE_BACKWARD);
+	span = k->spans.len ? (struct phase_span *)(k->spans.data + k->spans.len) - 1 : NULL;
+	if (span && span->phase == PHASE_BACKWARD)
+		span->computed = computed;
 	if (k->last == NEVER || k->pass_end > k->last)
 		k->last = k->pass_end;
 	k->pass = NEVER;
@@ -204,7 +235,7 @@ static void node(struct making *k, const struct phase_event *e)
 	}
 	/* Beside nodes of the open pass it is another device's or thread's part of the same one. */
 	if (newer && k->pass != NEVER && e->start >= k->pass_end)
-		close_pass(k);
+		close_pass(k, e->start);
 	if (k->pass == NEVER) {
 		k->pass = e->start;
 		k->pass_end = e->end;
@@ -227,7 +258,7 @@ static void gap(struct making *k, int64_t until, enum phase_mark next)
 
 static void close_closure(struct making *k)
 {
-	close_pass(k);
+	close_pass(k, k->closure_end);
 	put(k, k->last, k->closure_end, PHASE_OPTIMIZER);
 	if (k->closure_end > k->last)
 		k->last = k->closure_end;
@@ -242,7 +273,9 @@ static void mark(struct making *k, const struct phase_event *e, bool closure)
 	};
 	int64_t start = e->start;
 
-	close_pass(k);
+	close_pass(k, e->start);
+	if (e->mark == MARK_PARALLEL)
+		return;         /* a forward begins, and whatever was before it has ended */
 	if (k->last != NEVER && e->end <= k->last)
 		return;         /* inside another: an optimizer in an optimizer, a loader in a loader */
 	if (k->last != NEVER && start < k->last)
@@ -275,7 +308,6 @@ static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 	for (size_t i = 0; i < n && !k->oom; i++) {
 		if (k->closure_end != NEVER && e[i].start >= k->closure_end)
 			close_closure(k);
-		k->out->seen[e[i].mark]++;
 		if (e[i].mark == MARK_BACKWARD)
 			node(k, &e[i]);
 		else
@@ -283,7 +315,7 @@ static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 	}
 	if (k->closure_end != NEVER)
 		close_closure(k);
-	close_pass(k);
+	close_pass(k, INT64_MAX);
 }
 
 /* ---- steps ---- */

@@ -5,6 +5,7 @@
  *
  *  - backward: from the first to the last outermost autograd node between two other events.  A node whose sequence number is
  *    above all seen of its forward thread begins a new pass: numbers count up in a forward and run down in its backward.
+ *    With DDP or FSDP a pass ends only when its collectives have: it waits for those that begin before the next event.
  *  - forward: from the event before (or the pass before) to the begin of a backward pass; from a batch to zero_grad or step too.
  *  - Optimizer.step around a backward pass is step(closure): optimizer is what is not forward, backward or zero_grad there.
  *  - anything else between two events is other.
@@ -18,7 +19,7 @@
 
 enum phase { PHASE_DATA, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_ZERO_GRAD, PHASE_OTHER, PHASES };
 
-enum phase_mark { MARK_DATA, MARK_OPTIMIZER, MARK_ZERO_GRAD, MARK_BACKWARD, MARK_COMM, PHASE_MARKS };
+enum phase_mark { MARK_DATA, MARK_OPTIMIZER, MARK_ZERO_GRAD, MARK_BACKWARD, MARK_COMM, MARK_PARALLEL, PHASE_MARKS };
 
 struct phase_event {
 	int64_t start, end;
@@ -30,6 +31,7 @@ struct phase_event {
 
 struct phase_span {
 	int64_t start, end;
+	int64_t computed;               /* of a backward pass: end of its last node; what is left it waited for collectives.  Else end */
 	enum phase phase;
 };
 

@@ -232,6 +232,8 @@ uint32_t *torch_forwards(struct model *m, const struct torch_ranges *t)
 			continue;
 		}
 		forward = map_get(&last, key);
+		if (forward == MAP_NONE)        /* Kineto's files do not say which number a forward's own thread has */
+			forward = map_get(&last, number_key(r->process, 0, t->sequence[r->op]));
 		if (forward == MAP_NONE || taken[forward] ||
 		    strncmp(model_string(m, r->name), TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0)
 			continue;

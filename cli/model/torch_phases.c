@@ -5,6 +5,8 @@
 
 static int collect(struct model *m, const struct torch_ranges *t, size_t from, size_t to, struct phases *out)
 {
+	/* In torch.profiler's files, and so in imported traces, this node looks like an operator. */
+	uint32_t accumulate = model_intern(m, "torch::autograd::AccumulateGrad");
 	struct buf events = { 0 };
 	int rc;
 
@@ -15,10 +17,12 @@ static int collect(struct model *m, const struct torch_ranges *t, size_t from, s
 			.fwd_thread = r->op == NO_TORCH ? 0 : t->fwd_thread[r->op],
 		};
 
+		bool node = r->scope == TORCH_BACKWARD || r->name == accumulate;
+
 		/* An operator may be called anything.  What had not ended is no step, no batch and no pass. */
-		if (r->flags & RANGE_INCOMPLETE || (r->scope != TORCH_BACKWARD && r->scope != TORCH_USER))
+		if (r->flags & RANGE_INCOMPLETE || (!node && r->scope != TORCH_USER))
 			continue;
-		if (phase_mark_of(model_string(m, r->name), r->scope == TORCH_BACKWARD, &e.mark))
+		if (phase_mark_of(model_string(m, r->name), node, &e.mark))
 			buf_put(&events, &e, sizeof e);
 	}
 	rc = events.oom ? -1 : phases_make((struct phase_event *)events.data, events.len / sizeof(struct phase_event), out);

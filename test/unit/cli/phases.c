@@ -146,6 +146,17 @@ TEST(collectives_are_merged_and_are_no_phase)
 		     ON(5, 60, 61, -1, 0, MARK_COMM));
 }
 
+TEST(with_ddp_a_backward_pass_ends_with_the_collectives_that_it_waits_for)
+{
+	CHECK_PHASES("data 0-10, forward 10-20, backward 20-60, other 60-65, optimizer 65-70 | 0-70 comm 12-13, 38-39, 45-60, 75-80",
+		     DATA(0, 10), ON(1, 11, 19, -1, 0, MARK_PARALLEL), ON(5, 12, 13, -1, 0, MARK_COMM), NODE(20, 40, 5),
+		     ON(5, 38, 39, -1, 0, MARK_COMM), ON(6, 45, 60, -1, 0, MARK_COMM), STEP(65, 70), ON(6, 75, 80, -1, 0, MARK_COMM));
+	/* Accumulation without a loader: buffers that the next forward sends do not belong to the pass before. */
+	CHECK_PHASES("backward 20-50, forward 50-70, backward 70-80, optimizer 80-90 | 20-90 headless comm 30-55, 62-64",
+		     NODE(20, 40, 5), ON(5, 30, 55, -1, 0, MARK_COMM), ON(1, 50, 68, -1, 0, MARK_PARALLEL),
+		     ON(5, 62, 64, -1, 0, MARK_COMM), NODE(70, 80, 15), STEP(80, 90));
+}
+
 TEST(events_that_cross_or_are_turned_around_make_spans_that_do_not)
 {
 	CHECK_PHASES("", { 0 });

@@ -1,0 +1,49 @@
+# The judge is the program: loops that time their own phases (torch_loops.py), unmodified, beside what the report says of them.
+# not sanitized: PyTorch takes its time
+. "$(dirname "$0")/lib.sh"
+
+TORCH='
+	judge=
+	for python in python3 "$GPROF_BUILD/judges/bin/python"; do
+		"$python" -c "from importlib.util import find_spec as f; exit(not (f(\"torch\") and f(\"sympy\")))" 2>/dev/null && judge=$python && break
+	done
+	[ "$judge" ] || skip "torch is not to be had here"
+	# A busy machine takes the processor away between two clocks: a second look decides.
+	close() {
+		"$@" && return
+		"$@"
+	}
+	loops() {
+		gprof-run -f -q -o t -- "$judge" -W ignore "$GPROF_TOP/test/e2e/torch_loops.py" clocks "$@" >out 2>err || fail "$(tail -n 5 err)"
+		gprof-trace report -r phases --format csv t.gtrace >phases 2>notes
+		"$judge" "$GPROF_TOP/test/e2e/phases_check.py" phases clocks >said 2>why
+	}
+'
+
+it 'of a plain loop, loader workers, accumulation, autocast, step(closure), LBFGS and a loop that loads ahead' "$TORCH"'
+	close loops 8 mlp cnn accumulate amp closure lbfgs huggingface || fail "$(cat why said)"
+	gprof-trace report -r phases t.gtrace >table
+	grep -qE "^  step [0-9.]+ ms: data [0-9.]+, forward [0-9.]+, backward [0-9.]+, optimizer [0-9.]+" table || fail "$(tail -n 3 table)"
+	says "what the GPU did was not recorded" table
+'
+
+it 'of a loop without a loader, whose data is unknown and not zero' "$TORCH"'
+	close loops 6 no_loader || fail "$(cat why said)"
+	says "no DataLoader was seen: data is not known" notes
+	is "" "$(cut -d, -f4 phases | tail -n +2 | tr -d "\n")" "data_ns"
+'
+
+it 'of each rank that torchrun starts, whose backward pass ends with its collectives' "$TORCH"'
+	ddp() {
+		gprof-run -f -q -o t -- "$judge" -W ignore -m torch.distributed.run --standalone --nproc_per_node=2 \
+			"$GPROF_TOP/test/e2e/torch_loops.py" clocks 8 ddp >out 2>err || fail "$(tail -n 5 err)"
+		gprof-trace report -r phases --format csv t.gtrace >phases 2>notes
+		gprof-trace report -r processes --format csv t.gtrace | cut -d, -f1,4 | grep -E ",[01]$" >ranks
+		is 2 "$(wc -l <ranks)" "ranks"
+		while IFS=, read -r process rank; do
+			"$judge" "$GPROF_TOP/test/e2e/phases_check.py" phases "clocks.$rank" "$process" >said 2>why || return 1
+		done <ranks
+	}
+	close ddp || fail "$(cat why said)"
+	is 0 "$(cut -d, -f9 phases | tail -n +2 | grep -cx "")" "steps without communication"
+'
