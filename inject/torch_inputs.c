@@ -118,8 +118,12 @@ static void read_list(struct torch_inputs *in, const struct torch *t, uintptr_t 
 	if (type && *(const uint32_t *)(type + 8) == 3) {
 		n = n < MAX_INPUTS ? n : MAX_INPUTS;
 		put(in, KIND_TENSORS | n << 8);
-		for (uint64_t i = 0; i < n; i++)
-			read_tensor(in, t, &values[i]);
+		for (uint64_t i = 0; i < n; i++) {
+			if (values[i].tag == TORCH_TENSOR)
+				read_tensor(in, t, &values[i]);
+			else
+				put(in, KIND_OTHER);
+		}
 	} else if (n == 0 || (n <= SCALARS && is_scalar(values[0].tag))) {
 		put(in, KIND_SCALARS);
 	} else {
