@@ -85,3 +85,27 @@ it 'interrupts no call that waits' '
 	gprof-run -q -s cpu --sampling-frequency 1000 -o run -- ./waits
 	[ "$(gprof-trace dump -k sample run.gtrace | wc -l)" -gt 30 ]
 '
+
+it 'takes the words of nsys, and says what it makes of them' '
+	need cc
+	printf "#include \"work.h\"\nint main(void) { work(.2); return 0; }\n" >main.c
+	cc -I"$E2E_ROOT" -O1 -o main main.c
+	samples() { gprof-trace dump -k sample run.gtrace | wc -l; }
+	for ask in "-s cpu" "--sample=process-tree" "-s system-wide" "--python-sampling=true" "-s cpu --sampling-trigger=timer --samples-per-backtrace=1"; do
+		gprof-run -q -f $ask -o run -- ./main 2>err
+		[ "$(samples)" -ge 10 ] || fail "$(samples) samples with $ask: $(cat err)"
+		never_says "not recorded" err
+	done
+	for ask in "-s none" "--sample none" "--python-sampling=false" ""; do
+		gprof-run -q -f $ask -o run -- ./main 2>err
+		is 0 "$(samples)" "samples with $ask"
+		is 1 "$(wc -l <err)" "lines said with $ask"
+	done
+	gprof-trace report -r cpu_sum,lines run.gtrace >tables
+	says "gprof-run -s cpu does it" tables
+	gprof-run -q -f -s system-wide -o run -- ./main 2>err
+	says "only the program" err
+	for wrong in "-s gpu" "--sampling-frequency=0" "--sampling-frequency=9000" "--python-sampling=often"; do
+		exits 2 gprof-run -q -f $wrong -o run -- ./main 2>err
+	done
+'

@@ -21,7 +21,7 @@ for name in ("<module>", "<listcomp>", "<dictcomp>", "<genexpr>"):
 
 FRAME = re.compile(r"(.*) \((.*):(-?\d+)\)$")
 OUTERMOST = ("_start (", "start_thread (", "clone3 (", "clone (", "__libc_start_")
-counts = {"samples": 0, "python": 0, "frames": 0, "out of place": 0}
+counts = {"samples": 0, "python": 0, "frames": 0}
 wrong = {}
 
 
@@ -64,7 +64,7 @@ def check(frames, n, line):
     counts["python"] += n * python
     native = [i for i, f in enumerate(frames) if f.startswith(OUTERMOST)]
     if native and FRAME.match(frames[0]) and not frames[0].startswith(OUTERMOST):
-        counts["out of place"] += n
+        is_wrong("a Python frame outside of the thread's first function", line, n)
 
 
 for line in open(sys.argv[1]):

@@ -44,30 +44,49 @@ CWD = next((r["text"][4:] for r in ROWS["attribute"] if r["text"].startswith("cw
 
 # ---- from frames to places
 
+def varint(table, i):
+    value, shift = table[i] & 63, 6
+    while table[i] & 64:
+        i += 1
+        value |= (table[i] & 63) << shift
+        shift += 6
+    return -(value >> 1) if value & 1 else value >> 1
+
+
+def signed(byte):
+    return byte - 256 if byte > 127 else byte
+
+
 def line_of(code, offset):
+    """0: the instruction has no line."""
     table, line, at = bytes.fromhex(code["table"]), code["first_line"], 0
     if offset is None:
         return line
-    if code["version"] == 0x0309:
+    if code["version"] < 0x030a:
         for step, up in zip(table[::2], table[1::2]):
             at += step
             if at > offset:
                 break
-            line += up - 256 if up > 127 else up
+            line += signed(up)
         return line
-    assert code["version"] == 0x030b
+    if code["version"] == 0x030a:
+        for step, up in zip(table[::2], table[1::2]):
+            line += 0 if up == 128 else signed(up)
+            if at <= offset < at + step:
+                return 0 if up == 128 else line
+            at += step
+        return 0
     i = 0
     while i < len(table):
         kind, units = table[i] >> 3 & 15, (table[i] & 7) + 1
-        assert kind == 13
-        value = table[i + 1]
-        assert value < 64
-        line += -(value >> 1) if value & 1 else value >> 1
+        line += kind - 10 if 10 <= kind <= 12 else varint(table, i + 1) if kind in (13, 14) else 0
         if at <= offset < at + 2 * units:
-            return line
+            return 0 if kind == 15 else line
         at += 2 * units
-        i += 2
-    return code["first_line"]
+        i += 1
+        while i < len(table) and not table[i] & 128:
+            i += 1
+    return 0
 
 
 CODE = {(r["process"], r["id"]): r for r in ROWS["code"]}
