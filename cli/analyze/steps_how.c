@@ -51,6 +51,10 @@ const char *steps_how(struct model *m, const struct steps *s, char *text, size_t
 			 "optimizer, from batch to batch");
 		return text;
 	}
+	if (s->source == STEPS_RECORDED && !s->asked && model_rows(m, ROW_imported)) {
+		snprintf(text, size, "steps are those of the imported file%s%.100s%s", *first ? " (" : "", first, *first ? ", ...)" : "");
+		return text;
+	}
 	snprintf(text, size, "steps are %s%s%.100s%s",
 		 s->source == STEPS_MARKS    ? "marks with the names of steps"
 		 : s->source == STEPS_RANGES ? "NVTX ranges with the names of steps"

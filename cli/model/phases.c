@@ -168,14 +168,9 @@ static size_t sift(struct making *k, struct phase_event *e, size_t n)
 
 static void put(struct making *k, int64_t start, int64_t end, enum phase phase)
 {
-	struct phase_span *last = k->spans.len ? (struct phase_span *)(k->spans.data + k->spans.len) - 1 : NULL;
 	const struct phase_span span = { start, end, end, phase };
 
-	if (start == NEVER || start >= end)
-		return;
-	if (last && last->end == start && last->phase == phase && phase == PHASE_FORWARD)
-		last->end = last->computed = end;       /* before and in a step(closure) */
-	else
+	if (start != NEVER && start < end)
 		buf_put(&k->spans, &span, sizeof span);
 }
 
@@ -280,7 +275,8 @@ static void mark(struct making *k, const struct phase_event *e, bool closure)
 		return;         /* inside another: an optimizer in an optimizer, a loader in a loader */
 	if (k->last != NEVER && start < k->last)
 		start = k->last;
-	gap(k, start, e->mark);
+	/* What a closure computes begins in it: before it there are a framework's own affairs. */
+	gap(k, start, closure ? MARK_DATA : e->mark);
 	if (closure) {
 		k->last = start;
 		k->closure_end = e->end;

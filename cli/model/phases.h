@@ -7,7 +7,8 @@
  *    above all seen of its forward thread begins a new pass: numbers count up in a forward and run down in its backward.
  *    With DDP or FSDP a pass ends only when its collectives have: it waits for those that begin before the next event.
  *  - forward: from the event before (or the pass before) to the begin of a backward pass; from a batch to zero_grad or step too.
- *  - Optimizer.step around a backward pass is step(closure): optimizer is what is not forward, backward or zero_grad there.
+ *  - Optimizer.step around a backward pass is step(closure): optimizer is what is not forward, backward or zero_grad there, and
+ *    forward begins with it.
  *  - anything else between two events is other.
  */
 #ifndef MODEL_PHASES_H

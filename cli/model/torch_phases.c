@@ -3,30 +3,58 @@
 
 #include "cli/model/torch_inside.h"
 
+/* What the ranges of a name mean. */
+struct meaning {
+	bool known, node;
+	enum phase_mark mark;
+};
+
+static const struct meaning *meaning_of(struct model *m, struct map *names, struct buf *meanings, const struct torch_range *r)
+{
+	bool node = r->scope == TORCH_BACKWARD, new;
+	uint32_t *at = map_put(names, (uint64_t)node << 32 | r->name, (uint32_t)names->n, &new);
+
+	if (at && new) {
+		const char *name = model_string(m, r->name);
+		struct meaning made = { .known = false };
+
+		/* torch.profiler writes this node, and of old every scope, as it writes operators; so it is in imported traces. */
+		made.node = node || strcmp(name, "torch::autograd::AccumulateGrad") == 0;
+		made.known = phase_mark_of(name, made.node, &made.mark);
+		buf_put(meanings, &made, sizeof made);
+	}
+	return at && !meanings->oom ? (const struct meaning *)meanings->data + (*at - 1) : NULL;
+}
+
 static int collect(struct model *m, const struct torch_ranges *t, size_t from, size_t to, struct phases *out)
 {
-	/* In torch.profiler's files, and so in imported traces, this node looks like an operator. */
-	uint32_t accumulate = model_intern(m, "torch::autograd::AccumulateGrad");
-	struct buf events = { 0 };
-	int rc;
+	struct buf events = { 0 }, meanings = { 0 };
+	struct map names = { 0 };
+	int rc = 0;
 
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = from; i < to && rc == 0; i++) {
 		const struct torch_range *r = &t->list[i];
+		const struct meaning *meaning = meaning_of(m, &names, &meanings, r);
 		struct phase_event e = {
 			.start = r->start, .end = r->end, .thread = r->thread, .sequence = r->op == NO_TORCH ? -1 : t->sequence[r->op],
 			.fwd_thread = r->op == NO_TORCH ? 0 : t->fwd_thread[r->op],
 		};
 
-		bool node = r->scope == TORCH_BACKWARD || r->name == accumulate;
-
-		/* An operator may be called anything.  What had not ended is no step, no batch and no pass. */
-		if (r->flags & RANGE_INCOMPLETE || (!node && r->scope != TORCH_USER))
+		if (!meaning)
+			rc = -1;
+		/* What had not ended is no step, no batch and no pass. */
+		if (!meaning || !meaning->known || r->flags & RANGE_INCOMPLETE)
 			continue;
-		if (phase_mark_of(model_string(m, r->name), node, &e.mark))
-			buf_put(&events, &e, sizeof e);
+		e.mark = meaning->mark;
+		buf_put(&events, &e, sizeof e);
 	}
-	rc = events.oom ? -1 : phases_make((struct phase_event *)events.data, events.len / sizeof(struct phase_event), out);
+	if (events.oom)
+		rc = -1;
+	if (rc == 0)
+		rc = phases_make((struct phase_event *)events.data, events.len / sizeof(struct phase_event), out);
 	buf_free(&events);
+	buf_free(&meanings);
+	map_release(&names);
 	return rc;
 }
 

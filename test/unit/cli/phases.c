@@ -76,8 +76,8 @@ TEST(sequence_numbers_count_for_each_forward_thread)
 
 TEST(a_step_with_a_closure_holds_forward_zero_grad_and_backward)
 {
-	CHECK_PHASES("data 0-10, forward 10-30, zero_grad 30-35, forward 35-36, backward 36-50, optimizer 50-70, other 70-72, "
-		     "data 72-80, forward 80-90, backward 90-95, optimizer 95-99 | 0-70, 70-99",
+	CHECK_PHASES("data 0-10, other 10-12, forward 12-30, zero_grad 30-35, forward 35-36, backward 36-50, optimizer 50-70, "
+		     "other 70-72, data 72-80, other 80-81, forward 81-90, backward 90-95, optimizer 95-99 | 0-70, 70-99",
 		     DATA(0, 10), STEP(12, 70), ZERO(30, 35), NODE(36, 50, 4), DATA(72, 80), STEP(81, 99), NODE(90, 95, 9));
 }
 
