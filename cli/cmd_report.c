@@ -222,6 +222,11 @@ static int open_traces(int argc, char **argv, const struct wanted *wanted, int n
 		fail("report %s is about whole traces: it takes no %s", first->name, pick.step ? "--step" : "--window");
 		return EXIT_USAGE;
 	}
+	for (int i = 0; i < n; i++)
+		if (wanted[i].report->traces && (other || (int)wanted[i].report->traces != argc)) {
+			fail("report %s takes %u traces, or folders of ranks", wanted[i].report->name, wanted[i].report->traces);
+			return EXIT_USAGE;
+		}
 	models = calloc((size_t)argc + 1, sizeof *models);
 	if (!models)
 		return fail("out of memory"), EXIT_FAILED;

@@ -214,13 +214,18 @@ static void json_head(struct table *t)
 		json_string(o, t->name);
 		out_lit(o, ": ");
 	}
-	out_char(o, '[');
+	if (t->value)
+		out_text(o, t->value);
+	else
+		out_char(o, '[');
 }
 
 static void json_row(struct table *t, const struct cell *cells)
 {
 	struct out *o = t->tables->out;
 
+	if (t->value)
+		return;
 	out_text(o, t->printed_rows ? ",\n {" : "\n {");
 	for (size_t i = 0; i < t->n_columns; i++) {
 		if (i)
@@ -456,18 +461,25 @@ static void print_notes(struct table *t)
 	}
 }
 
+void table_value(struct table *t, char *json)
+{
+	t->failed |= !json;
+	t->value = json;
+}
+
 int table_end(struct table *t)
 {
 	uint64_t limit = t->tables->limit;
 
 	if (!t->streaming)
 		print_kept(t);
-	if (t->tables->format == TABLE_JSON)
+	if (t->tables->format == TABLE_JSON && !t->value)
 		out_text(t->tables->out, t->printed_rows ? "\n]" : "]");
 	if (limit && t->n_rows > limit && t->tables->format == TABLE_TEXT)
 		table_note(t, "rows not shown: %zu; --limit 0 shows all", t->n_rows - (size_t)limit);
 	print_notes(t);
 	t->tables->printed++;
+	free(t->value);
 	free(t->cells);
 	for (size_t i = 0; i < t->n_notes; i++)
 		free(t->notes[i]);

@@ -58,6 +58,7 @@ struct table {
 	size_t kept, cap;
 	unsigned widths[32];
 	bool streaming, failed;
+	char *value;                    /* table_value() */
 	size_t printed_rows;
 	int sort;                       /* column, or -1 */
 	bool descending;
@@ -76,6 +77,12 @@ void table_row(struct table *t, const struct cell *cells);
 
 /* A copy of a text that lives until table_end(). */
 const char *table_keep(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * What stands in JSON instead of the rows, of a report that is no table there.  Before the first row; json is freed.
+ * NULL: out of memory.
+ */
+void table_value(struct table *t, char *json);
 
 /* A line below the table (on stderr for CSV and JSON, whose readers expect rows only). */
 void table_note(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -11,6 +11,7 @@
 
 #include "cli/analyze/choice.h"
 #include "cli/analyze/report.h"
+#include "cli/json_out.h"
 #include "cli/model/map.h"
 #include "cli/model/sort.h"
 
@@ -104,6 +105,7 @@ int hta_own_rows(struct hta *h, struct model *m);
 /* ---- hta_names.c ---- */
 enum hta_class hta_class_of(const char *name);
 uint32_t hta_flags_of(const char *name);
+bool hta_is_memory_name(const char *name);
 enum hta_category hta_category_of(const char *word);
 
 /* ---- hta_link.c ---- */
@@ -158,6 +160,16 @@ struct hta_list {
 };
 void hta_list_add(struct hta_list *l, double value);
 
+/* JSON in memory, for table_value().  0, or -1: out of memory.  hta_json_end(): the text, or NULL. */
+struct hta_json {
+	struct out out;
+	FILE *file;
+	char *text;
+	size_t n;
+};
+int hta_json_begin(struct hta_json *j);
+char *hta_json_end(struct hta_json *j);
+
 /* Whether the word behind the report's name is none of a rank ("rank3"), or of this one. */
 bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 
@@ -169,6 +181,9 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
  * nothing.
  */
 #define HTA_PAIR(ours, theirs, function, list, words, heading_, line)                                                   \
+	HTA_PAIR_OF(0, ours, theirs, function, list, words, heading_, line)
+/* The same of a report that takes so many traces; 0: any number. */
+#define HTA_PAIR_OF(number, ours, theirs, function, list, words, heading_, line)                                                   \
 	static int run_##ours(struct model *m, struct table *t, const struct report_choice *choice)                     \
 	{                                                                                                               \
 		return function(m, t, choice, HTA_HONEST);                                                              \
@@ -178,22 +193,24 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 		return function(m, t, choice, HTA_ROUNDED);                                                             \
 	}                                                                                                               \
 	const struct report report_##ours = { .name = #ours, .title = heading_, .help = line,                           \
-		.ranks = true, .variants = words, COLUMNS(list), .run_chosen = run_##ours };                                           \
+		.ranks = true, .traces = number, .variants = words, COLUMNS(list), .run_chosen = run_##ours };                                           \
 	const struct report report_##theirs = { .name = #theirs, .title = heading_, .help = "as HTA counts it: " line, \
-		.ranks = true, .twin = true, .variants = words, COLUMNS(list), .run_chosen = run_##theirs }
+		.ranks = true, .traces = number, .twin = true, .variants = words, COLUMNS(list), .run_chosen = run_##theirs }
 
 /* All of these reports, for the table of report.c. */
 extern const struct report report_temporal, report_idle, report_idle_intervals, report_kernel_types, report_kernel_types_no_memory,
 	report_kernel_breakdown, report_kernel_breakdown_top10, report_overlap, report_launch_delays,
 	report_launch_delay_sum, report_queue_length, report_queue_length_series, report_queue_full,
 	report_memory_bandwidth, report_memory_bandwidth_series, report_gpu_annotations, report_cpu_annotations,
-	report_aten_kernels, report_kernel_sequences,
+	report_aten_kernels, report_kernel_sequences, report_compare_traces, report_ops_diff,
+	report_critical_path, report_hta_critical_path,
 	report_hta_temporal_breakdown, report_hta_idle_time_breakdown, report_hta_idle_time_interval_stats,
 	report_hta_kernel_type_breakdown, report_hta_kernel_type_breakdown_no_memory,
 	report_hta_kernel_breakdown_all, report_hta_kernel_breakdown_top10, report_hta_comm_comp_overlap,
 	report_hta_cuda_kernel_launch_stats, report_hta_cuda_kernel_launch_stats_summary,
 	report_hta_queue_length_summary, report_hta_queue_length_time_series, report_hta_time_blocked_on_full_queue,
 	report_hta_memory_bw_summary, report_hta_memory_bw_time_series, report_hta_gpu_user_annotation_breakdown,
-	report_hta_cpu_user_annotation_breakdown, report_hta_aten_op_kernels_and_delay, report_hta_kernel_sequences;
+	report_hta_cpu_user_annotation_breakdown, report_hta_aten_op_kernels_and_delay, report_hta_kernel_sequences,
+	report_hta_compare_traces, report_hta_ops_diff;
 
 #endif

@@ -100,3 +100,26 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank)
 	snprintf(word, sizeof word, "rank%lld", (long long)rank);
 	return strcmp(choice->variant, word) == 0;
 }
+
+int hta_json_begin(struct hta_json *j)
+{
+	*j = (struct hta_json){ .text = NULL };
+	j->file = open_memstream(&j->text, &j->n);
+	if (!j->file)
+		return -1;
+	if (out_init(&j->out, j->file) == 0)
+		return 0;
+	fclose(j->file);
+	free(j->text);
+	return -1;
+}
+
+char *hta_json_end(struct hta_json *j)
+{
+	int rc = out_finish(&j->out);
+
+	if (fclose(j->file) == 0 && rc == 0)
+		return j->text;
+	free(j->text);
+	return NULL;
+}

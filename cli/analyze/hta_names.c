@@ -31,7 +31,7 @@ static bool communicates(const char *name)
 	return begins(name, "nccl") || begins(name, "hip") || begins(name, "hccl") || in_first_line(name, "ncclKernel");
 }
 
-static bool moves_memory(const char *name)
+bool hta_is_memory_name(const char *name)
 {
 	if (begins(name, "dma"))
 		return true;
@@ -60,7 +60,7 @@ static bool computes(const char *name)
 enum hta_class hta_class_of(const char *name)
 {
 	return communicates(name)   ? HTA_COMMUNICATION
-	       : moves_memory(name) ? HTA_MEMORY
+	       : hta_is_memory_name(name) ? HTA_MEMORY
 	       : computes(name)     ? HTA_COMPUTATION
 				    : HTA_OTHER;
 }

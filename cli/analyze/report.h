@@ -13,6 +13,7 @@ struct report {
 	const char *help;               /* one line for `report list` */
 	bool whole;                     /* it is about the whole program: --step and --window leave it as it is */
 	bool ranks;                     /* it takes several traces, one rank each */
+	unsigned traces;                /* it takes so many, no more and no less; 0: any number */
 	bool twin;                      /* counts as another tool does, where ours counts otherwise: `report list --all` */
 	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
 	const struct heading *columns;

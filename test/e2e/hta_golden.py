@@ -1,4 +1,5 @@
 """hta_golden.py DATA: the hta_ reports on the traces of DATA/hta against what HTA itself printed, report by report.
+The ones that are objects in JSON are compared here: paths, and what changed from trace to trace.
 
 DATA/hta/traces/SET/* are Kineto files, DATA/hta/golden/SET/NAME.csv[.gz] HTA's answers, DATA/../tools/csvdiff.py the judge.
 Prints how many of how many are equal, and each that is not.  Exit status 1: some are not."""
@@ -6,7 +7,9 @@ import collections
 import contextlib
 import csv
 import glob
+import gzip
 import io
+import json
 import os
 import runpy
 import subprocess
@@ -25,11 +28,7 @@ def goldens(name):
         report = os.path.basename(path).replace(".gz", "")[: -len(".csv")]
         if report.startswith(NO_REPORT) or report.endswith(".edges"):
             continue
-        for end in (".csv", ".csv.gz"):
-            variant = os.path.join(os.path.dirname(path), "variants", "stable-sort", report + end)
-            if os.path.exists(variant):
-                path = variant
-        found[report] = path
+        found[report] = variant(path, "stable-sort")
     return found
 
 
@@ -78,12 +77,57 @@ def compare(name, prefix, operands, found, equal, total, bad):
             equal[kind] += 1
 
 
+def variant(path, word):
+    for end in ("", ".gz"):
+        other = os.path.join(os.path.dirname(path), "variants", word, os.path.basename(path).replace(".gz", "") + end)
+        if os.path.exists(other):
+            return other
+    return path
+
+
+def same_object(want, got):
+    """Why not, or None.  Counts and lists exactly; times and percentages to what a double of another order gives."""
+    for key, value in want.items():
+        ours = got.get(key)
+        if key == "length_us":
+            equal = abs(value - ours) <= 1e-6 * abs(value)
+        elif key == "summary_pct":
+            equal = value.keys() == ours.keys() and all(abs(v - ours[k]) < 1e-6 for k, v in value.items())
+        else:
+            equal = value == ours
+        if not equal:
+            return "%s: %s want %s" % (key, str(ours)[:80], str(value)[:80])
+    return None
+
+
+def objects(pattern, operands, equal, total, bad):
+    for path in sorted(glob.glob(pattern)):
+        report = os.path.basename(path).replace(".gz", "")[: -len(".json")]
+        kind = report.split(".")[0]
+        path = variant(path, "stable-sort")
+        run = subprocess.run(["gprof-trace", "report", "-r", "hta_" + report, "--format", "json", *operands],
+                             capture_output=True, text=True, timeout=100)
+        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as f:
+            want = json.load(f)
+        what = same_object(want, json.loads(run.stdout)) if run.returncode == 0 else run.stderr[-200:]
+        total[kind] += 1
+        equal[kind] += what is None
+        if what:
+            bad.append((os.path.dirname(path), report, what))
+
+
 def main():
     equal, total, bad = collections.Counter(), collections.Counter(), []
     for name in sorted(os.listdir(os.path.join(DATA, "hta", "traces"))):
         found = goldens(name)
         if found:
             compare(name, "hta_", [os.path.join(DATA, "hta", "traces", name)], found, equal, total, bad)
+        objects(os.path.join(DATA, "hta", "golden", name, "critical_path.*.json*"),
+                [os.path.join(DATA, "hta", "traces", name)], equal, total, bad)
+    for folder in sorted(glob.glob(os.path.join(DATA, "hta", "golden", "diff.*.vs.*"))):
+        operands = [os.path.join(DATA, "hta", "traces", n) for n in os.path.basename(folder)[5:].split(".vs.")]
+        compare(os.path.basename(folder), "hta_", operands, goldens(os.path.basename(folder)), equal, total, bad)
+        objects(os.path.join(folder, "ops_diff.*.json"), operands, equal, total, bad)
     for one in bad:
         print("differs: %s %s: %s" % one)
     for kind in sorted(total):

@@ -1,4 +1,5 @@
 /* HTA's arithmetic, and its reports on rows written by hand. */
+#include "cli/analyze/hta_graph.h"
 #include "cli/analyze/hta_tree.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
@@ -64,6 +65,37 @@ TEST(rows_without_a_length_lie_inside_what_begins_or_else_ends_there)
 	}
 }
 
+/* 0 -> 1 -> 3 takes 30 + 40, 0 -> 2 -> 3 takes 60 + 10: of ways of equal length the first one counts. */
+TEST(the_longest_way_is_found_and_a_later_edge_takes_the_place_of_an_earlier)
+{
+	struct hta_node nodes[4] = { { .ts = 0, .start = true }, { .ts = 30 }, { .ts = 60 }, { .ts = 70 } };
+	uint32_t order[4];
+	struct hta_graph g = { .nodes = nodes, .n_nodes = 4, .order = order };
+
+	for (unsigned i = 0; i < 4; i++)
+		nodes[i].first_out = nodes[i].first_in = NO_NODE;
+	hta_depend(&g, 0, 2, EDGE_DEPENDENCY, false);
+	hta_depend(&g, 0, 1, EDGE_OPERATOR, false);
+	hta_depend(&g, 1, 3, EDGE_OPERATOR, false);
+	hta_depend(&g, 2, 3, EDGE_KERNEL_DELAY, false);
+	CHECK_EQ(hta_longest_path(&g), 0);
+	CHECK_EQ(g.length, 70);
+	CHECK_EQ(g.n_path, 2);
+	CHECK_EQ(g.edges[g.path[0]].to, 1);
+	free(g.path);
+	g.n_path = 0;
+	g.length = 0;
+	hta_depend(&g, 0, 1, EDGE_OPERATOR, true);      /* costs nothing now */
+	hta_depend(&g, 0, 2, EDGE_LAUNCH_DELAY, false);
+	CHECK_EQ(hta_longest_path(&g), 0);
+	CHECK_EQ(g.n_edges, 4);
+	CHECK_EQ(g.length, 70);
+	CHECK_EQ(g.edges[g.path[0]].to, 2);
+	free(g.path);
+	free(g.edges);
+	map_release(&g.places);
+}
+
 #define K(from, to, corr_, stream_, name_) \
 	{ .start = T0 + (from), .duration = (to) - (from), .corr = corr_, .stream = stream_, .name = name_ }
 #define A(from, to, corr_) { .start = T0 + (from), .duration = (to) - (from), .corr = corr_, .thread = 1, .name = 3, .step = -1 }
@@ -123,4 +155,12 @@ TEST(launches_idle_times_and_queues_are_those_of_hta)
 	check_report("queue_length", "5,7,4,0.500000000,0.577350269,0,0.00,0.50,1.00,1\n"
 				     "5,8,2,0.500000000,0.707106781,0,0.25,0.50,0.75,1\n");
 	check_report("queue_full", "");
+}
+
+TEST(a_path_goes_from_call_to_call_and_with_the_launch_that_was_longest_under_way)
+{
+	/* The first call, 10 us; time between calls is nobody's; then from the second one's begin to the end of its kernel. */
+	check_report("critical_path:all", "gpu_communication_bound,3000,51.63,1\ngpu_kernel_launch_overhead,2800.500,48.20,1\n"
+					  "cpu_bound,10,0.17,1\ndependency,0,0.00,1\n");
+	check_report("critical_path:nothing_is_called_so", "");
 }

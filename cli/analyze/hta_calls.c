@@ -1,0 +1,176 @@
+/*
+ * What calls and operators of the host wait for: each other on their thread, and CUDA's lock
+ * (hta/analyzers/critical_path_analysis.py).
+ */
+#include "cli/analyze/hta_graph.h"
+#include "cli/analyze/hta_tree.h"
+
+#include <stdlib.h>
+
+static uint32_t flags_of(const struct hta_graph *g, uint32_t node)
+{
+	return g->h->names[g->r->rows[g->nodes[node].row].name].flags;
+}
+
+/* Calls that take CUDA's lock wait for each other, on whatever thread. */
+int hta_lock_edges(struct hta_graph *g)
+{
+	uint32_t *open = malloc((g->n_nodes + 1) * sizeof *open), last = NO_NODE;
+	size_t n = 0;
+
+	for (uint32_t i = 0; open && i < g->n_nodes; i++) {
+		if (!(flags_of(g, i) & HTA_LOCKS))
+			continue;
+		if (g->nodes[i].start) {
+			open[n++] = i;
+			last = i;
+			continue;
+		}
+		while (n > 0) {
+			uint32_t start = open[--n];
+
+			if (g->nodes[start].row == g->nodes[i].row)
+				hta_attribute(g, hta_depend(g, start, i, EDGE_OPERATOR, false), NO_NODE);
+			else
+				hta_depend(g, start, i, EDGE_DEPENDENCY, false);
+		}
+		if (last != NO_NODE && !g->nodes[last].start)
+			hta_depend(g, last, i, EDGE_DEPENDENCY, false);
+		last = i;
+	}
+	free(open);
+	return open && !g->oom ? 0 : -1;
+}
+
+/* hta_lock_edges() has these. */
+static bool both_lock(const struct hta_graph *g, uint32_t from, uint32_t to)
+{
+	return flags_of(g, from) & HTA_LOCKS && flags_of(g, to) & HTA_LOCKS &&
+	       (g->nodes[from].start || !g->nodes[to].start);
+}
+
+/* A way through a thread's stack. */
+struct climb {
+	struct hta_graph *g;
+	uint32_t last;                  /* node */
+	uint32_t around;                /* row around the last one; NO_NODE: none */
+	size_t depth;
+};
+
+static void climb_to(struct climb *c, uint32_t node, enum hta_edge_type type, bool free_of_charge, uint32_t around)
+{
+	if (c->last != NO_NODE && !both_lock(c->g, c->last, node))
+		hta_attribute(c->g, hta_depend(c->g, c->last, node, type, free_of_charge), c->around);
+	c->last = node;
+	c->around = around;
+}
+
+static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
+{
+	struct hta_edge *edges = malloc((2 * n + 1) * sizeof *edges);
+	uint32_t *stack = malloc((n + 1) * sizeof *stack);
+	struct climb c = { g, NO_NODE, NO_NODE, 0 };
+	size_t top = 0;
+
+	for (size_t i = 0; i < n && edges && stack; i++) {
+		const struct hta_row *row = &g->r->rows[rows[i]];
+		int64_t dur = row->dur > 0 ? row->dur : 0;
+
+		edges[2 * i] = (struct hta_edge){ row->ts, dur, rows[i], true };
+		edges[2 * i + 1] = (struct hta_edge){ time_add(row->ts, dur), dur, rows[i], false };
+	}
+	if (edges && stack)
+		hta_sort_edges(edges, 2 * n);
+	for (size_t i = 0; i < 2 * n && edges && stack; i++) {
+		uint32_t row = edges[i].row, around;
+
+		if (edges[i].opens) {
+			around = top ? stack[top - 1] : NO_NODE;
+			stack[top++] = row;
+			if (g->start_of[row] == NO_NODE)
+				continue;
+			climb_to(&c, g->start_of[row], c.depth ? EDGE_OPERATOR : EDGE_DEPENDENCY, false, around);
+			c.depth++;
+			continue;
+		}
+		row = stack[--top];     /* what ends in the middle of another ends in its place */
+		around = top ? stack[top - 1] : NO_NODE;
+		if (g->end_of[row] == NO_NODE)
+			continue;
+		climb_to(&c, g->end_of[row], EDGE_OPERATOR, flags_of(g, g->start_of[row]) & HTA_BLOCKS, around);
+		c.depth--;
+	}
+	free(edges);
+	free(stack);
+	return edges && stack && !g->oom ? 0 : -1;
+}
+
+struct member {
+	int64_t pid, tid;
+	uint32_t tid_text, row;
+};
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->tid_text != y->tid_text)
+		return x->tid_text < y->tid_text ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The only thread with operators or annotations that have this in their names; 0: none, or several. */
+static int64_t thread_with(const struct hta_graph *g, const uint32_t *rows, size_t n, const char *part)
+{
+	int64_t tid = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hta_row *row = &g->r->rows[rows[i]];
+
+		if ((row->category != HTA_CPU_OP && row->category != HTA_ANNOTATION) ||
+		    !strstr(g->h->names[row->name].text, part))
+			continue;
+		if (any && row->tid != tid)
+			return 0;
+		any = true;
+		tid = row->tid;
+	}
+	return tid;
+}
+
+/* Thread by thread; that of backward is taken to be one with that of forward, which waits for it. */
+int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
+{
+	int64_t forward = thread_with(g, rows, n, "forward"), backward = thread_with(g, rows, n, "autograd");
+	struct member *list = malloc((n + 1) * sizeof *list);
+	uint32_t *of = malloc((n + 1) * sizeof *of);
+	int rc = list && of ? 0 : -1;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct hta_row *row = &g->r->rows[rows[i]];
+		int64_t tid = row->tid == backward && backward && forward ? forward : row->tid;
+
+		list[i] = (struct member){ row->pid, tid, row->tid_text, rows[i] };
+	}
+	if (rc == 0)
+		qsort(list, n, sizeof *list, by_thread);
+	for (size_t i = 0, end; i < n && rc == 0; i = end) {
+		bool host = true;
+
+		for (end = i; end < n && list[end].pid == list[i].pid && list[end].tid == list[i].tid &&
+			      list[end].tid_text == list[i].tid_text; end++) {
+			of[end - i] = list[end].row;
+			host &= g->r->rows[list[end].row].stream < 0;
+		}
+		if (host)
+			rc = thread_edges(g, of, end - i);
+	}
+	free(list);
+	free(of);
+	return rc;
+}

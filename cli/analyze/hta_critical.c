@@ -1,0 +1,348 @@
+/*
+ * The critical path of a part of a rank's trace (hta/analyzers/critical_path_analysis.py): of all chains of what had to
+ * wait for what, the longest.
+ */
+#include "cli/analyze/hta_graph.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- which part ---- */
+
+/* The words behind the report's name: what annotations have in their names, and which of these. */
+struct wish {
+	char word[256];                 /* "": everything */
+	size_t instance;
+};
+
+static struct wish wish_of(const char *words)
+{
+	struct wish w = { "ProfilerStep", 0 };
+	const char *dot = words ? strrchr(words, '.') : NULL;
+
+	if (!words)
+		return w;
+	if (dot && (isdigit((unsigned char)dot[1]) || strcmp(dot, ".None") == 0)) {
+		w.instance = strtoull(dot + 1, NULL, 10);
+		snprintf(w.word, sizeof w.word, "%.*s", (int)(dot - words), words);
+	} else {
+		snprintf(w.word, sizeof w.word, "%s", words);
+	}
+	if (strcmp(w.word, "all") == 0)
+		w.word[0] = '\0';
+	return w;
+}
+
+/* Letters and digits of the word one after the other in the name, whatever stands between its parts. */
+static bool has_parts(const char *name, const char *word)
+{
+	char plain[1024];
+	size_t n = 0;
+	const char *at = plain;
+
+	for (; *name && n + 1 < sizeof plain; name++)
+		if (isalnum((unsigned char)*name))
+			plain[n++] = *name;
+	plain[n] = '\0';
+	while (*word) {
+		char part[64];
+
+		for (n = 0; isalnum((unsigned char)*word) && n + 1 < sizeof part;)
+			part[n++] = *word++;
+		part[n] = '\0';
+		at = n ? strstr(at, part) : at;
+		if (!at)
+			return false;
+		at += n;
+		while (*word && !isalnum((unsigned char)*word))
+			word++;
+	}
+	return true;
+}
+
+/* The name that is meant by a word which no name has, without its punctuation: of several the one that begins last. */
+static const char *name_meant(const struct hta *h, const struct hta_rank *r, const char *word)
+{
+	const struct hta_row *last = NULL;
+
+	for (size_t i = 0; i < r->n; i++)
+		if ((!last || r->rows[i].ts > last->ts) && has_parts(h->names[r->rows[i].name].text, word))
+			last = &r->rows[i];
+	return last ? h->names[last->name].text : word;
+}
+
+/* The time of the instance; false: there is none. */
+static bool window_of(const struct hta *h, const struct hta_rank *r, const struct wish *w, int64_t *from, int64_t *to)
+{
+	const char *word = w->word;
+	bool known = !*word;
+	size_t seen = 0;
+
+	*from = INT64_MAX;
+	*to = INT64_MIN;
+	for (size_t i = 0; i < h->n_names && !known; i++)
+		known = strstr(h->names[i].text, word) != NULL;
+	if (!known)
+		word = name_meant(h, r, word);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct hta_row *row = &r->rows[i];
+
+		if (*word && (!strstr(h->names[row->name].text, word) || seen++ != w->instance))
+			continue;
+		*from = row->ts < *from ? row->ts : *from;
+		*to = hta_end(row) > *to ? hta_end(row) : *to;
+	}
+	return *from != INT64_MAX;
+}
+
+/* Positions of the rows in question, by index. */
+static uint32_t *clip(const struct hta *h, const struct hta_rank *r, int64_t from, int64_t to, size_t *n)
+{
+	bool *taken = calloc(r->n_at + 1, sizeof *taken);
+	uint32_t *rows = malloc((r->n_at + 1) * sizeof *rows);
+
+	*n = 0;
+	for (size_t i = 0; taken && rows && i < r->n; i++) {
+		const struct hta_row *row = &r->rows[i], *gpu;
+
+		if (hta_on_stream(row)) {
+			taken[row->index] |= strcmp(h->names[row->name].text, "Stream Wait Event") == 0;
+			continue;
+		}
+		if (row->ts < from || row->ts > to || row->dur <= 0)
+			continue;
+		taken[row->index] = true;
+		gpu = hta_at(r, row->partner);
+		if (gpu && hta_on_stream(gpu))
+			taken[gpu->index] = true;
+	}
+	for (size_t i = 0; taken && rows && i < r->n_at; i++)
+		if (taken[i])
+			rows[(*n)++] = r->at[i];
+	free(taken);
+	if (taken)
+		return rows;
+	free(rows);
+	return NULL;
+}
+
+/* ---- nodes ---- */
+
+static int by_place(const void *a, const void *b, void *rank)
+{
+	const struct hta_node *x = a, *y = b;
+	const struct hta_rank *r = rank;
+	uint32_t first = r->rows[x->row].index, second = r->rows[y->row].index;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return first != second ? (first < second ? -1 : 1) : y->start - x->start;
+}
+
+static bool is_node(const struct hta_row *row)
+{
+	return row->category == HTA_CPU_OP || row->category == HTA_DRIVER || row->category == HTA_RUNTIME ||
+	       (hta_on_stream(row) && row->partner >= 0);
+}
+
+static int make_nodes(struct hta_graph *g, const uint32_t *rows, size_t n)
+{
+	g->nodes = calloc(2 * n + 1, sizeof *g->nodes);
+	g->order = malloc((2 * n + 1) * sizeof *g->order);
+	g->start_of = malloc((g->r->n + 1) * sizeof *g->start_of);
+	g->end_of = malloc((g->r->n + 1) * sizeof *g->end_of);
+	if (!g->nodes || !g->order || !g->start_of || !g->end_of)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const struct hta_row *row = &g->r->rows[rows[i]];
+
+		if (!is_node(row))
+			continue;
+		g->nodes[g->n_nodes++] = (struct hta_node){ .ts = row->ts, .row = rows[i], .start = true };
+		g->nodes[g->n_nodes++] = (struct hta_node){ .ts = hta_end(row), .row = rows[i] };
+	}
+	qsort_r(g->nodes, g->n_nodes, sizeof *g->nodes, by_place, (void *)g->r);
+	memset(g->start_of, 0xff, (g->r->n + 1) * sizeof *g->start_of);
+	memset(g->end_of, 0xff, (g->r->n + 1) * sizeof *g->end_of);
+	for (size_t i = 0; i < g->n_nodes; i++) {
+		struct hta_node *node = &g->nodes[i];
+
+		node->first_out = node->first_in = NO_NODE;
+		(node->start ? g->start_of : g->end_of)[node->row] = (uint32_t)i;
+	}
+	return 0;
+}
+
+/* ---- what bounds it ---- */
+
+enum bound { BOUND_NONE, BOUND_CPU, BOUND_COMPUTE, BOUND_COMMUNICATION, BOUND_KERNEL_DELAY, BOUND_LAUNCH_DELAY, BOUNDS };
+
+static const char *const bound_words[BOUNDS] = {
+	"", "cpu_bound", "gpu_compute_bound", "gpu_communication_bound", "gpu_kernel_kernel_overhead",
+	"gpu_kernel_launch_overhead",
+};
+
+static enum bound bound_of(const struct hta_graph *g, const struct hta_dependency *e)
+{
+	switch (e->type) {
+	case EDGE_KERNEL_DELAY:
+		return BOUND_KERNEL_DELAY;
+	case EDGE_LAUNCH_DELAY:
+		return BOUND_LAUNCH_DELAY;
+	case EDGE_OPERATOR:
+		if (e->of == NO_NODE || g->r->rows[e->of].stream < 0)
+			return BOUND_CPU;
+		return g->h->names[g->r->rows[e->of].name].class == HTA_COMMUNICATION ? BOUND_COMMUNICATION : BOUND_COMPUTE;
+	default:
+		return BOUND_NONE;
+	}
+}
+
+struct sums {
+	int64_t time[BOUNDS];
+	uint64_t edges[BOUNDS], all_types[EDGE_TYPES], types[EDGE_TYPES];
+};
+
+static void sum_up(const struct hta_graph *g, struct sums *s)
+{
+	for (size_t i = 0; i < g->n_edges; i++)
+		s->all_types[g->edges[i].type]++;
+	for (size_t i = 0; i < g->n_path; i++) {
+		const struct hta_dependency *e = &g->edges[g->path[i]];
+		enum bound b = bound_of(g, e);
+
+		s->time[b] = time_add(s->time[b], e->weight);
+		s->edges[b]++;
+		s->types[e->type]++;
+	}
+}
+
+static void put_counts(struct out *o, const char *key, const uint64_t counts[EDGE_TYPES])
+{
+	bool any = false;
+
+	out_format(o, ",\n \"%s\": {", key);
+	for (unsigned i = 0; i < EDGE_TYPES; i++) {
+		if (!counts[i])
+			continue;
+		out_format(o, "%s\"%s\": %llu", any ? ", " : "", hta_edge_words[i], (unsigned long long)counts[i]);
+		any = true;
+	}
+	out_char(o, '}');
+}
+
+/* Events with a node on the path, by index. */
+static void put_events(struct out *o, const struct hta_graph *g)
+{
+	bool *on = calloc(g->r->n_at + 1, sizeof *on), any = false;
+
+	for (size_t i = 0; on && i < g->n_path; i++) {
+		on[g->r->rows[g->nodes[g->edges[g->path[i]].from].row].index] = true;
+		on[g->r->rows[g->nodes[g->edges[g->path[i]].to].row].index] = true;
+	}
+	for (size_t i = 0; on && i < g->r->n_at; i++)
+		if (on[i]) {
+			out_format(o, "%s%zu", any ? ", " : "", i);
+			any = true;
+		}
+	free(on);
+}
+
+static char *path_json(const struct hta_graph *g, const struct sums *s)
+{
+	struct hta_json j;
+	bool any = false;
+
+	if (hta_json_begin(&j) < 0)
+		return NULL;
+	out_format(&j.out, "{\n \"success\": %s,\n \"nodes\": %zu,\n \"edges\": %zu,\n \"critical_nodes\": %zu,\n \"critical_events\": [",
+		   g->n_path ? "true" : "false", g->n_order, g->n_edges, g->n_path ? g->n_path + 1 : 0);
+	put_events(&j.out, g);
+	out_format(&j.out, "],\n \"length_us\": %.3f,\n \"summary_pct\": {", (double)g->length / 1000.0);
+	for (unsigned b = 0; b < BOUNDS && g->length > 0; b++) {
+		if (!s->edges[b])
+			continue;
+		out_format(&j.out, "%s\"%s\": %.9f", any ? ", " : "", bound_words[b],
+			   100.0 * (double)s->time[b] / (double)g->length);
+		any = true;
+	}
+	out_char(&j.out, '}');
+	put_counts(&j.out, "edges_by_type", s->all_types);
+	put_counts(&j.out, "critical_edges_by_type", s->types);
+	out_lit(&j.out, "\n}");
+	return hta_json_end(&j);
+}
+
+static void print(struct table *t, const struct hta_graph *g)
+{
+	struct sums s = { { 0 }, { 0 }, { 0 }, { 0 } };
+	bool shown[BOUNDS] = { false };
+
+	sum_up(g, &s);
+	if (t->tables->format == TABLE_JSON) {
+		table_value(t, path_json(g, &s));
+		return;
+	}
+	for (;;) {
+		unsigned most = BOUNDS;
+
+		for (unsigned b = 0; b < BOUNDS; b++)
+			if (s.edges[b] && !shown[b] && (most == BOUNDS || s.time[b] > s.time[most]))
+				most = b;
+		if (most == BOUNDS)
+			break;
+		shown[most] = true;
+		table_row(t, (struct cell[]){ TEXT(most ? bound_words[most] : "dependency"), hta_us(s.time[most]),
+					      hta_real(g->length ? 100.0 * (double)s.time[most] / (double)g->length : NAN, 2),
+					      NUMBER(s.edges[most]) });
+	}
+	table_note(t, "rank %lld: %zu of %zu nodes are on the path", (long long)g->r->rank, g->n_path ? g->n_path + 1 : 0,
+		   g->n_order);
+}
+
+/* ---- the report ---- */
+
+static int path_of(struct hta *h, const struct wish *w, struct table *t)
+{
+	struct hta_graph g = { .h = h, .r = &h->ranks[0] };
+	uint32_t *rows;
+	int64_t from, to;
+	size_t n;
+	int rc;
+
+	if (!window_of(h, g.r, w, &from, &to)) {
+		table_note(t, "there is no annotation %zu with '%s' in its name", w->instance, w->word);
+		return 0;
+	}
+	rows = clip(h, g.r, from, to, &n);
+	rc = rows ? make_nodes(&g, rows, n) : -1;
+	if (rc == 0 && (hta_lock_edges(&g) < 0 || hta_stack_edges(&g, rows, n) < 0 || hta_gpu_edges(&g, rows, n) < 0 ||
+			hta_longest_path(&g) < 0))
+		rc = -1;
+	if (rc == 0)
+		print(t, &g);
+	free(rows);
+	hta_graph_release(&g);
+	return rc;
+}
+
+static int critical(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	struct wish w = wish_of(choice->variant);
+	struct hta *h;
+	int rc;
+
+	how.last_step = true;
+	h = hta_get(m, choice, how);
+	rc = !h ? -1 : h->n_ranks ? path_of(h, &w, t) : 0;
+	hta_done(h, choice);
+	return rc;
+}
+
+static const struct heading columns[] = {
+	{ "bound_by", COLUMN_TEXT }, { "time (us)", 0 }, { "percentage", 0 }, { "edges", 0 },
+};
+
+HTA_PAIR(critical_path, hta_critical_path, critical, columns, ANY_VARIANT, "The Critical Path of a Step",
+	 "what the longest chain of waits in a step of the first rank consists of, :ProfilerStep.1 the second one");

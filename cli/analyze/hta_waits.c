@@ -1,0 +1,310 @@
+/*
+ * What GPU rows wait for, and who waits for them: launches, the row before on the stream, CUDA events
+ * (hta/analyzers/critical_path_analysis.py).
+ */
+#include "cli/analyze/hta_graph.h"
+#include "cli/analyze/hta_queue.h"
+
+#include <stdlib.h>
+
+/* A longer gap between two rows of a stream is no sign that the later waited for the earlier; us 1500 in HTA. */
+#define LONGEST_GAP 1500000
+
+struct launch {
+	int64_t pid, tid, stream, ts;   /* of the GPU row, or of the calling thread: what is searched for */
+	uint32_t call, order;
+};
+
+struct waits {
+	struct hta_graph *g;
+	struct launch *by_stream, *by_thread;
+	size_t n;
+	struct map last_launch;         /* corr of a cudaEventRecord -> call of the last launch before it */
+	struct map next_launch;         /* index of a cudaStreamWaitEvent -> call of the next launch behind it */
+	struct map waits_for;           /* GPU row -> the GPU row that it waits for, until it has come */
+	int32_t *length;                /* of queues, by row, after it */
+	struct { int64_t stream; uint32_t end; } *streams;      /* last end of each, in the order in which they came */
+	size_t n_streams;
+	struct map stream_at;
+};
+
+static int by_launch(const void *a, const void *b)
+{
+	const struct launch *x = a, *y = b;
+	const int64_t keys[][2] = { { x->pid, y->pid }, { x->tid, y->tid }, { x->stream, y->stream }, { x->ts, y->ts },
+				    { x->order, y->order } };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+	return 0;
+}
+
+/* Position behind the last one that is not above key. */
+static size_t behind(const struct launch *list, size_t n, const struct launch *key)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (by_launch(&list[middle], key) <= 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The GPU row that a call launched, if it is linked to it. */
+static const struct hta_row *launched(const struct hta_rank *r, const struct hta_row *call)
+{
+	const struct hta_row *gpu = call->partner > 0 ? hta_at(r, call->partner) : NULL;
+
+	return gpu && hta_on_stream(gpu) && gpu->partner > 0 ? gpu : NULL;
+}
+
+static int collect_launches(struct waits *w)
+{
+	const struct hta_rank *r = w->g->r;
+
+	w->by_stream = malloc((r->n + 1) * sizeof *w->by_stream);
+	w->by_thread = malloc((r->n + 1) * sizeof *w->by_thread);
+	if (!w->by_stream || !w->by_thread)
+		return -1;
+	for (size_t i = 0; i < r->n; i++) {
+		const struct hta_row *call = &r->rows[i], *gpu;
+
+		if (!(w->g->h->names[call->name].flags & HTA_QUEUES) || !(gpu = launched(r, call)))
+			continue;
+		w->by_stream[w->n] =
+			(struct launch){ gpu->pid, 0, gpu->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
+		w->by_thread[w->n] =
+			(struct launch){ call->pid, call->tid, gpu->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
+		w->n++;
+	}
+	qsort(w->by_stream, w->n, sizeof *w->by_stream, by_launch);
+	qsort(w->by_thread, w->n, sizeof *w->by_thread, by_launch);
+	return 0;
+}
+
+/* For each event that is waited for: what was launched last before it was recorded. */
+static int find_last_launches(struct waits *w)
+{
+	const struct hta_rank *r = w->g->r;
+	struct map waiting = { 0 };     /* corr of the record -> first row that waits for it */
+	bool new;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n && rc == 0; i++)
+		if (r->rows[i].category == HTA_SYNC && r->rows[i].wait_stream != UINT32_MAX &&
+		    !map_put(&waiting, r->rows[i].wait_corr, (uint32_t)i, &new))
+			rc = -1;
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		const struct hta_row *record = &r->rows[i], *wait;
+		struct launch key;
+		uint32_t at;
+		size_t place;
+
+		if (strcmp(w->g->h->names[record->name].text, "cudaEventRecord") != 0)
+			continue;
+		at = map_get(&waiting, (uint32_t)record->corr);
+		if (at == MAP_NONE)
+			continue;
+		wait = &r->rows[at];
+		key = (struct launch){ wait->pid, 0, wait->wait_stream, record->ts, 0, UINT32_MAX };
+		place = behind(w->by_stream, w->n, &key);
+		if (place && w->by_stream[place - 1].pid == key.pid && w->by_stream[place - 1].stream == key.stream)
+			rc = map_set(&w->last_launch, (uint64_t)record->corr, w->by_stream[place - 1].call) ? 0 : -1;
+	}
+	map_release(&waiting);
+	return rc;
+}
+
+/* For each wait of a stream: what its thread launches next on the stream. */
+static int find_next_launches(struct waits *w)
+{
+	const struct hta_rank *r = w->g->r;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct hta_row *wait = &r->rows[i], *gpu;
+		struct launch key;
+		size_t place;
+
+		if (strcmp(w->g->h->names[wait->name].text, "cudaStreamWaitEvent") != 0 || !(gpu = launched(r, wait)))
+			continue;
+		key = (struct launch){ wait->pid, wait->tid, gpu->stream, wait->ts - 1, 0, UINT32_MAX };
+		place = behind(w->by_thread, w->n, &key);
+		if (place < w->n && w->by_thread[place].pid == key.pid && w->by_thread[place].tid == key.tid &&
+		    w->by_thread[place].stream == key.stream &&
+		    !map_set(&w->next_launch, wait->index, w->by_thread[place].call))
+			return -1;
+	}
+	return 0;
+}
+
+/* Lengths are of the whole trace, whatever part of it the path is of. */
+static int find_lengths(struct waits *w)
+{
+	const struct hta_rank *r = w->g->r;
+	struct queue_point *points;
+	size_t n;
+
+	w->length = malloc((r->n_at + 1) * sizeof *w->length);
+	points = w->length ? hta_queue(w->g->h, r, &n) : NULL;
+	if (!points)
+		return -1;
+	for (size_t i = 0; i <= r->n_at; i++)
+		w->length[i] = -1;
+	for (size_t i = 0; i < n; i++)
+		w->length[r->rows[points[i].row].index] = points[i].length;
+	free(points);
+	return 0;
+}
+
+static uint32_t last_end(const struct waits *w, int64_t stream)
+{
+	uint32_t at = map_get(&w->stream_at, (uint64_t)stream);
+
+	return at == MAP_NONE ? NO_NODE : w->streams[at].end;
+}
+
+static void set_last_end(struct waits *w, int64_t stream, uint32_t node)
+{
+	bool new = false;
+	uint32_t *at = map_put(&w->stream_at, (uint64_t)stream, (uint32_t)w->n_streams, &new);
+
+	if (!at) {
+		w->g->oom = true;
+		return;
+	}
+	if (new)
+		w->streams[w->n_streams++].stream = stream;
+	w->streams[*at - 1].end = node;
+}
+
+/* A row that says who waited. */
+static void wait_edges(struct waits *w, const struct hta_row *row)
+{
+	struct hta_graph *g = w->g;
+	const char *name = g->h->names[row->name].text;
+	const struct hta_row *call = hta_at(g->r, row->partner);
+	uint32_t host = call ? g->end_of[call - g->r->rows] : NO_NODE, from, to;
+
+	if (strcmp(name, "Stream Wait Event") == 0 || strcmp(name, "Event Sync") == 0) {
+		const struct hta_row *before, *behind_it;
+
+		from = row->wait_corr == UINT32_MAX ? MAP_NONE : map_get(&w->last_launch, row->wait_corr);
+		if (from == MAP_NONE)
+			return;
+		before = hta_at(g->r, g->r->rows[from].partner);
+		if (!before)
+			return;
+		if (*name == 'E') {
+			from = g->end_of[before - g->r->rows];
+			if (from != NO_NODE && host != NO_NODE)
+				hta_depend(g, from, host, EDGE_SYNC, false);
+			return;
+		}
+		to = row->partner < 0 ? MAP_NONE : map_get(&w->next_launch, (uint64_t)row->partner);
+		behind_it = to == MAP_NONE ? NULL : hta_at(g->r, g->r->rows[to].partner);
+		if (behind_it && !map_set(&w->waits_for, behind_it->index, (uint32_t)(before - g->r->rows)))
+			g->oom = true;
+		return;
+	}
+	if (host == NO_NODE)
+		return;
+	if (strcmp(name, "Context Sync") == 0) {
+		for (size_t i = 0; i < w->n_streams; i++)
+			hta_depend(g, w->streams[i].end, host, EDGE_SYNC, false);
+		return;
+	}
+	from = last_end(w, row->stream);
+	if (from != NO_NODE)
+		hta_depend(g, from, host, EDGE_SYNC, false);
+}
+
+/* A row that ran: it began when it was launched, or when the one before had ended, or what it waited for. */
+static void run_edges(struct waits *w, const struct hta_row *row)
+{
+	struct hta_graph *g = w->g;
+	uint32_t at = (uint32_t)(row - g->r->rows), start = g->start_of[at], end = g->end_of[at];
+	uint32_t awaited = map_get(&w->waits_for, row->index), last, awaited_end = NO_NODE, launch;
+	const struct hta_row *call = hta_at(g->r, row->partner);
+	int32_t length;
+
+	if (start == NO_NODE)
+		return;
+	hta_attribute(g, hta_depend(g, start, end, EDGE_OPERATOR, false), NO_NODE);
+	if (awaited != MAP_NONE && awaited != MAP_NONE - 2)
+		awaited_end = g->end_of[awaited];
+	if (awaited_end != NO_NODE)
+		hta_depend(g, awaited_end, start, EDGE_SYNC, false);
+	if (awaited != MAP_NONE && !map_set(&w->waits_for, row->index, MAP_NONE - 2))
+		g->oom = true;
+	last = last_end(w, row->stream);
+	launch = call ? g->start_of[call - g->r->rows] : NO_NODE;
+	length = call ? w->length[call->index] : -1;
+	if (length == 1 && w->length[row->index] == 0 && launch != NO_NODE &&
+	    (last == NO_NODE || g->nodes[last].ts < call->ts) &&
+	    (awaited_end == NO_NODE || g->nodes[awaited_end].ts < call->ts))
+		hta_depend(g, launch, start, EDGE_LAUNCH_DELAY, false);
+	else if (last != NO_NODE && time_sub(g->nodes[start].ts, g->nodes[last].ts) < LONGEST_GAP &&
+		 (awaited_end == NO_NODE || g->nodes[awaited_end].ts < g->nodes[last].ts))
+		hta_attribute(g, hta_depend(g, last, start, EDGE_KERNEL_DELAY, false), NO_NODE);
+	set_last_end(w, row->stream, end);
+}
+
+static int walk(struct waits *w, const uint32_t *rows, size_t n)
+{
+	const struct hta_rank *r = w->g->r;
+	struct timed *order = malloc((n + 1) * sizeof *order);
+	size_t found = 0;
+
+	w->streams = malloc((n + 1) * sizeof *w->streams);
+	if (!order || !w->streams) {
+		free(order);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct hta_row *row = &r->rows[rows[i]];
+
+		if ((hta_on_stream(row) || w->g->h->names[row->name].flags & HTA_HOST_WAIT) && row->partner >= 0)
+			order[found++] = (struct timed){ .time = row->category == HTA_SYNC ? hta_end(row) : row->ts,
+							 .row = rows[i] };
+	}
+	if (timed_sort(order, found) < 0) {
+		free(order);
+		return -1;
+	}
+	for (size_t i = 0; i < found && !w->g->oom; i++) {
+		const struct hta_row *row = &r->rows[order[i].row];
+
+		if (row->category == HTA_SYNC)
+			wait_edges(w, row);
+		else
+			run_edges(w, row);
+	}
+	free(order);
+	return w->g->oom ? -1 : 0;
+}
+
+int hta_gpu_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
+{
+	struct waits w = { .g = g };
+	int rc = collect_launches(&w);
+
+	if (rc == 0 && (find_last_launches(&w) < 0 || find_next_launches(&w) < 0 || find_lengths(&w) < 0))
+		rc = -1;
+	if (rc == 0)
+		rc = walk(&w, rows, n);
+	free(w.by_stream);
+	free(w.by_thread);
+	free(w.length);
+	free(w.streams);
+	map_release(&w.last_launch);
+	map_release(&w.next_launch);
+	map_release(&w.waits_for);
+	map_release(&w.stream_at);
+	return rc;
+}
