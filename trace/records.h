@@ -107,6 +107,7 @@ const char *unit_name(unsigned unit);
 #define IMPORTED_CORRELATION 2u
 #define IMPORTED_ENDLESS     4u
 #define IMPORTED_NEGATIVE    8u
+#define IMPORTED_EXTERNAL    16u
 #define ARG_WHOLE        1u     /* imported_arg.type */
 #define ARG_DOUBLE       2u
 #define ARG_TEXT         3u

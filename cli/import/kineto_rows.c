@@ -261,7 +261,8 @@ static void put_imported(struct kineto *k, const struct event *e, enum event_cla
 		.category = e->category, .kind = kind,
 		.flags = (kineto_whole(e, ARG_STREAM, -1) >= 0 ? IMPORTED_STREAM : 0) |
 			 (kineto_whole(e, ARG_CORRELATION, -1) >= 0 ? IMPORTED_CORRELATION : 0) |
-			 (e->has_dur ? 0 : IMPORTED_ENDLESS) | (e->negative ? IMPORTED_NEGATIVE : 0),
+			 (e->has_dur ? 0 : IMPORTED_ENDLESS) | (e->negative ? IMPORTED_NEGATIVE : 0) |
+			 (kineto_whole(e, ARG_EXTERNAL, -1) >= 0 ? IMPORTED_EXTERNAL : 0),
 	};
 
 	buf_put(&k->imported, &row, sizeof row);
