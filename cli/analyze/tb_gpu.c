@@ -1,0 +1,183 @@
+/*
+ * tb_gpu_summary: how busy each GPU was in the time of all steps (gpu_metrics_parser.py).  Efficiency and occupancy are
+ * estimates from launch configurations: nothing was measured on the GPU.
+ */
+#include "cli/analyze/tb_gpu.h"
+#include "cli/model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct heading columns[] = {
+	{ "worker", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "device", COLUMN_ID }, { "name", COLUMN_TEXT }, { "memory_bytes", 0 },
+	{ "compute_capability", COLUMN_TEXT }, { "utilization_pct", 0 }, { "est_sm_efficiency_pct", 0 },
+	{ "est_achieved_occupancy_pct", 0 },
+};
+
+struct point {
+	int64_t time;
+	double change;                  /* blocks per SM that begin, or below 0 that end */
+};
+
+/* Begins before ends where times are equal. */
+static int by_time(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : (x->change < 0) - (y->change < 0);
+}
+
+/* Time of the window weighted by how many multiprocessors had a block; negative: nobody knows.  points: 2 for a kernel. */
+static double efficient(struct point *points, size_t n, int64_t start, int64_t end)
+{
+	double sum = 0, running = 0;
+
+	if (n)
+		qsort(points, n, sizeof *points, by_time);
+	for (size_t i = 0; i + 1 < n; i++) {
+		int64_t from = points[i].time > start ? points[i].time : start,
+			to = points[i + 1].time < end ? points[i + 1].time : end;
+
+		running += points[i].change;
+		if (to > from && running > 0)
+			sum += (double)(to - from) * fmin(running, 1);
+	}
+	return sum > 0 ? sum : -1;
+}
+
+static void of_kernel(struct tb_gpu *g, const struct tb_event *e, struct point *points, size_t *n, double *weighted, double *time,
+		      int64_t start, int64_t end)
+{
+	int64_t from = e->start > start ? e->start : start, to = e->end < end ? e->end : end;
+
+	spans_add(&g->kernels, from, to);
+	if (e->blocks > 0) {
+		points[(*n)++] = (struct point){ e->start, e->blocks };
+		points[(*n)++] = (struct point){ e->end, -e->blocks };
+	}
+	if (e->occupancy >= 0 && to > from) {
+		*weighted += e->occupancy * (double)(to - from);
+		*time += (double)(to - from);
+	}
+}
+
+static int fill(const struct tb_run *r, struct tb_gpu *g)
+{
+	struct point *points = malloc((2 * r->n + 1) * sizeof *points);
+	int64_t start = r->steps[0].start, end = r->steps[r->n_steps - 1].end, busy;
+	double weighted = 0, time = 0, window = (double)time_sub(end, start), sum;
+	size_t n = 0;
+
+	if (!points)
+		return -1;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->events[i].type == TB_KERNEL && r->events[i].device == g->device) {
+			g->process = r->events[i].process;
+			of_kernel(g, &r->events[i], points, &n, &weighted, &time, start, end);
+		}
+	busy = spans_union(&g->kernels);
+	spans_release(&g->kernels);
+	sum = efficient(points, n, start, end);
+	free(points);
+	if (busy < 0)
+		return -1;
+	g->utilization = window > 0 ? (double)busy / window : NAN;
+	g->efficiency = window > 0 && sum >= 0 ? sum / window : NAN;
+	g->occupancy = time > 0 ? weighted / time : NAN;
+	return 0;
+}
+
+static int by_device(const void *a, const void *b)
+{
+	const struct tb_gpu *x = a, *y = b;
+
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+int tb_gpus(const struct tb_run *r, struct tb_gpu **out)
+{
+	struct tb_gpu *list = NULL;
+	size_t n = 0, k;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->events[i].type != TB_KERNEL)
+			continue;
+		for (k = 0; k < n && list[k].device != r->events[i].device; k++)
+			;
+		if (k < n)
+			continue;
+		struct tb_gpu *more = realloc(list, (n + 1) * sizeof *list);
+
+		if (!more) {
+			free(list);
+			return -1;
+		}
+		list = more;
+		list[n++] = (struct tb_gpu){ .device = r->events[i].device };
+	}
+	if (n)
+		qsort(list, n, sizeof *list, by_device);
+	for (k = 0; k < n; k++)
+		if (fill(r, &list[k]) < 0) {
+			free(list);
+			return -1;
+		}
+	*out = list;
+	return (int)n;
+}
+
+const struct device_row *tb_device(const struct tb_run *r, const struct tb_gpu *g)
+{
+	return model_device(r->m, g->process, (uint32_t)g->device);
+}
+
+static struct cell percent(double share)
+{
+	return isfinite(share) ? FIXED(llround(share * 10000), 2) : UNKNOWN;
+}
+
+static int put_run(const struct tb_run *r, struct table *t, bool *unknown)
+{
+	struct tb_gpu *gpus = NULL;
+	int n = r->n_steps ? tb_gpus(r, &gpus) : 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct device_row *d = tb_device(r, &gpus[i]);
+		const char *name = d ? model_string(r->m, d->name) : "";
+
+		*unknown |= !isfinite(gpus[i].efficiency) || !isfinite(gpus[i].occupancy);
+		table_row(t, (struct cell[]){
+				     TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), NUMBER(gpus[i].device),
+				     *name ? TEXT(table_keep(t, "%s", name)) : UNKNOWN, d && d->memory ? NUMBER(d->memory) : UNKNOWN,
+				     d && d->cc_major ? TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)) : UNKNOWN,
+				     percent(gpus[i].utilization), percent(gpus[i].efficiency), percent(gpus[i].occupancy / 100) });
+	}
+	free(gpus);
+	return n < 0 ? -1 : 0;
+}
+
+static int run(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	struct tb_job *job = tb_load(m, choice);
+	bool unknown = false;
+	int rc = job ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < job->n; i++)
+		rc = put_run(&job->runs[i], t, &unknown);
+	if (rc == 0 && !t->n_rows)
+		table_note(t, "no kernels: the trace has none");
+	if (unknown)
+		table_note(t, "not known: efficiency or occupancy where the trace lacks launch configurations or the GPU's properties");
+	tb_free(job);
+	return rc;
+}
+
+const struct report report_tb_gpu_summary = {
+	.name = "tb_gpu_summary",
+	.title = "How Busy the GPUs Were",
+	.help = "utilization, estimated SM efficiency and occupancy of each GPU, as PyTorch's TensorBoard plugin computes them",
+	.whole = true,
+	.ranks = true,
+	COLUMNS(columns),
+	.run_chosen = run,
+};

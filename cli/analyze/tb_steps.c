@@ -1,0 +1,108 @@
+/* tb_steps: the plugin's overview: what each step's time went on (run_generator.py). */
+#include "cli/analyze/tb.h"
+
+#include <stdlib.h>
+
+static const struct heading columns[] = {
+	{ "worker", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "step", COLUMN_TEXT }, { "kernel_ns", 0 }, { "memcpy_ns", 0 },
+	{ "memset_ns", 0 }, { "communication_ns", 0 }, { "runtime_ns", 0 }, { "dataloader_ns", 0 }, { "cpu_exec_ns", 0 },
+	{ "other_ns", 0 }, { "total_ns", 0 },
+};
+#define FIRST_ROLE 3
+
+/* What a run's trace can say something about: where a role has no row, nobody knows whether there was none. */
+static void known_roles(const struct tb_run *r, bool known[TB_ROLES])
+{
+	bool gpu = r->roles[TB_ROLE_KERNEL].n || r->roles[TB_ROLE_MEMCPY].n || r->roles[TB_ROLE_MEMSET].n ||
+		   r->roles[TB_ROLE_RUNTIME].n;
+
+	known[TB_ROLE_KERNEL] = known[TB_ROLE_MEMCPY] = known[TB_ROLE_MEMSET] = known[TB_ROLE_RUNTIME] = gpu;
+	known[TB_ROLE_COMMUNICATION] = r->roles[TB_ROLE_COMMUNICATION].n;
+	known[TB_ROLE_LOADER] = r->roles[TB_ROLE_LOADER].n;
+	known[TB_ROLE_CPU] = r->roles[TB_ROLE_CPU].n;
+}
+
+/* A sum over steps, shared by n of them: 0 or 1. */
+static struct cell mean(int64_t sum, size_t n)
+{
+	return n == 1 ? NUMBER(sum) : FIXED(((__int128)sum * 10 + (int64_t)n / 2) / (int64_t)n, 1);
+}
+
+static void put_run(const struct tb_run *r, struct table *t)
+{
+	bool known[TB_ROLES];
+	int64_t sums[TB_ROLES + 2] = { 0 };
+	struct cell cells[FIRST_ROLE + TB_ROLES + 2] = { TEXT(table_keep(t, "%s", r->worker)), tb_rank(r) };
+
+	known_roles(r, known);
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct tb_step *s = &r->steps[i];
+		int64_t total = time_sub(s->end, s->start);
+
+		cells[2] = TEXT(table_keep(t, "%u", s->number));
+		for (unsigned k = 0; k < TB_ROLES; k++) {
+			cells[FIRST_ROLE + k] = known[k] ? NUMBER(s->cost[k]) : UNKNOWN;
+			sums[k] = time_add(sums[k], s->cost[k]);
+		}
+		cells[FIRST_ROLE + TB_ROLES] = NUMBER(s->other);
+		cells[FIRST_ROLE + TB_ROLES + 1] = NUMBER(total);
+		sums[TB_ROLES] = time_add(sums[TB_ROLES], s->other);
+		sums[TB_ROLES + 1] = time_add(sums[TB_ROLES + 1], total);
+		table_row(t, cells);
+	}
+	if (!r->n_steps)
+		return;
+	cells[2] = TEXT("average");
+	for (unsigned k = 0; k < TB_ROLES + 2; k++)
+		cells[FIRST_ROLE + k] = k >= TB_ROLES || known[k] ? mean(sums[k], r->n_steps) : UNKNOWN;
+	table_row(t, cells);
+}
+
+static void put_notes(const struct tb_job *job, struct table *t)
+{
+	static const char *const missing[TB_ROLES] = {
+		[TB_ROLE_KERNEL] = "GPU work and calls of the CUDA runtime: the trace has no such rows",
+		[TB_ROLE_COMMUNICATION] = "communication: the trace has no rows of collectives (nccl:..., gloo:...)",
+		[TB_ROLE_LOADER] = "loading: the trace has no rows of a loader (enumerate(DataLoader)#...)",
+		[TB_ROLE_CPU] = "CPU work: the trace has no operators (-t torch-ops records them)",
+	};
+	bool without[TB_ROLES] = { false }, made_up = false;
+
+	for (size_t i = 0; i < job->n; i++) {
+		bool known[TB_ROLES];
+
+		known_roles(&job->runs[i], known);
+		for (unsigned k = 0; k < TB_ROLES; k++)
+			without[k] |= !known[k];
+		made_up |= job->runs[i].made_up && job->runs[i].n_steps;
+	}
+	for (unsigned k = 0; k < TB_ROLES; k++)
+		if (without[k] && missing[k])
+			table_note(t, "not known: %s", missing[k]);
+	if (made_up)
+		table_note(t, "no step is marked: all of it is counted as step 0");
+}
+
+static int run(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	struct tb_job *job = tb_load(m, choice);
+
+	if (!job)
+		return -1;
+	for (size_t i = 0; i < job->n; i++)
+		put_run(&job->runs[i], t);
+	if (job->n)
+		put_notes(job, t);
+	tb_free(job);
+	return 0;
+}
+
+const struct report report_tb_steps = {
+	.name = "tb_steps",
+	.title = "Where Steps Spent Their Time",
+	.help = "step time by kernel, copy, communication, runtime, loader, CPU and other, as PyTorch's TensorBoard plugin divides it",
+	.whole = true,
+	.ranks = true,
+	COLUMNS(columns),
+	.run_chosen = run,
+};

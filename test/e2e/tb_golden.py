@@ -1,0 +1,181 @@
+"""tb_golden.py DATA [VIEW...]: the tb_ reports on the traces of DATA/tb and DATA/hta against what torch_tb_profiler computed.
+
+DATA/tb/golden/torch_tb_profiler/SET/*.json[.gz] are the plugin's answers, DATA/hta/minimal/golden-torch_tb_profiler likewise.
+Prints for each view how many values of how many are equal, and where the plugin's 0 is our unknown; each value that
+differs, unless DIFFERENT_ON_PURPOSE (docs/tb-reports.md) has the reason.  Exit status 1: some do without one."""
+import collections
+import csv
+import glob
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+
+DATA = sys.argv[1]
+VIEWS = sys.argv[2:]
+csv.field_size_limit(1 << 30)
+ROLES = {"Kernel": "kernel_ns", "Memcpy": "memcpy_ns", "Memset": "memset_ns", "Communication": "communication_ns",
+         "Runtime": "runtime_ns", "DataLoader": "dataloader_ns", "CpuOp": "cpu_exec_ns", "Other": "other_ns", "Total": "total_ns"}
+ABOUT = {"input data loading": "data loading", "low utilization": "low utilization", "cost on communication": "communication",
+         "Tensor Cores eligible": "mixed precision", "memory usage is at the limit": "memory",
+         "instead of DataParallel": "DataParallel", "Nccl backend": "nccl"}
+
+
+class Judge:
+    def __init__(self):
+        self.equal, self.total, self.unknown = (collections.Counter() for _ in range(3))
+        self.purpose = collections.Counter()
+        self.bad = []
+
+    def value(self, view, where, want, got, tolerance=0.01):
+        """got: a text of CSV, "" is unknown."""
+        self.total[view] += 1
+        if got == "" and want in (0, None, "", [], "0"):
+            self.unknown[view] += 1
+        elif isinstance(want, str) or got in ("", None):
+            same = str(want) == got
+            self.equal[view] += same
+            if not same:
+                self.differs(view, where, want, got)
+        elif abs(float(got) - want) <= max(tolerance, 1e-6 * abs(want)):
+            self.equal[view] += 1
+        else:
+            self.differs(view, where, want, got)
+
+    def differs(self, view, where, want, got):
+        reason = on_purpose(view, where, want, got)
+        if reason:
+            self.purpose[view, reason] += 1
+        else:
+            self.bad.append("%s %s: the plugin has %s, we have %s" % (view, " ".join(map(str, where)), want, got))
+
+
+def on_purpose(view, where, want, got):
+    """Why the two differ, where the plugin is wrong or cannot know."""
+    name = where[0]
+    if name == "hta-ns-resolution" and got and isinstance(want, float) and abs(float(got) - want) <= max(6, 2e-4 * abs(want)):
+        return "the file counts microseconds since 1970, which a double holds to 0.25 us: we read the digits"
+    if name == "tl-mi300-resnet-act-ckpt" and view in ("steps", "average"):
+        return "a step's copy on the GPU is no further step"
+    if name == "neg-dur":
+        return "a length below 0 is none"
+    if name == "no-device-arg" and where[-1] == "devices":
+        return "a GPU row's pid is its device where no argument says it"
+    return None
+
+
+def us(text, round_to=None):
+    return text if text == "" else float(text) / 1000
+
+
+def tables(names, operands):
+    run = subprocess.run(["gprof-trace", "report", "-r", ",".join(names), "--format", "csv", *operands], capture_output=True,
+                         text=True, timeout=100)
+    if run.returncode:
+        return {name: None for name in names}, run.stderr
+    parts, part = [], []
+    for row in csv.reader(io.StringIO(run.stdout)):
+        if row:
+            part.append(row)
+        else:
+            parts.append(part)
+            part = []
+    parts.append(part)
+    return {name: [dict(zip(p[0], row)) for row in p[1:]] for name, p in zip(names, parts)}, run.stderr
+
+
+def of_worker(rows, worker):
+    return [row for row in rows if row["worker"] == worker]
+
+
+def steps(judge, where, golden, rows):
+    want, got = golden["steps"], [row for row in rows if row["step"] != "average"]
+    if len(want) == 1 and want[0]["Total"] < 0:
+        return              # no steps and no operators: one of -1.8e19 us
+    judge.value("steps", where + ["number of steps"], len(want), str(len(got)))
+    for w, g in zip(want, got):
+        judge.value("steps", where + ["name"], w["step"], g["step"])
+        for theirs, ours in ROLES.items():
+            judge.value("steps", where + [w["step"], theirs], w[theirs], us(g[ours]), 1)
+    for g in rows:
+        if g["step"] == "average":
+            for theirs, ours in ROLES.items():
+                judge.value("average", where + [theirs], golden["average"][theirs], us(g[ours]), 1)
+
+
+SUMMARY = {"GPU Utilization": "utilization_pct", "Est. SM Efficiency": "est_sm_efficiency_pct",
+           "Est. Achieved Occupancy": "est_achieved_occupancy_pct", "Kernel Time using Tensor Cores": "tensor_core_pct",
+           "Name": "name", "Compute Capability": "compute_capability"}
+
+
+def gpus(golden):
+    device = None
+    for row in golden["gpu_summary"] or []:
+        if row["title"].startswith("GPU ") and row["title"].endswith(":"):
+            device = row["title"][4:-1]
+            yield device, {}
+        elif device is not None:
+            yield device, {row["title"]: row["value"]}
+
+
+def gpu_summary(judge, where, golden, rows):
+    want = collections.defaultdict(dict)
+    for device, fact in gpus(golden):
+        want[device].update(fact)
+    if golden["steps"][0]["Total"] < 0:
+        return
+    judge.value("gpu_summary", where + ["devices"], " ".join(sorted(want)), " ".join(sorted(r["device"] for r in rows)))
+    for row in rows:
+        for title, value in want.get(row["device"], {}).items():
+            if title in SUMMARY and SUMMARY[title] in row:
+                judge.value("gpu_summary", where + [row["device"], title], float(value[:-2]) if value.endswith("%") else value,
+                            row[SUMMARY[title]], 0.011)
+
+
+REPORTS = {"tb_steps": steps, "tb_gpu_summary": gpu_summary}
+
+
+def one_set(judge, name, traces, goldens):
+    paths = sorted(p for p in glob.glob(goldens + "/*.json*") if os.path.basename(p) not in ("status.json", "distributed.json"))
+    if not paths or not os.path.isdir(traces):
+        return
+    names = [r for r in REPORTS if not VIEWS or r in VIEWS]
+    got, said = tables(names, [traces])
+    for path in paths:
+        with (gzip.open if path.endswith(".gz") else open)(path, "rt") as f:
+            golden = json.load(f)
+        worker = re.sub(r"\.json(\.gz)?$", "", os.path.basename(path))
+        for report in names:
+            if got[report] is None:
+                judge.bad.append("%s %s: %s" % (name, report, said[-200:]))
+                continue
+            rows = of_worker(got[report], worker) or of_worker(got[report], re.sub(r"\.\d+$", "", worker))
+            if re.fullmatch(r"rank\d", worker):
+                rows = of_worker(got[report], sorted({row["worker"] for row in got[report]} or {""})[int(worker[4]) :][0])
+            REPORTS[report](judge, [name, worker], golden, rows)
+
+
+def main():
+    judge = Judge()
+    for goldens in sorted(glob.glob(DATA + "/tb/golden/torch_tb_profiler/*")):
+        name = os.path.basename(goldens)
+        for place in ("tb", "hta"):
+            one_set(judge, name, os.path.join(DATA, place, "traces", name), goldens)
+    for goldens in sorted(glob.glob(DATA + "/hta/minimal/golden-torch_tb_profiler/*")):
+        name = os.path.basename(goldens)
+        one_set(judge, name, os.path.join(DATA, "hta/minimal/traces", name), goldens)
+    for line in judge.bad:
+        print("differs:", line)
+    for (view, reason), n in sorted(judge.purpose.items()):
+        print("%-20s %d differ on purpose: %s" % (view, n, reason))
+    for view in judge.total:
+        print("%-20s %d of %d equal, %d unknown where the plugin says 0" %
+              (view, judge.equal[view], judge.total[view], judge.unknown[view]))
+    print("equal to torch_tb_profiler: %d of %d" % (sum(judge.equal.values()), sum(judge.total.values())))
+    sys.exit(1 if judge.bad or not judge.total else 0)
+
+
+main()

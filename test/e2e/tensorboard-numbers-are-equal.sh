@@ -1,0 +1,35 @@
+# The tb_ reports on real Kineto traces against what PyTorch's TensorBoard plugin computed of them.
+# not sanitized: two hundred megabytes of JSON
+. "$(dirname "$0")/lib.sh"
+
+it 'equals the TensorBoard plugin on every trace, but for what it gets wrong' '
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}
+	[ -d "$data/tb/golden/torch_tb_profiler" ] || skip "no answers of torch_tb_profiler in GPROF_TEST_DATA"
+	python3 "$GPROF_TOP/test/e2e/tb_golden.py" "$data" >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'
+
+it 'says unknown, not 0, of what a trace cannot know' '
+	event() {
+		printf "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %s, \"tid\": 7, \"ts\": %s, \"dur\": %s, \"args\": {%s}}" "$@"
+	}
+	printf "{\"traceEvents\": [%s, %s]}" "$(event user_annotation ProfilerStep#4 1 0 100 "")" \
+		"$(event kernel k 0 10 20 "\"device\": 0, \"stream\": 7, \"correlation\": 3")" >a.json
+	gprof-trace report -r tb_steps --format csv a.json >out 2>err
+	is "a,,4,20000,0,0,,0,,,80000,100000" "$(sed -n 2p out)" "its only step"
+	says "not known: loading" err
+	gprof-trace report -r tb_gpu_summary --format csv a.json >out 2>err
+	is "a,,0,,,,20.00,," "$(sed -n 2p out)" "its GPU"
+	printf "{\"traceEvents\": [%s]}" "$(event cuda_sync x 0 10 20 "")" >none.json
+	gprof-trace report -r tb_steps,tb_gpu_summary --format csv none.json >out 2>err
+	says "no kernels" err
+'
+
+it 'reads traces of ours too, and what they did not keep is no step' '
+	need "$GPROF_BUILD/test/programs/sample_trace" "test programs are not built (make programs)"
+	"$GPROF_BUILD/test/programs/sample_trace" loop.gtrace loop >/dev/null
+	gprof-trace report -r tb_steps --format csv loop.gtrace >out 2>err
+	is "2 3 4 5 6 7 8 9 average" "$(tail -n +2 out | cut -d , -f 3 | xargs)" "steps, without two of warm-up"
+	is "550000,150000,0,,20000,,,1980000,2700000" "$(grep ",3," out | cut -d , -f 4-)" "of one step"
+	says "not known: CPU work" err
+'

@@ -1,0 +1,140 @@
+/* The rules of the tb_ reports on events written by hand; times are made up. */
+#include "cli/analyze/tb.h"
+#include "test/unit/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+TEST(names_are_what_the_plugin_takes_them_for)
+{
+	CHECK_EQ(tb_flags_of("nccl:all_reduce"), TB_NCCL);
+	CHECK_EQ(tb_flags_of("nccl:all_to_all"), 0);
+	CHECK_EQ(tb_flags_of("gloo:broadcast"), TB_GLOO);
+	CHECK_EQ(tb_flags_of("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"), TB_LOADER | TB_HIDDEN);
+	CHECK_EQ(tb_flags_of("enumerate(DataLoader)#_X.reset"), 0);
+	CHECK_EQ(tb_flags_of("ProfilerStep#12"), TB_PROFILER_STEP);
+	CHECK_EQ(tb_flags_of("ProfilerStep#"), 0);
+	CHECK_EQ(tb_flags_of("aten::mm"), TB_ELIGIBLE);
+	CHECK_EQ(tb_flags_of("volta_h884gemm_64x64"), TB_TENSOR);
+	CHECK_EQ(tb_flags_of("Optimizer.zero_grad#SGD"), TB_HIDDEN);
+	CHECK_EQ(tb_type_of("CPU_OP"), TB_OP);
+	CHECK_EQ(tb_type_of("cuda_driver"), TB_IGNORED);
+}
+
+static void worker_is(const char *path, const char *want)
+{
+	char *got = tb_worker_of(path);
+
+	CHECK_STR(got, want);
+	free(got);
+}
+
+TEST(a_worker_is_the_name_of_its_file_without_time_and_endings)
+{
+	worker_is("/tmp/node_17.1623143089861.pt.trace.json.gz", "node_17");
+	worker_is("node_17.pt.trace.json", "node_17");
+	worker_is("a/rank-0.Apr_03.1102.json.gz", "rank-0.Apr_03.1102");
+	worker_is("a.gtrace", "a.gtrace");
+}
+
+#define NO TB_NO_ID
+#define EVENT(type_, start_, end_, external_, ...) { .type = (type_), .start = (start_), .end = (end_), .external = (external_), \
+		.link = TB_NONE, __VA_ARGS__ }
+
+static struct tb_run run_of(struct tb_event *events, size_t n)
+{
+	struct tb_run r = { .n = n, .events = events, .rank = -1 };
+
+	CHECK_EQ(tb_time(&r), 0);
+	return r;
+}
+
+static void done(struct tb_run *r)
+{
+	for (unsigned k = 0; k < TB_ROLES; k++)
+		spans_release(&r->roles[k]);
+	free(r->calls);
+	free(r->steps);
+}
+
+TEST(each_role_takes_what_no_role_before_it_has)
+{
+	struct tb_event events[] = {
+		EVENT(TB_STEP, 0, 100, NO, .number = 3),
+		EVENT(TB_OP, 0, 90, 1,),
+		EVENT(TB_ANNOTATION, 0, 15, NO, .flags = TB_LOADER),
+		EVENT(TB_CALL, 10, 20, NO, .corr = 7, .has_corr = true),
+		EVENT(TB_KERNEL, 15, 40, NO, .corr = 7, .has_corr = true),
+		EVENT(TB_MEMCPY, 35, 50, NO, .corr = 7, .has_corr = true),
+	};
+	struct tb_run r = run_of(events, 6);
+
+	CHECK_EQ(r.n_steps, 1);
+	CHECK_EQ(r.steps[0].number, 3);
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_KERNEL], 25);
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_MEMCPY], 10);
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_RUNTIME], 5);
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_LOADER], 10);
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_CPU], 40);
+	CHECK_EQ(r.steps[0].other, 10);
+	CHECK_EQ(r.calls[0].n, 2);
+	CHECK_EQ(r.calls[0].duration, 40);
+	done(&r);
+}
+
+TEST(a_step_lasts_until_the_gpu_is_done_and_the_next_begins_then)
+{
+	struct tb_event events[] = {
+		EVENT(TB_STEP, 0, 100, NO, .number = 0),
+		EVENT(TB_CALL, 10, 20, NO, .corr = 1, .has_corr = true),
+		EVENT(TB_KERNEL, 90, 130, NO, .corr = 1, .has_corr = true),
+		EVENT(TB_STEP, 100, 200, NO, .number = 1),
+		EVENT(TB_CALL, 110, 120, NO, .corr = 2, .has_corr = true),
+		EVENT(TB_KERNEL, 150, 160, NO, .corr = 2, .has_corr = true),
+		EVENT(TB_STEP, 200, 210, NO, .number = 2),
+	};
+	struct tb_run r = run_of(events, 7);
+
+	CHECK_EQ(r.n_steps, 2);         /* the last one started nothing on the GPU */
+	CHECK_EQ(r.steps[0].end, 130);
+	CHECK_EQ(r.steps[1].start, 130);
+	CHECK_EQ(r.steps[1].end, 200);
+	done(&r);
+}
+
+TEST(a_kernel_is_communication_by_the_id_of_a_collective)
+{
+	struct tb_event events[] = {
+		EVENT(TB_STEP, 0, 100, NO, .number = 0),
+		EVENT(TB_ANNOTATION, 0, 10, 5, .flags = TB_NCCL),
+		EVENT(TB_KERNEL, 20, 50, 5,),
+		EVENT(TB_KERNEL, 40, 60, 6,),
+	};
+	struct tb_run r = run_of(events, 4);
+
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_KERNEL], 20);
+	CHECK_EQ(r.steps[0].cost[TB_ROLE_COMMUNICATION], 30);
+	CHECK_EQ(r.steps[0].computation, 20);
+	CHECK_EQ(r.steps[0].communication, 40);
+	CHECK_EQ(r.steps[0].overlap, 10);
+	done(&r);
+}
+
+TEST(without_a_step_the_hosts_events_are_one)
+{
+	struct tb_event events[] = { EVENT(TB_KERNEL, -20, 5, NO,), EVENT(TB_OP, 0, 10, NO,), EVENT(TB_OP, 20, 30, NO,) };
+	struct tb_event gpu[] = { EVENT(TB_KERNEL, 7, 9, NO,) };
+	struct tb_run r = run_of(events, 3);
+
+	CHECK_EQ(r.made_up, 1);
+	CHECK_EQ(r.steps[0].start, 0);
+	CHECK_EQ(r.steps[0].end, 30);
+	done(&r);
+	r = run_of(gpu, 1);
+	CHECK_EQ(r.steps[0].start, 7);
+	CHECK_EQ(r.steps[0].end, 9);
+	done(&r);
+	r = run_of(NULL, 0);
+	CHECK_EQ(r.n_steps, 0);
+	done(&r);
+}
