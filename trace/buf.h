@@ -44,9 +44,9 @@ static inline uint8_t *buf_room(struct buf *b, size_t n)
 
 static inline void buf_put(struct buf *b, const void *p, size_t n)
 {
-	uint8_t *room = buf_room(b, n);
+	uint8_t *room = n ? buf_room(b, n) : NULL;
 
-	if (room && n) {
+	if (room) {
 		memcpy(room, p, n);
 		b->len += n;
 	}

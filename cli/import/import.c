@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/import/kineto.h"
@@ -15,9 +16,16 @@
 bool import_is_foreign(const char *path)
 {
 	char head[8];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
+	struct stat st;
+	ssize_t n;
+	int fd;
 
+	if (stat(path, &st) < 0 || S_ISDIR(st.st_mode))
+		return false;
+	if (!S_ISREG(st.st_mode))
+		return true;    /* ours are mapped, so they are never read from a pipe */
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
 	if (fd >= 0)
 		close(fd);
 	return n > 0 && (n < (ssize_t)sizeof head || memcmp(head, FILE_MAGIC, sizeof head) != 0);
@@ -34,7 +42,9 @@ static void release(struct kineto *k)
 		buf_free(all[i]);
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		map_release(maps[i]);
-	for (struct host *h = k->hosts; h < k->hosts + k->n_hosts; h++) {
+	for (size_t i = 0; i < k->n_hosts; i++) {
+		struct host *h = &k->hosts[i];
+
 		buf_free(&h->range);
 		buf_free(&h->op);
 		buf_free(&h->api);

@@ -387,6 +387,8 @@ static enum inflate_result member(struct state *s)
 	s->crc = 0;
 	s->reported = s->out;
 	rc = blocks(s);
+	if (rc == INFLATE_BAD && s->beyond)     /* zeros behind the end were taken for what is missing */
+		rc = INFLATE_CUT;
 	if (report(s) < 0)
 		return INFLATE_STOPPED;
 	if (rc != INFLATE_OK)

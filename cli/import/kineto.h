@@ -31,6 +31,7 @@ enum arg_place {
 struct source;
 struct writer;
 
+#define NEXT_KEYS  1024u
 #define OTHER_ARGS 64u                  /* of one event; more are counted */
 
 struct other_arg {
@@ -49,7 +50,9 @@ struct event {
 	uint32_t name, category;        /* texts */
 	struct json_value pid, tid;
 	uint64_t has;                   /* bits 1 << enum arg_place */
+	uint64_t is_whole;              /* of them, those that are whole numbers: they are in whole[], too */
 	struct json_value args[N_ARG_PLACES];
+	int64_t whole[N_ARG_PLACES];
 	struct other_arg others[OTHER_ARGS];
 	unsigned n_others;
 };
@@ -77,6 +80,7 @@ struct kineto {
 	struct scan scan;
 	struct source *source;
 	struct texts texts;
+	uint32_t next_key[NEXT_KEYS];   /* by text of a key, or 0 for the first: the key that last followed it */
 	uint8_t arg_places[128];        /* by text: the keys of the table were put first */
 	uint32_t n_keys;
 
@@ -110,6 +114,11 @@ struct kineto {
 	struct trace_error *err;
 };
 
+static inline int64_t kineto_whole(const struct event *e, enum arg_place place, int64_t otherwise)
+{
+	return e->is_whole & 1ull << place ? e->whole[place] : otherwise;
+}
+
 static inline const char *kineto_text(const struct kineto *k, uint32_t id)
 {
 	return k->texts.list[id].at;
@@ -135,7 +144,6 @@ void event_gpu(struct kineto *k, const struct event *e, enum event_class class);
 void event_names(struct kineto *k, const struct event *e);
 /* A number for a pid or tid: "stream 7" is 7, other words get a number of their own. */
 int64_t kineto_number(struct kineto *k, const struct json_value *v);
-int64_t kineto_whole(const struct event *e, enum arg_place place, int64_t otherwise);
 /* Position of the thread; NO_HOST: out of memory. */
 uint32_t kineto_thread(struct kineto *k, const struct event *e);
 

@@ -1,6 +1,7 @@
 /* One event of a Kineto file: its members into struct event. */
 #include <string.h>
 
+#include "cli/import/json_fast.h"
 #include "cli/import/kineto.h"
 
 static inline bool key_is(const struct json_value *key, const char *word, size_t n)
@@ -14,22 +15,39 @@ static int ended(const struct json_value *v)
 	return v->type == JSON_NOTHING ? -1 : 0;
 }
 
+/* The text of a key.  Keys follow each other in the same order again and again, so the one before says what is likely. */
+static inline uint32_t key_id(struct kineto *k, const struct json_value *key, uint32_t before)
+{
+	uint32_t likely = k->next_key[before];
+	const struct text *t = &k->texts.list[likely];
+
+	if (t->n == key->n && memcmp(t->at, key->at, key->n) == 0)
+		return likely;
+	likely = texts_value(&k->texts, key);
+	k->next_key[before] = likely;
+	return likely;
+}
+
 /* The members of args; the scanner is behind its {. */
 static int read_args(struct kineto *k, struct event *e)
 {
 	struct json_value key, v;
 	enum json_type type;
+	uint32_t before = 0;
 
-	while ((type = scan_key(&k->scan, &key)) == JSON_TEXT) {
-		uint32_t id = texts_value(&k->texts, &key);
+	while ((type = fast_key(&k->scan, &key)) == JSON_TEXT) {
+		uint32_t id = key_id(k, &key, before);
 		enum arg_place place = id <= k->n_keys ? k->arg_places[id] : ARG_OTHER;
 
-		type = scan_value(&k->scan, &v);
+		type = fast_value(&k->scan, &v);
 		if (type <= JSON_BAD)
 			return type == JSON_NOTHING ? -1 : 0;
+		before = id < NEXT_KEYS ? id : 0;
 		if (place != ARG_OTHER) {
 			e->args[place] = v;
 			e->has |= 1ull << place;
+			if (place != ARG_UNUSED && type <= JSON_NUMBER && json_whole(&v, &e->whole[place]))
+				e->is_whole |= 1ull << place;
 		} else if (e->n_others < OTHER_ARGS) {
 			e->others[e->n_others++] = (struct other_arg){ id, v };
 		} else {
@@ -77,7 +95,7 @@ static int member(struct kineto *k, struct event *e, const struct json_value *ke
 			return read_args(k, e);
 		}
 	}
-	if (scan_value(&k->scan, &v) <= JSON_BAD)
+	if (fast_value(&k->scan, &v) <= JSON_BAD)
 		return ended(&v);
 	if (KEY_IS(key, "ts"))
 		read_ts(e, &v);
@@ -111,9 +129,9 @@ int event_read(struct kineto *k, struct event *e)
 	e->ts = e->dur = 0;
 	e->name = e->category = 0;
 	e->pid.type = e->tid.type = JSON_NULL;
-	e->has = 0;
+	e->has = e->is_whole = 0;
 	e->n_others = 0;
-	while ((type = scan_key(&k->scan, &key)) == JSON_TEXT) {
+	while ((type = fast_key(&k->scan, &key)) == JSON_TEXT) {
 		rc = member(k, e, &key);
 		if (rc != 1)
 			return rc;

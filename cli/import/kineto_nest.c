@@ -208,6 +208,7 @@ static int bound_steps(struct host *h)
 	struct step_row *steps = (struct step_row *)h->step.data;
 	const struct api_row *api = (const struct api_row *)h->api.data;
 	struct item *calls;
+	bool sorted = true;
 	uint32_t beyond = 0;
 
 	if (!n_steps)
@@ -219,9 +220,11 @@ static int bound_steps(struct host *h)
 		if (!api[i].corr)
 			continue;
 		calls[n++] = (struct item){ .start = api[i].start, .row = api[i].corr };
+		sorted &= n < 2 || by_corr_start(&calls[n - 2], &calls[n - 1]) <= 0;
 		beyond = api[i].corr >= beyond ? api[i].corr + 1 : beyond;
 	}
-	qsort(calls, n, sizeof *calls, by_corr_start);
+	if (!sorted)
+		qsort(calls, n, sizeof *calls, by_corr_start);
 	for (size_t i = 0; i < n_steps; i++) {
 		struct step_row *s = &steps[i];
 

@@ -280,15 +280,26 @@ static void say_start(const struct scan *s, char *text, size_t size)
 	text[n] = '\0';
 }
 
+/* The first byte that is no blank: elsewhere zeros are blanks, too, but a file of nothing else is not read to its end. */
+static int first_byte(struct scan *s)
+{
+	for (;; s->p++) {
+		if (s->p == s->end && !s->more(s))
+			return -1;
+		if (*s->p != ' ' && *s->p != '\n' && *s->p != '\r' && *s->p != '\t')
+			return *s->p;
+	}
+}
+
 static int read_top(struct kineto *k, const char *path)
 {
-	int c = scan_peek(&k->scan);
+	int c = first_byte(&k->scan);
 	char start[20];
 	enum top top = TOP_EVENTS;
 
 	if (c == 0xef && k->scan.end - k->scan.p >= 3) {        /* a byte order mark */
 		k->scan.p += 3;
-		c = scan_peek(&k->scan);
+		c = first_byte(&k->scan);
 	}
 	if (c == '{') {
 		k->scan.p++;
@@ -338,8 +349,10 @@ int kineto_read(struct kineto *k, const char *path)
 	rc = read_top(k, path);
 	if (rc == 0 && k->texts.oom)
 		rc = trace_fail(k->err, 0, "out of memory");
-	if (rc == 0 && source_trouble(k->source))
+	if (rc == 0 && source_trouble(k->source)) {
+		k->counts[COUNT_CUT].count = 0;         /* that it is cut follows */
 		kineto_count(k, COUNT_CUT, "%s", source_trouble(k->source));
+	}
 	if (k->scan.odd_quotes) {
 		kineto_count(k, COUNT_QUOTES, "in texts");
 		k->counts[COUNT_QUOTES].count = k->scan.odd_quotes;

@@ -57,13 +57,6 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 	return t->what;
 }
 
-int64_t kineto_whole(const struct event *e, enum arg_place place, int64_t otherwise)
-{
-	int64_t v;
-
-	return e->has & BIT(place) && json_whole(&e->args[place], &v) ? v : otherwise;
-}
-
 /* ---- processes and threads ---- */
 
 /* "stream 7" is 7. */

@@ -190,7 +190,9 @@ static void settle(struct kineto *k)
 {
 	int64_t base = k->base;
 
-	for (struct host *h = k->hosts; h < k->hosts + k->n_hosts; h++) {
+	for (size_t n = 0; n < k->n_hosts; n++) {
+		struct host *h = &k->hosts[n];
+
 		SETTLE(&h->range, range, (r[i].thread = k->threads[r[i].thread].ordinal, r[i].end_thread = r[i].thread));
 		SETTLE(&h->api, api, r[i].thread = k->threads[r[i].thread].ordinal);
 		SETTLE(&h->alloc, alloc, r[i].thread = k->threads[r[i].thread].ordinal);
@@ -297,8 +299,11 @@ static bool any_oom(const struct kineto *k)
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		oom |= all[i]->oom;
-	for (const struct host *h = k->hosts; h < k->hosts + k->n_hosts; h++)
+	for (size_t i = 0; i < k->n_hosts; i++) {
+		const struct host *h = &k->hosts[i];
+
 		oom |= h->range.oom || h->op.oom || h->api.oom || h->alloc.oom || h->step.oom;
+	}
 	return oom;
 }
 

@@ -17,6 +17,9 @@
 #define GIVE_BACK   (8u << 20)          /* at once */
 #define HISTORY     (64u << 10)         /* unpacking looks back 32 KiB */
 #define DEFLATE_MAX 1040u               /* a byte of deflate makes 1032 at most */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 #define ZSTD_ROOM   ((size_t)1 << 38)   /* zstd has no such bound */
 
 enum packing { PLAIN, GZIP, ZSTD };
@@ -69,6 +72,22 @@ static int filled_to(void *arg, size_t done)
 	stop = s->stop;
 	pthread_mutex_unlock(&s->lock);
 	return stop ? -1 : 0;
+}
+
+/* A file that is no pipe is mapped where its bytes would be read to; here its pages are only made ready. */
+static const char *read_mapped(struct source *s)
+{
+	size_t at = 0, size = (size_t)s->size;
+
+	while (at < size) {
+		size_t n = size - at < PIECE ? size - at : PIECE;
+
+		madvise(s->base + at, n, MADV_POPULATE_READ);   /* from Linux 5.14 on; else the reader waits for each page */
+		at += n;
+		if (filled_to(s, at) < 0)
+			break;
+	}
+	return NULL;
 }
 
 static const char *read_plain(struct source *s)
@@ -137,7 +156,7 @@ static void *fill(void *arg)
 	const char *trouble;
 
 	if (!s->packed)
-		trouble = read_plain(s);
+		trouble = s->piped ? read_plain(s) : read_mapped(s);
 	else
 		trouble = s->packed[0] == 0x1f ? read_gzip(s) : read_zstd(s);
 	pthread_mutex_lock(&s->lock);
@@ -199,7 +218,6 @@ static int reserve(struct source *s, const char *path, enum packing packing, boo
 		s->reserved = size < huge / DEFLATE_MAX ? size * DEFLATE_MAX : huge;
 	else
 		s->reserved = packing == ZSTD ? ZSTD_ROOM : size;
-	/* A plain file may still grow while it is read. */
 	s->reserved = (s->reserved + (64u << 20)) & ~((size_t)(2u << 20) - 1);
 	s->base = mmap(NULL, s->reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (s->base == MAP_FAILED) {
@@ -207,7 +225,12 @@ static int reserve(struct source *s, const char *path, enum packing packing, boo
 		return trace_fail(err, 0, "cannot read '%s': no %zu GiB of addresses (%s); is ulimit -v set?", path,
 				  s->reserved >> 30, strerror(errno));
 	}
-	madvise(s->base, s->reserved, MADV_HUGEPAGE);
+	if (packing != PLAIN || piped) {
+		madvise(s->base, s->reserved, MADV_HUGEPAGE);
+		return 0;
+	}
+	if (mmap(s->base, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, s->fd, 0) == MAP_FAILED)
+		return trace_fail(err, 0, "cannot read '%s': %s", path, strerror(errno));
 	return 0;
 }
 
@@ -244,7 +267,7 @@ static int prepare(struct source *s, const char *path, struct trace_error *err)
 	}
 	if (reserve(s, path, packing, s->piped, err) < 0)
 		return -1;
-	if (packing == PLAIN) {
+	if (packing == PLAIN && s->piped) {
 		memcpy(s->base, head, n);
 		s->filled = n;
 	}

@@ -1,13 +1,18 @@
-# `make fuzz`: throws bytes at the reader for FUZZ_TIME seconds.  Needs clang; what it found is in $(B)/fuzz.
+# `make fuzz`: throws bytes at the reader and at the importer, FUZZ_TIME seconds each.  Needs clang; what it found is in
+# $(B)/fuzz.
 FUZZ_TIME ?= 60
 
 $(B)/fuzz/reader: test/fuzz/reader.c $(wildcard trace/*.c trace/*.h trace/*.def)
+$(B)/fuzz/import: test/fuzz/import.c $(wildcard cli/import/*.c cli/import/*.h cli/import/*.def trace/*.c trace/*.h trace/*.def)
+$(B)/fuzz/%:
 	@mkdir -p $(@D); echo "  FUZZ  $@"
 	$(Q)clang $(filter-out -MMD -MP,$(BASE)) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $(filter %.c,$^) -lzstd -lpthread
 
-fuzz: $(B)/fuzz/reader $(B)/tools/synth_trace
+fuzz: $(B)/fuzz/reader $(B)/fuzz/import $(B)/tools/synth_trace
 	$(Q)mkdir -p $(B)/fuzz/corpus && $(B)/tools/synth_trace $(B)/fuzz/corpus/seed 50 >/dev/null
 	$(Q)cd $(B)/fuzz && ./reader -verbosity=1 -max_total_time=$(FUZZ_TIME) -max_len=16384 corpus
+	$(Q)mkdir -p $(B)/fuzz/import-corpus && cp test/fuzz/import/* $(B)/fuzz/import-corpus
+	$(Q)cd $(B)/fuzz && ./import -verbosity=1 -max_total_time=$(FUZZ_TIME) -max_len=16384 -dict=$(CURDIR)/test/fuzz/import.dict import-corpus
 
 .PHONY: fuzz

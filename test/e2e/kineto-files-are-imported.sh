@@ -1,0 +1,150 @@
+#!/bin/sh
+. "$(dirname "$0")/lib.sh"
+DATA=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}
+export DATA
+SMALL=$GPROF_TOP/test/data/kineto
+export SMALL
+
+# kernels FILE: the page of kernels, as CSV.  one_line FILE WORDS: refused with one line that has them.
+TOOLS='
+kernels() { gprof-trace report -r cuda_gpu_kern_sum --format csv "$@"; }
+one_line() {
+	exits 1 gprof-trace report "$1" >out 2>err
+	is 1 "$(wc -l <err)" "lines on stderr"
+	says "$1" err
+	says "$2" err
+	exits 1 gprof-trace import -o new "$1" >out 2>err
+	is 1 "$(wc -l <err)" "lines on stderr"
+	[ ! -e new.gtrace ] && [ ! -e new.gtrace.part ] || fail "a trace of $1 is there"
+}
+events() { printf "{\"traceEvents\": [%s]}" "$1"; }
+kernel() { printf "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": %s, \"dur\": %s}" "$1" "$2"; }
+'
+
+it 'each event of small files becomes its row' '
+	need python3
+	python3 "$GPROF_TOP/test/e2e/import_check.py" "$SMALL"/*/*.json.gz >out 2>err || fail "$(tail -n 1 err)"
+	says "kernel" out
+'
+
+it 'each event of real traces becomes its row' '
+	need python3
+	[ -d "$DATA/hta/traces" ] || skip "the traces are not here ($DATA/hta/traces)"
+	for set in hta-cp-alexnet hta-nccl-a100 hta-sampled-2rank hta-cupti hta-triton hta-amd-mi250 hta-edge-cpu-only tl-h100-nsfw \
+		tl-mi210-gpu-only tl-mi300-vllm-decode dlrm-v100-8rank; do
+		python3 "$GPROF_TOP/test/e2e/import_check.py" "$DATA/hta/traces/$set"/* >out 2>err || fail "$set: $(tail -n 1 err)"
+	done
+'
+
+it 'real traces have the kernel time that others found in them' "$TOOLS"'
+	[ -d "$DATA/hta/traces" ] || skip "the traces are not here ($DATA/hta/traces)"
+	tail -n +2 "$DATA/hta/golden/perfetto-counts.csv" | while IFS=, read -r set file slices _ _ _ _ _ time rest; do
+		path=$DATA/hta/traces/$set/$file
+		[ -f "$path" ] || continue
+		case $rest in *overlap*|*negative*|*drop*) continue ;; esac  # slices that it dropped
+		kernels "$path" >k.csv 2>/dev/null
+		ours=$(python3 -c "import csv; print(sum(int(r[\"Total Time (ns)\"]) for r in csv.DictReader(open(\"k.csv\"))))")
+		echo "$set $file $ours $time" >>times
+		[ "$time" != "[NULL]" ] || time=0
+		[ "$ours" = "$time" ] || echo "$set $file: $ours ns, not $time"
+	done >wrong
+	[ -s times ] || fail "nothing was compared"
+	[ ! -s wrong ] || fail "$(cat wrong)"
+'
+
+it 'plain, gzip and zstd of one file are one trace' "$TOOLS"'
+	gzip -dc "$SMALL"/base/host0*.gz >a.json
+	kernels a.json >want
+	[ "$(wc -l <want)" -gt 3 ] || fail "no kernels"
+	for how in -1 -6 -9; do gzip $how <a.json >a.gz; kernels a.gz | cmp - want; done
+	{ head -c 3000 a.json | gzip; tail -c +3001 a.json | gzip; } >members
+	kernels members | cmp - want
+	cat a.json | kernels /dev/stdin | cmp - want
+	if command -v zstd >/dev/null; then zstd -q a.json -o a.zst; kernels a.zst | cmp - want; fi
+	gprof-trace import a.json >out
+	says "a.gtrace" out
+	kernels a.gtrace | cmp - want
+	exits 1 gprof-trace import a.json 2>err
+	says "there already" err
+	gprof-trace import -q -f a.json
+	[ -z "$(find . -name "*.part")" ] || fail "something was left: $(ls)"
+'
+
+it 'ranks are one trace with a process each, from files or a folder' "$TOOLS"'
+	gprof-trace report -r processes --format csv "$SMALL"/base >out
+	is "rank 0 1" "rank$(cut -d, -f4 <out | tail -n +2 | sort | tr "\n" " " | sed "s/^/ /; s/ $//")" "ranks"
+	gprof-trace import -q -o both "$SMALL"/base/*.gz
+	gprof-trace report -r processes --format csv both.gtrace | cmp - out
+	cp "$SMALL"/base/host0*.gz a.gz; cp a.gz b.gz
+	exits 1 gprof-trace report a.gz b.gz 2>err
+	says "both of rank 0" err
+	events "$(kernel 5 5)" >none.json
+	exits 1 gprof-trace report a.gz none.json 2>err
+	says "no rank" err
+	gzip -dc "$SMALL"/base/host1*.gz | sed "s/\"world_size\": 2/\"world_size\": 4/" >c.json
+	exits 1 gprof-trace report a.gz c.json 2>err
+	says "of a job of 2 ranks" err
+'
+
+it 'what is no trace is refused with one line that says why' "$TOOLS"'
+	: >empty.json;                            one_line empty.json "is empty"
+	gzip <empty.json >empty.gz;               one_line empty.gz "is empty"
+	mkdir folder;                             one_line folder "folder without"
+	echo "hello" >text.json;                  one_line text.json "neither a trace"
+	echo "{\"a\": 1}" >other.json;            one_line other.json "no traceEvents"
+	echo "[1, 2, 3]" >list.json;              one_line list.json "no element of its list is an event"
+	events "" >none.json;                     one_line none.json "without events"
+	echo "{\"a\": }" >bad.json;               one_line bad.json "is not JSON"
+	truncate -s 4G sparse.json;               one_line sparse.json "neither a trace"
+	head -c 100000 /dev/zero | tr "\0" "[" >deep.json;  one_line deep.json "no trace"
+	events "$(kernel -5 3)" >early.json;      one_line early.json "before time zero"
+	printf "\037\213\010broken" >broken.gz;   one_line broken.gz "packed data"
+	one_line missing.json "No such file"
+'
+
+it 'what is wrong in a trace is counted, and the rest is used' "$TOOLS"'
+	good=$(kernel 10 5)
+	count() { gprof-trace report -r health --format csv "$1" 2>err | grep ",$2," | cut -d, -f4; }
+	instances() { kernels "$1" 2>/dev/null | tail -n +2 | cut -d, -f3; }
+	events "$good, $(kernel 20 5), $(kernel 30 5)" >all.json
+	head -c -20 all.json >cut.json
+	is 2 "$(instances cut.json)" "kernels of the cut file"
+	is 1 "$(count cut.json import_cut)" "cut"
+	says "ends in the middle" err
+	gzip <all.json | head -c -12 >cut.gz
+	is 1 "$(count cut.gz import_cut)" "cut while packed"
+	events "$good, $(kernel NaN 5), $(kernel \"20\" \"5\"), $(kernel 30 -5), {\"ph\": \"X\" \"name\": oops}, $good" >odd.json
+	is 4 "$(instances odd.json)" "kernels of the odd file"
+	is 1 "$(count odd.json import_time)" "no number"
+	is 1 "$(count odd.json import_negative)" "negative"
+	is 1 "$(count odd.json import_broken)" "broken"
+	events "$good,, {\"ph\": \"X\", \"cat\": \"new\", \"name\": \"a \"b\" c\", \"pid\": 5, \"tid\": 6, \"ts\": 1, \"dur\": 2}, {\"ph\": \"Q\"}" >new.json
+	is 1 "$(count new.json import_category)" "category"
+	is 1 "$(count new.json import_phase)" "phase"
+	is 2 "$(count new.json import_quotes)" "quotes"
+	gprof-trace dump --kind range new.json 2>/dev/null >out
+	grep -Fq "name=\"a \\\"b\\\" c\"" out || fail "$(cat out)"
+'
+
+it 'a base that comes last, or none, gives the same times' "$TOOLS"'
+	printf "{\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [%s]}" "$(kernel 10.001 5.5)" >first.json
+	printf "{\"traceEvents\": [%s], \"baseTimeNanoseconds\": 1700000000000000000}" "$(kernel 10.001 5.5)" >last.json
+	events "$(kernel 1700000000000010.001 5.5)" >none.json
+	for f in first last none; do
+		gprof-trace dump --kind kernel $f.json >out
+		says "start=1700000000000010001 duration=5500 " out
+	done
+'
+
+it 'our own export comes back with the same kernels and calls' "$TOOLS"'
+	need "$GPROF_BUILD/test/programs/sample_trace" "test programs are not built (make programs)"
+	"$GPROF_BUILD/test/programs/sample_trace" own.gtrace steps >/dev/null
+	gprof-trace export -o own.json own.gtrace >/dev/null
+	for r in cuda_gpu_kern_sum cuda_api_sum; do
+		gprof-trace report -r $r --format csv own.gtrace >want
+		gprof-trace report -r $r --format csv own.json >got 2>err
+		[ "$(wc -l <want)" -gt 1 ] || fail "$r is empty"
+		cmp want got
+	done
+'
+
