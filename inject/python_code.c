@@ -73,7 +73,7 @@ static void remember(struct known *place, const struct known *k)
 
 /* ---- strings ---- */
 
-#define TEXT_MAX 1024u          /* characters of a path or a name; the rest is cut */
+#define TEXT_MAX (PY_TEXT / 4)      /* characters of a path or a name; the rest is cut */
 
 /* The state word of a string: interned 2 bits, kind 3, compact 1, ascii 1.  Free threads give the first 8 bits since 3.14. */
 struct text_state {
@@ -97,8 +97,7 @@ static uint32_t character(const char *p, uint32_t kind)
 	return c >= 0xd800 && c < 0xe000 ? 0xfffd : c > 0x10ffff ? 0xfffd : c;
 }
 
-/* A str as UTF-8; its length, -1 if it is none. */
-static int read_text(char out[4 * TEXT_MAX], uint64_t text)
+int py_text(char out[PY_TEXT], uint64_t text)
 {
 	const struct py_layout *l = &python.layout;
 	char head[64], raw[4 * TEXT_MAX];
@@ -169,7 +168,7 @@ static void describe(struct stream *s, struct known *k)
 {
 	const struct py_layout *l = &python.layout;
 	struct code_row row = { .first_line = k->first_line, .version = l->version };
-	char text[4 * TEXT_MAX];
+	char text[PY_TEXT];
 	uint64_t name, table;
 	int n;
 
@@ -178,7 +177,7 @@ static void describe(struct stream *s, struct known *k)
 	name = k->name;
 	if (l->code_qualname && !peek(&name, k->code + l->code_qualname, sizeof name))
 		return;
-	n = read_text(text, name);
+	n = py_text(text, name);
 	if (n < 0 || !read_table(&row, &table, k->lines))
 		return;
 	if (is_internal(k, text, n)) {
@@ -186,7 +185,7 @@ static void describe(struct stream *s, struct known *k)
 		return;
 	}
 	row.name = intern_bytes(s, text, (size_t)n);
-	n = read_text(text, k->file);
+	n = py_text(text, k->file);
 	if (n < 0)
 		return;
 	k->library = is_library_path(text, (size_t)n);

@@ -23,6 +23,7 @@ static const struct wanted wanted[] = {
 	WANTED("Py_GetVersion", get_version, false),
 	WANTED("Py_Version", version, true),
 	WANTED("_PyThreadState_UncheckedGet", holder_state, true),
+	WANTED("PyCell_Type", cell_type, true),
 	{ "_PyEval_EvalFrameDefault", offsetof(struct py_symbols, eval), offsetof(struct py_symbols, eval_size), true },
 };
 

@@ -17,18 +17,19 @@
 
 /* From the headers of each version, on 64-bit Linux.  3.13 and later ones describe themselves. */
 static const struct py_layout baked[] = {
-	{ .version = PY_VERSION(3, 8), .instruction = PY_LASTI_BYTES, .frame_instruction = 104, OLD_FRAMES },
-	{ .version = PY_VERSION(3, 9), .instruction = PY_LASTI_BYTES, .frame_instruction = 104, OLD_FRAMES },
+	{ .version = PY_VERSION(3, 8), .instruction = PY_LASTI_BYTES, .frame_instruction = 104, .frame_locals = 360, OLD_FRAMES },
+	{ .version = PY_VERSION(3, 9), .instruction = PY_LASTI_BYTES, .frame_instruction = 104, .frame_locals = 360, OLD_FRAMES },
 	{ .version = PY_VERSION(3, 10), .instruction = PY_LASTI_UNITS, .frame_instruction = 96, .state_chain = 48, .chain_previous = 8,
-	  OLD_FRAMES },
+	  .frame_locals = 352, OLD_FRAMES },
 	{ .version = PY_VERSION(3, 11), .instruction = PY_POINTER, .state_frame = 56, .cframe = 1 + 8, .state_chain = 56,
 	  .chain_previous = 16, .state_thread = 152, .frame_previous = 48, .frame_code = 32, .frame_instruction = 56, .frame_owner = 69,
 	  .frame_entry = 68, .frame_size = 72, .code_file = 112, .code_name = 120, .code_qualname = 128, .code_first_line = 72,
-	  .code_lines = 136, .code_code = 184, .code_size = 144, OLD_OBJECTS, .runtime_finalizing = 24, .runtime_interpreters = 40 },
+	  .code_lines = 136, .code_code = 184, .code_size = 144, OLD_OBJECTS, .runtime_finalizing = 24, .runtime_interpreters = 40,
+	  .frame_locals = 72 },
 	{ .version = PY_VERSION(3, 12), .instruction = PY_POINTER, .state_frame = 56, .cframe = 1 + 0, .state_thread = 136,
 	  .frame_previous = 8, .frame_code = 0, .frame_instruction = 56, .frame_owner = 70, .frame_size = 72, .code_file = 112,
 	  .code_name = 120, .code_qualname = 128, .code_first_line = 68, .code_lines = 136, .code_code = 192, .code_size = 144, OBJECTS,
-	  .runtime_finalizing = 24 },
+	  .runtime_finalizing = 24, .frame_locals = 72 },
 };
 
 /* _PyRuntime of 3.13 and later: 8 bytes of this, the version, whether it has free threads, then offsets, which move with each version. */
@@ -48,7 +49,7 @@ static const struct slot slots[] = {
 	SLOT(runtime_finalizing, SLOT_FINALIZING, SLOT_FINALIZING),
 	SLOT(state_frame, 23, 26), SLOT(state_thread, 24, 27),
 	SLOT(frame_previous, 29, 32), SLOT(frame_code, 30, 33), SLOT(frame_instruction, 31, 34), SLOT(frame_owner, 33, 36),
-	SLOT(frame_tlbc, 0, 38),
+	SLOT(frame_tlbc, 0, 38), SLOT(frame_locals, 32, 35),
 	SLOT(code_file, 35, 40), SLOT(code_name, 36, 41), SLOT(code_qualname, 37, 42), SLOT(code_lines, 38, 43),
 	SLOT(code_first_line, 39, 44), SLOT(code_code, 43, 48), SLOT(code_tlbc, 0, 49),
 	SLOT(object_type, 45, 51), SLOT(bytes_size, 65, 75), SLOT(bytes_data, 66, 76),

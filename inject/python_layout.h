@@ -35,6 +35,7 @@ struct py_layout {
 	uint16_t object_type;
 	uint16_t runtime_finalizing;
 	uint16_t runtime_interpreters;  /* head and, behind it, main; up to 3.11 */
+	uint16_t frame_locals;          /* arguments and local variables */
 };
 
 /* The interpreter as the loader has it; found by its exported symbols, whatever object exports them. */
@@ -44,6 +45,7 @@ struct py_symbols {
 	uint64_t version, get_version;  /* Py_Version (3.11 on), Py_GetVersion() */
 	uint64_t this_state;            /* PyGILState_GetThisThreadState() */
 	uint64_t holder_state;          /* _PyThreadState_UncheckedGet(), up to 3.12 */
+	uint64_t cell_type;             /* of variables that inner functions use */
 	uint64_t eval, eval_size;       /* _PyEval_EvalFrameDefault() */
 	uint64_t low, high;             /* the object's addresses */
 };

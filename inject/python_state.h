@@ -39,6 +39,10 @@ static inline uint64_t py_first_frame(const struct py_layout *l, uint64_t state)
 	return l->cframe && frame ? py_load64(frame + l->cframe - 1) : frame;
 }
 
+/* A str as UTF-8, guarded; its length, -1 if it is none. */
+#define PY_TEXT 4096u
+int py_text(char out[PY_TEXT], uint64_t text);
+
 /* Frames with this owner and above belong to the interpreter: they stand between eval calls.  3.12 on. */
 #define PY_OWNER_C 3
 

@@ -6,8 +6,10 @@
 #include "inject/intern.h"
 #include "inject/module.h"
 #include "inject/names.h"
+#include "inject/python.h"
 #include "inject/torch_context.h"
 #include "inject/torch_inputs.h"
+#include "inject/torch_modules.h"
 #include "inject/torch_steps.h"
 #include "inject/windows.h"
 
@@ -102,6 +104,7 @@ static bool begin_range(struct stream *s, const struct told *r, struct torch_con
 static struct torch_context *begin(struct stream *s, const struct told *r, const struct torch_inputs *in)
 {
 	struct torch_context *c;
+	uint32_t modules = TORCH_INSIDE;
 
 	/* First, so that the range lies in the window that it may open. */
 	torch_steps_event(s, torch_event_of(r->scope, r->name, true));
@@ -111,11 +114,15 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 	c = torch_context_take(s);
 	if (!c)
 		return NULL;
+	if (unlikely(guest->config.torch_modules) && r->scope == TORCH_FUNCTION)
+		modules = torch_modules_look(s);        /* before the operator's own time begins */
 	if (!begin_range(s, r, c)) {
 		torch_context_give(c);
 		return NULL;
 	}
 	c->event = torch_event_of(r->scope, r->name, false);
+	if (unlikely(modules != TORCH_INSIDE))
+		torch_modules_note(s, modules, c->id);
 	if ((r->scope != TORCH_USER || observer.operators) && capture_nvtx())
 		write_op(s, r, in, c->id);
 	return c;
@@ -206,6 +213,8 @@ void torch_observe(const struct torch *t, bool operators, bool shapes)
 
 	if (!torch_contexts_ready())
 		return;
+	if (operators)
+		python_look();
 	observer.torch = *t;
 	observer.operators = operators;
 	observer.shapes = shapes;

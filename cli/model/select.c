@@ -12,7 +12,7 @@ static bool happens(unsigned kind)
 {
 	switch (kind) {
 	case ROW_step: case ROW_window:
-	case ROW_stack: case ROW_image: case ROW_code: case ROW_symbol: case ROW_source: case ROW_range_stack: case ROW_op:
+	case ROW_stack: case ROW_image: case ROW_code: case ROW_symbol: case ROW_source: case ROW_range_stack: case ROW_modules: case ROW_op:
 		return false;
 	default:
 		return kind >= ROW_range && kind < ROW_process;

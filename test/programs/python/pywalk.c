@@ -12,6 +12,7 @@
 
 #include "inject/python_state.h"
 #include "inject/stream.h"
+#include "inject/torch_modules.h"
 #include "test/unit/inject/fake.h"
 #include "trace/pyline.h"
 
@@ -37,6 +38,7 @@ EXPORT const char *pywalk_why(void);
 EXPORT int pywalk_stack(char *out, int size);
 EXPORT int pywalk_site(char *out, int size);
 EXPORT int pywalk_depth(void);
+EXPORT int pywalk_modules(char *out, int size);
 EXPORT double pywalk_ns(int what, int rounds, int max);
 EXPORT int pywalk_spoil(int what, unsigned value);
 EXPORT int pywalk_garbage(unsigned seed, int rounds);
@@ -154,6 +156,21 @@ int pywalk_site(char *out, int size)
 	if (s)
 		stream_leave(s);
 	return used;
+}
+
+/* The nn.Modules around the caller, as text; "" of none. */
+int pywalk_modules(char *out, int size)
+{
+	struct stream *s = stream_enter();
+	uint32_t id = s ? torch_modules_look(s) : 0;
+
+	fake_rows(note_row, NULL);
+	snprintf(out, (size_t)size, "%s", "");
+	if (id && rows.strings[id & 0xffff])
+		snprintf(out, (size_t)size, "%.*s", (int)rows.strings[id & 0xffff]->bytes, (const char *)(rows.strings[id & 0xffff] + 1));
+	if (s)
+		stream_leave(s);
+	return (int)strlen(out);
 }
 
 static double now(void)

@@ -1,0 +1,47 @@
+#include "cli/model/torch_modules.h"
+
+#include "cli/model/inside.h"
+#include "cli/model/join.h"
+
+bool model_has_modules(const struct model *m)
+{
+	return model_rows(m, ROW_modules) != 0;
+}
+
+/* The autograd engine's range around a node is announced as an operator. */
+static bool is_forward(struct model *m, const struct torch_range *r)
+{
+	return r->scope == TORCH_OPERATOR && strncmp(model_string(m, r->name), TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) != 0;
+}
+
+/* User scopes may be around it. */
+static bool is_outermost(const struct torch_ranges *t, const struct torch_range *r)
+{
+	uint32_t up = r->parent;
+
+	while (up != NO_TORCH && t->list[up].scope == TORCH_USER)
+		up = t->list[up].parent;
+	return up == NO_TORCH;
+}
+
+uint32_t *torch_modules_make(struct model *m, const struct torch_ranges *t)
+{
+	const uint64_t *range = MODEL_U64(m, modules, range);
+	const uint32_t *text = MODEL_U32(m, modules, modules), *process = model_row_process(m, ROW_modules);
+	uint32_t *of = malloc(t->n * sizeof *of + 1);
+
+	if (!of || !range || !text || !process || model_join(m) < 0) {
+		free(of);
+		return NULL;
+	}
+	for (size_t i = 0; i < t->n; i++)
+		of[i] = is_forward(m, &t->list[i]) && is_outermost(t, &t->list[i]) ? STRING_NONE : NO_TORCH;
+	for (size_t i = 0, n = model_rows(m, ROW_modules); i < n; i++) {
+		size_t row = model_range_of(m, process[i], range[i]);
+		uint32_t at = row == NO_ROW ? NO_TORCH : t->at[row];
+
+		if (at != NO_TORCH && of[at] == STRING_NONE)
+			of[at] = text[i];
+	}
+	return of;
+}

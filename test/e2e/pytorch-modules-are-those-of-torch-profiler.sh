@@ -1,0 +1,33 @@
+#!/bin/sh
+# The nn.Modules that operators run in: of modules that are called as PyTorch calls them, in each CPython; and of a real network, where the
+# judge is torch.profiler, whose names and numbers ours are.
+# not sanitized: the judge takes its time
+. "$(dirname "$0")/lib.sh"
+
+it 'finds the modules around a call in each CPython' '
+	. "$GPROF_TOP/test/e2e/pythons.sh"
+	lib=$GPROF_BUILD/test/programs/libpywalk.so
+	need "$lib" "test programs are not built (make host-programs)"
+	[ "$(pythons 8)" ] || { echo "no CPython 3.8 to 3.14 here"; exit 77; }
+	for python in $(pythons 8); do
+		"$python" -W ignore "$GPROF_TOP/test/e2e/pymodules_check.py" "$lib" >out 2>&1 || { cat out; fail "$python"; }
+	done
+'
+
+it 'has the modules of every operator that torch.profiler has, by name and number' '
+	judge=
+	for python in python3 "$GPROF_BUILD/judges/bin/python"; do
+		"$python" -W ignore -c "import torch.profiler" 2>/dev/null && judge=$python && break
+	done
+	[ "$judge" ] || skip "torch is not to be had here"
+	network=$GPROF_TOP/test/e2e/torch_network.py
+	"$judge" -W ignore "$network" profile.json >out 2>err || fail "$(cat err)"
+	gprof-run -q -f -o t --torch-modules -- "$judge" -W ignore "$network" >out 2>err || fail "$(cat err)"
+	python3 "$GPROF_TOP/test/e2e/torch_modules_check.py" t.gtrace profile.json >said || fail "$(cat said)"
+	gprof-trace report -r modules:class t.gtrace >table
+	says "Net > Sequential > Block > Linear" table
+	says "(outside of modules)" table
+	gprof-run -q -f -o t -t torch-ops -- "$judge" -W ignore "$network" >out 2>err
+	gprof-trace report -r modules t.gtrace >table
+	says "no nn.Modules were recorded" table
+'
