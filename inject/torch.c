@@ -183,8 +183,8 @@ static void end_elsewhere(struct stream *s, struct torch_context *c)
 		.id = c->id, .start = c->start, .name = c->name, .domain = domain_id(s), .thread = c->thread, .step = -1, .tag = c->tag,
 	};
 
-	ranges_ended_elsewhere(s, &range);
-	torch_context_leave(c);
+	if (torch_context_leave(c))
+		ranges_ended_elsewhere(s, &range);
 }
 
 static void end(const void *record, void *context)

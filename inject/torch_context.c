@@ -74,12 +74,16 @@ void torch_context_give(struct torch_context *c)
 	delete(c);
 }
 
-void torch_context_leave(struct torch_context *c)
+bool torch_context_leave(struct torch_context *c)
 {
-	struct row *row = &rows[((char *)c - (char *)rows) / sizeof *row];
+	size_t i = (size_t)((char *)c - (char *)rows) / sizeof *rows;
+	struct row *row = &rows[i];
 
+	if (i < MAX_SLOTS && __atomic_load_n(&guest->arena->slots[i].owner, __ATOMIC_ACQUIRE) != c->thread)
+		return false;
 	__atomic_store_n(&c->state, CONTEXT_LEFT, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&row->left, 1, __ATOMIC_RELEASE);
+	return true;
 }
 
 void torch_context_tidy(struct stream *s)

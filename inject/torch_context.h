@@ -33,7 +33,10 @@ void torch_context_give(struct torch_context *c);
 /* Takes ranges that other threads have ended from this thread's stack. */
 void torch_context_tidy(struct stream *s);
 
-/* Ended by another thread than its own, which is to take it from its stack. */
-void torch_context_leave(struct torch_context *c);
+/*
+ * To be ended by another thread than its own, which is to take it from its stack.  False: that one is gone, and has written its range as
+ * incomplete.
+ */
+bool torch_context_leave(struct torch_context *c);
 
 #endif

@@ -98,6 +98,8 @@ it 'a range that ends on another thread is a start/end range, one that never end
 	is 1 "$(grep "gloo:all_reduce" rows | grep -c "flags=0x1 ")" "said at its begin"
 	is 1 "$(grep "after it" rows | grep -c " level=0 ")" "the stack is tidy"
 	is 1 "$(grep "never ended" rows | grep -c "flags=0x2 ")" "incomplete"
+	is 1 "$(grep "its thread is gone" rows | grep -c "flags=0x2 ")" "incomplete, and no second time"
+	is 1 "$(grep -c "its thread is gone" rows)" "rows of that"
 '
 
 it 'a program that ends inside an operator keeps what was open' "$BEGIN"'
@@ -131,4 +133,15 @@ it 'steps are those of the optimizer; a schedule without --step follows them, in
 	is 3 "$(gprof-trace dump -k step run.gtrace | grep -c "window=1 ")" "active steps"
 	is 27 "$(ranges)" "ranges of three steps"
 	is 3 "$(count Optimizer.step#SGD.step)" "optimizer steps"
+'
+
+it 'calls of CUDA and what the GPU does point to the operator that they were made in' "$BEGIN"'
+	need "$GPROF_BUILD/sim/libcuda.so.1" "the simulated CUDA is not built"
+	export LD_LIBRARY_PATH=$GPROF_BUILD/sim
+	exits 7 gprof-run -q -o run -t cuda,torch-ops -- "$program" "$(torch new)" cuda >out
+	range() { gprof-trace dump -k range run.gtrace | sed -n "s/.* id=\([0-9]*\) .* name=\"$1\" .*/\1/p"; }
+	gprof-trace dump -k api run.gtrace >calls
+	is 1 "$(grep cudaMemset calls | grep -c " range=$(range aten::zero_) ")" "the call in the operator"
+	is 1 "$(grep cudaMalloc calls | grep -c " range=$(range "on the GPU") ")" "the call in the user scope"
+	is 1 "$(gprof-trace dump -k memset run.gtrace | wc -l)" "what the GPU did"
 '

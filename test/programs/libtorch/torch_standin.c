@@ -4,7 +4,8 @@
  *	train N		N steps: loader, forward with operators, backward, optimizer
  *	threads		four threads, each with 100 ranges around operators
  *	fork		an open range, a child with 50 ranges
- *	elsewhere	a range ended by another thread, one that says so at its begin, one never ended
+ *	elsewhere	a range ended by another thread, one that says so at its begin, one whose own thread is gone, one never ended
+ *	cuda		memory is taken and set on a GPU: in a user scope, and in an operator in it
  *	names N		N distinct names, and one of 10,000 bytes
  *	clear		everything is unregistered, while a range is open
  *	exit		ends inside a range, in an operator
@@ -94,9 +95,20 @@ static void *ends(void *record)
 	return NULL;
 }
 
+static void *begins(void *arg)
+{
+	(void)arg;
+	return begin(USER, "its thread is gone", -1, 0, false);
+}
+
 static void elsewhere(void)
 {
 	pthread_t t;
+	void *left;
+
+	pthread_create(&t, NULL, begins, NULL);
+	pthread_join(t, &left);
+	end(left);
 
 	pthread_create(&t, NULL, ends, begin(USER, "ended elsewhere", -1, 0, false));
 	pthread_join(t, NULL);
@@ -127,6 +139,22 @@ static void cleared(void)
 	one(USER, "unseen");
 }
 
+static void on_gpu(void)
+{
+	void *runtime = dlopen("libcudart.so.13", RTLD_NOW), *memory = NULL, *outer, *inner;
+	int (*take)(void **, size_t) = runtime ? dlsym(runtime, "cudaMalloc") : NULL;
+	int (*set)(void *, int, size_t) = runtime ? dlsym(runtime, "cudaMemset") : NULL;
+
+	if (!take || !set)
+		exit(1);
+	outer = begin(USER, "on the GPU", -1, 0, false);
+	take(&memory, 4096);
+	inner = begin(FUNCTION, "aten::zero_", 3, 0, false);
+	set(memory, 0, 4096);
+	end(inner);
+	end(outer);
+}
+
 static void *load(const char *path)
 {
 	void *library = strcmp(path, "-") == 0 ? RTLD_DEFAULT : dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -154,6 +182,8 @@ static void run(const char *what, const char *arg)
 		cleared();
 	else if (strcmp(what, "again") == 0)
 		load(arg);
+	else if (strcmp(what, "cuda") == 0)
+		on_gpu();
 	else if (strcmp(what, "exit") == 0)
 		begin(USER, "unfinished", -1, 0, false), begin(FUNCTION, "aten::mm", 9, 0, false), exit(7);
 }
