@@ -15,6 +15,7 @@ const struct report *const reports[] = {
 	&report_stacks, &report_call_sites, &report_range_sites, &report_launch_sites, &report_lines, &report_cpu_sum, &report_idle_stacks,
 	&report_processes, &report_health, &report_overhead,
 	&report_tb_steps, &report_tb_gpu_summary,
+	&report_tb_operators, &report_tb_operators_by_shape, &report_tb_kernels, &report_tb_kernels_by_operator,
 	&report_temporal, &report_idle, &report_idle_intervals, &report_kernel_types, &report_kernel_types_no_memory,
 	&report_kernel_breakdown, &report_kernel_breakdown_top10, &report_overlap, &report_launch_delays,
 	&report_launch_delay_sum, &report_queue_length, &report_queue_length_series, &report_queue_full,

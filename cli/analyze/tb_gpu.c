@@ -3,6 +3,7 @@
  * estimates from launch configurations: nothing was measured on the GPU.
  */
 #include "cli/analyze/tb_gpu.h"
+#include "cli/analyze/tb_tree.h"
 #include "cli/model/model.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 static const struct heading columns[] = {
 	{ "worker", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "device", COLUMN_ID }, { "name", COLUMN_TEXT }, { "memory_bytes", 0 },
 	{ "compute_capability", COLUMN_TEXT }, { "utilization_pct", 0 }, { "est_sm_efficiency_pct", 0 },
-	{ "est_achieved_occupancy_pct", 0 },
+	{ "est_achieved_occupancy_pct", 0 }, { "tensor_core_pct", 0 },
 };
 
 struct point {
@@ -139,7 +140,8 @@ static struct cell percent(double share)
 static int put_run(const struct tb_run *r, struct table *t, bool *unknown)
 {
 	struct tb_gpu *gpus = NULL;
-	int n = r->n_steps ? tb_gpus(r, &gpus) : 0;
+	struct tb_tree tree = { 0 };
+	int n = tb_tree_make(&tree, r) < 0 ? -1 : r->n_steps ? tb_gpus(r, &gpus) : 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct device_row *d = tb_device(r, &gpus[i]);
@@ -150,9 +152,11 @@ static int put_run(const struct tb_run *r, struct table *t, bool *unknown)
 				     TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), NUMBER(gpus[i].device),
 				     *name ? TEXT(table_keep(t, "%s", name)) : UNKNOWN, d && d->memory ? NUMBER(d->memory) : UNKNOWN,
 				     d && d->cc_major ? TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)) : UNKNOWN,
-				     percent(gpus[i].utilization), percent(gpus[i].efficiency), percent(gpus[i].occupancy / 100) });
+				     percent(gpus[i].utilization), percent(gpus[i].efficiency), percent(gpus[i].occupancy / 100),
+				     percent(tb_tensor_share(&tree, r, gpus[i].device) / 100) });
 	}
 	free(gpus);
+	tb_tree_release(&tree);
 	return n < 0 ? -1 : 0;
 }
 

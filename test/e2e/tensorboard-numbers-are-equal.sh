@@ -19,7 +19,7 @@ it 'says unknown, not 0, of what a trace cannot know' '
 	is "a,,4,20000,0,0,,0,,,80000,100000" "$(sed -n 2p out)" "its only step"
 	says "not known: loading" err
 	gprof-trace report -r tb_gpu_summary --format csv a.json >out 2>err
-	is "a,,0,,,,20.00,," "$(sed -n 2p out)" "its GPU"
+	is "a,,0,,,,20.00,,," "$(sed -n 2p out)" "its GPU"
 	printf "{\"traceEvents\": [%s]}" "$(event cuda_sync x 0 10 20 "")" >none.json
 	gprof-trace report -r tb_steps,tb_gpu_summary --format csv none.json >out 2>err
 	says "no kernels" err

@@ -1,7 +1,8 @@
 /* The rules of the tb_ reports on events written by hand; times are made up. */
-#include "cli/analyze/tb.h"
+#include "cli/analyze/tb_tree.h"
 #include "test/unit/test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,5 +137,64 @@ TEST(without_a_step_the_hosts_events_are_one)
 	done(&r);
 	r = run_of(NULL, 0);
 	CHECK_EQ(r.n_steps, 0);
+	done(&r);
+}
+
+TEST(calls_and_their_kernels_belong_to_the_operator_with_their_id)
+{
+	struct tb_event events[] = {
+		EVENT(TB_STEP, 0, 100, 9, .tid = 1, .number = 0),
+		EVENT(TB_OP, 10, 60, 1, .tid = 1, .name = 1, .flags = TB_ELIGIBLE),
+		EVENT(TB_OP, 20, 40, 2, .tid = 1, .name = 2),
+		EVENT(TB_CALL, 25, 30, 2, .tid = 1, .corr = 1, .has_corr = true),
+		EVENT(TB_KERNEL, 30, 50, 2, .corr = 1, .has_corr = true, .flags = TB_TENSOR),
+		EVENT(TB_OP, 35, 45, 3, .tid = 1, .name = 3),           /* crosses its parent's end: inside of nothing */
+		EVENT(TB_CALL, 50, 55, NO, .tid = 1, .corr = 2, .has_corr = true),
+		EVENT(TB_KERNEL, 60, 70, NO, .corr = 2, .has_corr = true),
+	};
+	struct tb_run r = run_of(events, 8);
+	struct tb_tree t;
+	const struct tb_node *outer, *inner;
+
+	CHECK_EQ(tb_tree_make(&t, &r), 0);
+	CHECK_EQ(t.n_roots, 1);
+	CHECK_EQ(t.crossing, 1);
+	CHECK_EQ(t.n_operators, 2);
+	inner = &t.nodes[t.operators[0]];
+	outer = &t.nodes[t.operators[1]];
+	CHECK_EQ(events[inner->event].name, 2);
+	CHECK_EQ(inner->device_self, 20);
+	CHECK_EQ(inner->host_self, 15);
+	CHECK_EQ(outer->device_self, 0);
+	CHECK_EQ(outer->device, 20);
+	CHECK_EQ(outer->host_self, 30);
+	CHECK_EQ(outer->tensor, 20);
+	CHECK_EQ(inner->eligible, 1);
+	CHECK_EQ((int64_t)tb_tensor_share(&t, &r, 0), 100);
+	CHECK_EQ(isnan(tb_tensor_share(&t, &r, 1)) != 0 || tb_tensor_share(&t, &r, 1) == 0, 1);
+	CHECK_EQ((int64_t)tb_eligible_share(&t, &r), 1);
+	CHECK_EQ(tb_node_of(&t, &events[7]), TB_NONE);
+	tb_tree_release(&t);
+	done(&r);
+}
+
+TEST(an_operator_that_only_calls_its_own_name_counts_once)
+{
+	struct tb_event events[] = {
+		EVENT(TB_OP, 0, 100, 1, .tid = 1, .name = 1),
+		EVENT(TB_OP, 10, 90, 2, .tid = 1, .name = 1),
+		EVENT(TB_OP, 20, 30, 3, .tid = 1, .name = 2),
+		EVENT(TB_CALL, 40, 50, 2, .tid = 1, .corr = 1, .has_corr = true),
+		EVENT(TB_MEMCPY, 60, 70, 2, .corr = 1, .has_corr = true),
+	};
+	struct tb_run r = run_of(events, 5);
+	struct tb_tree t;
+
+	CHECK_EQ(tb_tree_make(&t, &r), 0);
+	CHECK_EQ(t.n_operators, 2);
+	CHECK_EQ(t.nodes[t.operators[1]].host_self, 80);
+	CHECK_EQ(t.nodes[t.operators[1]].device_self, 10);
+	CHECK_EQ(t.call_node[0], t.operators[1]);
+	tb_tree_release(&t);
 	done(&r);
 }
