@@ -6,8 +6,13 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "cli/import/import.h"
 #include "cli/input.h"
+#include "cli/model/model.h"
+#include "cli/model/names.h"
+#include "cli/model/process.h"
 
 static bool quiet;
 static uint64_t max_errors = 10;
@@ -51,6 +56,25 @@ static void print_state(const struct trace *t, const char *path, bool live, size
 		printf("  'gprof-trace recover %s' writes the index that it lacks\n", path);
 }
 
+/* A trace of another profiler: what is wrong in it is counted while it is read. */
+static int check_foreign(const char *path)
+{
+	struct model *m = input_open(path);
+	bool damaged = false;
+	uint32_t n = 0;
+
+	if (!m)
+		return EXIT_FAILED;
+	for (const struct process *p = model_processes(m, &n), *end = p + n; p < end; p++)
+		for (size_t i = 0; i < p->n_health; i++)
+			damaged |= strcmp(health_name(p->health[i].reason), "import_cut") == 0 ||
+				   strcmp(health_name(p->health[i].reason), "import_broken") == 0;
+	if (!quiet)
+		printf("%s: a Kineto file, %s\n", path, damaged ? "damaged" : "whole");
+	model_close(m);
+	return damaged ? EXIT_FAILED : EXIT_OK;
+}
+
 /* EXIT_OK: every row ever written can be read. */
 static int check_one(const char *path)
 {
@@ -60,6 +84,8 @@ static int check_one(const char *path)
 	bool live;
 	int rc;
 
+	if (import_is_foreign(path))
+		return check_foreign(path);
 	if (trace_open(&t, path, 0, &err) < 0) {
 		if (!quiet)
 			fail("%s", err.text);
@@ -94,7 +120,7 @@ const struct cmd cmd_check = {
 	.name = "check",
 	.args = "[TRACE...]",
 	.help = "Say whether traces are whole, and where the damage is",
-	.more = "Exit code 0: every row can be read, and the file is finished or still being\nwritten.",
+	.more = "Exit code 0: every row can be read, and the file is finished or still being\nwritten.  Of a Kineto file: all of it is there, and is JSON.",
 	.opts = opts,
 	.run = run,
 };

@@ -22,8 +22,8 @@ static const struct {
 	{ "\x1f\x8b", 2, "is compressed by gzip; run gunzip on it first" },
 	{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd; run unzstd on it first" },
 	{ "SQLite format 3", 16, "is not a trace but an SQLite database; read it with sqlite3" },
-	{ "{", 1, "is not a trace but JSON; open it at https://ui.perfetto.dev or in chrome://tracing" },
-	{ "[", 1, "is not a trace but JSON; open it at https://ui.perfetto.dev or in chrome://tracing" },
+	{ "{", 1, "is not a trace but JSON; if it is Kineto's, 'gprof-trace import' makes one of it" },
+	{ "[", 1, "is not a trace but JSON; if it is Kineto's, 'gprof-trace import' makes one of it" },
 };
 
 static int map_file(struct trace *t, const char *path, struct trace_error *err)

@@ -13,9 +13,23 @@
 
 #define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
 
+/* Packed, or JSON: only that is taken for a trace of others.  Anything else the reader of ours knows to name. */
+static bool looks_foreign(const uint8_t *p, const uint8_t *end)
+{
+	if (end - p >= 3 && p[0] == 0x1f && p[1] == 0x8b)
+		return true;
+	if (end - p >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0)
+		return true;
+	if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+		p++;
+	return p < end && (*p == '{' || *p == '[');
+}
+
 bool import_is_foreign(const char *path)
 {
-	char head[8];
+	uint8_t head[4096];
 	struct stat st;
 	ssize_t n;
 	int fd;
@@ -23,12 +37,12 @@ bool import_is_foreign(const char *path)
 	if (stat(path, &st) < 0 || S_ISDIR(st.st_mode))
 		return false;
 	if (!S_ISREG(st.st_mode))
-		return true;    /* ours are mapped, so they are never read from a pipe */
+		return S_ISFIFO(st.st_mode);    /* ours are mapped, so they are never read from a pipe */
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
 	if (fd >= 0)
 		close(fd);
-	return n > 0 && (n < (ssize_t)sizeof head || memcmp(head, FILE_MAGIC, sizeof head) != 0);
+	return n > 0 && looks_foreign(head, head + n);
 }
 
 static void release(struct kineto *k)

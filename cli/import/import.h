@@ -42,7 +42,7 @@ struct import {
  */
 int import_files(struct import *im, int fd, struct trace_error *err);
 
-/* Whether the file is no trace of ours, and so perhaps one for import_files(). */
+/* Whether the file is JSON or packed, or comes through a pipe: then it is one for import_files(), if any. */
 bool import_is_foreign(const char *path);
 
 #endif

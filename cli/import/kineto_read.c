@@ -5,6 +5,7 @@
 
 #include "cli/import/kineto.h"
 #include "cli/import/source.h"
+#include "trace/file.h"
 
 #define RESYNC_KEYS 6
 
@@ -314,6 +315,8 @@ static int read_top(struct kineto *k, const char *path)
 		return trouble ? trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble)
 			       : trace_fail(k->err, 0, "'%s' is empty", path);
 	} else {
+		if (k->scan.end - k->scan.p >= 8 && memcmp(k->scan.p, FILE_MAGIC, 8) == 0)
+			return trace_fail(k->err, 0, "'%s' is a trace of gprof-run, packed; unpack it first", path);
 		say_start(&k->scan, start, sizeof start);
 		return trace_fail(k->err, 0, "'%s' is neither a trace of gprof-run nor JSON: it begins with '%s'", path, start);
 	}

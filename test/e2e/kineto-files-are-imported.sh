@@ -12,9 +12,10 @@ one_line() {
 	exits 1 gprof-trace report "$1" >out 2>err
 	is 1 "$(wc -l <err)" "lines on stderr"
 	says "$1" err
-	says "$2" err
+	says "${3-$2}" err
 	exits 1 gprof-trace import -o new "$1" >out 2>err
 	is 1 "$(wc -l <err)" "lines on stderr"
+	says "$2" err
 	[ ! -e new.gtrace ] && [ ! -e new.gtrace.part ] || fail "a trace of $1 is there"
 }
 events() { printf "{\"traceEvents\": [%s]}" "$1"; }
@@ -90,12 +91,12 @@ it 'what is no trace is refused with one line that says why' "$TOOLS"'
 	: >empty.json;                            one_line empty.json "is empty"
 	gzip <empty.json >empty.gz;               one_line empty.gz "is empty"
 	mkdir folder;                             one_line folder "folder without"
-	echo "hello" >text.json;                  one_line text.json "neither a trace"
+	echo "hello" >text.json;                  one_line text.json "neither a trace" "is not a trace"
 	echo "{\"a\": 1}" >other.json;            one_line other.json "no traceEvents"
 	echo "[1, 2, 3]" >list.json;              one_line list.json "no element of its list is an event"
 	events "" >none.json;                     one_line none.json "without events"
 	echo "{\"a\": }" >bad.json;               one_line bad.json "is not JSON"
-	truncate -s 4G sparse.json;               one_line sparse.json "neither a trace"
+	truncate -s 4G sparse.json;               one_line sparse.json "neither a trace" "is not a trace"
 	head -c 100000 /dev/zero | tr "\0" "[" >deep.json;  one_line deep.json "no trace"
 	events "$(kernel -5 3)" >early.json;      one_line early.json "before time zero"
 	printf "\037\213\010broken" >broken.gz;   one_line broken.gz "packed data"
@@ -110,6 +111,10 @@ it 'what is wrong in a trace is counted, and the rest is used' "$TOOLS"'
 	head -c -20 all.json >cut.json
 	is 2 "$(instances cut.json)" "kernels of the cut file"
 	is 1 "$(count cut.json import_cut)" "cut"
+	exits 0 gprof-trace check all.json >out
+	says "whole" out
+	exits 1 gprof-trace check cut.json >out 2>err
+	says "damaged" out
 	says "ends in the middle" err
 	gzip <all.json | head -c -12 >cut.gz
 	is 1 "$(count cut.gz import_cut)" "cut while packed"
