@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/model/gpu.h"
 #include "cli/model/process.h"
+#include "cli/model/torch.h"
 #include "cli/words.h"
 #include "trace/health.h"
 #include "trace/reader.h"
@@ -99,6 +100,12 @@ static bool simulated(const struct page *p)
 	return false;
 }
 
+/* Made from another profiler's file. */
+static bool imported(const struct page *p)
+{
+	return p->n_processes > 1 && process_attribute(&p->processes[1], "imported");
+}
+
 static void put_title(struct page *p, unsigned flags)
 {
 	const struct trace *t = model_trace(p->m);
@@ -138,13 +145,17 @@ static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const c
 				     n == 1 ? one : many);
 }
 
-static void put_holds(struct page *p)
+static int put_holds(struct page *p)
 {
 	struct model *m = p->m;
 	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED),
 		 seen = p->n_processes - 1;
+	size_t torch = model_torch_count(m), n;
 	char text[512];
-	size_t n = count_text(text, sizeof text, 0, seen, "process", "processes");
+
+	if (torch == SIZE_MAX)
+		return -1;
+	n = count_text(text, sizeof text, 0, seen, "process", "processes");
 
 	if (n && cuda < seen)
 		n += (size_t)snprintf(text + n, sizeof text - n, " (%u recorded, %u used CUDA)", connected, cuda);
@@ -153,10 +164,13 @@ static void put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memcpy), "copy", "copies");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memset), "memory set", "memory sets");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_graph), "graph launch", "graph launches");
-	n = count_text(text, sizeof text, n, model_rows(m, ROW_range), "NVTX range", "NVTX ranges");
+	n = count_text(text, sizeof text, n, torch, "PyTorch range", "PyTorch ranges");
+	n = count_text(text, sizeof text, n, model_rows(m, ROW_range) - torch, imported(p) ? "other range" : "NVTX range",
+		       imported(p) ? "other ranges" : "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_sample), "CPU sample", "CPU samples");
 	put(p, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing that is known yet");
+	return 0;
 }
 
 static void put_drops(struct page *p)
@@ -440,7 +454,7 @@ static void put_next(struct page *p)
 
 	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
-		kernels ? "cuda_gpu_kern_sum" : ranges ? "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
+		kernels ? "cuda_gpu_kern_sum" : model_has_torch(p->m) ? "phases" : ranges ? "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
 	if (model_rows(p->m, ROW_stack) && (kernels || ranges || !samples))
 		out_format(p->out, "%*sgprof-trace report -r %s %s    %s\n", LABEL, "",
 			samples ? "lines,cpu_sum" : "launch_sites,stacks", path, samples ? "by line and function" : "who called");
@@ -464,7 +478,10 @@ static int print(struct page *p, unsigned flags)
 	put_unfinished(p, flags);
 	if (command && *command)
 		put(p, "command", command);
-	put_holds(p);
+	if (imported(p))
+		put(p, "imported", "from another profiler's file: what that one did not record, or left out, is not known here");
+	if (put_holds(p) < 0)
+		return -1;
 	if (why_window(p->m, window, sizeof window))
 		put(p, "window", window);
 	if (why_pipe(p->m, pipe, sizeof pipe))
@@ -478,7 +495,7 @@ static int print(struct page *p, unsigned flags)
 		put_why(p);
 	else
 		put_health(p);
-	if (rc == 0)
+	if (rc == 0 && !imported(p))
 		rc = put_overhead(p);
 	if (left_out && *left_out)
 		put(p, "left out", left_out);

@@ -54,22 +54,33 @@ static size_t cell_width(const struct cell *c, const struct heading *col)
 
 /* ---- aligned text ---- */
 
+/* Of a long table what its later rows know is not known yet. */
+static bool is_left_out(const struct table *t, size_t column)
+{
+	if (!(t->columns[column].flags & COLUMN_SPARSE) || !t->kept || t->kept == ROWS_FOR_WIDTHS)
+		return false;
+	for (size_t row = 0; row < t->kept; row++)
+		if (t->cells[row * t->n_columns + column].kind != CELL_UNKNOWN)
+			return false;
+	return true;
+}
+
 static void measure(struct table *t)
 {
 	struct tables *all = t->tables;
 	size_t used = 1, last = t->n_shown - 1, room;
 
 	for (size_t i = 0; i <= last; i++)
-		t->widths[i] = (unsigned)strlen(t->columns[i].name);
+		t->widths[i] = is_left_out(t, i) ? 0 : (unsigned)strlen(t->columns[i].name);
 	for (size_t row = 0; row < t->kept; row++)
 		for (size_t i = 0; i <= last; i++) {
 			size_t w = cell_width(&t->cells[row * t->n_columns + i], &t->columns[i]);
 
-			if (w > t->widths[i])
+			if (t->widths[i] && w > t->widths[i])
 				t->widths[i] = (unsigned)w;
 		}
 	for (size_t i = 0; i < last; i++)
-		used += t->widths[i] + 2;
+		used += t->widths[i] ? t->widths[i] + 2 : 0;
 	room = !all->width ? NAME_WIDTH : all->width > used + 30 ? all->width - used : 30;
 	if (t->columns[last].flags & COLUMN_TEXT && t->widths[last] > room)
 		t->widths[last] = (unsigned)room;
@@ -90,13 +101,15 @@ static void text_head(struct table *t)
 		bool left = t->columns[i].flags & COLUMN_TEXT;
 		size_t blanks = t->widths[i] - strlen(t->columns[i].name);
 
+		if (!t->widths[i])
+			continue;
 		put_blanks(o, (i ? 2 : 1) + (left ? 0 : blanks));
 		out_text(o, t->columns[i].name);
 		put_blanks(o, left && i + 1 < t->n_shown ? blanks : 0);
 	}
 	out_char(o, '\n');
 	for (size_t i = 0; i < t->n_shown; i++) {
-		put_blanks(o, i ? 2 : 1);
+		put_blanks(o, !t->widths[i] ? 0 : i ? 2 : 1);
 		for (unsigned w = 0; w < t->widths[i]; w++)
 			out_char(o, '-');
 	}
@@ -148,6 +161,8 @@ static void text_row(struct table *t, const struct cell *cells)
 		size_t blanks = width < room ? room - width : 0;
 		bool last = i + 1 == t->n_shown;
 
+		if (!room)
+			continue;
 		put_blanks(o, (i ? 2 : 1) + (col->flags & COLUMN_TEXT ? 0 : blanks));
 		if (cells[i].kind == CELL_TEXT)
 			out_visible(o, cells[i].text, last ? room : width);

@@ -28,6 +28,8 @@ struct tables {
 
 #define COLUMN_LINES 8u /* with COLUMN_BELOW: " <- " in the text begins a new line in a table */
 
+#define COLUMN_SPARSE 16u /* left out of a table for people where no row knows it; never the last column */
+
 struct heading {
 	const char *name;
 	unsigned flags;

@@ -14,11 +14,11 @@
 static const struct heading columns[] = {
 	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "window", COLUMN_ID },
 	{ "process", COLUMN_ID },
-	{ "start_ns", 0 }, { "wall_ns", 0 }, { "gpu_start_ns", 0 }, { "gpu_end_ns", 0 }, { "gpu_wall_ns", 0 },
-	{ "gpu_busy_ns", 0 },
-	{ "compute_ns", 0 }, { "comm_ns", 0 }, { "memcpy_ns", 0 }, { "memset_ns", 0 }, { "gpu_idle_ns", 0 },
-	{ "api_ns", 0 },
-	{ "launches", 0 }, { "kernels", 0 }, { "warmup", COLUMN_ID }, { "complete", COLUMN_ID },
+	{ "start_ns", 0 }, { "wall_ns", 0 },
+	{ "gpu_start_ns", COLUMN_SPARSE }, { "gpu_end_ns", COLUMN_SPARSE }, { "gpu_wall_ns", COLUMN_SPARSE },
+	{ "gpu_busy_ns", COLUMN_SPARSE }, { "compute_ns", COLUMN_SPARSE }, { "comm_ns", COLUMN_SPARSE },
+	{ "memcpy_ns", COLUMN_SPARSE }, { "memset_ns", COLUMN_SPARSE }, { "gpu_idle_ns", COLUMN_SPARSE },
+	{ "api_ns", COLUMN_SPARSE }, { "launches", COLUMN_SPARSE }, { "kernels", COLUMN_SPARSE }, { "warmup", COLUMN_ID }, { "complete", COLUMN_ID },
 };
 
 struct listing {

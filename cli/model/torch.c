@@ -56,6 +56,39 @@ bool model_has_torch(struct model *m)
 	return false;
 }
 
+struct counting {
+	const uint32_t *domains;        /* of each process: PyTorch's; 0: it has none */
+	size_t n;
+};
+
+static int count_domain(const struct batch *b, void *state)
+{
+	struct counting *c = state;
+	const uint32_t *domain = b->column[0], wanted = c->domains[b->process];
+
+	for (size_t i = 0; wanted && i < b->n; i++)
+		c->n += domain[i] == wanted;
+	return 0;
+}
+
+size_t model_torch_count(struct model *m)
+{
+	static const unsigned fields[] = { COL_range_domain };
+	const uint32_t *process = model_row_process(m, ROW_domain), *id = MODEL_U32(m, domain, id);
+	uint32_t *domains = calloc(m->n_processes + 1, sizeof *domains);
+	struct counting c[MODEL_WORKERS] = { { domains, 0 }, { domains, 0 } };
+	void *const states[MODEL_WORKERS] = { &c[0], &c[1] };
+	int rc = domains && process && id ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < model_rows(m, ROW_domain); i++)
+		if (is_domain(m, process[i], id[i]))
+			domains[process[i]] = id[i];
+	if (rc == 0)
+		rc = model_scan(m, ROW_range, fields, 1, count_domain, states);
+	free(domains);
+	return rc < 0 ? SIZE_MAX : c[0].n + c[1].n;
+}
+
 struct columns {
 	const int64_t *start, *duration;
 	const uint32_t *process, *thread, *domain, *name, *flags, *level;

@@ -41,6 +41,9 @@ const struct torch_ranges *model_torch(struct model *m);
 /* Whether there are any, without making the above. */
 bool model_has_torch(struct model *m);
 
+/* Of all ranges, how many are PyTorch's.  SIZE_MAX: out of memory. */
+size_t model_torch_count(struct model *m);
+
 /* Position of the innermost one that a range row is in, itself included; NO_TORCH: none. */
 uint32_t torch_around(const struct torch_ranges *t, size_t range_row);
 

@@ -106,3 +106,31 @@ TEST(a_long_table_is_printed_on_the_way_with_the_same_widths)
 	CHECK(strstr(text, "\n 19,999\n\n  rows not shown: 10000; --limit 0 shows all\n") != NULL);
 	free(text);
 }
+
+/* b: whether a row knows it, and none of the columns is wide. */
+static void check_sparse(struct cell b, const char *want)
+{
+	static const struct heading three[] = { { "a", 0 }, { "b", COLUMN_SPARSE }, { "c", COLUMN_TEXT } };
+	char *text = NULL;
+	size_t n = 0;
+	FILE *file = open_memstream(&text, &n);
+	struct out out;
+	struct tables all = { .out = &out, .format = TABLE_TEXT };
+	struct table t;
+
+	CHECK_EQ(out_init(&out, file), 0);
+	CHECK_EQ(table_begin(&t, &all, "few", "Few", three, 3), 0);
+	table_row(&t, (const struct cell[]){ NUMBER(1), UNKNOWN, TEXT("x") });
+	table_row(&t, (const struct cell[]){ NUMBER(2), b, TEXT("y") });
+	CHECK_EQ(table_end(&t), 0);
+	CHECK_EQ(out_finish(&out), 0);
+	fclose(file);
+	CHECK_STR(text, want);
+	free(text);
+}
+
+TEST(a_column_that_no_row_knows_may_be_left_out)
+{
+	check_sparse(UNKNOWN, " ** Few (few):\n\n a  c\n -  -\n 1  x\n 2  y\n");
+	check_sparse(NUMBER(3), " ** Few (few):\n\n a  b  c\n -  -  -\n 1  -  x\n 2  3  y\n");
+}
