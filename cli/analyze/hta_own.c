@@ -65,6 +65,15 @@ static void put_gpu(struct hta_row *r, uint32_t device, uint32_t stream, uint32_
 
 /* ---- host ---- */
 
+/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows cudaLaunchKernel alone. */
+static uint32_t call_name(struct own *o, uint32_t string)
+{
+	uint32_t plain = model_name(o->m, string, NAME_API_PLAIN);
+	const char *text = model_string(o->m, plain);
+
+	return hta_name_of(o->h, o->m, strncmp(text, "__", 2) == 0 ? model_intern(o->m, text + 2) : plain);
+}
+
 static int put_calls(struct own *o)
 {
 	struct model *m = o->m;
@@ -75,8 +84,7 @@ static int put_calls(struct own *o)
 	if (!start || !duration || !corr || !thread || !name || !cbid || !process)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_api); i < n; i++) {
-		struct hta_row *r = put(o, process[i], start[i], duration[i],
-					hta_name_of(o->h, m, model_name(m, name[i], NAME_API_PLAIN)),
+		struct hta_row *r = put(o, process[i], start[i], duration[i], call_name(o, name[i]),
 					cbid[i] >> 16 == 1 ? HTA_DRIVER : HTA_RUNTIME);
 
 		put_host(o, r, process[i], thread[i]);

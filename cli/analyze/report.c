@@ -21,7 +21,7 @@ const struct report *const reports[] = {
 	&report_launch_delay_sum, &report_queue_length, &report_queue_length_series, &report_queue_full,
 	&report_memory_bandwidth, &report_memory_bandwidth_series, &report_gpu_annotations, &report_cpu_annotations,
 	&report_aten_kernels, &report_kernel_sequences, &report_compare_traces, &report_ops_diff,
-	&report_critical_path,
+	&report_critical_path, &report_memory_by_category,
 	&report_hta_temporal_breakdown, &report_hta_idle_time_breakdown, &report_hta_idle_time_interval_stats,
 	&report_hta_kernel_type_breakdown, &report_hta_kernel_type_breakdown_no_memory,
 	&report_hta_kernel_breakdown_all, &report_hta_kernel_breakdown_top10, &report_hta_comm_comp_overlap,
@@ -31,6 +31,7 @@ const struct report *const reports[] = {
 	&report_hta_gpu_user_annotation_breakdown, &report_hta_cpu_user_annotation_breakdown,
 	&report_hta_aten_op_kernels_and_delay, &report_hta_kernel_sequences,
 	&report_hta_compare_traces, &report_hta_ops_diff, &report_hta_critical_path,
+	&report_hta_memory_by_category,
 };
 
 const size_t n_reports = sizeof reports / sizeof *reports;

@@ -49,7 +49,7 @@ static void release(struct kineto *k)
 {
 	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
 			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
-			      &k->attributes };
+			      &k->attributes, &k->memory_change };
 	struct map *maps[] = { &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -132,7 +132,7 @@ static struct kineto *read_one(struct import *im, size_t i, struct trace_error *
 	k->last = INT64_MIN;
 	k->err = err;
 	if (kineto_read(k, im->paths[i]) == 0 && find_base(k) == 0 && kineto_nest(k) == 0) {
-		k->file->rows = k->understood;
+		k->file->rows = k->understood + k->memory_change.len / sizeof(struct memory_change_row);
 		say_trouble(k);
 		return k;
 	}

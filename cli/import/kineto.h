@@ -95,6 +95,7 @@ struct kineto {
 	struct buf kernel, memcpy, memset, sync, overhead, gpu_range;  /* rows of the GPUs */
 	struct buf imported, imported_host;     /* imported_host: u32 of each, a position in hosts or NO_HOST */
 	struct buf args;
+	struct buf memory_change;       /* of a memory timeline */
 	struct buf config, device, context, stream, domain;
 	struct map configs, contexts, streams, domains;
 	uint32_t python_domain;         /* 0: none yet */

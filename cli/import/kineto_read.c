@@ -1,4 +1,5 @@
 /* A Kineto file from its first byte to its last: what stands around the events, and what is done where it is broken. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,11 +122,33 @@ static int one_event(struct kineto *k, struct event *e)
 	return 0;
 }
 
+/* [when, action, bytes, category]: a row of a memory timeline, which is a list of such lists.  False: it is none. */
+static bool memory_change(struct kineto *k, const struct json_value *v)
+{
+	struct memory_change_row row = { .ts = 0 };
+	char text[128];
+	long long ts, bytes;
+	int end = 0;
+
+	if (v->type != JSON_LIST || v->n >= sizeof text)
+		return false;
+	memcpy(text, v->at, v->n);
+	text[v->n] = '\0';
+	if (sscanf(text, " [ %lld , %" SCNu32 " , %lld , %" SCNu32 " ] %n", &ts, &row.action, &bytes, &row.category, &end) != 4 ||
+	    !end)
+		return false;
+	row.ts = ts;
+	row.bytes = bytes;
+	buf_put(&k->memory_change, &row, sizeof row);
+	return true;
+}
+
 /* The list of events; the scanner is behind its [.  0, or -1: the file ends in it, or err says why. */
 static int read_events(struct kineto *k)
 {
 	struct event e;
 	struct json_value v;
+	enum json_type type;
 
 	for (;;) {
 		int c = scan_peek(&k->scan);
@@ -145,18 +168,16 @@ static int read_events(struct kineto *k)
 			k->scan.p++;
 			continue;
 		}
+		type = scan_value(&k->scan, &v);
+		if (type == JSON_LIST && memory_change(k, &v)) {
+			k->index++;
+			source_release(k->source, (size_t)(k->scan.p - source_base(k->source)));
+			continue;
+		}
 		kineto_count(k, COUNT_BROKEN, "event %llu is no object", (unsigned long long)k->index);
 		k->index++;
-		switch (scan_value(&k->scan, &v)) {
-		case JSON_NOTHING:
+		if (type == JSON_NOTHING || (type == JSON_BAD && !resync(k, k->scan.p)))
 			return -1;
-		case JSON_BAD:
-			if (!resync(k, k->scan.p))
-				return -1;
-			break;
-		default:
-			break;
-		}
 	}
 }
 
@@ -332,7 +353,7 @@ static int read_top(struct kineto *k, const char *path)
 				  top == TOP_CUT ? ", and ends in the middle" : "");
 	if (!k->index)
 		return trace_fail(k->err, 0, "'%s' is a trace without events", path);
-	if (!k->phased)
+	if (!k->phased && !k->memory_change.len)
 		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event", path);
 	if (scan_peek(&k->scan) >= 0)
 		kineto_count(k, COUNT_BROKEN, "there is more behind the end of the trace");

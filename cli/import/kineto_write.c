@@ -260,7 +260,7 @@ static int put_gpu(struct out *o)
 	const struct { unsigned kind; const struct buf *rows; } all[] = {
 		{ ROW_config, &k->config }, { ROW_device, &k->device }, { ROW_context, &k->context }, { ROW_stream, &k->stream },
 		{ ROW_kernel, &k->kernel }, { ROW_memcpy, &k->memcpy }, { ROW_memset, &k->memset }, { ROW_sync, &k->sync },
-		{ ROW_overhead, &k->overhead }, { ROW_gpu_range, &k->gpu_range },
+		{ ROW_overhead, &k->overhead }, { ROW_gpu_range, &k->gpu_range }, { ROW_memory_change, &k->memory_change },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -294,7 +294,7 @@ static bool any_oom(const struct kineto *k)
 {
 	const struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
 				    &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
-				    &k->attributes };
+				    &k->attributes, &k->memory_change };
 	bool oom = k->texts.oom;
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -34,3 +34,25 @@ it 'says what these reports do not take' '
 	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum nothing.gtrace a.json 2>err
 	says "one trace at a time" err
 '
+
+it 'reads memory timelines' '
+	printf "[[-1, 1, 512, 7], [-1, 1, 100, 0], [5, 2, 64, 4], [5, 3, -64, 4], [9, 4, -512, 7], [9, 1, 2]]" >t.raw.json
+	gprof-trace report -r memory_by_category --format csv t.raw.json >out 2>err
+	is "5,100,0,0,0,0,0,0,512" "$(sed -n 2p out)"
+	is "5,100,0,0,0,0,0,0,512" "$(sed -n 3p out)"
+	is "9,100,0,0,0,0,0,0,0" "$(sed -n 4p out)"
+	says "1 parts that are no JSON" err
+'
+
+# What is exported and imported again is what was recorded, but that a file holds microseconds with three decimals.
+it 'gives the same numbers for a trace and for its Kineto file' '
+	need "$GPROF_BUILD/test/programs/streams" "needs nvcc to build test/programs"
+	need "$GPROF_BUILD/sim/libcuda.so.1"
+	LD_LIBRARY_PATH=$GPROF_BUILD/sim gprof-run -q -o run -- "$GPROF_BUILD/test/programs/streams" 4 10 >said
+	gprof-trace export -o run.json run.gtrace
+	reports=temporal,idle,kernel_types,kernel_breakdown,launch_delay_sum,queue_length,hta_temporal_breakdown,hta_idle_time_breakdown
+	gprof-trace report -r $reports --format csv run.gtrace >own
+	gprof-trace report -r $reports --format csv run.json >file
+	[ "$(wc -l <own)" -gt 30 ] || fail "too little: $(cat own)"
+	same own file
+'

@@ -124,6 +124,7 @@ def main():
             compare(name, "hta_", [os.path.join(DATA, "hta", "traces", name)], found, equal, total, bad)
         objects(os.path.join(DATA, "hta", "golden", name, "critical_path.*.json*"),
                 [os.path.join(DATA, "hta", "traces", name)], equal, total, bad)
+    compare("memory-timeline", "hta_", [os.path.join(DATA, "hta", "memory-timeline")], goldens("memory-timeline"), equal, total, bad)
     for folder in sorted(glob.glob(os.path.join(DATA, "hta", "golden", "diff.*.vs.*"))):
         operands = [os.path.join(DATA, "hta", "traces", n) for n in os.path.basename(folder)[5:].split(".vs.")]
         compare(os.path.basename(folder), "hta_", operands, goldens(os.path.basename(folder)), equal, total, bad)

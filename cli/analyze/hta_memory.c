@@ -1,0 +1,45 @@
+/* Memory by what it is for, over time, of a memory timeline (hta/memory_analysis.py). */
+#include "cli/analyze/hta.h"
+#include "cli/model/model.h"
+
+#define CATEGORIES 8u           /* the last one takes what is of none */
+
+static const struct heading columns[] = {
+	{ "ts_ns", COLUMN_ID }, { "parameter", 0 }, { "optimizer_state", 0 }, { "input", 0 }, { "temporary", 0 },
+	{ "activation", 0 }, { "gradient", 0 }, { "autograd_detail", 0 }, { "unknown", 0 },
+};
+
+/* A row for each moment.  What was there before is shown at the first one. */
+static int by_category(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
+{
+	const int64_t *ts = MODEL_I64(m, memory_change, ts), *bytes = MODEL_I64(m, memory_change, bytes);
+	const uint32_t *category = MODEL_U32(m, memory_change, category);
+	size_t n = model_rows(m, ROW_memory_change);
+	int64_t now[CATEGORIES] = { 0 }, first = INT64_MAX;
+
+	(void)choice;
+	(void)how;
+	if (!ts || !bytes || !category)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (ts[i] >= 0 && ts[i] < first)
+			first = ts[i];
+	for (size_t i = 0; i < n; i++) {
+		int64_t *sum = &now[category[i] < CATEGORIES ? category[i] : CATEGORIES - 1];
+		struct cell cells[1 + CATEGORIES];
+
+		*sum = time_add(*sum, bytes[i]);
+		if (i + 1 < n && ts[i + 1] == ts[i])
+			continue;
+		cells[0] = NUMBER(ts[i] >= 0 ? ts[i] : first);
+		for (unsigned c = 0; c < CATEGORIES; c++)
+			cells[1 + c] = NUMBER(now[c]);
+		table_row(t, cells);
+	}
+	if (!n)
+		table_note(t, "this is no memory timeline, as torch.profiler's export_memory_timeline writes it to a .raw.json.gz");
+	return 0;
+}
+
+HTA_PAIR(memory_by_category, hta_memory_by_category, by_category, columns, NULL, "Memory by Category (bytes), over Time",
+	 "of a memory timeline of PyTorch, bytes by what they are for");
