@@ -278,15 +278,19 @@ __attribute__((noinline)) uint32_t stacks_capture(struct stream *s, const struct
 	return id;
 }
 
-void stacks_range(struct stream *s, uint64_t range)
+void stacks_note(struct stream *s, uint64_t range, uint32_t stack)
 {
 	struct range_stack_row *row;
-	uint32_t stack = stacks_capture(s, &(struct stack_want){ 0 });
 
 	if (!stack || !(row = stream_reserve(s, ROW_range_stack, sizeof *row)))
 		return;
 	*row = (struct range_stack_row){ .range = range, .stack = stack };
 	stream_publish(s, row);
+}
+
+void stacks_range(struct stream *s, uint64_t range)
+{
+	stacks_note(s, range, stacks_capture(s, &(struct stack_want){ 0 }));
 }
 
 /* ---- settings ---- */
@@ -307,7 +311,7 @@ static int64_t ticks_of(uint64_t ns)
 
 static bool wants_interpreter(const struct config *c)
 {
-	return ((c->cuda_backtrace || c->nvtx_backtrace[0]) && c->python_backtrace & PYTHON_CUDA) || (c->sample && c->python_backtrace) ||
+	return ((c->cuda_backtrace || c->nvtx_backtrace[0] || c->torch_stacks) && c->python_backtrace & PYTHON_CUDA) || (c->sample && c->python_backtrace) ||
 	       c->python_launch_site;
 }
 

@@ -44,4 +44,7 @@ extern int64_t stacks_slow[N_STACKS_CLASSES];
 /* A range with this id begins, whose name --nvtx-backtrace asks for. */
 void stacks_range(struct stream *s, uint64_t range);
 
+/* The range with this id began on this stack; 0: not known. */
+void stacks_note(struct stream *s, uint64_t range, uint32_t stack);
+
 #endif

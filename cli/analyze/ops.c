@@ -252,7 +252,7 @@ static void note(struct work *w)
 	else if (!w->torch->operators)
 		table_note(w->t, "operators were not recorded, only autograd nodes and user scopes: -t torch-ops does");
 	if (w->n && w->grouping == BY_STACK && !w->stacks)
-		table_note(w->t, "no range of PyTorch's has a stack");
+		table_note(w->t, "no range of PyTorch's has a stack: gprof-run --torch-stacks records them");
 	note_flops(w);
 }
 

@@ -37,6 +37,22 @@ it 'operators are observed on request, nested in user scopes, with overloads' "$
 	is 20 "$(grep -c scope=0 overloads)" "overloads"
 '
 
+it 'the call stacks that its ranges begin on are recorded on request' "$BEGIN"'
+	need nm
+	exits 7 gprof-run -q -o run --torch-stacks -- "$program" "$(torch new)" train 10 >out
+	is 90 "$(ranges)" "ranges"
+	is 90 "$(gprof-trace dump -k range_stack run.gtrace | wc -l)" "stacks of ranges"
+	gprof-trace report -r ops_by_stack run.gtrace >stacks
+	says "main (" stacks
+	never_says "has a stack" stacks
+	gprof-trace report -r ops_by_stack --format csv --group-by-stack 2 run.gtrace >stacks.csv
+	is 80 "$(awk -F, "NR > 1 { n += \$10 } END { print n }" stacks.csv)" "calls, without those that end on another thread"
+	exits 7 gprof-run -q -f -o run -t torch-ops -- "$program" "$(torch new)" train 10 >out
+	is 0 "$(gprof-trace dump -k range_stack run.gtrace | wc -l)" "stacks of ranges"
+	gprof-trace report -r ops_by_stack run.gtrace >stacks
+	says "gprof-run --torch-stacks records them" stacks
+'
+
 it 'the words of nsys choose what is nearest, and say so' "$BEGIN"'
 	exits 7 gprof-run -o run --pytorch=functions-trace,autograd-nvtx -- "$program" "$(torch new)" train 10 >out 2>err
 	says "recorded as by -t torch-ops" err

@@ -27,6 +27,9 @@ it 'has the modules of every operator that torch.profiler has, by name and numbe
 	gprof-trace report -r modules:class t.gtrace >table
 	says "Net > Sequential > Block > Linear" table
 	says "(outside of modules)" table
+	gprof-run -q -f -o t --torch-stacks -- "$judge" -W ignore "$network" >out 2>err || fail "$(cat err)"
+	gprof-trace report -r ops_by_stack --by python --group-by-stack 1 t.gtrace | grep -A 1 "aten::addmm" >table
+	says "Linear.forward (torch/nn/modules/linear.py:" table
 	gprof-run -q -f -o t -t torch-ops -- "$judge" -W ignore "$network" >out 2>err
 	gprof-trace report -r modules t.gtrace >table
 	says "no nn.Modules were recorded" table
