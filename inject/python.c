@@ -117,6 +117,7 @@ static inline __attribute__((always_inline)) uint64_t code_begin(const struct vi
 static inline __attribute__((always_inline)) uint32_t offset_of(const struct view *v, const struct py_layout *l, uint64_t code, bool guarded)
 {
 	int64_t offset;
+	uint64_t begin;
 
 	switch (l->instruction) {
 	case PY_LASTI_BYTES:
@@ -126,7 +127,8 @@ static inline __attribute__((always_inline)) uint32_t offset_of(const struct vie
 		offset = 2 * (int64_t)view32(v, l->frame_instruction);
 		break;
 	default:
-		offset = (int64_t)(view64(v, l->frame_instruction) - code_begin(v, l, code, guarded));
+		begin = code_begin(v, l, code, guarded);
+		offset = begin ? (int64_t)(view64(v, l->frame_instruction) - begin) : -1;
 	}
 	return offset >= 0 && offset < MAX_CODE_BYTES ? (uint32_t)offset : STACK_NO_OFFSET;
 }

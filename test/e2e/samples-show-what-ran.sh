@@ -52,9 +52,9 @@ it 'shows no frame that could not have been there, at any moment of a program th
 	[ -r /proc/self/timers ] || skip "the kernel does not list timers"
 	for python in $(pythons 8); do
 		gprof-run -q -f -s cpu --backtrace-depth=128 --resolve-symbols=false -o t -- "$python" -W ignore \
-			"$GPROF_TOP/test/programs/sampled.py" "$programs/libpester.so" 0.6 100 >out 2>&1 || fail "$python: $(cat out)"
+			"$GPROF_TOP/test/programs/sampled.py" "$programs/libpester.so" 1000 60 >out 2>&1 || fail "$python: $(cat out)"
 		gprof-trace export -f --format folded --metric cpu_samples -o folded t.gtrace
-		python3 "$GPROF_TOP/test/e2e/samples_check.py" folded 200 >said 2>&1 || fail "$python: $(cut -c 1-2000 said)"
+		python3 "$GPROF_TOP/test/e2e/samples_check.py" folded 400 >said 2>&1 || fail "$python: $(cut -c 1-2000 said)"
 	done
 '
 

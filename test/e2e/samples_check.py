@@ -16,7 +16,7 @@ for node in ast.walk(tree):
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         first = min([node.lineno] + [d.lineno for d in node.decorator_list])
         lines[node.name] = (first, max(n.lineno for n in ast.walk(node) if hasattr(n, "lineno")))
-for name in ("<module>", "<listcomp>", "<dictcomp>", "<genexpr>"):
+for name in ("<module>", "<lambda>", "<listcomp>", "<dictcomp>", "<genexpr>"):
     lines[name] = (1, 10 ** 6)
 
 FRAME = re.compile(r"(.*) \((.*):(-?\d+)\)$")

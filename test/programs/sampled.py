@@ -1,4 +1,4 @@
-"""A program whose call graph is written down, for samples at any moment: python3 sampled.py LIBPESTER SECONDS [US]; CALLS says who may call whom.
+"""A program whose call graph is written down, for samples at any moment: python3 sampled.py LIBPESTER SIGNALS [US]; CALLS says who may call whom.
 
 Who looks at its samples: test/e2e/samples_check.py.
 """
@@ -11,7 +11,7 @@ import time
 
 # Of each function its callers; "*": it may be called anywhere.
 CALLS = {
-    "<module>": [], "main": ["<module>"], "worker": ["*"], "short_lived": ["*"], "at_the_end": ["*"],
+    "<module>": [], "main": ["<module>"], "<lambda>": ["main", "worker"], "worker": ["*"], "short_lived": ["*"], "at_the_end": ["*"],
     "everything": ["main", "worker", "in_child"], "in_child": ["fork"], "fork": ["main"],
     "deep": ["deep", "everything", "short_lived", "in_child", "at_the_end"],
     "ping": ["pong", "everything"], "pong": ["ping"],
@@ -169,10 +169,10 @@ def short_lived():
     deep(20)
 
 
-def worker(end):
+def worker(on):
     things = [Thing(i) for i in range(20)]
     k = 0
-    while time.monotonic() < end:
+    while on():
         k += 1
         everything(k, things)
 
@@ -200,16 +200,17 @@ def at_the_end():
 
 def main():
     lib = ctypes.CDLL(sys.argv[1])
-    end = time.monotonic() + float(sys.argv[2])
+    lib.pester_sent.restype = ctypes.c_long
+    on = lambda: lib.pester_sent() < int(sys.argv[2])
     assert lib.pester_start(int(sys.argv[3]) if len(sys.argv) > 3 else 30) == 0, "nothing is sampled"
     gc.callbacks.append(on_gc)
     gc.set_threshold(50)
-    workers = [threading.Thread(target=worker, args=(end,)) for _ in range(2)]
+    workers = [threading.Thread(target=worker, args=(on,)) for _ in range(2)]
     for t in workers:
         t.start()
     things = [Thing(i) for i in range(20)]
     k = 0
-    while time.monotonic() < end:
+    while on():
         k += 1
         everything(k, things)
         if k % 40 == 0:

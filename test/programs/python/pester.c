@@ -18,7 +18,7 @@
 #define MOST   64
 
 EXPORT int pester_start(int us);
-EXPORT long pester_stop(void);
+EXPORT long pester_sent(void);
 
 struct target {
 	void *value;
@@ -27,7 +27,7 @@ struct target {
 
 static struct {
 	pthread_t thread;
-	int us, stop;
+	int us;
 	long sent;
 } pester;
 
@@ -91,7 +91,7 @@ static void *run(void *arg)
 	int64_t looked = 0;
 	int n = 0;
 
-	while (!__atomic_load_n(&pester.stop, __ATOMIC_RELAXED)) {
+	while (pester.us) {
 		int64_t wait = now() + rand_r(&seed) % (2000 * pester.us + 1);
 		siginfo_t info = { .si_signo = 33, .si_code = SI_TIMER };
 
@@ -106,7 +106,7 @@ static void *run(void *arg)
 			if (is_served(t->tid) && syscall(SYS_rt_tgsigqueueinfo, getpid(), t->tid, 33, &info) == 0)
 				__atomic_add_fetch(&pester.sent, 1, __ATOMIC_RELAXED);
 		}
-		while (now() < wait && !__atomic_load_n(&pester.stop, __ATOMIC_RELAXED))
+		while (now() < wait)
 			;
 	}
 	return arg;
@@ -118,16 +118,13 @@ int pester_start(int us)
 	struct target list[MOST];
 
 	pester.us = us;
-	pester.stop = 0;
 	if (find_targets(list, 0) <= 0)
 		return -1;
 	return pthread_create(&pester.thread, NULL, run, NULL);
 }
 
 /* How many were sent. */
-long pester_stop(void)
+long pester_sent(void)
 {
-	__atomic_store_n(&pester.stop, 1, __ATOMIC_RELAXED);
-	pthread_join(pester.thread, NULL);
-	return pester.sent;
+	return __atomic_load_n(&pester.sent, __ATOMIC_RELAXED);
 }
