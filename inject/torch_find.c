@@ -14,6 +14,7 @@
 
 static bool wanted;                     /* it is looked for; once it is found, for a second one */
 static bool taken;                      /* by whoever was first to find it */
+static unsigned long long adds_seen;    /* since it was taken */
 static char first[256];                 /* path of that, cut */
 
 static const char *base_name(const char *path)
@@ -35,6 +36,7 @@ static bool is_torch_cpu(const char *path)
 struct seen {
 	const char *path;               /* of the first libtorch_cpu */
 	unsigned n;
+	unsigned long long adds;        /* objects that were ever loaded */
 	uintptr_t address;              /* in one that ... */
 	bool needs;                     /* ... needs a libtorch */
 };
@@ -77,6 +79,10 @@ static int see(struct dl_phdr_info *o, size_t size, void *arg)
 	struct seen *seen = arg;
 
 	(void)size;
+	seen->adds = o->dlpi_adds;
+	/* Nothing new: a second one is not there. */
+	if (taken && seen->adds == adds_seen)
+		return 1;
 	if (is_torch_cpu(o->dlpi_name)) {
 		seen->n++;
 		if (!seen->path)
@@ -164,6 +170,8 @@ static void look_at(const void *dso)
 	int saved = errno;
 
 	dl_iterate_phdr(see, &seen);
+	if (taken)
+		adds_seen = seen.adds;
 	if (seen.path && (!dso || seen.needs) && !__atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL)) {
 		strncpy(first, seen.path, sizeof first - 1);
 		try_and_observe(first);
