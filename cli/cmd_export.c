@@ -37,7 +37,7 @@ static const struct opt opts[] = {
 	{ 'o', "output", "FILE", opt_text, &output,
 	  "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
 	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },
-	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA; ids are renumbered",
+	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA or trained with PyTorch; ids are renumbered",
 	  NULL, 0 },
 	{ 'p', "process", "N", opt_u64, &only, "only process number N, as 'report -r processes' shows them", NULL, 0 },
 	PICK_OPTIONS(pick),
@@ -68,11 +68,11 @@ static bool has_host_rows(struct model *m, uint32_t p)
 	       model_process_rows(m, ROW_sample, p);
 }
 
-/* The nearest process above (or itself) that used CUDA; 0: none. */
-static uint32_t cuda_ancestor(const struct plan *plan, uint32_t p)
+/* The nearest process above (or itself) that a file is made for; 0: none. */
+static uint32_t leading_ancestor(const struct plan *plan, uint32_t p)
 {
 	for (uint32_t hops = 0; p && hops < plan->n_processes; hops++) {
-		if (export_has_cuda(plan->m, p))
+		if (export_leads(plan->m, p))
 			return p;
 		p = model_process_at(plan->m, plan->processes[p].parent);
 	}
@@ -91,16 +91,16 @@ static struct file *add_file(struct plan *plan, uint32_t main)
 	return f->takes ? f : NULL;
 }
 
-/* One file for each process that used CUDA, with its children that did not; what is left goes into one more. */
+/* One file for each process that leads one, with its children that do not; what is left goes into one more. */
 static int split(struct plan *plan)
 {
 	struct file *rest = NULL;
 
 	for (uint32_t p = 1; p < plan->n_processes; p++)
-		if (export_has_cuda(plan->m, p) && !add_file(plan, p))
+		if (export_leads(plan->m, p) && !add_file(plan, p))
 			return -1;
 	for (uint32_t p = 1; p < plan->n_processes; p++) {
-		uint32_t main = cuda_ancestor(plan, p);
+		uint32_t main = leading_ancestor(plan, p);
 
 		for (size_t i = 0; i < plan->n_files; i++)
 			if (main && plan->files[i].main == main)
@@ -117,7 +117,7 @@ static int split(struct plan *plan)
 /* one_file: a format that sums has all processes in one file. */
 static int plan_files(struct plan *plan, bool one_file)
 {
-	uint32_t cuda = 0;
+	uint32_t leading = 0;
 	struct file *f;
 
 	plan->processes = model_processes(plan->m, &plan->n_processes);
@@ -134,15 +134,15 @@ static int plan_files(struct plan *plan, bool one_file)
 			    model_path(plan->m), (unsigned long long)only);
 	}
 	for (uint32_t p = 1; p < plan->n_processes; p++)
-		cuda += export_has_cuda(plan->m, p);
-	if (cuda > 1 && !merged && !one_file)
+		leading += export_leads(plan->m, p);
+	if (leading > 1 && !merged && !one_file)
 		return split(plan) < 0 ? fail("out of memory") : 0;
 	f = add_file(plan, 0);
 	if (!f)
 		return fail("out of memory");
 	free(f->takes);
 	f->takes = NULL;
-	merged = cuda > 1;
+	merged = leading > 1;
 	return 0;
 }
 
@@ -356,7 +356,7 @@ static int export_all(struct plan *plan, const struct exporter *e)
 
 	if (output && strcmp(output, "-") == 0) {
 		if (plan->n_files > 1)
-			return fail("%zu processes used CUDA, and standard output is one file; --merged or --process N "
+			return fail("%zu processes used CUDA or trained, and standard output is one file; --merged or --process N "
 				    "makes it one",
 				    plan->n_files);
 		snprintf(plan->files[0].path, sizeof plan->files[0].path, "%s", model_path(plan->m));
@@ -413,8 +413,8 @@ const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
 	.help = "Write the trace as JSON for Perfetto and HTA, or as flame graphs",
-	.more = "When several processes used CUDA, each gets a file of its own: NAME.rankN.json,\n"
-		"or NAME.PID.json.  For a compressed file:\n"
+	.more = "When several processes used CUDA or trained with PyTorch, each gets a file of its own:\n"
+		"NAME.rankN.json, or NAME.PID.json.  For a compressed file:\n"
 		"gprof-trace export -o - TRACE | gzip >NAME.json.gz",
 	.opts = opts,
 	.run = run,

@@ -60,9 +60,7 @@ static struct cell kind_cell(struct listing *l, const struct step *step)
 
 	if (name != STRING_NONE)
 		return TEXT(model_string(l->m, name));
-	if (l->s->source == STEPS_TORCH)
-		return TEXT(l->phases[step->process].inference ? "inference" : "train");
-	return UNKNOWN;
+	return TEXT(l->phases[step->process].inference ? "inference" : "train");
 }
 
 static void put(struct listing *l, const struct step *step, const struct phase_times *t)

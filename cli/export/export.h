@@ -118,8 +118,8 @@ extern const struct exporter export_kineto, export_folded, export_pprof;
 int export_walk(struct export *x);
 void export_release(struct export *x);
 
-/* Whether a process has GPU rows or calls: what a Kineto file is made for. */
-bool export_has_cuda(struct model *m, uint32_t process);
+/* Whether a Kineto file is made for a process: it has CUDA calls or GPU rows, or takes steps with PyTorch. */
+bool export_leads(struct model *m, uint32_t process);
 
 /* ---- tracks.c ---- */
 

@@ -14,14 +14,14 @@ static bool takes(const struct export *x, uint32_t process)
 	return !x->takes || x->takes[process];
 }
 
-/* The first process of the file that used CUDA, else the first of all: whose rank and versions the file has. */
+/* The first process of the file that leads one, else the first of all: whose rank and versions the file has. */
 static uint32_t main_process(struct export *x)
 {
 	uint32_t n, first = 0;
 
 	model_processes(x->m, &n);
 	for (uint32_t p = n; p-- > 1;)
-		if (takes(x, p) && (export_has_cuda(x->m, p) || !first || !export_has_cuda(x->m, first)))
+		if (takes(x, p) && (export_leads(x->m, p) || !first || !export_leads(x->m, first)))
 			first = p;
 	return first;
 }

@@ -6,6 +6,7 @@
 #include "cli/model/libraries.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/torch.h"
 
 #include <stdlib.h>
 
@@ -561,8 +562,13 @@ void export_release(struct export *x)
 	map_release(&x->taken);
 }
 
-bool export_has_cuda(struct model *m, uint32_t process)
+bool export_leads(struct model *m, uint32_t process)
 {
-	return model_process_rows(m, ROW_api, process) || model_process_rows(m, ROW_kernel, process) ||
-	       model_process_rows(m, ROW_memcpy, process) || model_process_rows(m, ROW_memset, process);
+	const struct phases *phases;
+
+	if (model_process_rows(m, ROW_api, process) || model_process_rows(m, ROW_kernel, process) ||
+	    model_process_rows(m, ROW_memcpy, process) || model_process_rows(m, ROW_memset, process))
+		return true;
+	phases = model_has_torch(m) ? model_phases(m) : NULL;
+	return phases && phases[process].n_steps;
 }

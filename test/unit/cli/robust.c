@@ -19,6 +19,18 @@ static uint64_t dice(void)
 	return state;
 }
 
+/* Ranges of PyTorch's that cross, lie in each other in circles, and mean everything that phases know. */
+static void put_torch(struct making *k, uint32_t process)
+{
+	static const char *const names[] = {
+		"PyTorch", "enumerate(DataLoader)#x", "Optimizer.step#x", "aten::convolution", "gloo:all_reduce",
+	};
+
+	for (uint32_t id = 0; id < 5; id++)
+		make_string(k, process, id + 1, names[id]);
+	ROWS(k, process, domain, { 1, 1 }, { 2, 1 }, { 3, 1 });
+}
+
 /* Small numbers meet (ids that exist, levels, kinds), large ones overflow. */
 static uint64_t number(void)
 {
@@ -137,6 +149,8 @@ TEST(numbers_without_meaning_break_no_report_and_no_export)
 				if (round % 3 == 0 ||
 				    records[i].id != ROW_clock) /* without clock rows times come as they are */
 					put_kind(&k, &records[i], process);
+		for (uint32_t process = 1; round % 2 && process < 3; process++)
+			put_torch(&k, process);
 		make_end(&k);
 		m = model_open(k.path, NULL);
 		if (CHECK(m != NULL)) {
