@@ -119,7 +119,8 @@ static int finish(struct name_sums *s, size_t most)
 {
 	if (s->oom)
 		return -1;
-	qsort(s->list, s->n, sizeof *s->list, by_sum);
+	if (s->n)
+		qsort(s->list, s->n, sizeof *s->list, by_sum);
 	return fold(s, most);
 }
 
