@@ -70,7 +70,7 @@ static int64_t covered(const struct phase_span *list, size_t n, int64_t from, in
 	int64_t sum = 0;
 
 	for (size_t i = first_after(list, n, from); i < n && list[i].start < to; i++)
-		sum += sooner(list[i].end, to) - later(list[i].start, from);
+		sum = time_add(sum, time_sub(sooner(list[i].end, to), later(list[i].start, from)));
 	return sum;
 }
 
@@ -88,7 +88,7 @@ static int64_t covered_by_gpu(const struct spans *s, int64_t from, int64_t to)
 			high = mid;
 	}
 	for (; low < s->n && s->list[low].time < to; low++)
-		sum += sooner(s->list[low].end, to) - later(s->list[low].time, from);
+		sum = time_add(sum, time_sub(sooner(s->list[low].end, to), later(s->list[low].time, from)));
 	return sum;
 }
 
@@ -100,11 +100,11 @@ static void add_span(struct making *k, const struct step *step, struct phase_tim
 
 	if (from >= to)
 		return;
-	t->host[phase] += to - from;
+	t->host[phase] = time_add(t->host[phase], time_sub(to, from));
 	if (t->gpu)
-		t->idle[phase] += to - from - covered_by_gpu(&k->busy[step->process], from, to);
+		t->idle[phase] = time_add(t->idle[phase], time_sub(time_sub(to, from), covered_by_gpu(&k->busy[step->process], from, to)));
 	if (phase == PHASE_BACKWARD)
-		t->exposed -= covered(p->comm, p->n_comm, from, sooner(to, computed));
+		t->exposed = time_sub(t->exposed, covered(p->comm, p->n_comm, from, sooner(to, computed)));
 }
 
 static void add_step(struct making *k, const struct step *step, struct phase_times *t)

@@ -5,6 +5,7 @@
 #include "cli/analyze/steps_how.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "cli/model/sort.h"
 #include "cli/model/torch.h"
 
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static struct scale scale_of(int64_t ns)
 
 static const char *scaled(char text[32], const struct scale *s, int64_t ns)
 {
-	*digits_fixed(text, (ns + s->unit / 2) / s->unit, s->decimals) = '\0';
+	*digits_fixed(text, time_add(ns, s->unit / 2) / s->unit, s->decimals) = '\0';
 	return text;
 }
 
@@ -122,13 +123,13 @@ struct sum {
 static void add(struct sum *sum, const struct phase_times *t)
 {
 	sum->n++;
-	sum->t.wall += t->wall;
-	sum->t.comm += t->comm;
-	sum->t.exposed += t->exposed;
+	sum->t.wall = time_add(sum->t.wall, t->wall);
+	sum->t.comm = time_add(sum->t.comm, t->comm);
+	sum->t.exposed = time_add(sum->t.exposed, t->exposed);
 	sum->t.gpu |= t->gpu;
 	for (enum phase i = 0; i < PHASES; i++) {
-		sum->t.host[i] += t->host[i];
-		sum->t.idle[i] += t->idle[i];
+		sum->t.host[i] = time_add(sum->t.host[i], t->host[i]);
+		sum->t.idle[i] = time_add(sum->t.idle[i], t->idle[i]);
 	}
 }
 
@@ -165,15 +166,15 @@ static void put_idle(const struct sum *sum, char *text, size_t size)
 	int64_t idle = 0;
 
 	for (enum phase i = 0; i < PHASES; i++) {
-		idle += sum->t.idle[i];
+		idle = time_add(idle, sum->t.idle[i]);
 		if (sum->t.idle[i] > sum->t.idle[most])
 			most = i;
 	}
 	if (!sum->t.gpu || sum->t.wall <= 0)
 		snprintf(text, size, "; what the GPU did was not recorded");
 	else if (idle)
-		snprintf(text, size, "; GPU idle %lld %%, mostly in %s", (long long)((idle * 100 + sum->t.wall / 2) / sum->t.wall),
-			 words[most]);
+		snprintf(text, size, "; GPU idle %lld %%, mostly in %s",
+			 (long long)(((__int128)idle * 100 + sum->t.wall / 2) / sum->t.wall), words[most]);
 	else
 		snprintf(text, size, "; GPU never idle");
 }
