@@ -457,7 +457,7 @@ static void put_next(struct page *p)
 		kernels ? "cuda_gpu_kern_sum" : model_has_torch(p->m) ? "phases" : ranges ? "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
 	if (model_rows(p->m, ROW_stack) && (kernels || ranges || !samples))
 		out_format(p->out, "%*sgprof-trace report -r %s %s    %s\n", LABEL, "",
-			samples ? "lines,cpu_sum" : "launch_sites,stacks", path, samples ? "by line and function" : "who called");
+			samples ? "lines,cpu_sum" : model_rows(p->m, ROW_api) ? "launch_sites,stacks" : "range_sites,stacks", path, samples ? "by line and function" : "who called");
 	out_format(p->out, "%*sgprof-trace report list    lists reports; report --help says more\n", LABEL, "");
 	if (!kernels && !ranges && !model_rows(p->m, ROW_api))
 		return;
