@@ -78,4 +78,4 @@ clean:
 	rm -rf $(B)
 
 .PHONY: all unit setup check demo bench install clean
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name '*.d' -type f 2>/dev/null)

@@ -50,7 +50,7 @@ static void release(struct kineto *k)
 	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
 			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
 			      &k->attributes, &k->memory_change };
-	struct map *maps[] = { &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains };
+	struct map *maps[] = { &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains, &k->pairs };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buf_free(all[i]);
@@ -64,6 +64,7 @@ static void release(struct kineto *k)
 		buf_free(&h->api);
 		buf_free(&h->alloc);
 		buf_free(&h->step);
+		buf_free(&h->mark);
 	}
 	free(k->hosts);
 	free(k->threads);

@@ -12,7 +12,8 @@
 /* What an event is, by its category. */
 enum event_class {
 	CLASS_UNKNOWN,                  /* not looked up yet */
-	CLASS_OP, CLASS_ANNOTATION, CLASS_PYTHON, CLASS_RUNTIME, CLASS_DRIVER, CLASS_OTHER_HOST,
+	CLASS_OP, CLASS_ANNOTATION, CLASS_PYTHON, CLASS_NVTX, CLASS_OTHER_HOST,
+	CLASS_RUNTIME, CLASS_DRIVER,
 	CLASS_KERNEL, CLASS_MEMCPY, CLASS_MEMSET, CLASS_SYNC, CLASS_OVERHEAD, CLASS_GPU_RANGE,
 	CLASS_SPAN,                     /* the time that the profiler was on */
 };
@@ -48,7 +49,7 @@ struct event {
 	int64_t ts, dur;                /* ns, as in the file; dur: 0 where below 0 */
 	int64_t negative_dur;
 	uint32_t name, category;        /* texts */
-	struct json_value pid, tid;
+	struct json_value pid, tid, id;
 	uint64_t has;                   /* bits 1 << enum arg_place */
 	uint64_t is_whole;              /* of them, those that are whole numbers: they are in whole[], too */
 	struct json_value args[N_ARG_PLACES];
@@ -62,13 +63,14 @@ struct host {
 	int64_t pid;
 	uint32_t name;                  /* text */
 	uint32_t threads;               /* ordinals given out */
-	struct buf range, op, api, alloc, step;
+	struct buf range, op, api, alloc, step, mark;
 	uint64_t gpu_rows;              /* made by its calls */
 };
 
 struct host_thread {
 	uint32_t host, tid, ordinal;
 	uint32_t name;                  /* text */
+	uint32_t open;                  /* range row + 1 of the last B without its E; 0: none */
 	int64_t first;
 };
 
@@ -98,6 +100,7 @@ struct kineto {
 	struct buf memory_change;       /* of a memory timeline */
 	struct buf config, device, context, stream, domain;
 	struct map configs, contexts, streams, domains;
+	struct map pairs;               /* kineto_pairs.c */
 	uint32_t python_domain;         /* 0: none yet */
 
 	uint64_t index;                 /* of the next event */
@@ -147,6 +150,12 @@ void event_names(struct kineto *k, const struct event *e);
 int64_t kineto_number(struct kineto *k, const struct json_value *v);
 /* Position of the thread; NO_HOST: out of memory. */
 uint32_t kineto_thread(struct kineto *k, const struct event *e);
+
+/* kineto_pairs.c: what is told in two events, and marks.  0, or -1: out of memory. */
+int pair_begin(struct kineto *k, const struct event *e, uint32_t thread);
+int pair_end(struct kineto *k, const struct event *e);
+void pairs_finish(struct kineto *k);
+int event_mark(struct kineto *k, const struct event *e);
 
 /* kineto_defs.c: ids for launch configurations, and rows for what GPU rows name. */
 uint32_t kineto_config_id(struct kineto *k, const struct event *e);

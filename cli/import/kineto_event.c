@@ -105,6 +105,8 @@ static int member(struct kineto *k, struct event *e, const struct json_value *ke
 		e->pid = v;
 	else if (KEY_IS(key, "tid"))
 		e->tid = v;
+	else if (KEY_IS(key, "id"))
+		e->id = v;
 	else if (v.type != JSON_TEXT)
 		return 1;
 	else if (KEY_IS(key, "ph"))
@@ -128,7 +130,7 @@ int event_read(struct kineto *k, struct event *e)
 	e->has_ts = e->has_dur = e->negative = e->fraction = e->bad_time = false;
 	e->ts = e->dur = 0;
 	e->name = e->category = 0;
-	e->pid.type = e->tid.type = JSON_NULL;
+	e->pid.type = e->tid.type = e->id.type = JSON_NULL;
 	e->has = e->is_whole = 0;
 	e->n_others = 0;
 	while ((type = fast_key(&k->scan, &key)) == JSON_TEXT) {

@@ -13,7 +13,7 @@
  */
 #define SLACK_NS 1000
 
-enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC };
+enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK };         /* from ITEM_ALLOC on without a length */
 
 struct item {
 	int64_t start, end;
@@ -40,8 +40,8 @@ static inline bool before(const struct item *a, const struct item *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start;
-	if (a->type != b->type && (a->type == ITEM_ALLOC || b->type == ITEM_ALLOC))
-		return b->type == ITEM_ALLOC;
+	if ((a->type >= ITEM_ALLOC) != (b->type >= ITEM_ALLOC))
+		return b->type >= ITEM_ALLOC;
 	if (a->end != b->end)
 		return a->end > b->end;
 	return a->type != b->type ? a->type < b->type : a->row < b->row;
@@ -158,6 +158,8 @@ static bool thread(struct nesting *x, const struct item *items, size_t n, uint32
 			((struct api_row *)x->h->api.data)[i->row].range = inside ? inside->id : 0;
 		else if (i->type == ITEM_ALLOC)
 			((struct alloc_row *)x->h->alloc.data)[i->row].range = inside ? inside->id : 0;
+		else if (i->type == ITEM_MARK)
+			((struct mark_row *)x->h->mark.data)[i->row].range = inside ? inside->id : 0;
 		else if (!range(x, i, (uint64_t)ordinal << 40 | ++sequence, inside))
 			return false;
 	}
@@ -241,7 +243,7 @@ static int bound_steps(struct host *h)
 static int nest_host(struct kineto *k, struct host *h)
 {
 	size_t n = h->range.len / sizeof(struct range_row) + h->api.len / sizeof(struct api_row) +
-		   h->alloc.len / sizeof(struct alloc_row);
+		   h->alloc.len / sizeof(struct alloc_row) + h->mark.len / sizeof(struct mark_row);
 	struct item *items = malloc((n + 1) * sizeof *items), *spare = malloc((n + 1) * sizeof *items);
 	size_t *first = calloc(k->n_threads + 2, sizeof *first), at = 0;
 	struct nesting x = { .k = k, .h = h };
@@ -254,11 +256,13 @@ static int nest_host(struct kineto *k, struct host *h)
 	COUNT(range, range);
 	COUNT(api, api);
 	COUNT(alloc, alloc);
+	COUNT(mark, mark);
 	for (size_t t = 0; t < k->n_threads; t++)
 		first[t + 1] += first[t];
 	DEAL(range, range, r[i].duration);
 	DEAL(api, api, r[i].duration);
 	DEAL(alloc, alloc, 0);
+	DEAL(mark, mark, 0);
 	/* Dealt out, first[t] is where the thread's rows end. */
 	for (size_t t = 0; t < k->n_threads; at = first[t++])
 		if (!thread(&x, sort(items + at, spare + at, first[t] - at), first[t] - at, k->threads[t].ordinal))
@@ -277,6 +281,7 @@ out:
 
 int kineto_nest(struct kineto *k)
 {
+	pairs_finish(k);
 	for (size_t i = 0; i < k->n_hosts; i++)
 		if (nest_host(k, &k->hosts[i]) < 0)
 			return trace_fail(k->err, 0, "out of memory");

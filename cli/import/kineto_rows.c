@@ -13,6 +13,7 @@ static const uint64_t placed[] = {
 	[CLASS_OP] = BIT(ARG_EXTERNAL) | BIT(ARG_DIMS) | BIT(ARG_TYPES) | BIT(ARG_SEQUENCE) | BIT(ARG_FWD_THREAD),
 	[CLASS_ANNOTATION] = BIT(ARG_EXTERNAL),
 	[CLASS_PYTHON] = BIT(ARG_EXTERNAL),
+	[CLASS_NVTX] = BIT(ARG_EXTERNAL),
 	[CLASS_OTHER_HOST] = BIT(ARG_EXTERNAL),
 	[CLASS_RUNTIME] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_CBID),
 	[CLASS_DRIVER] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_CBID),
@@ -39,6 +40,7 @@ static const struct { const char *category; uint8_t class; } categories[] = {
 	{ "overhead", CLASS_OVERHEAD },
 	{ "gpu_user_annotation", CLASS_GPU_RANGE }, { "cuda_profiler_range", CLASS_GPU_RANGE },
 	{ "cuda_event", CLASS_GPU_RANGE },
+	{ "nvtx", CLASS_NVTX }, { "nvtx_start_end", CLASS_NVTX }, { "cuda_library", CLASS_NVTX },
 	{ "Trace", CLASS_SPAN },
 };
 
@@ -309,7 +311,7 @@ static void host_range(struct kineto *k, const struct event *e, enum event_class
 			     e->category ? kineto_text(k, e->category) : "uncategorized";
 	struct range_row row = {
 		.start = e->ts, .duration = e->dur, .thread = thread, .end_thread = thread, .name = e->name,
-		.domain = kineto_domain(k, domain), .step = -1,
+		.domain = class == CLASS_NVTX ? 0 : kineto_domain(k, domain), .step = -1,
 	};
 	size_t n = h->range.len / sizeof row;
 
@@ -390,6 +392,10 @@ static int slice(struct kineto *k, const struct event *e)
 	}
 	if (class == CLASS_OTHER_HOST)
 		kineto_count(k, COUNT_CATEGORY, "%.60s", e->category ? kineto_text(k, e->category) : "an event without one");
+	if (e->phase != 'X' && class > CLASS_OTHER_HOST) {
+		kineto_count(k, COUNT_PHASE, "ph %c of category %.60s", e->phase, kineto_text(k, e->category));
+		return 0;
+	}
 	if (class < CLASS_KERNEL) {
 		thread = kineto_thread(k, e);
 		if (thread == NO_HOST)
@@ -406,7 +412,7 @@ static int slice(struct kineto *k, const struct event *e)
 	}
 	put_imported(k, e, class, class < sizeof kinds && kinds[class] ? kinds[class] : ROW_range,
 		     thread == NO_HOST ? NO_HOST : k->threads[thread].host);
-	return 0;
+	return e->phase == 'X' ? 0 : pair_begin(k, e, thread);
 }
 
 static void note_times(struct kineto *k, const struct event *e)
@@ -419,21 +425,25 @@ static void note_times(struct kineto *k, const struct event *e)
 	k->last = end > k->last ? end : k->last;
 }
 
+/* Where recording began and ended; Kineto says it of the whole trace. */
+static bool is_border(const char *name)
+{
+	return strncmp(name, "Iteration Start: ", 17) == 0 || strcmp(name, "Record Window End") == 0;
+}
+
 int event_rows(struct kineto *k, struct event *e)
 {
-	bool memory = e->phase == 'i' && e->name && strcmp(kineto_text(k, e->name), "[memory]") == 0;
-
 	k->fraction |= e->fraction || !e->has_ts;
 	k->phased |= e->phase != 0;
-	if (e->phase == 'M') {
+	switch (e->phase) {
+	case 'M':
 		event_names(k, e);
 		return 0;
-	}
-	if (e->phase == 's' || e->phase == 'f' || e->phase == 't')
-		return 0;       /* flows: correlation ids and sequence numbers say the same */
-	if (e->phase == 'i' && !memory)
-		return 0;       /* where recording began and ended */
-	if (e->phase != 'X' && !memory) {
+	case 's': case 't': case 'f':   /* arrows: correlation ids and sequence numbers say the same */
+		return 0;
+	case 'X': case 'B': case 'E': case 'b': case 'e': case 'i': case 'I': case 'n':
+		break;
+	default:
 		kineto_count(k, COUNT_PHASE, e->phase > ' ' ? "ph %c" : "an event without ph", e->phase);
 		return 0;
 	}
@@ -441,8 +451,20 @@ int event_rows(struct kineto *k, struct event *e)
 		kineto_count(k, COUNT_TIME, "event %llu", (unsigned long long)e->index);
 		return 0;
 	}
+	if (e->phase == 'E' || e->phase == 'e')
+		return pair_end(k, e);
+	if (e->phase != 'X') {
+		e->dur = 0;
+		e->has_dur = e->negative = false;
+	}
 	if (e->negative)
 		kineto_count(k, COUNT_NEGATIVE, "event %llu", (unsigned long long)e->index);
+	if (e->phase == 'X' || e->phase == 'B' || e->phase == 'b') {
+		note_times(k, e);
+		return slice(k, e);
+	}
+	if (e->name && is_border(kineto_text(k, e->name)))
+		return 0;
 	note_times(k, e);
-	return memory ? host_alloc(k, e) : slice(k, e);
+	return e->name && strcmp(kineto_text(k, e->name), "[memory]") == 0 ? host_alloc(k, e) : event_mark(k, e);
 }

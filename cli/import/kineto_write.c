@@ -193,7 +193,9 @@ static void settle(struct kineto *k)
 	for (size_t n = 0; n < k->n_hosts; n++) {
 		struct host *h = &k->hosts[n];
 
-		SETTLE(&h->range, range, (r[i].thread = k->threads[r[i].thread].ordinal, r[i].end_thread = r[i].thread));
+		SETTLE(&h->range, range, (r[i].thread = k->threads[r[i].thread].ordinal,
+					  r[i].end_thread = k->threads[r[i].end_thread].ordinal));
+		SETTLE(&h->mark, mark, r[i].thread = k->threads[r[i].thread].ordinal);
 		SETTLE(&h->api, api, r[i].thread = k->threads[r[i].thread].ordinal);
 		SETTLE(&h->alloc, alloc, r[i].thread = k->threads[r[i].thread].ordinal);
 		SETTLE(&h->step, step, r[i].thread = k->threads[r[i].thread].ordinal);
@@ -278,6 +280,7 @@ static int put_host(struct out *o, uint32_t at, bool main, bool several)
 	if (put_process(o, gpu) < 0 || put_facts(o, main) < 0 || put_strings(o) < 0 || put_threads(o) < 0 ||
 	    put_rows(o, ROW_domain, &k->domain) < 0 || put_rows(o, ROW_range, &h->range) < 0 ||
 	    put_rows(o, ROW_op, &h->op) < 0 || put_rows(o, ROW_api, &h->api) < 0 || put_rows(o, ROW_alloc, &h->alloc) < 0 ||
+	    put_rows(o, ROW_mark, &h->mark) < 0 ||
 	    put_rows(o, ROW_step, &h->step) < 0)
 		return -1;
 	if (main && (put_gpu(o) < 0 || put_health(o) < 0))
@@ -287,7 +290,7 @@ static int put_host(struct out *o, uint32_t at, bool main, bool several)
 
 static bool has_rows(const struct host *h)
 {
-	return h->range.len || h->api.len || h->alloc.len;
+	return h->range.len || h->api.len || h->alloc.len || h->mark.len;
 }
 
 static bool any_oom(const struct kineto *k)
@@ -302,7 +305,7 @@ static bool any_oom(const struct kineto *k)
 	for (size_t i = 0; i < k->n_hosts; i++) {
 		const struct host *h = &k->hosts[i];
 
-		oom |= h->range.oom || h->op.oom || h->api.oom || h->alloc.oom || h->step.oom;
+		oom |= h->range.oom || h->op.oom || h->api.oom || h->alloc.oom || h->step.oom || h->mark.oom;
 	}
 	return oom;
 }

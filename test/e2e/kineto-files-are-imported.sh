@@ -131,6 +131,20 @@ it 'what is wrong in a trace is counted, and the rest is used' "$TOOLS"'
 	grep -Fq "name=\"a \\\"b\\\" c\"" out || fail "$(cat out)"
 '
 
+it 'ranges in two events, and marks, are where they belong' "$TOOLS"'
+	at() { printf "{\"ph\": \"%s\", \"cat\": \"nvtx\", \"name\": \"%s\", \"id\": \"0x5\", \"pid\": 5, \"tid\": %s, \"ts\": %s}" "$@"; }
+	events "$(at B outer 6 10), $(at B inner 6 12.5), $(at i here 6 13), $(at b both 6 12), $(at E "" 6 15), $(at E "" 6 20), $(at e both 7 30),
+		$(at B open 6 25)" >pairs.json
+	gprof-trace dump --kind range,mark pairs.json >out
+	like() { grep -q "$1" out || fail "no line like $1:\n$(cat out)"; }
+	like "duration=10000 .*name=.outer. .*level=0 flags=0x0"
+	like "duration=2500 .*name=.inner. .*level=1 flags=0x0"
+	like "duration=18000 .*thread=1 end_thread=2 .*name=.both. .*flags=0x1"
+	like "duration=5000 .*name=.open. .*flags=0x2"
+	inner=$(sed -n "s/.* id=\([0-9]*\) .*inner.*/\1/p" out)
+	like "mark .*range=$inner .*name=.here."
+'
+
 it 'a base that comes last, or none, gives the same times' "$TOOLS"'
 	printf "{\"baseTimeNanoseconds\": 1700000000000000000, \"traceEvents\": [%s]}" "$(kernel 10.001 5.5)" >first.json
 	printf "{\"traceEvents\": [%s], \"baseTimeNanoseconds\": 1700000000000000000}" "$(kernel 10.001 5.5)" >last.json
