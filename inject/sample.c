@@ -81,11 +81,12 @@ void sample_thread_begins(struct stream *s)
 {
 	struct sampler *t = sampler_self;
 
-	if (!period || s->tool || (t && t->armed == guest->epoch))
+	if (!period || s->tool || (t && t->tried == guest->epoch))
 		return;
 	if (!t && !(t = sampler_new()))
 		return;
 	sampler_self = t;
+	t->tried = guest->epoch;
 	if (arm(t) == 0)
 		return;
 	health_note(HEALTH_sample_failed, "timer_create: %m");
@@ -240,7 +241,7 @@ void sample_forked(void)
 	if (!period)
 		return;
 	if (sampler_self) {             /* the parent's timer is not ours */
-		sampler_self->armed = 0;
+		sampler_self->armed = sampler_self->tried = 0;
 		sampler_self->timer = -1;
 	}
 	period = 0;

@@ -42,7 +42,7 @@ struct sampler {
 	int timer;                      /* the kernel's number */
 	uint32_t armed;                 /* the epoch of the process that its timer is of; 0: it has none */
 	uint32_t owed;                  /* samples that fell into our own code, not written yet */
-	uint32_t reserved;
+	uint32_t tried;                 /* the epoch in which it was to get one */
 	void *start;                    /* the function that the thread is to run, and its argument */
 	void *arg;
 };

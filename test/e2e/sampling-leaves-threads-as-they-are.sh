@@ -223,3 +223,92 @@ it 'says when the kernel gives less than was asked for' "$common"'
 	says sample_rate health
 	says "instead of 8000" health
 '
+
+it 'jumps, changes stacks, loads, unloads and forks under a sample every sixty microseconds' "$common"'
+	pester=$GPROF_BUILD/test/programs/libpester.so
+	need "$pester" "test programs are not built (make host-programs)"
+	[ -r /proc/self/timers ] || skip "the kernel does not list timers"
+	cat >jumps.c <<-C
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <setjmp.h>
+		#include <signal.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/wait.h>
+		#include <ucontext.h>
+		#include <unistd.h>
+		static ucontext_t here[2], there[2];
+		static __thread int me;
+		static volatile int sink, done;
+		static void burn(int n) { for (volatile int i = 0; i < n; i++) sink += i; }
+		static int deep(int n) { char b[64]; memset(b, n, sizeof b); if (n) return deep(n - 1) + b[3]; burn(300); return 0; }
+		static void coroutine(void) { for (;;) { deep(5); burn(200); swapcontext(&there[me], &here[me]); } }
+		static jmp_buf back[2];
+		static void leaps(int n) { if (n) leaps(n - 1); else { burn(200); longjmp(back[me], 1); } }
+		static void handler(int s) { (void)s; deep(8); }
+		static void once(int k)
+		{
+			for (int i = 0; i < 5; i++) swapcontext(&here[me], &there[me]);
+			if (!setjmp(back[me])) leaps(k % 20);
+			deep(k % 100);
+			raise(SIGUSR1);
+			void *p = dlopen("./plug.so", RTLD_NOW);
+			if (p) { int (*f)(int) = (int (*)(int))dlsym(p, "plug"); f(k); dlclose(p); }
+			for (int i = 0; i < 20; i++) free(malloc(100 + 1000 * i));
+			if (k % 50 == 0) { pid_t c = fork(); if (!c) { deep(50); burn(100000); _exit(0); } int st; if (waitpid(c, &st, 0) != c || st) { fprintf(stderr, "child %x\\n", st); exit(3); } }
+		}
+		static void *body(void *a)
+		{
+			stack_t alt = { .ss_sp = malloc(65536), .ss_size = 65536 };
+			me = (int)(long)a;
+			sigaltstack(&alt, 0);
+			getcontext(&there[me]);
+			there[me].uc_stack.ss_sp = malloc(32768); there[me].uc_stack.ss_size = 32768;
+			makecontext(&there[me], coroutine, 0);
+			for (int k = 1; !done; k++) once(k);
+			return 0;
+		}
+		int main(int c, char **v)
+		{
+			struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
+			sigaction(SIGUSR1, &sa, 0);
+			void *p = dlopen(v[1], RTLD_NOW);
+			int (*start)(int) = (int (*)(int))dlsym(p, "pester_start"); long (*sent)(void) = (long (*)(void))dlsym(p, "pester_sent");
+			pthread_t t;
+			if (start(atoi(v[3]))) return 1;
+			pthread_create(&t, 0, body, (void *)1);
+			stack_t alt = { .ss_sp = malloc(65536), .ss_size = 65536 };
+			sigaltstack(&alt, 0);
+			getcontext(&there[0]);
+			there[0].uc_stack.ss_sp = malloc(32768); there[0].uc_stack.ss_size = 32768;
+			makecontext(&there[0], coroutine, 0);
+			for (int k = 1; sent() < atoi(v[2]); k++) once(k);
+			done = 1;
+			pthread_join(t, 0);
+			printf("sent %ld\\n", sent());
+			return 0;
+		}
+	C
+	cat >plug.c <<-C
+		static volatile int x; __attribute__((noinline)) static int inner(int n) { for (int i = 0; i < 500; i++) x += n; return x; } int plug(int n) { return inner(n) + 1; }
+	C
+	cc -O1 -g -o jumps jumps.c -ldl -lpthread
+	cc -O1 -g -shared -fPIC -o plug.so plug.c
+	run -- ./jumps "$pester" 3000 60
+	some main
+	some body
+'
+
+it 'says that there is no timer left' "$common"'
+	need prlimit
+	printf "#include \"burn.h\"\nBURN(in_main)\nint main(void) { in_main(.05); return 0; }\n" >one.c
+	cc -O1 -o one one.c
+	prlimit --sigpending=0 gprof-run -q -f -s cpu -o t -- ./one 2>err
+	is 0 "$(gprof-trace dump -k sample t.gtrace | wc -l)" samples
+	gprof-trace report -r health t.gtrace >health
+	says "sample_failed      1" health
+	says "timer_create" health
+'
