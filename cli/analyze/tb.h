@@ -85,6 +85,7 @@ struct tb_run {
 	size_t n_steps;
 	bool made_up;                   /* no step was marked: the whole is step 0 */
 	bool imported;
+	bool nameless;                  /* names of kernels do not say whether they use matrix units: AMD's */
 	bool oom;
 };
 

@@ -153,7 +153,7 @@ static int put_run(const struct tb_run *r, struct table *t, bool *unknown)
 				     *name ? TEXT(table_keep(t, "%s", name)) : UNKNOWN, d && d->memory ? NUMBER(d->memory) : UNKNOWN,
 				     d && d->cc_major ? TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)) : UNKNOWN,
 				     percent(gpus[i].utilization), percent(gpus[i].efficiency), percent(gpus[i].occupancy / 100),
-				     percent(tb_tensor_share(&tree, r, gpus[i].device) / 100) });
+				     r->nameless ? UNKNOWN : percent(tb_tensor_share(&tree, r, gpus[i].device) / 100) });
 	}
 	free(gpus);
 	tb_tree_release(&tree);

@@ -22,7 +22,7 @@ struct kind_columns {
 	const uint32_t *thread, *corr, *device;
 };
 
-enum arg_use { ARG_UNKNOWN, ARG_UNUSED, ARG_OCCUPANCY, ARG_BLOCKS, ARG_MODULE };
+enum arg_use { ARG_UNKNOWN, ARG_UNUSED, ARG_OCCUPANCY, ARG_BLOCKS, ARG_MODULE, ARG_SHAPES, ARG_KINDS };
 
 struct file {
 	struct tb_job *job;
@@ -32,7 +32,7 @@ struct file {
 	struct kind_columns kinds[KINDS];
 	const uint64_t *index, *external, *arg_index, *arg_bits;
 	const uint32_t *name, *category, *kind, *flags, *process, *config;
-	const uint32_t *arg_key, *arg_type, *arg_process;
+	const uint32_t *arg_key, *arg_type, *arg_text, *arg_process;
 	size_t n_args, arg;             /* arg: the next one */
 	struct map uses;                /* string id -> enum arg_use */
 	struct map types;               /* string id -> enum tb_type */
@@ -73,7 +73,8 @@ static bool columns_read(struct file *f)
 	       (f->kind = MODEL_U32(m, imported, kind)) && (f->flags = MODEL_U32(m, imported, flags)) &&
 	       (f->process = model_row_process(m, ROW_imported)) && (f->arg_index = MODEL_U64(m, imported_arg, index)) &&
 	       (f->arg_bits = MODEL_U64(m, imported_arg, bits)) && (f->arg_key = MODEL_U32(m, imported_arg, key)) &&
-	       (f->arg_type = MODEL_U32(m, imported_arg, type)) && (f->arg_process = model_row_process(m, ROW_imported_arg)) &&
+	       (f->arg_type = MODEL_U32(m, imported_arg, type)) &&
+	       (f->arg_text = MODEL_U32(m, imported_arg, text)) && (f->arg_process = model_row_process(m, ROW_imported_arg)) &&
 	       (f->torch = model_torch(m));
 }
 
@@ -81,6 +82,7 @@ static enum arg_use use_of_word(const char *key)
 {
 	static const struct { const char *key; enum arg_use use; } all[] = {
 		{ "est. achieved occupancy %", ARG_OCCUPANCY }, { "blocks per SM", ARG_BLOCKS }, { "Python module id", ARG_MODULE },
+		{ "Input Dims", ARG_SHAPES }, { "Input type", ARG_KINDS },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -132,6 +134,14 @@ static void take_arg(struct file *f, struct tb_event *e, size_t i)
 	case ARG_BLOCKS:
 		if (e->type == TB_KERNEL)
 			e->blocks = real;
+		break;
+	case ARG_SHAPES:
+		if (e->type == TB_ANNOTATION)
+			e->dims = f->arg_text[i];
+		break;
+	case ARG_KINDS:
+		if (e->type == TB_ANNOTATION)
+			e->types = f->arg_text[i];
 		break;
 	case ARG_MODULE:
 		if (e->type == TB_IGNORED)

@@ -123,7 +123,7 @@ static void put(const struct tb_run *r, struct table *t, const struct sum *s, bo
 		TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), NUMBER(s->calls), NUMBER(s->total),
 		FIXED(((__int128)s->total * 10 + (int64_t)s->calls / 2) / (int64_t)s->calls, 1), NUMBER(s->max), NUMBER(s->min),
 		weighted(s, s->blocks, s->has_blocks), weighted(s, s->occupancy, s->has_occupancy),
-		TEXT(s->first->flags & TB_TENSOR ? "yes" : "no"), name,
+		r->nameless ? UNKNOWN : TEXT(s->first->flags & TB_TENSOR ? "yes" : "no"), name,
 	};
 
 	if (by_operator) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_DEVICES 16u        /* of a machine */
+
 struct tb_run *tb_add_run(struct tb_job *job, struct model *m, const char *worker, int64_t rank)
 {
 	struct tb_run *runs = realloc(job->runs, (job->n + 1) * sizeof *runs);
@@ -91,6 +93,18 @@ static int by_worker(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* The plugin's list of names is of NVIDIA's kernels alone. */
+static bool is_amd(const struct tb_run *r)
+{
+	for (uint32_t id = 0; id < MOST_DEVICES; id++) {
+		const struct device_row *d = model_device(r->m, r->first_process, id);
+
+		if (d && strncmp(model_string(r->m, d->name), "AMD", 3) == 0)
+			return true;
+	}
+	return false;
+}
+
 struct tb_job *tb_load(struct model *m, const struct report_choice *choice)
 {
 	struct tb_job *job = calloc(1, sizeof *job);
@@ -100,8 +114,10 @@ struct tb_job *tb_load(struct model *m, const struct report_choice *choice)
 
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = model_rows(models[i], ROW_imported) ? tb_imported_runs(job, models[i]) : tb_own_runs(job, models[i]);
-	for (size_t i = 0; rc == 0 && i < job->n; i++)
+	for (size_t i = 0; rc == 0 && i < job->n; i++) {
+		job->runs[i].nameless = is_amd(&job->runs[i]);
 		rc = job->runs[i].oom || sort(&job->runs[i]) < 0 || tb_time(&job->runs[i]) < 0 ? -1 : 0;
+	}
 	if (rc == 0) {
 		if (job->n)
 			qsort(job->runs, job->n, sizeof *job->runs, by_worker);

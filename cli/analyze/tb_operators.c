@@ -87,8 +87,8 @@ static int put_run(const struct tb_run *r, struct table *t, bool shapes, bool *u
 				     TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), NUMBER(s->calls),
 				     device ? NUMBER(s->device_self) : UNKNOWN, device ? NUMBER(s->device) : UNKNOWN,
 				     NUMBER(s->host_self), NUMBER(s->host), TEXT(s->eligible ? "yes" : "no"),
-				     tb_percent((double)s->tensor_self, (double)s->device_self),
-				     tb_percent((double)s->tensor, (double)s->device),
+				     r->nameless ? UNKNOWN : tb_percent((double)s->tensor_self, (double)s->device_self),
+				     r->nameless ? UNKNOWN : tb_percent((double)s->tensor, (double)s->device),
 				     TEXT(table_keep(t, "%s", model_string(r->m, s->name))),
 				     s->dims ? TEXT(table_keep(t, "%s", model_string(r->m, s->dims))) : UNKNOWN });
 	}

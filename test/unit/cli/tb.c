@@ -1,4 +1,5 @@
 /* The rules of the tb_ reports on events written by hand; times are made up. */
+#include "cli/analyze/tb_comm.h"
 #include "cli/analyze/tb_tree.h"
 #include "test/unit/test.h"
 
@@ -197,4 +198,62 @@ TEST(an_operator_that_only_calls_its_own_name_counts_once)
 	CHECK_EQ(t.call_node[0], t.operators[1]);
 	tb_tree_release(&t);
 	done(&r);
+}
+
+TEST(tensors_are_as_large_as_their_shapes_and_types_say)
+{
+	CHECK_EQ(tb_bytes("[[8, 3], [], [3]]", "[\"float\", \"\", \"long int\"]"), 8 * 3 * 4 + 3 * 8);
+	CHECK_EQ(tb_bytes("[[2]]", "[\"c10::Half\"]"), 4);
+	CHECK_EQ(tb_bytes("[]", "[]"), 0);
+	CHECK_EQ(tb_bytes("", "[]"), -1);
+	CHECK_EQ(tb_bytes("[[2], [3", "[\"int\", \"int"), -1);
+	CHECK_EQ(tb_bytes("[[9223372036854775807, 2]]", "[\"int\"]"), -1);
+}
+
+TEST(what_the_shortest_of_all_ranks_takes_is_transfer_and_the_rest_waiting)
+{
+	struct tb_event one[] = {
+		EVENT(TB_STEP, 0, 100, NO, .number = 0),
+		EVENT(TB_ANNOTATION, 10, 12, 5, .flags = TB_NCCL, .name = 1),
+		EVENT(TB_KERNEL, 20, 60, 5),
+		EVENT(TB_ANNOTATION, 90, 110, 6, .flags = TB_NCCL, .name = 1),    /* beyond the step */
+	};
+	struct tb_event other[] = {
+		EVENT(TB_STEP, 0, 100, NO, .number = 0),
+		EVENT(TB_ANNOTATION, 10, 14, 5, .flags = TB_NCCL, .name = 1),
+		EVENT(TB_KERNEL, 50, 60, 5),
+		EVENT(TB_ANNOTATION, 90, 95, 6, .flags = TB_NCCL, .name = 1),
+	};
+	struct tb_run runs[] = { run_of(one, 4), run_of(other, 4) };
+	struct tb_job job = { runs, 2 };
+	struct tb_collectives all[2];
+	const struct tb_part part = { .to = 2, .step = 0, .name = TB_NONE };
+	enum tb_match how;
+
+	runs[0].worker = "a";
+	runs[1].worker = "b";
+	CHECK_EQ(tb_collectives_make(&all[0], &runs[0]), 0);
+	CHECK_EQ(tb_collectives_make(&all[1], &runs[1]), 0);
+	CHECK_EQ(all[0].n, 2);
+	CHECK_EQ(all[0].list[0].n, 2);
+	CHECK_EQ(all[0].list[1].step, TB_NONE);
+	CHECK_EQ(all[1].list[1].step, 0);
+	CHECK_EQ(tb_match(all, &job, &how), 0);
+	CHECK_EQ(how, TB_MATCHED);
+	CHECK_EQ(tb_comm_time(&all[0], &runs[0], all[0].ranges, part), 42);
+	CHECK_EQ(tb_comm_time(&all[0], &runs[0], all[0].transfers, part), 12);
+	CHECK_EQ(tb_comm_time(&all[1], &runs[1], all[1].transfers, part), 17);
+	tb_collectives_release(&all[0]);
+	tb_collectives_release(&all[1]);
+	runs[1].worker = "a";
+	CHECK_EQ(tb_collectives_make(&all[0], &runs[0]), 0);
+	all[1] = (struct tb_collectives){ 0 };
+	CHECK_EQ(tb_match(all, &job, &how), 0);
+	CHECK_EQ(how, TB_SAME_WORKER);
+	runs[1].worker = "b";
+	CHECK_EQ(tb_match(all, &job, &how), 0);
+	CHECK_EQ(how, TB_DIFFERENT);
+	tb_collectives_release(&all[0]);
+	done(&runs[0]);
+	done(&runs[1]);
 }
