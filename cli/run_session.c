@@ -284,7 +284,7 @@ static int announce_all(const struct session *s, const struct config *c)
 	if (announce(s, WIRE_SAMPLES, c->sample) < 0 || announce(s, WIRE_TORCH, c->trace_torch) < 0 ||
 	    announce(s, WIRE_TORCH_OPS, c->trace_torch > 1) < 0)
 		return -1;
-	return announce(s, WIRE_TORCH_SHAPES, c->torch_shapes);
+	return announce(s, WIRE_TORCH_SHAPES, c->torch_shapes) < 0 ? -1 : announce(s, WIRE_TORCH_MEMORY, c->torch_memory);
 }
 
 int session_start(struct session *s, const struct config *c)

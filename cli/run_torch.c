@@ -42,6 +42,8 @@ int opt_pytorch(const struct opt *o, const char *value)
 void torch_settle(struct config *c, const struct torch_wish *w)
 {
 	torch_record(c, w->shapes || w->modules || w->stacks ? TORCH_OPS : w->words);
+	torch_record(c, w->memory ? TORCH_RANGES : TORCH_OFF);
+	c->torch_memory = w->memory;
 	c->torch_shapes = w->shapes;
 	c->torch_modules = w->modules;
 	c->torch_stacks = w->stacks;

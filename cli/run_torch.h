@@ -14,7 +14,7 @@ enum { TORCH_OFF, TORCH_RANGES, TORCH_OPS };
 
 struct torch_wish {
 	uint64_t words;                 /* of --pytorch: as trace_torch */
-	bool shapes, modules, stacks;
+	bool shapes, modules, stacks, memory;
 	const char *said, *nearest;     /* its value, and what is recorded for it; NULL: nothing was asked for */
 };
 

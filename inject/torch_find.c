@@ -10,9 +10,11 @@
 #include "inject/module.h"
 #include "inject/session.h"
 #include "inject/torch.h"
+#include "inject/torch_memory.h"
 #include "inject/torch_steps.h"
 
 static bool wanted;                     /* it is looked for; once it is found, for a second one */
+static bool memory;                     /* so is its allocator */
 static bool taken;                      /* by whoever was first to find it */
 static unsigned long long adds_seen;    /* since it was taken */
 static char first[256];                 /* path of that, cut */
@@ -176,6 +178,8 @@ static void look_at(const void *dso)
 		strncpy(first, seen.path, sizeof first - 1);
 		try_and_observe(first);
 	}
+	if (memory && taken)
+		torch_memory_look();
 	if (seen.n > 1 && __atomic_exchange_n(&wanted, false, __ATOMIC_ACQ_REL))
 		health_note(HEALTH_torch_second, "%.90s", first);
 	errno = saved;
@@ -196,6 +200,7 @@ void torch_look_after(const void *dso)
 static void init(void)
 {
 	wanted = session_file(WIRE_TORCH);
+	memory = wanted && session_file(WIRE_TORCH_MEMORY);
 	torch_look();
 }
 

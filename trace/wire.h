@@ -23,7 +23,8 @@
 #define WIRE_TORCH      "torch"         /* PyTorch's ranges are recorded */
 #define WIRE_TORCH_OPS  "torch-ops"     /* all of them */
 #define WIRE_TORCH_SHAPES "torch-shapes" /* with the shapes of inputs */
-#define WIRE_FILES      WIRE_SAMPLES, WIRE_TORCH, WIRE_TORCH_OPS, WIRE_TORCH_SHAPES
+#define WIRE_TORCH_MEMORY "torch-memory" /* what its allocator does */
+#define WIRE_FILES      WIRE_SAMPLES, WIRE_TORCH, WIRE_TORCH_OPS, WIRE_TORCH_SHAPES, WIRE_TORCH_MEMORY
 #define WIRE_FILE_MAX   16              /* longest of these names */
 #define WIRE_ENV_RESTORE "GPROF_RESTORE"        /* 0: our variables are not put back where a program cleaned the environment of a child */
 #define WIRE_HANDSHAKE_MS 200           /* longest that a program may wait for us, once in its life */

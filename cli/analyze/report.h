@@ -30,7 +30,7 @@ struct report {
 extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,
 	report_nvtx_pushpop_sum, report_nvtx_startend_sum, report_nvtx_sum, report_lib_api_sum,
 	report_nvtx_payloads, report_nvtx_resources,
-	report_cuda_gpu_trace, report_cuda_graph_kern_sum, report_cuda_gpu_kern_occupancy, report_cuda_mem_usage,
+	report_cuda_gpu_trace, report_cuda_graph_kern_sum, report_cuda_gpu_kern_occupancy, report_cuda_mem_usage, report_torch_memory,
 	report_cuda_sync_sum, report_um_sum, report_um_total_sum, report_um_cpu_page_faults_sum,
 	report_cuda_events, report_cuda_devices, report_cuda_jit,
 	report_steps, report_windows, report_phases,

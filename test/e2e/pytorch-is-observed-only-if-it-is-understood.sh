@@ -161,3 +161,21 @@ it 'calls of CUDA and what the GPU does point to the operator that they were mad
 	is 1 "$(grep cudaMalloc calls | grep -c " range=$(range "on the GPU") ")" "the call in the user scope"
 	is 1 "$(gprof-trace dump -k memset run.gtrace | wc -l)" "what the GPU did"
 '
+
+it 'what the allocator of CUDA gives out and takes back is recorded on request; the program sees the same' "$BEGIN"'
+	for kind in now lazy; do
+		export ALLOCATOR=$GPROF_BUILD/test/programs/torch/$kind/libc10_cuda.so
+		exits 7 "$program" "$(torch new)" memory >alone
+		exits 7 gprof-run -q -f -o run -t torch-ops --torch-memory -- "$program" "$(torch new)" memory >with
+		same alone with
+		gprof-trace dump -k alloc run.gtrace >rows
+		is 3 "$(wc -l <rows)" "rows"
+		is 1 "$(grep "bytes=1000 " rows | grep -c " range=$(gprof-trace dump -k range run.gtrace | sed -n "s/.* id=\([0-9]*\) .*aten::empty.*/\1/p") ")" "in its operator"
+		is 1 "$(grep "bytes=-200 " rows | grep "allocated=1300 " | grep -c "device_type=1 device=2 ")" "totals and device"
+		gprof-trace report -r torch_memory --format csv run.gtrace | tail -n 1 >row
+		says "cuda:2,2,1,1500,1000,1500," row
+		says ",1048576,1300," row
+	done
+	exits 7 gprof-run -q -f -o run -- "$program" "$(torch new)" memory >with
+	is 0 "$(gprof-trace dump -k alloc run.gtrace | wc -l)" "rows without the option"
+'

@@ -22,4 +22,15 @@ $(B)/test/programs/torch_linked: test/programs/libtorch/torch_standin.c $(TORCH_
 	@mkdir -p $(@D); echo "  CC    $< (linked)"
 	$(Q)$(TORCH_CC) -o $@ $< -Wl,--no-as-needed $(TORCH_DIR)/new/libtorch_cpu.so '-Wl,-rpath,$$ORIGIN/torch/new' -ldl -lpthread
 
+# Its allocator: bound when it is loaded, in a table that is read-only then, and bound at the first call.
+TORCH_MEMORY := $(TORCH_DIR)/now/libc10_cuda.so $(TORCH_DIR)/lazy/libc10_cuda.so
+host-programs: $(TORCH_MEMORY)
+$(TORCH_DIR)/%/libc10.so: test/programs/libtorch/libc10.c
+	@mkdir -p $(@D); echo "  CC    $< ($*)"
+	$(Q)$(TORCH_CC) -fPIC -shared -Wl,-soname,libc10.so -o $@ $<
+$(TORCH_DIR)/%/libc10_cuda.so: test/programs/libtorch/libc10_cuda.c $(TORCH_DIR)/%/libc10.so
+	@mkdir -p $(@D); echo "  CC    $< ($*)"
+	$(Q)$(TORCH_CC) -fplt -fPIC -shared -Wl,-z,$* -Wl,-z,relro -o $@ $< $(TORCH_DIR)/$*/libc10.so '-Wl,-rpath,$$ORIGIN'
+
+.SECONDARY: $(TORCH_DIR)/now/libc10.so $(TORCH_DIR)/lazy/libc10.so
 .SECONDARY: $(TORCH_KINDS:%=$(TORCH_DIR)/%/libtorch_cpu.so)

@@ -8,6 +8,7 @@
  *	cuda		memory is taken and set on a GPU: in a user scope, and in an operator in it
  *	names N		N distinct names, and one of 10,000 bytes
  *	clear		everything is unregistered, while a range is open
+ *	memory		the allocator ($ALLOCATOR, loaded before) gives out 1000 bytes in an operator, 500 after it, and takes 200 back
  *	exit		ends inside a range, in an operator
  *	again LIBRARY	loads another copy
  */
@@ -166,6 +167,21 @@ static void *load(const char *path)
 	return library;
 }
 
+static void memory(void)
+{
+	void *library = load(getenv("ALLOCATOR"));
+	void (*allocate)(int64_t) = dlsym(library, "standin_allocate");
+	int64_t (*told)(void) = dlsym(library, "standin_told");
+	void *r;
+
+	r = begin(FUNCTION, "aten::empty", -1, 0, false);
+	allocate(1000);
+	end(r);
+	allocate(500);
+	allocate(-200);
+	printf("told %ld\n", (long)told());
+}
+
 static void run(const char *what, const char *arg)
 {
 	if (strcmp(what, "train") == 0)
@@ -184,13 +200,19 @@ static void run(const char *what, const char *arg)
 		load(arg);
 	else if (strcmp(what, "cuda") == 0)
 		on_gpu();
+	else if (strcmp(what, "memory") == 0)
+		memory();
 	else if (strcmp(what, "exit") == 0)
 		begin(USER, "unfinished", -1, 0, false), begin(FUNCTION, "aten::mm", 9, 0, false), exit(7);
 }
 
 int main(int argc, char **argv)
 {
-	void *library = argc > 1 ? load(argv[1]) : NULL;
+	void *library;
+
+	if (getenv("ALLOCATOR"))
+		load(getenv("ALLOCATOR"));
+	library = argc > 1 ? load(argv[1]) : NULL;
 
 	*(void **)&begin = dlsym(library, "standin_begin");
 	*(void **)&end = dlsym(library, "standin_end");
