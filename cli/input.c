@@ -171,7 +171,7 @@ void input_say_foreign(const struct import *im)
 /* Into a trace that is in memory alone, and gone with the model. */
 static struct model *import_model(const char *const *paths, size_t n, const char *name)
 {
-	struct import im = { .paths = paths, .n = n, .fast = true, .files = calloc(n, sizeof *im.files) };
+	struct import im = { .paths = paths, .n = n, .files = calloc(n, sizeof *im.files) };
 	struct trace_error err = { 0 };
 	struct model *m = NULL;
 	char path[40];

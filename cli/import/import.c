@@ -127,7 +127,6 @@ static struct kineto *read_one(struct import *im, size_t i, struct trace_error *
 		return NULL;
 	}
 	im->files[i] = (struct import_file){ .path = im->paths[i], .rank = -1, .world = -1 };
-	k->how = im;
 	k->file = &im->files[i];
 	k->first = INT64_MAX;
 	k->last = INT64_MIN;

@@ -32,7 +32,6 @@ struct import_file {
 struct import {
 	const char *const *paths;
 	size_t n;
-	bool fast;                      /* the trace is read once, and then gone: it need not be small */
 	struct import_file *files;      /* filled in, n of them */
 };
 

@@ -4,7 +4,7 @@
 
 #include "cli/import/json_fast.h"
 
-#define DEPTH_MAX 100000u               /* of brackets: more is no trace */
+#define DEPTH_MAX 1024u                 /* of brackets: more is no trace, and a broken file is looked at that far again and again */
 
 /* ---- the next quote or backslash ---- */
 

@@ -77,7 +77,6 @@ struct host_thread {
 #define NO_HOST 0xffffffffu             /* of the GPU: goes to the process that used it */
 
 struct kineto {
-	const struct import *how;
 	struct import_file *file;
 	struct scan scan;
 	struct source *source;

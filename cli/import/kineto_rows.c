@@ -4,6 +4,7 @@
 
 #include "cli/import/kineto.h"
 
+#define MOST_HOSTS 64u                  /* processes of one file: each is written with all of its texts */
 #define BIT(place) (1ull << (place))
 #define ON_GPU (BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_STREAM) | BIT(ARG_DEVICE) | BIT(ARG_CONTEXT) | BIT(ARG_GRAPH) | \
 		BIT(ARG_GRAPH_NODE) | BIT(ARG_PRIORITY))
@@ -87,6 +88,11 @@ static uint32_t host_of(struct kineto *k, int64_t pid)
 	for (size_t i = 0; i < k->n_hosts; i++)
 		if (k->hosts[i].pid == pid)
 			return (uint32_t)i;
+	if (k->n_hosts == MOST_HOSTS) {
+		kineto_count(k, COUNT_VALUE, "more than %u processes: %lld is taken for %lld", MOST_HOSTS, (long long)pid,
+			     (long long)k->hosts[0].pid);
+		return 0;
+	}
 	struct host *hosts = realloc(k->hosts, (k->n_hosts + 1) * sizeof *hosts);
 
 	if (!hosts)

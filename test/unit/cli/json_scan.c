@@ -108,7 +108,7 @@ TEST(quotes_that_were_not_escaped_stay_in_their_text)
 	CHECK_EQ(scan_peek(s), ',');
 }
 
-TEST(depth_costs_nothing_and_has_an_end)
+TEST(brackets_are_counted_up_to_a_depth)
 {
 	size_t n = 2000000;
 	uint8_t *deep = malloc(n + JSON_SLACK);
