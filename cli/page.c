@@ -1,5 +1,6 @@
 #include "cli/page.h"
 
+#include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/step_line.h"
 #include "cli/analyze/sums.h"
 #include "cli/analyze/unified.h"
@@ -329,10 +330,15 @@ static int put_whole_graphs(struct page *p)
 static int put_steps(struct page *p)
 {
 	char text[256];
+	char phases[PHASE_SENTENCE];
 	int rc = step_line(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
 		put(p, "steps", text);
+	if (rc == 0)
+		rc = phase_line(p->m, phases, sizeof phases);
+	if (rc == 0 && *phases)
+		put(p, "phases", phases);
 	return rc;
 }
 
