@@ -206,7 +206,6 @@ static bool start(void)
 	describe(s);
 	stream_leave(s);
 	say_what_is_less(wanted);
-	stacks_start();
 	if (sample_take_signal() == 0)
 		return true;
 	health_note(HEALTH_sample_failed, "rt_sigaction: %m");
