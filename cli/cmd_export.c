@@ -413,7 +413,7 @@ const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
 	.help = "Write the trace as JSON for Perfetto and HTA, or as flame graphs",
-	.more = "When several processes used CUDA or trained with PyTorch, each gets a file of its own:\n"
+	.more = "When several processes used CUDA or trained, each gets a file of its own:\n"
 		"NAME.rankN.json, or NAME.PID.json.  For a compressed file:\n"
 		"gprof-trace export -o - TRACE | gzip >NAME.json.gz",
 	.opts = opts,
