@@ -237,7 +237,7 @@ static int memory(struct model *m, struct table *t, const struct report_choice *
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_one(&job->runs[i], t);
 	if (rc == 0 && !t->n_rows)
-		table_note(t, "not known: the trace has no allocations of PyTorch's (torch.profiler's profile_memory, imported)");
+		table_note(t, "not known: the trace has no allocations of PyTorch's (--torch-memory records them, torch.profiler with profile_memory)");
 	tb_free(job);
 	return rc;
 }

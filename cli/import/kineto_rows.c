@@ -297,12 +297,12 @@ static uint32_t value_json(struct kineto *k, const struct event *e, enum arg_pla
 /* op.range: the row's position for now. */
 static void put_op(struct kineto *k, const struct event *e, struct host *h, size_t range)
 {
-	const struct text *name = &k->texts.list[e->name];
 	struct op_row row = {
 		.range = range, .sequence = kineto_whole(e, ARG_SEQUENCE, -1),
 		.fwd_thread = (uint64_t)kineto_whole(e, ARG_FWD_THREAD, 0), .dims = value_json(k, e, ARG_DIMS),
 		.types = value_json(k, e, ARG_TYPES), .external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
 	};
+	const struct text *name = &k->texts.list[e->name];      /* not before: new texts may move the list */
 
 	/* Kineto does not write the scope; only what runs backward has a forward's thread. */
 	row.scope = row.fwd_thread || (row.sequence >= 0 && ends_in_backward(name->at, name->n));

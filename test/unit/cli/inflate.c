@@ -73,7 +73,7 @@ TEST(stored_blocks_and_several_members_are_one_file)
 	FILE *file = open_memstream(&stored, &size);
 
 	for (int i = 0; i < 70000; i++)
-		data[i] = (uint8_t)(i * i >> 3);
+		data[i] = (uint8_t)((unsigned)i * (unsigned)i >> 3);
 	gzip_write(file, data, 70000);
 	fclose(file);
 	memcpy(in, fixed, sizeof fixed);
