@@ -178,10 +178,8 @@ static void check_line(const char *text, const char *want)
 		fprintf(stderr, "missing: %s\n", want);
 }
 
-TEST(kineto_files_have_operators_their_numbers_arrows_and_scopes_on_streams)
+static char *export_text(struct model *m)
 {
-	struct making k;
-	struct model *m = make_ops(&k, true);
 	char *text = NULL;
 	size_t n = 0;
 	FILE *file = open_memstream(&text, &n);
@@ -193,6 +191,15 @@ TEST(kineto_files_have_operators_their_numbers_arrows_and_scopes_on_streams)
 	export_release(&x);
 	CHECK_EQ(out_finish(&out), 0);
 	fclose(file);
+	return text;
+}
+
+TEST(kineto_files_have_operators_their_numbers_arrows_and_scopes_on_streams)
+{
+	struct making k;
+	struct model *m = make_ops(&k, true);
+	char *text = export_text(m);
+
 	check_line(text, "\"cat\": \"user_annotation\", \"name\": \"forward\", \"pid\": 100, \"tid\": 100, \"ts\": 80000000000.000, "
 		   "\"dur\": 1.000, \"args\": {\"External id\": 1}}");
 	check_line(text, "\"cat\": \"cpu_op\", \"name\": \"aten::addmm\", \"pid\": 100, \"tid\": 100, \"ts\": 80000000000.200, \"dur\": 0.500, "
@@ -227,4 +234,36 @@ TEST(modules_have_what_their_operators_and_those_of_the_backward_pass_cost)
 		     "94.1,800,0,,,300,,0,Net > Block\n"
 		     "94.1,800,800,,,300,,1,Net > Block > Linear\n"
 		     "5.9,50,50,,,0,,1,Net > Linear\n");
+}
+
+/* Two threads launch into one stream in turn: what their scopes had run crosses. */
+TEST(scopes_that_cross_on_a_stream_lie_on_tracks_beside_it)
+{
+	struct making k;
+	struct model *m;
+	char *text;
+
+	make_begin(&k);
+	ROWS(&k, 0, process, { T0 + 1, T0 + 100000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_ENDED });
+	make_string(&k, 1, TORCH, "PyTorch");
+	make_string(&k, 1, LAUNCH, "cudaLaunchKernel_v7000");
+	make_string(&k, 1, KERNEL, "_Z4gemmPfS_S_");
+	make_string(&k, 1, SCOPE, "first");
+	make_string(&k, 1, LINEAR, "second");
+	make_thread(&k, 1, 1, 100, "main");
+	make_thread(&k, 1, 2, 101, "");
+	ROWS(&k, 1, domain, { 1, TORCH });
+	ROWS(&k, 1, range, RANGE(0, 1000, 1, 0, SCOPE), { T0, 1000, 2ull << 40 | 1, 0, 2, 2, 1, 0, LINEAR, 0, 0, 0, 0, -1 });
+	ROWS(&k, 1, api, CALL(100, 1, 1), { T0 + 110, 10, 2ull << 40 | 1, 2, 2, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 }, CALL(200, 3, 1),
+	     { T0 + 210, 10, 2ull << 40 | 1, 4, 2, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 });
+	ROWS(&k, 1, kernel, RUN(5000, 10, 1), RUN(5010, 10, 2), RUN(5020, 10, 3), RUN(5030, 10, 4));
+	make_end(&k);
+	m = model_open(k.path, NULL);
+	text = export_text(m);
+	check_line(text, "\"name\": \"first\", \"pid\": 0, \"tid\": 7, \"ts\": 80000000005.000, \"dur\": 0.030");
+	check_line(text, "\"name\": \"second\", \"pid\": 0, \"tid\": 1500007, \"ts\": 80000000005.010, \"dur\": 0.030");
+	check_line(text, "\"name\": \"stream 7 (ranges)\"");
+	free(text);
+	model_close(m);
+	unmake(&k);
 }
