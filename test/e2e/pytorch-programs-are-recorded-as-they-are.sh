@@ -3,6 +3,8 @@
 # not sanitized: PyTorch takes its time
 . "$(dirname "$0")/lib.sh"
 
+# `import torch` takes a second, and ten on a busy machine.
+LIMIT=300
 BEGIN='
 	programs=$GPROF_TOP/test/programs/pytorch
 	torch=
