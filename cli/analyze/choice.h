@@ -6,12 +6,14 @@
 
 struct model;
 struct hta;
+struct tb_job;
 
 /* All traces of the command, a rank or several each, and what the reports about jobs have made of them. */
 struct jobs {
 	struct model *const *models;
 	size_t n;
 	struct hta *kept[2];            /* hta_load.c's; the second one rounded */
+	struct tb_job *tb;              /* tb_load.c's */
 };
 
 void jobs_release(struct jobs *jobs);

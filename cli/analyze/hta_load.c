@@ -162,10 +162,3 @@ void hta_done(struct hta *h, const struct report_choice *choice)
 	if (h && !(choice->jobs && (choice->jobs->kept[0] == h || choice->jobs->kept[1] == h)))
 		hta_free(h);
 }
-
-void jobs_release(struct jobs *jobs)
-{
-	hta_free(jobs->kept[0]);
-	hta_free(jobs->kept[1]);
-	jobs->kept[0] = jobs->kept[1] = NULL;
-}

@@ -11,6 +11,7 @@
 #include "cli/model/spans.h"
 
 struct model;
+struct tb_tree;
 
 enum tb_type {
 	TB_IGNORED, TB_OP, TB_ANNOTATION, TB_PYTHON, TB_MODULE, TB_STEP, TB_CALL, TB_KERNEL, TB_MEMCPY, TB_MEMSET, TB_GPU_ANNOTATION,
@@ -83,6 +84,7 @@ struct tb_run {
 	struct spans roles[TB_ROLES];
 	struct tb_step *steps;
 	size_t n_steps;
+	struct tb_tree *tree;           /* tb_tree_of()'s; NULL: nobody asked yet */
 	bool made_up;                   /* no step was marked: the whole is step 0 */
 	bool imported;
 	bool nameless;                  /* names of kernels do not say whether they use matrix units: AMD's */
@@ -95,8 +97,10 @@ struct tb_job {
 };
 
 /* ---- tb_load.c, tb_imported.c, tb_own.c ---- */
-/* All runs of a report's traces.  NULL: out of memory. */
-struct tb_job *tb_load(struct model *m, const struct report_choice *choice);
+/* All runs of a report's traces; what choice carries is kept there for the next one.  NULL: out of memory. */
+struct tb_job *tb_get(struct model *m, const struct report_choice *choice);
+/* With whatever came. */
+void tb_done(struct tb_job *job, const struct report_choice *choice);
 void tb_free(struct tb_job *job);
 
 struct tb_run *tb_add_run(struct tb_job *job, struct model *m, const char *worker, int64_t rank);

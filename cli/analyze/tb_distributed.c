@@ -148,7 +148,7 @@ static void put_notes(struct table *t, enum tb_match how, size_t found)
 static int distributed(struct model *m, struct table *t, const struct report_choice *choice,
 		       int (*put_one)(const struct tb_run *r, const struct tb_collectives *c, struct table *t))
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 	struct tb_collectives *all = job ? calloc(job->n + 1, sizeof *all) : NULL;
 	enum tb_match how = TB_ALONE;
 	size_t found = 0;
@@ -167,7 +167,7 @@ static int distributed(struct model *m, struct table *t, const struct report_cho
 	for (size_t i = 0; all && i < job->n; i++)
 		tb_collectives_release(&all[i]);
 	free(all);
-	tb_free(job);
+	tb_done(job, choice);
 	return rc;
 }
 

@@ -137,11 +137,11 @@ static struct cell percent(double share)
 	return isfinite(share) ? FIXED(llround(share * 10000), 2) : UNKNOWN;
 }
 
-static int put_run(const struct tb_run *r, struct table *t, bool *unknown)
+static int put_run(struct tb_run *r, struct table *t, bool *unknown)
 {
 	struct tb_gpu *gpus = NULL;
-	struct tb_tree tree = { 0 };
-	int n = tb_tree_make(&tree, r) < 0 ? -1 : r->n_steps ? tb_gpus(r, &gpus) : 0;
+	const struct tb_tree *tree = tb_tree_of(r);
+	int n = !tree ? -1 : r->n_steps ? tb_gpus(r, &gpus) : 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct device_row *d = tb_device(r, &gpus[i]);
@@ -153,16 +153,15 @@ static int put_run(const struct tb_run *r, struct table *t, bool *unknown)
 				     *name ? TEXT(table_keep(t, "%s", name)) : UNKNOWN, d && d->memory ? NUMBER(d->memory) : UNKNOWN,
 				     d && d->cc_major ? TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)) : UNKNOWN,
 				     percent(gpus[i].utilization), percent(gpus[i].efficiency), percent(gpus[i].occupancy / 100),
-				     r->nameless ? UNKNOWN : percent(tb_tensor_share(&tree, r, gpus[i].device) / 100) });
+				     r->nameless ? UNKNOWN : percent(tb_tensor_share(tree, r, gpus[i].device) / 100) });
 	}
 	free(gpus);
-	tb_tree_release(&tree);
 	return n < 0 ? -1 : 0;
 }
 
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 	bool unknown = false;
 	int rc = job ? 0 : -1;
 
@@ -172,7 +171,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 		table_note(t, "no kernels: the trace has none");
 	if (unknown)
 		table_note(t, "not known: efficiency or occupancy where the trace lacks launch configurations or the GPU's properties");
-	tb_free(job);
+	tb_done(job, choice);
 	return rc;
 }
 

@@ -140,16 +140,16 @@ static void put(const struct tb_run *r, struct table *t, const struct sum *s, bo
 	table_row(t, cells);
 }
 
-static int put_run(const struct tb_run *r, struct table *t, bool by_operator, bool *unknown)
+static int put_run(struct tb_run *r, struct table *t, bool by_operator, bool *unknown)
 {
-	struct tb_tree tree = { 0 };
-	struct sum *list = NULL;
+	const struct tb_tree *tree = by_operator ? tb_tree_of(r) : NULL;
+	struct sum *list;
 	size_t n = 0;
 	int rc;
 
-	if (!by_operator || tb_tree_make(&tree, r) == 0)
-		list = sums_of(r, by_operator ? &tree : NULL, &n);
-	tb_tree_release(&tree);
+	if (by_operator && !tree)
+		return -1;
+	list = sums_of(r, tree, &n);
 	for (size_t i = 0; list && i < n; i++) {
 		put(r, t, &list[i], by_operator);
 		*unknown |= list[i].operator == TB_NONE;
@@ -161,7 +161,7 @@ static int put_run(const struct tb_run *r, struct table *t, bool by_operator, bo
 
 static int kernels(struct model *m, struct table *t, const struct report_choice *choice, bool by_operator)
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 	bool unknown = false;
 	int rc = job ? 0 : -1;
 
@@ -171,7 +171,7 @@ static int kernels(struct model *m, struct table *t, const struct report_choice 
 		table_note(t, "no kernels: the trace has none");
 	if (by_operator && unknown)
 		table_note(t, "not known: operators of kernels whose calls no operator made, or that are not recorded");
-	tb_free(job);
+	tb_done(job, choice);
 	return rc;
 }
 

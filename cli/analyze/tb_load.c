@@ -1,5 +1,5 @@
 /* A job out of traces: its runs, sorted, and with their steps. */
-#include "cli/analyze/tb.h"
+#include "cli/analyze/tb_tree.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 
@@ -105,7 +105,7 @@ static bool is_amd(const struct tb_run *r)
 	return false;
 }
 
-struct tb_job *tb_load(struct model *m, const struct report_choice *choice)
+static struct tb_job *load(struct model *m, const struct report_choice *choice)
 {
 	struct tb_job *job = calloc(1, sizeof *job);
 	struct model *const *models = choice->jobs ? choice->jobs->models : &m;
@@ -127,6 +127,21 @@ struct tb_job *tb_load(struct model *m, const struct report_choice *choice)
 	return NULL;
 }
 
+struct tb_job *tb_get(struct model *m, const struct report_choice *choice)
+{
+	struct tb_job *job = choice->jobs && choice->jobs->tb ? choice->jobs->tb : load(m, choice);
+
+	if (choice->jobs)
+		choice->jobs->tb = job;
+	return job;
+}
+
+void tb_done(struct tb_job *job, const struct report_choice *choice)
+{
+	if (!choice->jobs)
+		tb_free(job);
+}
+
 void tb_free(struct tb_job *job)
 {
 	for (size_t i = 0; job && i < job->n; i++) {
@@ -136,6 +151,9 @@ void tb_free(struct tb_job *job)
 		free(r->events);
 		free(r->calls);
 		free(r->steps);
+		if (r->tree)
+			tb_tree_release(r->tree);
+		free(r->tree);
 		for (unsigned k = 0; k < TB_ROLES; k++)
 			spans_release(&r->roles[k]);
 	}

@@ -197,20 +197,16 @@ static int put_tree(const struct tb_run *r, struct table *t, const struct tb_tre
 	return rc;
 }
 
-static int put_run(const struct tb_run *r, struct table *t)
+static int put_run(struct tb_run *r, struct table *t)
 {
-	struct tb_tree tree;
-	int rc = tb_tree_make(&tree, r);
+	const struct tb_tree *tree = tb_tree_of(r);
 
-	if (rc == 0)
-		rc = put_tree(r, t, &tree);
-	tb_tree_release(&tree);
-	return rc;
+	return tree ? put_tree(r, t, tree) : -1;
 }
 
 /* ---- peaks ---- */
 
-static int put_peaks(const struct tb_run *r, struct table *t)
+static int put_peaks(struct tb_run *r, struct table *t)
 {
 	struct tb_allocs a;
 	int rc = tb_allocs_make(&a, r, NULL, 0);
@@ -229,16 +225,16 @@ static int put_peaks(const struct tb_run *r, struct table *t)
 }
 
 static int memory(struct model *m, struct table *t, const struct report_choice *choice,
-		  int (*put_one)(const struct tb_run *r, struct table *t))
+		  int (*put_one)(struct tb_run *r, struct table *t))
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 	int rc = job ? 0 : -1;
 
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_one(&job->runs[i], t);
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "not known: the trace has no allocations of PyTorch's (--torch-memory records them, torch.profiler with profile_memory)");
-	tb_free(job);
+	tb_done(job, choice);
 	return rc;
 }
 

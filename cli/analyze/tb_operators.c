@@ -69,11 +69,11 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, b
 	return list;
 }
 
-static int put_run(const struct tb_run *r, struct table *t, bool shapes, bool *unknown)
+static int put_run(struct tb_run *r, struct table *t, bool shapes, bool *unknown)
 {
 	size_t n = 0;
-	struct tb_tree tree;
-	struct sum *list = tb_tree_make(&tree, r) == 0 ? sums_of(r, &tree, shapes, &n) : NULL;
+	const struct tb_tree *tree = tb_tree_of(r);
+	struct sum *list = tree ? sums_of(r, tree, shapes, &n) : NULL;
 	bool device = false;
 	int rc;
 
@@ -92,18 +92,17 @@ static int put_run(const struct tb_run *r, struct table *t, bool shapes, bool *u
 				     TEXT(table_keep(t, "%s", model_string(r->m, s->name))),
 				     s->dims ? TEXT(table_keep(t, "%s", model_string(r->m, s->dims))) : UNKNOWN });
 	}
-	if (tree.crossing)
+	if (tree && tree->crossing)
 		table_note(t, "%s: %zu events overlap others of their thread without lying inside of them, and are left out",
-			   r->worker, tree.crossing);
+			   r->worker, tree->crossing);
 	rc = list ? 0 : -1;
-	tb_tree_release(&tree);
 	free(list);
 	return rc;
 }
 
 static int operators(struct model *m, struct table *t, const struct report_choice *choice, bool shapes)
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 	bool unknown = false;
 	int rc = job ? 0 : -1;
 
@@ -113,7 +112,7 @@ static int operators(struct model *m, struct table *t, const struct report_choic
 		table_note(t, "no operators: the trace has none (-t torch-ops records them)");
 	if (unknown)
 		table_note(t, "not known: device time where no GPU row is linked to an operator");
-	tb_free(job);
+	tb_done(job, choice);
 	return rc;
 }
 

@@ -98,14 +98,11 @@ static void of_gpus(const struct advice *a, const struct tb_gpu *gpus, int n)
 }
 
 /* Half precision would use tensor cores, and no kernel does. */
-static int of_tensor_cores(const struct advice *a, const struct device_row *d)
+static void of_tensor_cores(const struct advice *a, const struct tb_tree *tree, const struct device_row *d)
 {
-	struct tb_tree tree;
-	int rc = tb_tree_make(&tree, a->r);
-	double eligible = rc == 0 ? tb_eligible_share(&tree, a->r) : NAN;
+	double eligible = tb_eligible_share(tree, a->r);
 	bool kernels = false, tensor = false;
 
-	tb_tree_release(&tree);
 	for (size_t i = 0; i < a->r->n; i++)
 		if (a->r->events[i].type == TB_KERNEL) {
 			kernels = true;
@@ -114,7 +111,6 @@ static int of_tensor_cores(const struct advice *a, const struct device_row *d)
 	if (!a->r->nameless && d && d->cc_major >= FIRST_TENSOR_CORES && kernels && !tensor && eligible > 0)
 		say(a, "mixed precision", -1, 100 * eligible,
 		    "these operators could use tensor cores, and no kernel did: try automatic mixed precision");
-	return rc;
 }
 
 static int of_memory(const struct advice *a)
@@ -136,13 +132,14 @@ static int of_memory(const struct advice *a)
 	return rc;
 }
 
-static int put_run(const struct tb_run *r, struct table *t)
+static int put_run(struct tb_run *r, struct table *t)
 {
 	struct advice a = { r, t };
 	struct tb_gpu *gpus = NULL;
 	int n = r->n_steps ? tb_gpus(r, &gpus) : 0;
 	const struct device_row *d = n > 0 ? tb_device(r, &gpus[0]) : NULL;
-	int rc = n < 0 ? -1 : 0;
+	const struct tb_tree *tree = tb_tree_of(r);
+	int rc = n < 0 || !tree ? -1 : 0;
 
 	d = d ? d : model_device(r->m, r->first_process, 0);
 	of_time(&a);
@@ -150,19 +147,21 @@ static int put_run(const struct tb_run *r, struct table *t)
 	if (rc == 0)
 		of_gpus(&a, gpus, n);
 	free(gpus);
-	return rc < 0 || of_tensor_cores(&a, d) < 0 ? -1 : of_memory(&a);
+	if (rc == 0)
+		of_tensor_cores(&a, tree, d);
+	return rc < 0 ? -1 : of_memory(&a);
 }
 
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 	int rc = job ? 0 : -1;
 
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_run(&job->runs[i], t);
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "nothing to recommend from what the trace has");
-	tb_free(job);
+	tb_done(job, choice);
 	return rc;
 }
 

@@ -85,7 +85,7 @@ static void put_notes(const struct tb_job *job, struct table *t)
 
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct tb_job *job = tb_load(m, choice);
+	struct tb_job *job = tb_get(m, choice);
 
 	if (!job)
 		return -1;
@@ -93,7 +93,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 		put_run(&job->runs[i], t);
 	if (job->n)
 		put_notes(job, t);
-	tb_free(job);
+	tb_done(job, choice);
 	return 0;
 }
 

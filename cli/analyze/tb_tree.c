@@ -288,6 +288,19 @@ int tb_tree_make(struct tb_tree *t, const struct tb_run *r)
 	return rc;
 }
 
+const struct tb_tree *tb_tree_of(struct tb_run *r)
+{
+	struct tb_tree *t = r->tree ? NULL : calloc(1, sizeof *t);
+
+	if (t && tb_tree_make(t, r) < 0) {
+		tb_tree_release(t);
+		free(t);
+		return NULL;
+	}
+	r->tree = r->tree ? r->tree : t;
+	return r->tree;
+}
+
 void tb_tree_release(struct tb_tree *t)
 {
 	free(t->nodes);

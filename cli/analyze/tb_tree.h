@@ -32,6 +32,9 @@ struct tb_tree {
 	size_t crossing;                /* events that overlap others of their thread without lying inside: left out */
 };
 
+/* The run's, made when first asked for, and its own.  NULL: out of memory. */
+const struct tb_tree *tb_tree_of(struct tb_run *r);
+
 /* 0, or -1: out of memory.  tb_tree_release() in both cases. */
 int tb_tree_make(struct tb_tree *t, const struct tb_run *r);
 void tb_tree_release(struct tb_tree *t);
