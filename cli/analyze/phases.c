@@ -12,11 +12,12 @@
 static const struct heading columns[] = {
 	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "wall_ns", 0 },
 	{ "data_ns", 0 }, { "forward_ns", 0 }, { "backward_ns", 0 }, { "optimizer_ns", 0 }, { "zero_grad_ns", 0 },
-	{ "comm_ns", 0 }, { "comm_exposed_ns", 0 }, { "other_ns", 0 },
-	{ "data_gpu_ns", 0 }, { "forward_gpu_ns", 0 }, { "backward_gpu_ns", 0 }, { "optimizer_gpu_ns", 0 },
-	{ "zero_grad_gpu_ns", 0 }, { "other_gpu_ns", 0 },
-	{ "data_gpu_idle_ns", 0 }, { "forward_gpu_idle_ns", 0 }, { "backward_gpu_idle_ns", 0 },
-	{ "optimizer_gpu_idle_ns", 0 }, { "zero_grad_gpu_idle_ns", 0 }, { "other_gpu_idle_ns", 0 },
+	{ "comm_ns", COLUMN_SPARSE }, { "comm_exposed_ns", COLUMN_SPARSE }, { "other_ns", 0 },
+	{ "data_gpu_ns", COLUMN_SPARSE }, { "forward_gpu_ns", COLUMN_SPARSE }, { "backward_gpu_ns", COLUMN_SPARSE },
+	{ "optimizer_gpu_ns", COLUMN_SPARSE }, { "zero_grad_gpu_ns", COLUMN_SPARSE }, { "other_gpu_ns", COLUMN_SPARSE },
+	{ "data_gpu_idle_ns", COLUMN_SPARSE }, { "forward_gpu_idle_ns", COLUMN_SPARSE },
+	{ "backward_gpu_idle_ns", COLUMN_SPARSE }, { "optimizer_gpu_idle_ns", COLUMN_SPARSE },
+	{ "zero_grad_gpu_idle_ns", COLUMN_SPARSE }, { "other_gpu_idle_ns", COLUMN_SPARSE },
 	{ "process", COLUMN_ID },
 };
 

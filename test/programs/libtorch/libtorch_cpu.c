@@ -92,7 +92,7 @@ void *_ZN2at16getStepCallbacksENS_11RecordScopeE(void *result, uint8_t scope)
 	for (int i = 0; i < n_registered; i++) {
 		const struct callback *c = &registered[i].callback;
 #ifdef MORE_SCOPES
-		const uint8_t *needs = &c->scopes[11];
+		const uint8_t *needs = (const uint8_t *)c + offsetof(struct callback, inputs) + 1;
 		bool on = c->scopes[scope + 1];
 #else
 		const uint8_t *needs = &c->inputs;
