@@ -70,7 +70,7 @@ static int check_foreign(const char *path)
 			damaged |= strcmp(health_name(p->health[i].reason), "import_cut") == 0 ||
 				   strcmp(health_name(p->health[i].reason), "import_broken") == 0;
 	if (!quiet)
-		printf("%s: a Kineto file, %s\n", path, damaged ? "damaged" : "whole");
+		printf("%s: a trace of another profiler, %s\n", path, damaged ? "damaged" : "whole");
 	model_close(m);
 	return damaged ? EXIT_FAILED : EXIT_OK;
 }

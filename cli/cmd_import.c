@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 /* The last part of the first file's name, without what says its format. */
 static int name_output(const char *first, char *path, size_t size)
 {
-	static const char *const ends[] = { ".gz", ".zst", ".json", ".trace", ".pt" };
+	static const char *const ends[] = { ".gz", ".zst", ".json", ".trace", ".pt", ".sqlite" };
 	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
 	size_t n;
 
@@ -115,10 +115,12 @@ static int run(int argc, char **argv)
 const struct cmd cmd_import = {
 	.name = "import",
 	.args = "FILE...",
-	.help = "Make a trace of torch.profiler's JSON (Kineto), plain or packed",
-	.more = "Several files are ranks of one job and become one trace; a folder stands for the\n"
-		"*.json, *.json.gz and *.json.zst in it.  The other commands take such files, too,\n"
-		"and read them anew each time: gprof-trace report NAME.pt.trace.json.gz",
+	.help = "Make a trace of torch.profiler's JSON (Kineto) or nsys's SQLite",
+	.more = "Kineto's JSON may be plain, .gz or .zst; of a .nsys-rep, 'nsys export --type\n"
+		"sqlite' makes what is read here, with libsqlite3.  Several files are ranks of one\n"
+		"job and become one trace; a folder stands for the *.json, *.json.gz and\n"
+		"*.json.zst in it.  The other commands take such files, too, and read them anew\n"
+		"each time: gprof-trace report NAME.pt.trace.json.gz",
 	.opts = opts,
 	.run = run,
 };

@@ -9,14 +9,19 @@
 #include <unistd.h>
 
 #include "cli/import/kineto.h"
+#include "cli/import/nsys.h"
+#include "cli/import/sqlite.h"
 #include "trace/file.h"
 
+#define SQLITE_MAGIC "SQLite format 3"   /* with its zero */
 #define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
 
 /* Packed, or JSON: only that is taken for a trace of others.  Anything else the reader of ours knows to name. */
 static bool looks_foreign(const uint8_t *p, const uint8_t *end)
 {
 	if (end - p >= 3 && p[0] == 0x1f && p[1] == 0x8b)
+		return true;
+	if (end - p >= (ptrdiff_t)sizeof SQLITE_MAGIC && memcmp(p, SQLITE_MAGIC, sizeof SQLITE_MAGIC) == 0)
 		return true;
 	if (end - p >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0)
 		return true;
@@ -118,7 +123,7 @@ static void say_trouble(struct kineto *k)
 	}
 }
 
-static struct kineto *read_one(struct import *im, size_t i, struct trace_error *err)
+static struct kineto *new_kineto(struct import *im, size_t i, struct trace_error *err)
 {
 	struct kineto *k = calloc(1, sizeof *k);
 
@@ -126,18 +131,22 @@ static struct kineto *read_one(struct import *im, size_t i, struct trace_error *
 		trace_fail(err, 0, "out of memory");
 		return NULL;
 	}
-	im->files[i] = (struct import_file){ .path = im->paths[i], .rank = -1, .world = -1 };
 	k->file = &im->files[i];
 	k->first = INT64_MAX;
 	k->last = INT64_MIN;
+	k->format = "kineto";
 	k->err = err;
-	if (kineto_read(k, im->paths[i]) == 0 && find_base(k) == 0 && kineto_nest(k) == 0) {
-		k->file->rows = k->understood + k->memory_change.len / sizeof(struct memory_change_row);
-		say_trouble(k);
-		return k;
-	}
-	release(k);
-	return NULL;
+	return k;
+}
+
+/* What has been read, as far as it can be done without the trace. */
+static int finish(struct kineto *k)
+{
+	if (find_base(k) < 0 || kineto_nest(k) < 0)
+		return -1;
+	k->file->rows += k->understood + k->memory_change.len / sizeof(struct memory_change_row);
+	say_trouble(k);
+	return 0;
 }
 
 /* Ranks that cannot be of one job. */
@@ -178,31 +187,80 @@ static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
 	return writer_rows(w, 0, 0, record_by_kind(ROW_clock), rows, 2, NULL, 0, err);
 }
 
-int import_files(struct import *im, int fd, struct trace_error *err)
+struct sink {
+	struct writer *w;               /* NULL: nothing was written yet */
+	int fd;                         /* until then */
+	uint32_t process;               /* number of the next */
+	struct trace_error *err;
+};
+
+static int put(struct sink *s, struct kineto *k)
 {
-	struct writer *w = NULL;
-	uint32_t process = 1;
-	int rc = 0;
+	if (!s->w) {
+		s->w = begin(k, s->fd, s->err);
+		s->fd = -1;
+		if (!s->w || put_clock(s->w, k->first + k->base, s->err) < 0)
+			return -1;
+	}
+	return kineto_write(k, s->w, &s->process);
+}
 
-	for (size_t i = 0; i < im->n && rc == 0; i++) {
-		struct kineto *k = read_one(im, i, err);
+static int put_kineto(struct sink *s, struct import *im, size_t i)
+{
+	struct kineto *k = new_kineto(im, i, s->err);
+	int rc = -1;
 
-		rc = k ? check_ranks(im, i, err) : -1;
-		if (rc == 0 && !w) {
-			w = begin(k, fd, err);
-			fd = -1;
-			rc = w ? put_clock(w, k->first + k->base, err) : -1;
-		}
-		if (rc == 0)
-			rc = kineto_write(k, w, &process);
+	if (k && kineto_read(k, im->paths[i]) == 0 && finish(k) == 0 && check_ranks(im, i, s->err) == 0)
+		rc = put(s, k);
+	if (k)
+		release(k);
+	return rc;
+}
+
+static int put_nsys(struct sink *s, struct import *im, size_t i)
+{
+	struct sqlite *db = sqlite_open(im->paths[i], s->err);
+	struct buf pids = { 0 };
+	int rc = db ? nsys_processes(db, im->paths[i], &pids, s->err) : -1;
+
+	for (size_t p = 0; p < pids.len / sizeof(int64_t) && rc == 0; p++) {
+		struct kineto *k = new_kineto(im, i, s->err);
+
+		rc = k && nsys_read(k, db, ((const int64_t *)pids.data)[p]) == 0 && finish(k) == 0 ? put(s, k) : -1;
 		if (k)
 			release(k);
 	}
-	if (w && rc == 0)
-		return writer_finish(w, err);
-	if (w)
-		writer_abandon(w);
+	buf_free(&pids);
+	sqlite_close(db);
+	return rc;
+}
+
+static bool is_sqlite(const char *path)
+{
+	char head[sizeof SQLITE_MAGIC];
+	struct stat st;
+	int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	bool is = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, SQLITE_MAGIC, sizeof head) == 0;
+
 	if (fd >= 0)
 		close(fd);
+	return is;
+}
+
+int import_files(struct import *im, int fd, struct trace_error *err)
+{
+	struct sink s = { .fd = fd, .process = 1, .err = err };
+	int rc = 0;
+
+	for (size_t i = 0; i < im->n && rc == 0; i++) {
+		im->files[i] = (struct import_file){ .path = im->paths[i], .rank = -1, .world = -1 };
+		rc = is_sqlite(im->paths[i]) ? put_nsys(&s, im, i) : put_kineto(&s, im, i);
+	}
+	if (s.w && rc == 0)
+		return writer_finish(s.w, err);
+	if (s.w)
+		writer_abandon(s.w);
+	if (s.fd >= 0)
+		close(s.fd);
 	return -1;
 }

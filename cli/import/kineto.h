@@ -105,6 +105,7 @@ struct kineto {
 	uint64_t index;                 /* of the next event */
 	uint64_t understood;            /* events that made a row */
 	bool phased;                    /* there was an event with a phase */
+	const char *format;             /* "kineto", "nsys" */
 	int64_t base;                   /* ns of the epoch that times count from */
 	bool has_base, fraction;        /* fraction: some time has decimals, or an event has none (HTA's rule) */
 	int64_t first, last;            /* of all events, as in the file */
@@ -148,6 +149,7 @@ void event_names(struct kineto *k, const struct event *e);
 /* A number for a pid or tid: "stream 7" is 7, other words get a number of their own. */
 int64_t kineto_number(struct kineto *k, const struct json_value *v);
 /* Position of the thread; NO_HOST: out of memory. */
+uint32_t kineto_thread_of(struct kineto *k, int64_t pid, int64_t tid);
 uint32_t kineto_thread(struct kineto *k, const struct event *e);
 
 /* kineto_pairs.c: what is told in two events, and marks.  0, or -1: out of memory. */
@@ -158,7 +160,8 @@ int event_mark(struct kineto *k, const struct event *e);
 
 /* kineto_defs.c: ids for launch configurations, and rows for what GPU rows name. */
 uint32_t kineto_config_id(struct kineto *k, const struct event *e);
-void kineto_stream(struct kineto *k, const struct event *e, uint32_t device, uint32_t context, uint32_t stream);
+uint32_t kineto_put_config(struct kineto *k, struct config_row row);
+void kineto_stream(struct kineto *k, int32_t priority, uint32_t device, uint32_t context, uint32_t stream);
 uint32_t kineto_domain(struct kineto *k, const char *name);
 int kineto_device(struct kineto *k);    /* an element of deviceProperties; the scanner is behind its { */
 

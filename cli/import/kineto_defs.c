@@ -31,29 +31,16 @@ static uint64_t mixed(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-uint32_t kineto_config_id(struct kineto *k, const struct event *e)
+uint32_t kineto_put_config(struct kineto *k, struct config_row row)
 {
-	struct config_row row = {
-		.registers = (uint32_t)kineto_whole(e, ARG_REGISTERS, 0),
-		.dynamic_shared = (uint32_t)kineto_whole(e, ARG_SHARED, 0),
-	};
-	uint32_t grid[3], block[3], n = (uint32_t)(k->config.len / sizeof row);
+	uint32_t n = (uint32_t)(k->config.len / sizeof row), all[sizeof row / 4];
 	uint64_t key = 0;
 	bool new;
 
-	if (!(e->has & (1ull << ARG_GRID | 1ull << ARG_BLOCK)))
-		return 0;
-	three(e, ARG_GRID, grid);
-	three(e, ARG_BLOCK, block);
-	for (int i = 0; i < 3; i++)
-		key = mixed(mixed(key, grid[i]), block[i]);
-	key = mixed(mixed(key, row.registers), row.dynamic_shared);
-	row.grid_x = grid[0];
-	row.grid_y = grid[1];
-	row.grid_z = grid[2];
-	row.block_x = block[0];
-	row.block_y = block[1];
-	row.block_z = block[2];
+	row.id = 0;
+	memcpy(all, &row, sizeof row);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		key = mixed(key, all[i]);
 	for (;; key++) {        /* two that mix to the same key stand beside each other */
 		uint32_t *at = map_put(&k->configs, key, n, &new);
 		const struct config_row *old;
@@ -72,10 +59,32 @@ uint32_t kineto_config_id(struct kineto *k, const struct event *e)
 	}
 }
 
-void kineto_stream(struct kineto *k, const struct event *e, uint32_t device, uint32_t context, uint32_t stream)
+uint32_t kineto_config_id(struct kineto *k, const struct event *e)
+{
+	struct config_row row = {
+		.registers = (uint32_t)kineto_whole(e, ARG_REGISTERS, 0),
+		.dynamic_shared = (uint32_t)kineto_whole(e, ARG_SHARED, 0),
+	};
+
+	uint32_t grid[3], block[3];
+
+	if (!(e->has & (1ull << ARG_GRID | 1ull << ARG_BLOCK)))
+		return 0;
+	three(e, ARG_GRID, grid);
+	three(e, ARG_BLOCK, block);
+	row.grid_x = grid[0];
+	row.grid_y = grid[1];
+	row.grid_z = grid[2];
+	row.block_x = block[0];
+	row.block_y = block[1];
+	row.block_z = block[2];
+	return kineto_put_config(k, row);
+}
+
+void kineto_stream(struct kineto *k, int32_t priority, uint32_t device, uint32_t context, uint32_t stream)
 {
 	struct context_row c = { .id = context, .device = device, .api = 1 };
-	struct stream_row s = { .id = stream, .context = context, .priority = (int32_t)kineto_whole(e, ARG_PRIORITY, 0) };
+	struct stream_row s = { .id = stream, .context = context, .priority = priority };
 	bool new = false;
 
 	if (!map_put(&k->contexts, context, 0, &new))

@@ -54,7 +54,7 @@ static struct place place_of(struct kineto *k, const struct event *e)
 		.graph_node = (uint64_t)kineto_whole(e, ARG_GRAPH_NODE, 0),
 	};
 
-	kineto_stream(k, e, p.device, p.context, p.stream);
+	kineto_stream(k, (int32_t)kineto_whole(e, ARG_PRIORITY, 0), p.device, p.context, p.stream);
 	return p;
 }
 

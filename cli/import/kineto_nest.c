@@ -125,7 +125,7 @@ static const struct open *innermost(struct nesting *x, int64_t at)
 static bool range(struct nesting *x, const struct item *i, uint64_t id, const struct open *inside)
 {
 	struct range_row *r = (struct range_row *)x->h->range.data + i->row;
-	struct stack *s = &x->stacks[r->domain == x->k->python_domain];
+	struct stack *s = &x->stacks[x->k->python_domain && r->domain == x->k->python_domain];
 	const struct open *around = top(s);
 	struct open o = { i->end, id, ++x->pushed, inside ? inside->level + 1 : 0 };
 

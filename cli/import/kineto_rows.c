@@ -123,15 +123,11 @@ static uint32_t new_thread(struct kineto *k, int64_t pid, int64_t tid)
 	return (uint32_t)k->n_threads++;
 }
 
-uint32_t kineto_thread(struct kineto *k, const struct event *e)
+uint32_t kineto_thread_of(struct kineto *k, int64_t pid, int64_t tid)
 {
-	int64_t pid = kineto_number(k, &e->pid), tid = kineto_number(k, &e->tid);
 	uint32_t at;
 	bool new;
 
-	/* Python threads that the profiler knows no numbers of are of process 0. */
-	if (!pid && k->n_hosts)
-		pid = k->hosts[0].pid;
 	if (k->n_threads && pid == k->last_pid && tid == k->last_tid)
 		return k->last_thread;
 	at = map_get(&k->thread_of, (uint64_t)pid << 32 ^ (uint64_t)tid);
@@ -143,6 +139,16 @@ uint32_t kineto_thread(struct kineto *k, const struct event *e)
 	k->last_pid = pid;
 	k->last_tid = tid;
 	return k->last_thread = at;
+}
+
+uint32_t kineto_thread(struct kineto *k, const struct event *e)
+{
+	int64_t pid = kineto_number(k, &e->pid);
+
+	/* Python threads that the profiler knows no numbers of are of process 0. */
+	if (!pid && k->n_hosts)
+		pid = k->hosts[0].pid;
+	return kineto_thread_of(k, pid, kineto_number(k, &e->tid));
 }
 
 /* "thread 17 (python)" is python. */

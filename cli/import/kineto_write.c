@@ -102,7 +102,7 @@ static int put_facts(struct out *o, bool main)
 	char text[512];
 	int rc;
 
-	snprintf(text, sizeof text, "imported=kineto");
+	snprintf(text, sizeof text, "imported=%s", k->format);
 	fact(&rows, &tails, o->number, text);
 	snprintf(text, sizeof text, "imported.file=%s", k->file->path);
 	fact(&rows, &tails, o->number, text);

@@ -7,7 +7,7 @@ $(B)/fuzz/import: test/fuzz/import.c $(wildcard cli/import/*.c cli/import/*.h cl
 $(B)/fuzz/%:
 	@mkdir -p $(@D); echo "  FUZZ  $@"
 	$(Q)clang $(filter-out -MMD -MP,$(BASE)) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $(filter %.c,$^) -lzstd -lpthread
+		-o $@ $(filter %.c,$^) -lzstd -lpthread -ldl
 
 fuzz: $(B)/fuzz/reader $(B)/fuzz/import $(B)/tools/synth_trace
 	$(Q)mkdir -p $(B)/fuzz/corpus && $(B)/tools/synth_trace $(B)/fuzz/corpus/seed 50 >/dev/null

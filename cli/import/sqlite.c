@@ -1,0 +1,160 @@
+#include "cli/import/sqlite.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK       0
+#define ROW      100
+#define DONE     101
+#define NO_VALUE 5              /* SQLITE_NULL */
+#define READONLY 1
+#define COLUMNS  24
+
+/* What is used of libsqlite3, found when a file needs it. */
+struct sqlite {
+	void *lib, *db;
+	const char *path;
+	int (*open)(const char *path, void **db, int flags, const char *vfs);
+	int (*close)(void *db);
+	int (*prepare)(void *db, const char *sql, int n, void **statement, const char **tail);
+	int (*step)(void *statement);
+	int (*finalize)(void *statement);
+	int (*type)(void *statement, int column);
+	int64_t (*whole)(void *statement, int column);
+	const unsigned char *(*text)(void *statement, int column);
+	int (*bytes)(void *statement, int column);
+	const char *(*message)(void *db);
+};
+
+static bool bind(struct sqlite *s)
+{
+	const struct { const char *name; void *to; } needed[] = {
+		{ "sqlite3_open_v2", &s->open }, { "sqlite3_close", &s->close }, { "sqlite3_prepare_v2", &s->prepare },
+		{ "sqlite3_step", &s->step }, { "sqlite3_finalize", &s->finalize }, { "sqlite3_column_type", &s->type },
+		{ "sqlite3_column_int64", &s->whole }, { "sqlite3_column_text", &s->text },
+		{ "sqlite3_column_bytes", &s->bytes }, { "sqlite3_errmsg", &s->message },
+	};
+
+	s->lib = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; s->lib && i < sizeof needed / sizeof *needed; i++) {
+		void *fn = dlsym(s->lib, needed[i].name);
+
+		if (!fn)
+			return false;
+		memcpy(needed[i].to, &fn, sizeof fn);
+	}
+	return s->lib != NULL;
+}
+
+struct sqlite *sqlite_open(const char *path, struct trace_error *err)
+{
+	struct sqlite *s = calloc(1, sizeof *s);
+
+	if (!s) {
+		trace_fail(err, 0, "out of memory");
+		return NULL;
+	}
+	s->path = path;
+	if (!bind(s))
+		trace_fail(err, 0, "cannot read '%s': it is an SQLite database, and libsqlite3.so.0 is not installed", path);
+	else if (s->open(path, &s->db, READONLY, NULL) != OK)
+		trace_fail(err, 0, "cannot read '%s': %s", path, s->db ? s->message(s->db) : "out of memory");
+	else
+		return s;
+	sqlite_close(s);
+	return NULL;
+}
+
+void sqlite_close(struct sqlite *s)
+{
+	if (!s)
+		return;
+	if (s->db)
+		s->close(s->db);
+	if (s->lib)
+		dlclose(s->lib);
+	free(s);
+}
+
+int64_t row_whole(const struct sqlite_row *r, int column)
+{
+	return r->there[column] ? r->s->whole(r->statement, column) : 0;
+}
+
+bool row_null(const struct sqlite_row *r, int column)
+{
+	return !r->there[column] || r->s->type(r->statement, column) == NO_VALUE;
+}
+
+const char *row_text(const struct sqlite_row *r, int column, size_t *n)
+{
+	const unsigned char *text = r->there[column] ? r->s->text(r->statement, column) : NULL;
+	int bytes = text ? r->s->bytes(r->statement, column) : 0;
+
+	*n = bytes > 0 ? (size_t)bytes : 0;
+	return text ? (const char *)text : "";
+}
+
+/* Whether a query can be made; the columns of a table are asked for in this way one by one. */
+static bool possible(struct sqlite *s, const char *sql)
+{
+	void *statement = NULL;
+	bool good = s->prepare(s->db, sql, -1, &statement, NULL) == OK;
+
+	s->finalize(statement);
+	return good;
+}
+
+bool sqlite_has(struct sqlite *s, const char *table)
+{
+	char sql[200];
+
+	snprintf(sql, sizeof sql, "SELECT 1 FROM \"%s\"", table);
+	return possible(s, sql);
+}
+
+/* "start, end, graphId" with NULL for what the table has not. */
+static int choose(struct sqlite *s, const char *table, const char *columns, bool there[COLUMNS], char *list, size_t size)
+{
+	size_t at = 0;
+	int n = 0;
+
+	while (*columns && n < COLUMNS) {
+		size_t length = strcspn(columns, ",");
+		char sql[300];
+
+		snprintf(sql, sizeof sql, "SELECT t.\"%.*s\" FROM \"%s\" t", (int)length, columns, table);
+		there[n] = possible(s, sql);
+		at += (size_t)snprintf(list + at, at < size ? size - at : 0, there[n] ? "%s\"%.*s\"" : "%sNULL", n ? ", " : "",
+				       (int)length, columns);
+		columns += length;
+		columns += strspn(columns, ", ");
+		n++;
+	}
+	return at < size ? 0 : -1;
+}
+
+int sqlite_each(struct sqlite *s, const char *table, const char *columns, const char *where,
+		int (*fn)(const struct sqlite_row *r, void *arg), void *arg, struct trace_error *err)
+{
+	bool there[COLUMNS] = { false };
+	struct sqlite_row row = { .s = s, .there = there };
+	char list[800], sql[1200];
+	int rc = DONE;
+
+	if (!sqlite_has(s, table) || choose(s, table, columns, there, list, sizeof list) < 0)
+		return 0;
+	snprintf(sql, sizeof sql, "SELECT %s FROM \"%s\"%s%s ORDER BY rowid", list, table, where ? " WHERE " : "",
+		 where ? where : "");
+	if (s->prepare(s->db, sql, -1, &row.statement, NULL) != OK)
+		return trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
+	while ((rc = s->step(row.statement)) == ROW)
+		if (fn(&row, arg) < 0)
+			break;
+	s->finalize(row.statement);
+	if (rc == ROW)
+		return trace_fail(err, 0, "out of memory");
+	return rc == DONE ? 0 : trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+. "$(dirname "$0")/lib.sh"
+TOOLS='
+need python3
+export_of() { python3 "$GPROF_TOP/test/e2e/nsys_export.py" "$@" || skip "python3 has no sqlite3"; }
+'
+
+it 'the processes of an export of nsys are those of the trace' "$TOOLS"'
+	export_of t.sqlite
+	gprof-trace import -q t.sqlite 2>err || { grep -q "is not installed" err && skip "$(cat err)"; fail "$(cat err)"; }
+	gprof-trace dump t.gtrace >out
+	is 2 "$(grep -c "^process " out)" "processes"
+	is 6 "$(grep -c "^kernel .*name=\"_Z1kIiEvPi\" .*stream=7" out)" "kernels"
+	is 8 "$(grep -c "^api " out)" "calls"
+	says "kernel process=2 start=1700000000000007000 duration=701 " out
+	says "grid_x=10 grid_y=2 grid_z=1 block_x=128 block_y=1 block_z=1 static_shared=48 dynamic_shared=16 registers=32" out
+	says "bytes=4096 graph_node=0 corr=9 device=0 context=1 stream=7 kind=1 src_kind=2 dst_kind=3" out
+	grep -q "^thread .*tid=4001.*name=\"trainer\"\|^thread .*tid=4001 .*trainer" out || fail "$(grep ^thread out)"
+	gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum --format csv t.gtrace >got
+	gprof-trace report -r cuda_gpu_kern_sum,cuda_api_sum --format csv t.sqlite | cmp - got
+	says ",4203,6," got || grep -q "4203" got || fail "$(cat got)"
+'
+
+it 'ranges of nsys lie in each other as in the program' "$TOOLS"'
+	export_of t.sqlite
+	gprof-trace import -q t.sqlite 2>err || { grep -q "is not installed" err && skip "$(cat err)"; fail "$(cat err)"; }
+	gprof-trace dump --process 1 t.gtrace >out
+	inner=$(sed -n "s/^range .* id=\([0-9]*\) .*name=\"registered\".*/\1/p" out)
+	is 3 "$(grep -c "^api .*range=$inner " out)" "calls in the inner range"
+	grep -q "^range .*name=\"request\" .*flags=0x1" out || fail "$(grep ^range out)"
+	grep -q "^mark .*range=$inner .*name=\"here\"" out || fail "$(grep ^mark out)"
+	gprof-trace report -r nvtx_pushpop_sum --format csv t.gtrace >got
+	says "library:registered" got
+	says ":step" got
+'
+
+it 'columns and tables that an export has not are not known' "$TOOLS"'
+	export_of t.sqlite old
+	gprof-trace import -q t.sqlite 2>err || { grep -q "is not installed" err && skip "$(cat err)"; fail "$(cat err)"; }
+	gprof-trace dump --kind kernel t.gtrace >out
+	is 6 "$(grep -c "name=\"k<int>(int\*)\"" out)" "kernels"
+'
+
+it 'other databases are refused with one line' "$TOOLS"'
+	python3 -c "import sqlite3; d = sqlite3.connect(\"x.sqlite\"); d.execute(\"CREATE TABLE t (a)\"); d.commit()" || skip "python3 has no sqlite3"
+	exits 1 gprof-trace report x.sqlite 2>err
+	is 1 "$(wc -l <err)" "lines"
+	grep -q "is not installed" err && skip "$(cat err)"
+	says "no export of nsys" err
+	head -c 5000 x.sqlite >cut.sqlite
+	export_of t.sqlite
+	head -c 9000 t.sqlite >cut.sqlite
+	exits 1 gprof-trace report cut.sqlite 2>err
+	is 1 "$(wc -l <err)" "lines"
+'
