@@ -7,6 +7,7 @@
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/sort.h"
 #include "cli/model/steps.h"
 #include "cli/model/torch.h"
 
@@ -37,7 +38,7 @@ static struct hta_row *put(struct own *o, uint32_t process, int64_t start, int64
 	if (!r)
 		return NULL;
 	*r = (struct hta_row){
-		.ts = start - o->base, .dur = duration, .stream = -1, .corr = -1, .index = o->next[process]++, .name = name,
+		.ts = time_sub(start, o->base), .dur = duration, .stream = -1, .corr = -1, .index = o->next[process]++, .name = name,
 		.category = (uint8_t)category, .tid_text = UINT32_MAX,
 	};
 	return r;
