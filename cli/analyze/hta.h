@@ -91,7 +91,8 @@ struct hta *hta_get(struct model *m, const struct report_choice *choice, struct 
 void hta_done(struct hta *h, const struct report_choice *choice);
 
 /* ---- hta_load.c, hta_imported.c, hta_own.c: rows as the files have them ---- */
-struct hta_rank *hta_add_rank(struct hta *h);
+/* With room for so many rows to begin with. */
+struct hta_rank *hta_add_rank(struct hta *h, size_t room);
 struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r);
 uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string);
 uint32_t hta_name_text(struct hta *h, const char *text);
@@ -113,6 +114,40 @@ enum hta_category hta_category_of(const char *word);
 int hta_link(struct hta *h);
 /* Fills at of a rank.  0, or -1. */
 int hta_index(struct hta_rank *r);
+
+/* Correlation id -> position.  They count up as a rule, and then an array does. */
+struct hta_corr {
+	uint32_t *dense;                /* by corr - low: position + 2; 0, 1: none */
+	int64_t low;
+	uint64_t n;
+	struct map map;                 /* of ids beyond those; values as in dense */
+};
+#define HTA_NO_CORR UINT32_MAX
+
+/* For the ids of a rank's rows.  0, or -1: out of memory. */
+int hta_corr_begin(struct hta_corr *c, const struct hta_rank *r);
+void hta_corr_release(struct hta_corr *c);
+bool hta_corr_set_far(struct hta_corr *c, int64_t corr, uint32_t position);
+
+/* False: out of memory. */
+static inline bool hta_corr_set(struct hta_corr *c, int64_t corr, uint32_t position)
+{
+	uint64_t at = (uint64_t)corr - (uint64_t)c->low;
+
+	if (at >= c->n)
+		return hta_corr_set_far(c, corr, position);
+	c->dense[at] = position + 2;
+	return true;
+}
+
+static inline uint32_t hta_corr_get(const struct hta_corr *c, int64_t corr)
+{
+	uint64_t at = (uint64_t)corr - (uint64_t)c->low;
+
+	if (at < c->n)
+		return c->dense[at] > 1 ? c->dense[at] - 2 : HTA_NO_CORR;
+	return map_get(&c->map, (uint64_t)corr);
+}
 
 static inline bool hta_is_gpu(const struct hta *h, const struct hta_row *r)
 {

@@ -282,7 +282,8 @@ static void sum_up(struct counts *c)
 {
 	size_t out = 0;
 
-	qsort(c->list, c->n, sizeof *c->list, by_name);
+	if (c->n)
+		qsort(c->list, c->n, sizeof *c->list, by_name);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct counted *one = &c->list[i];
 

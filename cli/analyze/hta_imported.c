@@ -239,7 +239,7 @@ static void begin_process(struct file *f, const struct process *processes, uint3
 	int64_t rank = hta_rank_of(f->m, process);
 
 	if (!f->rank || strcmp(attribute(p, "imported.file"), attribute(&processes[before], "imported.file")) != 0) {
-		f->rank = hta_add_rank(f->h);
+		f->rank = hta_add_rank(f->h, model_process_rows(f->m, ROW_imported, process));
 		if (!f->rank)
 			return;
 		f->rank->fractional = strcmp(attribute(p, "imported.fraction"), "1") == 0;

@@ -33,49 +33,53 @@ static void pair(struct table *t, const struct hta_rank *r, const struct hta_row
 	s->late += delay > LONG_DELAY;
 }
 
-/*
- * Every row off the streams with every row on one of equal correlation, where a launch has that correlation.  t NULL:
- * only the sums.
- */
-static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t, struct launch_sums *s)
+/* Rows on streams as chains by their correlation, in row order: first is the head, last what the next one hangs on. */
+static int make_chains(const struct hta_rank *r, struct hta_corr *first, uint32_t *next, uint32_t *last)
 {
-	struct map first = { 0 };       /* corr of a launch -> its first row on a stream, MAP_NONE - 1: none yet */
-	uint32_t *next = malloc((r->n + 1) * sizeof *next), *last = malloc((r->n + 1) * sizeof *last), *at;
-	int rc = next && last ? 0 : -1;
-	bool new;
-
-	for (size_t i = 0; i < r->n && rc == 0; i++)
-		if (h->names[r->rows[i].name].flags & HTA_LAUNCH &&
-		    !map_put(&first, (uint64_t)r->rows[i].corr, MAP_NONE - 2, &new))
-			rc = -1;
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
+	for (size_t i = 0; i < r->n; i++) {
 		uint32_t head;
 
-		if (!hta_on_stream(&r->rows[i]))
-			continue;
-		head = map_get(&first, (uint64_t)r->rows[i].corr);
-		if (head == MAP_NONE)
+		if (!hta_on_stream(&r->rows[i]) || r->rows[i].corr == -1)
 			continue;
 		next[i] = UINT32_MAX;
-		if (head == MAP_NONE - 2) {
-			at = map_put(&first, (uint64_t)r->rows[i].corr, 0, &new);
-			*at = (uint32_t)i + 1;
+		head = hta_corr_get(first, r->rows[i].corr);
+		if (head == HTA_NO_CORR) {
+			if (!hta_corr_set(first, r->rows[i].corr, (uint32_t)i))
+				return -1;
 			last[i] = (uint32_t)i;
 		} else {
 			next[last[head]] = (uint32_t)i;
 			last[head] = (uint32_t)i;
 		}
 	}
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		uint32_t gpu;
+	return 0;
+}
 
-		if (hta_on_stream(&r->rows[i]))
+/*
+ * Every row off the streams with every row on one of equal correlation, where a launch has that correlation.  t NULL:
+ * only the sums.
+ */
+static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t, struct launch_sums *s)
+{
+	struct hta_corr first = { 0 }, launched = { 0 };
+	uint32_t *next = malloc((r->n + 1) * sizeof *next), *last = malloc((r->n + 1) * sizeof *last);
+	int rc = next && last && hta_corr_begin(&first, r) == 0 && hta_corr_begin(&launched, r) == 0 ? 0 : -1;
+
+	if (rc == 0)
+		rc = make_chains(r, &first, next, last);
+	for (size_t i = 0; i < r->n && rc == 0; i++)
+		if (h->names[r->rows[i].name].flags & HTA_LAUNCH && !hta_corr_set(&launched, r->rows[i].corr, 0))
+			rc = -1;
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
+		const struct hta_row *call = &r->rows[i];
+
+		if (hta_on_stream(call) || hta_corr_get(&launched, call->corr) == HTA_NO_CORR)
 			continue;
-		gpu = map_get(&first, (uint64_t)r->rows[i].corr);
-		for (; gpu < MAP_NONE - 2; gpu = next[gpu])
-			pair(t, r, &r->rows[i], &r->rows[gpu], s);
+		for (uint32_t gpu = hta_corr_get(&first, call->corr); gpu != UINT32_MAX; gpu = next[gpu])
+			pair(t, r, call, &r->rows[gpu], s);
 	}
-	map_release(&first);
+	hta_corr_release(&first);
+	hta_corr_release(&launched);
 	free(next);
 	free(last);
 	return rc;

@@ -34,25 +34,25 @@ static void round_inwards(struct hta_rank *r)
  * other. */
 static int link_partners(const struct hta *h, struct hta_rank *r)
 {
-	struct map last[2] = { { 0 }, { 0 } };  /* corr -> position; of calls, of GPU rows */
-	int rc = 0;
+	struct hta_corr last[2] = { { 0 }, { 0 } };     /* of calls, of GPU rows */
+	int rc = hta_corr_begin(&last[0], r) < 0 || hta_corr_begin(&last[1], r) < 0 ? -1 : 0;
 
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		struct hta_row *row = &r->rows[i];
 
 		row->partner = row->corr < 0 ? (row->corr < INT32_MIN ? INT32_MIN : (int32_t)row->corr) : 0;
-		if (row->corr != -1 && !map_set(&last[hta_is_gpu(h, row)], (uint64_t)row->corr, (uint32_t)i))
+		if (row->corr != -1 && !hta_corr_set(&last[hta_is_gpu(h, row)], row->corr, (uint32_t)i))
 			rc = -1;
 	}
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		struct hta_row *row = &r->rows[i];
-		uint32_t at = row->corr == -1 ? MAP_NONE : map_get(&last[!hta_is_gpu(h, row)], (uint64_t)row->corr);
+		uint32_t at = row->corr == -1 ? HTA_NO_CORR : hta_corr_get(&last[!hta_is_gpu(h, row)], row->corr);
 
-		if (at != MAP_NONE)
+		if (at != HTA_NO_CORR)
 			row->partner = (int32_t)r->rows[at].index;
 	}
-	map_release(&last[0]);
-	map_release(&last[1]);
+	hta_corr_release(&last[0]);
+	hta_corr_release(&last[1]);
 	return rc;
 }
 
@@ -118,8 +118,12 @@ static int cut_last_step(const struct hta *h, struct hta_rank *r)
 	int64_t cut;
 	bool new;
 
-	if (!cut_of(h, r, &cut))
+	out.rows = malloc((r->n + 1) * sizeof *out.rows);
+	out.cap = out.rows ? r->n + 1 : 0;
+	if (!cut_of(h, r, &cut)) {
+		free(out.rows);
 		return 0;
+	}
 	for (size_t i = 0; i < r->n; i++) {
 		const struct hta_row *row = &r->rows[i];
 		uint32_t *count;

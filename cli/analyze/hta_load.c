@@ -44,7 +44,7 @@ uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string)
 
 /* ---- rows ---- */
 
-struct hta_rank *hta_add_rank(struct hta *h)
+struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 {
 	struct hta_rank *ranks = realloc(h->ranks, (h->n_ranks + 1) * sizeof *ranks);
 
@@ -53,7 +53,9 @@ struct hta_rank *hta_add_rank(struct hta *h)
 		return NULL;
 	}
 	h->ranks = ranks;
-	ranks[h->n_ranks] = (struct hta_rank){ .rank = -1 };
+	ranks[h->n_ranks] = (struct hta_rank){ .rank = -1, .rows = malloc((room + 1) * sizeof *ranks->rows), .cap = room + 1 };
+	if (!ranks[h->n_ranks].rows)
+		ranks[h->n_ranks].cap = 0;      /* then it grows from there */
 	return &ranks[h->n_ranks++];
 }
 

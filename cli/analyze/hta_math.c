@@ -123,3 +123,34 @@ char *hta_json_end(struct hta_json *j)
 	free(j->text);
 	return NULL;
 }
+
+int hta_corr_begin(struct hta_corr *c, const struct hta_rank *r)
+{
+	int64_t low = INT64_MAX, high = INT64_MIN;
+
+	for (size_t i = 0; i < r->n; i++) {
+		int64_t corr = r->rows[i].corr;
+
+		if (corr < 0)
+			continue;
+		low = corr < low ? corr : low;
+		high = corr > high ? corr : high;
+	}
+	*c = (struct hta_corr){ .low = low };
+	if (low > high || (uint64_t)(high - low) / 4 > r->n)
+		return 0;       /* far apart: an array would be mostly empty */
+	c->n = (uint64_t)(high - low) + 1;
+	c->dense = calloc(c->n, sizeof *c->dense);
+	return c->dense ? 0 : -1;
+}
+
+void hta_corr_release(struct hta_corr *c)
+{
+	free(c->dense);
+	map_release(&c->map);
+}
+
+bool hta_corr_set_far(struct hta_corr *c, int64_t corr, uint32_t position)
+{
+	return map_set(&c->map, (uint64_t)corr, position);
+}

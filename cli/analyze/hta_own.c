@@ -300,7 +300,7 @@ static int make_ranks(struct own *o)
 			rows += model_process_rows(o->m, kinds[k], p);
 		if (!rows)
 			continue;
-		r = hta_add_rank(o->h);
+		r = hta_add_rank(o->h, rows + model_process_rows(o->m, ROW_range, p) + model_process_rows(o->m, ROW_sync, p));
 		if (!r)
 			return -1;
 		r->rank = hta_rank_of(o->m, p);

@@ -27,23 +27,24 @@ static void add_point(struct points *p, int64_t ts, uint32_t row, uint32_t gpu, 
 	p->list[p->n++] = (struct queue_point){ ts, row, gpu, change };
 }
 
-/* GPU rows of each correlation id as chains in row order; heads[corr] is the first.  next and last: r->n each. */
-static int chain_gpu_rows(const struct hta_rank *r, struct map *heads, uint32_t *next, uint32_t *last)
+/* GPU rows of each correlation id as chains in row order; heads has the first.  next and last: r->n each. */
+static int chain_gpu_rows(const struct hta_rank *r, struct hta_corr *heads, uint32_t *next, uint32_t *last)
 {
-	bool new;
-
 	for (size_t i = 0; i < r->n; i++) {
-		uint32_t *at;
+		uint32_t head;
 
 		next[i] = UINT32_MAX;
 		if (!hta_on_stream(&r->rows[i]))
 			continue;
-		at = map_put(heads, (uint64_t)r->rows[i].corr, (uint32_t)i, &new);
-		if (!at)
-			return -1;
-		if (!new)
-			next[last[*at - 1]] = (uint32_t)i;
-		last[*at - 1] = (uint32_t)i;
+		head = hta_corr_get(heads, r->rows[i].corr);
+		if (head == HTA_NO_CORR) {
+			head = (uint32_t)i;
+			if (!hta_corr_set(heads, r->rows[i].corr, head))
+				return -1;
+		} else {
+			next[last[head]] = (uint32_t)i;
+		}
+		last[head] = (uint32_t)i;
 	}
 	return 0;
 }
@@ -84,27 +85,29 @@ static int order_points(const struct hta_rank *r, struct points *p)
 struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, size_t *n)
 {
 	struct points p = { 0 };
-	struct map heads = { 0 }, launched = { 0 };
+	struct hta_corr heads = { 0 }, launched = { 0 };
 	uint32_t *next = malloc((r->n + 1) * sizeof *next), *last = malloc((r->n + 1) * sizeof *last);
-	int rc = next && last ? chain_gpu_rows(r, &heads, next, last) : -1;
+	int rc = next && last && hta_corr_begin(&heads, r) == 0 && hta_corr_begin(&launched, r) == 0 ? 0 : -1;
 
+	if (rc == 0)
+		rc = chain_gpu_rows(r, &heads, next, last);
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		const struct hta_row *call = &r->rows[i];
 
 		if (!(h->names[call->name].flags & HTA_QUEUES) || call->partner <= 0)
 			continue;
-		if (!map_set(&launched, (uint64_t)call->corr, 0))
+		if (!hta_corr_set(&launched, call->corr, 0))
 			rc = -1;
-		for (uint32_t g = map_get(&heads, (uint64_t)call->corr); g != UINT32_MAX; g = next[g])
+		for (uint32_t g = hta_corr_get(&heads, call->corr); g != UINT32_MAX; g = next[g])
 			add_point(&p, call->ts, (uint32_t)i, g, 1);
 	}
 	for (size_t i = 0; i < r->n && rc == 0; i++)
-		if (hta_on_stream(&r->rows[i]) && map_get(&launched, (uint64_t)r->rows[i].corr) != MAP_NONE)
+		if (hta_on_stream(&r->rows[i]) && hta_corr_get(&launched, r->rows[i].corr) != HTA_NO_CORR)
 			add_point(&p, r->rows[i].ts, (uint32_t)i, (uint32_t)i, -1);
 	if (rc == 0)
 		rc = p.oom ? -1 : order_points(r, &p);
-	map_release(&heads);
-	map_release(&launched);
+	hta_corr_release(&heads);
+	hta_corr_release(&launched);
 	free(next);
 	free(last);
 	if (rc < 0) {

@@ -65,8 +65,13 @@ static const struct heading temporal_columns[] = {
 	{ "kernel_time(us)", 0 }, { "idle_time_pctg", 0 }, { "compute_time_pctg", 0 }, { "non_compute_time_pctg", 0 },
 };
 
+/* Of all ranks. */
+struct totals {
+	int64_t kernel, idle, computing;
+};
+
 /* Kernel time is from the first begin to the end of the last group; what is neither idle nor computing is the rest. */
-static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct table *t)
+static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct table *t, struct totals *all_ranks)
 {
 	size_t n, n_compute;
 	struct timed *all = merged(h, r, HTA_CLASSES, &n), *compute = all ? merged(h, r, HTA_COMPUTATION, &n_compute) : NULL;
@@ -81,6 +86,9 @@ static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct t
 		idle = time_sub(kernel, length(all, n));
 		computing = length(compute, n_compute);
 		rest = time_sub(time_sub(kernel, computing), idle);
+		all_ranks->kernel = time_add(all_ranks->kernel, kernel);
+		all_ranks->idle = time_add(all_ranks->idle, idle);
+		all_ranks->computing = time_add(all_ranks->computing, computing);
 		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(idle), hta_us(computing), hta_us(rest), hta_us(kernel),
 					      percent(idle, kernel), percent(computing, kernel), percent(rest, kernel) });
 	} else {
@@ -95,10 +103,15 @@ static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct t
 static int temporal(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
 {
 	struct hta *h = hta_get(m, choice, how);
+	struct totals all = { 0 };
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
-		rc = temporal_rank(h, &h->ranks[k], t);
+		rc = temporal_rank(h, &h->ranks[k], t, &all);
+	if (rc == 0 && h->n_ranks > 1 && all.kernel > 0)
+		table_note(t, "all %zu ranks: %.2f %% idle, %.2f %% computing, %.2f %% other work", h->n_ranks,
+			   100.0 * (double)all.idle / (double)all.kernel, 100.0 * (double)all.computing / (double)all.kernel,
+			   100.0 * (double)(all.kernel - all.idle - all.computing) / (double)all.kernel);
 	hta_done(h, choice);
 	return rc;
 }
@@ -113,6 +126,7 @@ static const struct heading overlap_columns[] = { { "rank", COLUMN_ID }, { "comp
 static int overlap(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
 {
 	struct hta *h = hta_get(m, choice, how);
+	int64_t beside = 0, all = 0;
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
@@ -120,14 +134,22 @@ static int overlap(struct model *m, struct table *t, const struct report_choice 
 		struct timed *compute = merged(h, &h->ranks[k], HTA_COMPUTATION, &n_compute),
 			     *talk = compute ? merged(h, &h->ranks[k], HTA_COMMUNICATION, &n_talk) : NULL;
 
-		if (talk)
-			table_row(t, (struct cell[]){ NUMBER(h->ranks[k].rank), percent(common(compute, n_compute, talk, n_talk),
-											length(talk, n_talk)) });
-		else
+		if (talk) {
+			int64_t both = common(compute, n_compute, talk, n_talk), talking = length(talk, n_talk);
+
+			table_row(t, (struct cell[]){ NUMBER(h->ranks[k].rank), percent(both, talking) });
+			beside = time_add(beside, both);
+			all = time_add(all, talking);
+		} else {
 			rc = -1;
+		}
 		free(compute);
 		free(talk);
 	}
+	if (rc == 0 && h->n_ranks > 1 && all > 0)
+		table_note(t, "all %zu ranks: %.2f %%", h->n_ranks, 100.0 * (double)beside / (double)all);
+	if (rc == 0 && !all)
+		table_note(t, "there was no communication between GPUs");
 	hta_done(h, choice);
 	return rc;
 }
