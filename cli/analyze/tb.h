@@ -87,6 +87,7 @@ struct tb_run {
 	struct tb_tree *tree;           /* tb_tree_of()'s; NULL: nobody asked yet */
 	bool made_up;                   /* no step was marked: the whole is step 0 */
 	bool imported;
+	bool no_operators;              /* of ours: PyTorch's scopes and autograd nodes at most were recorded */
 	bool nameless;                  /* names of kernels do not say whether they use matrix units: AMD's */
 	bool oom;
 };

@@ -196,6 +196,7 @@ int tb_own_runs(struct tb_job *job, struct model *m)
 	static const unsigned copy[] = { COL_memcpy_start, COL_memcpy_duration, COL_memcpy_corr, COL_memcpy_device };
 	static const unsigned set[] = { COL_memset_start, COL_memset_duration, COL_memset_corr, COL_memset_device };
 	struct own o = { .job = job, .m = m };
+	size_t first = job->n;
 	uint32_t n;
 	int rc;
 
@@ -206,6 +207,8 @@ int tb_own_runs(struct tb_job *job, struct model *m)
 	rc = o.api_range && model_join(m) == 0 && torch_events(&o) == 0 && step_events(&o) == 0 && call_events(&o) == 0 &&
 	     gpu_events(&o, ROW_kernel, TB_KERNEL, kernel) == 0 && gpu_events(&o, ROW_memcpy, TB_MEMCPY, copy) == 0 &&
 	     gpu_events(&o, ROW_memset, TB_MEMSET, set) == 0 ? 0 : -1;
+	for (size_t i = first; rc == 0 && i < job->n; i++)
+		job->runs[i].no_operators = !o.torch->operators;
 	free(o.run_of);
 	return rc;
 }

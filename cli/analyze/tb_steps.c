@@ -66,7 +66,7 @@ static void put_notes(const struct tb_job *job, struct table *t)
 		[TB_ROLE_LOADER] = "loading: the trace has no rows of a loader (enumerate(DataLoader)#...)",
 		[TB_ROLE_CPU] = "CPU work: the trace has no operators (-t torch-ops records them)",
 	};
-	bool without[TB_ROLES] = { false }, made_up = false;
+	bool without[TB_ROLES] = { false }, made_up = false, partly = false;
 
 	for (size_t i = 0; i < job->n; i++) {
 		bool known[TB_ROLES];
@@ -74,11 +74,14 @@ static void put_notes(const struct tb_job *job, struct table *t)
 		known_roles(&job->runs[i], known);
 		for (unsigned k = 0; k < TB_ROLES; k++)
 			without[k] |= !known[k];
+		partly |= known[TB_ROLE_CPU] && job->runs[i].no_operators;
 		made_up |= job->runs[i].made_up && job->runs[i].n_steps;
 	}
 	for (unsigned k = 0; k < TB_ROLES; k++)
 		if (without[k] && missing[k])
 			table_note(t, "not known: %s", missing[k]);
+	if (partly)
+		table_note(t, "CPU work is that of scopes and autograd nodes alone: operators were not recorded (-t torch-ops does)");
 	if (made_up)
 		table_note(t, "no step is marked: all of it is counted as step 0");
 }

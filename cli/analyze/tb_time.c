@@ -123,6 +123,12 @@ static int find_roles(struct tb_run *r)
 
 /* ---- steps ---- */
 
+/* A mark without a length is none: PyTorch closes its last step so. */
+static bool is_marked(const struct tb_event *e)
+{
+	return e->type == TB_STEP && e->end > e->start;
+}
+
 /* Without a mark the host's events are one step; without them, what there is (the plugin: one of -1.8e19 us). */
 static int find_steps(struct tb_run *r)
 {
@@ -133,7 +139,7 @@ static int find_steps(struct tb_run *r)
 		const struct tb_event *e = &r->events[i];
 		bool host = e->type == TB_OP || e->type == TB_PYTHON || e->type == TB_STEP;
 
-		marked += e->type == TB_STEP;
+		marked += is_marked(e);
 		for (unsigned k = host ? 0 : 1; k < 2; k++) {
 			whole[k].start = e->start < whole[k].start ? e->start : whole[k].start;
 			whole[k].end = e->end > whole[k].end ? e->end : whole[k].end;
@@ -143,7 +149,7 @@ static int find_steps(struct tb_run *r)
 	if (!r->steps)
 		return -1;
 	for (size_t i = 0; i < r->n; i++)
-		if (r->events[i].type == TB_STEP)
+		if (is_marked(&r->events[i]))
 			r->steps[r->n_steps++] = (struct tb_step){ .start = r->events[i].start, .end = r->events[i].end,
 								   .number = r->events[i].number };
 	r->made_up = !marked;

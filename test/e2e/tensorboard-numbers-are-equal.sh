@@ -32,4 +32,10 @@ it 'reads traces of ours too, and what they did not keep is no step' '
 	is "2 3 4 5 6 7 8 9 average" "$(tail -n +2 out | cut -d , -f 3 | xargs)" "steps, without two of warm-up"
 	is "550000,150000,0,,20000,,,1980000,2700000" "$(grep ",3," out | cut -d , -f 4-)" "of one step"
 	says "not known: CPU work" err
+	gprof-trace export --format kineto -o loop.json loop.gtrace >/dev/null
+	for report in tb_kernels tb_kernels_by_operator; do
+		gprof-trace report -r $report --format csv loop.gtrace 2>/dev/null | cut -d , -f 2- >ours
+		gprof-trace report -r $report --format csv loop.json 2>/dev/null | cut -d , -f 2- >exported
+		same ours exported
+	done
 '

@@ -122,6 +122,16 @@ TEST(a_kernel_is_communication_by_the_id_of_a_collective)
 	done(&r);
 }
 
+TEST(a_mark_without_a_length_is_no_step)
+{
+	struct tb_event events[] = { EVENT(TB_STEP, 0, 10, NO, .number = 4), EVENT(TB_OP, 0, 9, NO), EVENT(TB_STEP, 10, 10, NO, .number = 5) };
+	struct tb_run r = run_of(events, 3);
+
+	CHECK_EQ(r.n_steps, 1);
+	CHECK_EQ(r.steps[0].number, 4);
+	done(&r);
+}
+
 TEST(without_a_step_the_hosts_events_are_one)
 {
 	struct tb_event events[] = { EVENT(TB_KERNEL, -20, 5, NO,), EVENT(TB_OP, 0, 10, NO,), EVENT(TB_OP, 20, 30, NO,) };
