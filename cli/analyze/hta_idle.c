@@ -79,7 +79,7 @@ static void stream_gaps(const struct hta_rank *r, const struct gap_row *list, si
 
 static void print_sums(struct table *t, const struct hta_rank *r, int64_t stream, struct stream_idle *s)
 {
-	int64_t all = s->sum[0] + s->sum[1] + s->sum[2];
+	int64_t all = time_add(time_add(s->sum[0], s->sum[1]), s->sum[2]);
 
 	for (unsigned i = 0; i < IDLES; i++)
 		if (s->seen[i])

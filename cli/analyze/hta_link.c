@@ -23,7 +23,7 @@ static void round_inwards(struct hta_rank *r)
 		double ts = microseconds(row->ts), dur = microseconds(row->dur);
 		double begin = ceil(ts), end = floor(ts + dur);
 
-		if (fabs(begin) > 9e15 || fabs(end) > 9e15)
+		if (fabs(begin) > 9e15 || fabs(end) > 9e15 || fabs(end - begin) > 9e15)
 			continue;       /* no such time in microseconds: a damaged file's */
 		row->ts = (int64_t)begin * 1000;
 		row->dur = (int64_t)(end - begin) * 1000;

@@ -205,7 +205,7 @@ static int sweep(const struct hta *h, const struct hta_rank *r, unsigned bits, s
 		if (running > 0) {
 			times[running % (int)MASKS].seen = true;
 			times[running % (int)MASKS].whole += piece / 1000;
-			times[running % (int)MASKS].exact += piece;
+			times[running % (int)MASKS].exact = time_add(times[running % (int)MASKS].exact, piece);
 		}
 	}
 	free(points);

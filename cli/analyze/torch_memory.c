@@ -55,7 +55,7 @@ static void count(struct usage *u, const struct rows *r, size_t i)
 	} else {
 		u->frees++;
 	}
-	u->balance += r->bytes[i];
+	u->balance = time_add(u->balance, r->bytes[i]);
 	u->known |= r->flags[i] & TOTALS_KNOWN;
 	now = r->flags[i] & TOTALS_KNOWN ? r->allocated[i] : u->balance > 0 ? (uint64_t)u->balance : 0;
 	if (now > u->peak) {
