@@ -60,6 +60,33 @@ static void put(const struct tb_run *r, struct table *t, const char *step, const
 	table_row(t, cells);
 }
 
+/* Who waits least came last. */
+static int note_least(const struct tb_job *job, const struct tb_collectives *all, struct table *t)
+{
+	const struct tb_run *least = NULL, *most = NULL;
+	int64_t least_time = 0, most_time = 0;
+
+	for (size_t i = 0; i < job->n; i++) {
+		const struct tb_part part = { .to = all[i].n, .step = TB_NONE, .name = TB_NONE };
+		int64_t latency = tb_comm_time(&all[i], &job->runs[i], all[i].ranges, part),
+			transfer = tb_comm_time(&all[i], &job->runs[i], all[i].transfers, part), waiting = latency - transfer;
+
+		if (latency < 0 || transfer < 0)
+			return -1;
+		if (!least || waiting < least_time) {
+			least = &job->runs[i];
+			least_time = waiting;
+		}
+		if (!most || waiting > most_time) {
+			most = &job->runs[i];
+			most_time = waiting;
+		}
+	}
+	table_note(t, "waiting least, so perhaps what the others wait for: %s, %.3f ms; most: %s, %.3f ms", least->worker, (double)least_time / 1e6,
+		   most->worker, (double)most_time / 1e6);
+	return 0;
+}
+
 static int put_run(const struct tb_run *r, const struct tb_collectives *c, struct table *t)
 {
 	struct times all = { 0 };
@@ -162,6 +189,8 @@ static int distributed(struct model *m, struct table *t, const struct report_cho
 		rc = tb_match(all, job, &how);
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_one(&job->runs[i], &all[i], t);
+	if (rc == 0 && how == TB_MATCHED && found)
+		rc = note_least(job, all, t);
 	if (rc == 0)
 		put_notes(t, how, found);
 	for (size_t i = 0; all && i < job->n; i++)

@@ -58,6 +58,39 @@ static void put_run(const struct tb_run *r, struct table *t)
 	table_row(t, cells);
 }
 
+/* What all ranks come to together. */
+static void note_all(const struct tb_job *job, struct table *t)
+{
+	static const char *const words[TB_ROLES] = { "kernels", "copies", "memory sets", "communication", "runtime", "loading", "CPU" };
+	double sums[TB_ROLES] = { 0 }, other = 0, total = 0;
+	bool all[TB_ROLES] = { true, true, true, true, true, true, true };
+	size_t steps = 0, n = 0;
+	char text[200];
+
+	for (size_t i = 0; i < job->n; i++) {
+		const struct tb_run *r = &job->runs[i];
+		bool known[TB_ROLES];
+
+		known_roles(r, known);
+		for (size_t s = 0; s < r->n_steps; s++) {
+			for (unsigned k = 0; k < TB_ROLES; k++) {
+				all[k] &= known[k];
+				sums[k] += (double)r->steps[s].cost[k];
+			}
+			other += (double)r->steps[s].other;
+			total += (double)time_sub(r->steps[s].end, r->steps[s].start);
+		}
+		steps += r->n_steps;
+	}
+	if (job->n < 2 || total <= 0)
+		return;
+	for (unsigned k = 0; k < TB_ROLES; k++)
+		if (all[k])
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s %.1f %%, ", words[k], 100 * sums[k] / total);
+	snprintf(text + n, sizeof text - n, "other %.1f %%", 100 * other / total);
+	table_note(t, "all %zu workers: %zu steps of %.3f ms on average; %s", job->n, steps, total / (double)steps / 1e6, text);
+}
+
 static void put_notes(const struct tb_job *job, struct table *t)
 {
 	static const char *const missing[TB_ROLES] = {
@@ -94,6 +127,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 		return -1;
 	for (size_t i = 0; i < job->n; i++)
 		put_run(&job->runs[i], t);
+	note_all(job, t);
 	if (job->n)
 		put_notes(job, t);
 	tb_done(job, choice);

@@ -25,6 +25,26 @@ it 'says unknown, not 0, of what a trace cannot know' '
 	says "no kernels" err
 '
 
+it 'tells waiting for another rank from transfer' '
+	event() {
+		printf "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %s, \"tid\": 7, \"ts\": %s, \"dur\": %s, \"args\": {%s}}" "$@"
+	}
+	for rank in 0 1; do
+		printf "{\"distributedInfo\": {\"rank\": $rank}, \"traceEvents\": [%s, %s, %s]}" \
+			"$(event user_annotation ProfilerStep#1 1 0 100 "")" "$(event user_annotation nccl:all_reduce 1 10 2 "\"External id\": 5")" \
+			"$(event kernel k 0 $((20 + rank * 30)) $((40 - rank * 30)) "\"device\": 0, \"stream\": 7, \"correlation\": 3, \"External id\": 5")" >r$rank.json
+	done
+	gprof-trace report -r tb_distributed --format csv r0.json r1.json >out 2>err
+	is "r0,0,1,0,0,42000,58000,12000,30000" "$(sed -n 2p out)" "the rank that comes early"
+	is "r1,1,1,0,0,12000,88000,12000,0" "$(grep "^r1,1,1" out)" "the rank that comes late"
+	says "waiting least, so perhaps what the others wait for: r1" err
+	gprof-trace report -r tb_steps r0.json r1.json >out
+	says "all 2 workers: 2 steps of 0.100 ms" out
+	gprof-trace report -r tb_distributed --format csv r0.json >out 2>err
+	is "r0,0,1,0,0,42000,58000,," "$(sed -n 2p out)" "one rank alone"
+	says "it takes the traces of all ranks" err
+'
+
 it 'reads traces of ours too, and what they did not keep is no step' '
 	need "$GPROF_BUILD/test/programs/sample_trace" "test programs are not built (make programs)"
 	"$GPROF_BUILD/test/programs/sample_trace" loop.gtrace loop >/dev/null
