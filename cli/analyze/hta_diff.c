@@ -10,7 +10,7 @@ enum { CONTROL, TEST, SIDES };
 /* The words behind the report's name. */
 struct wish {
 	bool cpu, gpu, brief;
-	int64_t iteration;              /* -1: the last one */
+	int64_t iteration;              /* -1: the second one, or the only one */
 };
 
 static struct wish wish_of(const char *words)
@@ -132,17 +132,18 @@ static bool step_number(const char *name, int64_t *number)
 
 /*
  * iterations[i]: of row i; -1: none.  A row of the host is where its begin lies, a kernel where its call is; HTA gives
- * stream 0 none.  *last: the highest number.
+ * stream 0 none.  *second: the second number, or the only one; -1: there is none.
  */
-static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r, int64_t *last)
+static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r, int64_t *second)
 {
 	int64_t *out = malloc((r->n + 1) * sizeof *out);
 	struct step_row *steps = malloc((r->n + 1) * sizeof *steps);
 	struct pieces p = { 0 };
+	int64_t first = -1;
 	size_t n = 0;
 	int rc = -1;
 
-	*last = -1;
+	*second = -1;
 	for (size_t i = 0; out && steps && i < r->n; i++) {
 		const struct hta_row *row = &r->rows[i];
 		int64_t number;
@@ -151,9 +152,15 @@ static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r, int
 			continue;
 		if (row->dur > 0)
 			steps[n++] = (struct step_row){ row->ts, hta_end(row), number };
-		if (number > *last)
-			*last = number;
+		if (first < 0 || number < first) {
+			*second = first;
+			first = number;
+		} else if (number > first && (*second < 0 || number < *second)) {
+			*second = number;
+		}
 	}
+	if (*second < 0)
+		*second = first;
 	if (out && steps)
 		rc = make_pieces(&p, steps, n);
 	for (size_t i = 0; rc == 0 && i < r->n; i++) {
@@ -259,7 +266,7 @@ static int add_name(struct counts *c, const char *name, bool brief)
 static int count_side(struct counts *c, const struct hta *h, unsigned side, const struct wish *w)
 {
 	const struct hta_rank *r = &h->ranks[0];
-	int64_t last, *iterations = iterations_of(h, r, &last), wanted = w->iteration < 0 ? last : w->iteration;
+	int64_t second, *iterations = iterations_of(h, r, &second), wanted = w->iteration < 0 ? second : w->iteration;
 	size_t first = c->n;
 	int rc = iterations ? 0 : -1;
 

@@ -19,7 +19,8 @@ struct kind_columns {
 };
 
 /* What arguments are to HTA. */
-enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION, ARG_WAIT_STREAM, ARG_WAIT_EVENT, ARG_DURATION };
+enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION, ARG_WAIT_STREAM, ARG_WAIT_EVENT, ARG_DURATION,
+	ARG_TID };
 
 struct file {
 	struct hta *h;
@@ -29,7 +30,7 @@ struct file {
 	uint8_t kind_at[ROW_KINDS];     /* record kind -> position + 1 */
 	const uint64_t *index, *arg_index, *arg_bits;
 	const uint32_t *name, *category, *kind, *flags, *process;
-	const uint32_t *arg_key, *arg_type, *arg_process;
+	const uint32_t *arg_key, *arg_type, *arg_text, *arg_process;
 	size_t n_args, arg;             /* arg: the next one */
 	struct map arg_uses;            /* string id -> enum arg_use */
 	struct map categories;          /* string id -> enum hta_category */
@@ -73,7 +74,7 @@ static bool columns_read(struct file *f)
 	       (f->category = MODEL_U32(m, imported, category)) && (f->kind = MODEL_U32(m, imported, kind)) &&
 	       (f->flags = MODEL_U32(m, imported, flags)) && (f->process = model_row_process(m, ROW_imported)) &&
 	       (f->arg_index = MODEL_U64(m, imported_arg, index)) && (f->arg_bits = MODEL_U64(m, imported_arg, bits)) &&
-	       (f->arg_key = MODEL_U32(m, imported_arg, key)) && (f->arg_type = MODEL_U32(m, imported_arg, type)) &&
+	       (f->arg_key = MODEL_U32(m, imported_arg, key)) && (f->arg_text = MODEL_U32(m, imported_arg, text)) && (f->arg_type = MODEL_U32(m, imported_arg, type)) &&
 	       (f->arg_process = model_row_process(m, ROW_imported_arg));
 }
 
@@ -84,7 +85,7 @@ static enum arg_use use_of_word(const char *key)
 	static const struct { const char *key; enum arg_use use; } all[] = {
 		{ "memory bandwidth (GB/s)", ARG_BANDWIDTH }, { "stream", ARG_STREAM }, { "correlation", ARG_CORRELATION },
 		{ "wait_on_stream", ARG_WAIT_STREAM }, { "wait_on_cuda_event_record_corr_id", ARG_WAIT_EVENT },
-		{ "dur", ARG_DURATION },
+		{ "dur", ARG_DURATION }, { "tid", ARG_TID },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -114,6 +115,8 @@ static void take_arg(struct file *f, struct hta_row *r, size_t i)
 	double real;
 
 	memcpy(&real, &f->arg_bits[i], sizeof real);
+	if (f->arg_type[i] == ARG_TEXT && use_of(f, f->arg_key[i]) == ARG_TID)
+		r->tid_text = hta_name_of(f->h, f->m, f->arg_text[i]);
 	if (!whole && f->arg_type[i] != ARG_DOUBLE)
 		return;
 	switch (use_of(f, f->arg_key[i])) {

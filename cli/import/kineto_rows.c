@@ -259,6 +259,12 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 
 		buf_put(&k->args, &row, sizeof row);
 	}
+	if (e->tid.type == JSON_TEXT && class >= CLASS_KERNEL) {        /* "stream 7": files of 2021 */
+		struct imported_arg_row row = { .index = e->index, .key = texts_put(&k->texts, "tid", 3), .type = ARG_TEXT };
+
+		row.text = texts_value(&k->texts, &e->tid);
+		buf_put(&k->args, &row, sizeof row);
+	}
 }
 
 static void put_imported(struct kineto *k, const struct event *e, enum event_class class, unsigned kind, uint32_t host)

@@ -2,7 +2,7 @@
 The ones that are objects in JSON are compared here: paths, and what changed from trace to trace.
 
 DATA/hta/traces/SET/* are Kineto files, DATA/hta/golden/SET/NAME.csv[.gz] HTA's answers, DATA/../tools/csvdiff.py the judge;
-DATA/hta/minimal/ has small files of the same order, each odd in its own way.
+DATA/hta/minimal/ has small files of the same order, each odd in its own way, DATA/tb/ files of 2021.
 Prints how many of how many are equal, and each that is not.  Exit status 1: some are not."""
 import collections
 import contextlib
@@ -23,10 +23,10 @@ NO_REPORT = ("parsed_events", "cupti_counters")
 csv.field_size_limit(1 << 30)
 
 
-def goldens(name, *below):
+def goldens(name, *below, tree="golden"):
     """NAME -> file; where HTA leaves the order of equal times to chance, the variant that does not."""
     found = {}
-    for path in glob.glob(os.path.join(DATA, "hta", *below, "golden", name, "*.csv*")):
+    for path in glob.glob(os.path.join(DATA, "hta", *below, tree, name, "*.csv*")):
         report = os.path.basename(path).replace(".gz", "")[: -len(".csv")]
         if report.startswith(NO_REPORT) or report.endswith(".edges"):
             continue
@@ -173,6 +173,15 @@ def main():
     for folder in sorted(glob.glob(os.path.join(DATA, "hta", "golden", "diff.*.vs.*"))):
         operands = [os.path.join(DATA, "hta", "traces", n) for n in os.path.basename(folder)[5:].split(".vs.")]
         compare(os.path.basename(folder), as_hta, operands, goldens(os.path.basename(folder)), equal, total, bad)
+        objects(os.path.join(folder, "ops_diff.*.json"), operands, equal, total, bad)
+    for name in sorted(os.listdir(os.path.join(DATA, "tb", "traces"))):
+        found = goldens(name, "..", "tb", tree="golden/hta")
+        if found:
+            compare(name, as_hta, [os.path.join(DATA, "tb", "traces", name)], found, equal, total, bad)
+    for folder in sorted(glob.glob(os.path.join(DATA, "tb", "golden", "hta", "diff.*.vs.*"))):
+        operands = [os.path.join(DATA, "tb", "traces", n) for n in os.path.basename(folder)[5:].split(".vs.")]
+        compare(os.path.basename(folder), as_hta, operands, goldens(os.path.basename(folder), "..", "tb", tree="golden/hta"),
+                equal, total, bad)
         objects(os.path.join(folder, "ops_diff.*.json"), operands, equal, total, bad)
     print_counts("equal to HTA", equal, total)
     ours_equal, ours_total = collections.Counter(), collections.Counter()
