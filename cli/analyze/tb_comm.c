@@ -181,7 +181,7 @@ int tb_match(struct tb_collectives *all, const struct tb_job *job, enum tb_match
 			least = length < least ? length : least;
 		}
 		for (size_t i = 0; i < job->n; i++)
-			all[i].transfers[k] = (struct timed){ .time = all[i].ranges[k].end - least, .end = all[i].ranges[k].end };
+			all[i].transfers[k] = (struct timed){ .time = time_sub(all[i].ranges[k].end, least), .end = all[i].ranges[k].end };
 	}
 	return 0;
 }

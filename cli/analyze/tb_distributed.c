@@ -32,8 +32,9 @@ static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint
 	struct tb_part part = { .from = *next, .to = *next, .step = step, .name = TB_NONE };
 	int64_t latency, transfer;
 
-	*t = (struct times){ { s->computation - s->overlap, s->overlap, s->communication - s->overlap,
-			       time_sub(s->end, s->start) + s->overlap - s->computation - s->communication },
+	*t = (struct times){ { time_sub(s->computation, s->overlap), s->overlap, time_sub(s->communication, s->overlap),
+			       time_sub(time_sub(time_add(time_sub(s->end, s->start), s->overlap), s->computation),
+					s->communication) },
 			     .talks = r->roles[TB_ROLE_COMMUNICATION].n };
 	for (; part.to < c->n && (c->list[part.to].step == TB_NONE || c->list[part.to].step <= step); part.to++)
 		t->waits |= c->list[part.to].step == step;
@@ -44,7 +45,7 @@ static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint
 	latency = tb_comm_time(c, r, c->ranges, part);
 	transfer = tb_comm_time(c, r, c->transfers, part);
 	t->sum[4] = transfer;
-	t->sum[5] = latency - transfer;
+	t->sum[5] = time_sub(latency, transfer);
 	return latency < 0 || transfer < 0 ? -1 : 0;
 }
 
@@ -69,7 +70,7 @@ static int note_least(const struct tb_job *job, const struct tb_collectives *all
 	for (size_t i = 0; i < job->n; i++) {
 		const struct tb_part part = { .to = all[i].n, .step = TB_NONE, .name = TB_NONE };
 		int64_t latency = tb_comm_time(&all[i], &job->runs[i], all[i].ranges, part),
-			transfer = tb_comm_time(&all[i], &job->runs[i], all[i].transfers, part), waiting = latency - transfer;
+			transfer = tb_comm_time(&all[i], &job->runs[i], all[i].transfers, part), waiting = time_sub(latency, transfer);
 
 		if (latency < 0 || transfer < 0)
 			return -1;
@@ -160,9 +161,11 @@ static int put_names(const struct tb_run *r, const struct tb_collectives *c, str
 
 /* ---- both ---- */
 
-static void put_notes(struct table *t, enum tb_match how, size_t found)
+static void put_notes(struct table *t, enum tb_match how, size_t found, bool talks)
 {
-	if (!found)
+	if (!found && talks)
+		table_note(t, "not known: transfer and waiting: one process talks through NCCL and Gloo");
+	else if (!found)
 		table_note(t, "not known: communication: the trace has no rows of collectives (nccl:..., gloo:...)");
 	else if (how == TB_ALONE)
 		table_note(t, "not known: transfer and waiting: it takes the traces of all ranks to tell them apart");
@@ -179,11 +182,13 @@ static int distributed(struct model *m, struct table *t, const struct report_cho
 	struct tb_collectives *all = job ? calloc(job->n + 1, sizeof *all) : NULL;
 	enum tb_match how = TB_ALONE;
 	size_t found = 0;
+	bool talks = false;
 	int rc = all ? 0 : -1;
 
 	for (size_t i = 0; rc == 0 && i < job->n; i++) {
 		rc = tb_collectives_make(&all[i], &job->runs[i]);
 		found += all[i].n;
+		talks |= job->runs[i].roles[TB_ROLE_COMMUNICATION].n != 0;
 	}
 	if (rc == 0)
 		rc = tb_match(all, job, &how);
@@ -192,7 +197,7 @@ static int distributed(struct model *m, struct table *t, const struct report_cho
 	if (rc == 0 && how == TB_MATCHED && found)
 		rc = note_least(job, all, t);
 	if (rc == 0)
-		put_notes(t, how, found);
+		put_notes(t, how, found, talks);
 	for (size_t i = 0; all && i < job->n; i++)
 		tb_collectives_release(&all[i]);
 	free(all);
