@@ -53,6 +53,16 @@ void images_init(void)
 	dlerror();
 }
 
+bool images_link_map(const void *address, const struct link_map **map)
+{
+	struct found_object found;
+
+	if (!find_object)
+		return false;
+	*map = find_object((void *)(uintptr_t)address, &found) == 0 ? found.map : NULL;
+	return true;
+}
+
 /* ---- what the file's headers say ---- */
 
 /* The note that ld --build-id makes; link editors of other toolchains make the same. */

@@ -10,6 +10,8 @@
 #define IMAGE_SEGMENTS 8
 #define IMAGE_BUILD_ID 32
 
+struct link_map;
+
 enum image_tool { IMAGE_PROGRAM, IMAGE_OURS, IMAGE_CUPTI };
 
 struct image {
@@ -30,6 +32,12 @@ struct image {
 
 /* Once, not on a hot path; asks the loader. */
 void images_init(void);
+
+/*
+ * The loader's own entry of the object that an address lies in, found without its lock; NULL: there is none.  False: this libc has no
+ * function for it.  After images_init().
+ */
+bool images_link_map(const void *address, const struct link_map **map);
 
 /* The image that an address lies in, or NULL.  quick: in a signal handler. */
 struct image *images_at(uint64_t pc, bool quick);

@@ -319,9 +319,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	if (!real)
 		return EAGAIN;
 	t = is_ours(__builtin_return_address(0)) ? NULL : sample_thread_new((void *)start, arg);
-	if (!t)
-		return real(thread, attr, start, arg);
-	error = real(thread, attr, sample_run, t);
+	error = t ? real(thread, attr, sample_run, t) : real(thread, attr, start, arg);
 	sample_thread_made(t, error == 0);
 	return error;
 }
@@ -339,9 +337,7 @@ EXPORT int thrd_create(pthread_t *thread, int (*start)(void *), void *arg)
 	if (!real)
 		return THRD_ERROR;
 	t = sample_thread_new((void *)start, arg);
-	if (!t)
-		return real(thread, start, arg);
-	error = real(thread, sample_run_c11, t);
+	error = t ? real(thread, sample_run_c11, t) : real(thread, start, arg);
 	sample_thread_made(t, error == 0);
 	return error;
 }

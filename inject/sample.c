@@ -83,10 +83,13 @@ void sample_thread_begins(struct stream *s)
 
 	if (!period || s->tool || (t && t->tried == guest->epoch))
 		return;
-	if (!t && !(t = sampler_new()))
+	if (!t && !(t = sampler_new())) {
+		health_note(HEALTH_sample_failed, "there is no memory for it");
 		return;
+	}
 	sampler_self = t;
 	t->tried = guest->epoch;
+	sample_take_signal();           /* libc may have taken it for a thread that it made itself */
 	if (arm(t) == 0)
 		return;
 	health_note(HEALTH_sample_failed, "timer_create: %m");
@@ -118,6 +121,8 @@ struct sampler *sample_thread_new(void *start, void *arg)
 	if (t) {
 		t->start = start;
 		t->arg = arg;
+	} else if (period) {
+		health_count(HEALTH_sample_failed);
 	}
 	return t;
 }
@@ -147,7 +152,9 @@ void sample_thread_made(struct sampler *t, bool made)
 {
 	int saved = errno;
 
-	if (!made)
+	if (!period)
+		return;
+	if (t && !made)
 		sampler_free(t);
 	sample_take_signal();           /* libc takes it with the first thread */
 	errno = saved;

@@ -20,7 +20,7 @@ struct sampler *sample_thread_new(void *start, void *arg);
 void *sample_run(void *sampler);
 int sample_run_c11(void *sampler);
 
-/* The thread was made, or (error) was not. */
+/* The thread was made, or (error) was not; NULL: one that is not sampled. */
 void sample_thread_made(struct sampler *t, bool made);
 
 /* This thread has got its stream: it is sampled from now on. */

@@ -24,9 +24,12 @@ static void destroy(void *p)
 static void delete(void *p)
 {
 	struct torch_context *c = p;
-	uint32_t used = CONTEXT_USED;
+	uint32_t state = __atomic_load_n(&c->state, __ATOMIC_RELAXED);
 
-	__atomic_compare_exchange_n(&c->state, &used, CONTEXT_FREE, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	while (state == CONTEXT_USED || state == CONTEXT_LEFT || state == CONTEXT_TIDIED)
+		if (__atomic_compare_exchange_n(&c->state, &state, state == CONTEXT_LEFT ? CONTEXT_DELETED : CONTEXT_FREE, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return;
 }
 
 static const struct torch_vtable vtable = { .destroy = destroy, .delete = delete };
@@ -94,14 +97,17 @@ void torch_context_tidy(struct stream *s)
 		return;
 	for (uint32_t i = 0; i < MAX_DEPTH; i++) {
 		struct torch_context *c = &row->contexts[i];
+		uint32_t state = __atomic_load_n(&c->state, __ATOMIC_ACQUIRE);
 
-		if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != CONTEXT_LEFT)
+		if (state != CONTEXT_LEFT && state != CONTEXT_DELETED)
 			continue;
 		if (c->thread == s->thread)
 			ranges_forget(s, c->id);
 		else if (row == &rows[MAX_SLOTS])
 			continue;       /* else its thread has ended, and this one has got its slot */
 		__atomic_fetch_sub(&row->left, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&c->state, CONTEXT_FREE, __ATOMIC_RELEASE);
+		state = CONTEXT_LEFT;
+		if (!__atomic_compare_exchange_n(&c->state, &state, CONTEXT_TIDIED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			__atomic_store_n(&c->state, CONTEXT_FREE, __ATOMIC_RELEASE);
 	}
 }

@@ -7,11 +7,15 @@
 
 #include "inject/ranges.h"
 
-enum torch_state { CONTEXT_FREE, CONTEXT_USED, CONTEXT_LEFT };
+/*
+ * LEFT: ended elsewhere, its range is still on the stack of its thread.  TIDIED: no more, and PyTorch has not deleted it yet.  DELETED: it
+ * has, before its thread tidied.
+ */
+enum torch_state { CONTEXT_FREE, CONTEXT_USED, CONTEXT_LEFT, CONTEXT_TIDIED, CONTEXT_DELETED };
 
 struct torch_context {
 	const void *vtable;             /* PyTorch's */
-	uint32_t state;                 /* enum torch_state; LEFT: ended elsewhere, its range is still on the stack of its thread */
+	uint32_t state;                 /* enum torch_state */
 	uint32_t epoch;                 /* of the process that it was made in */
 	uint64_t id;                    /* of the range; 0: one of the process, by its handle */
 	uint64_t handle;                /* of ranges_start() */

@@ -2,11 +2,13 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "inject/health.h"
+#include "inject/images.h"
 #include "inject/module.h"
 #include "inject/session.h"
 #include "inject/torch.h"
@@ -17,7 +19,8 @@ static bool wanted;                     /* it is looked for; once it is found, f
 static bool memory;                     /* so is its allocator */
 static bool taken;                      /* by whoever was first to find it */
 static unsigned long long adds_seen;    /* since it was taken */
-static char first[256];                 /* path of that, cut */
+static bool child;                      /* a forked one: another thread of its parent may have held the loader's lock, for good */
+static char first[PATH_MAX];            /* path of that */
 
 static const char *base_name(const char *path)
 {
@@ -62,14 +65,13 @@ static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *o)
 	return NULL;
 }
 
-static bool needs_torch(const struct dl_phdr_info *o)
+static bool needs_torch(const ElfW(Dyn) *all, ElfW(Addr) base)
 {
-	const ElfW(Dyn) *all = dynamic_of(o);
 	const char *strings = NULL;
 
 	for (const ElfW(Dyn) *d = all; d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_STRTAB)      /* glibc has added the base where the section can be written to */
-			strings = (const char *)(d->d_un.d_ptr < o->dlpi_addr ? d->d_un.d_ptr + o->dlpi_addr : d->d_un.d_ptr);
+			strings = (const char *)(d->d_un.d_ptr < base ? d->d_un.d_ptr + base : d->d_un.d_ptr);
 	for (const ElfW(Dyn) *d = all; strings && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_NEEDED && strncmp(strings + d->d_un.d_val, "libtorch", 8) == 0)
 			return true;
@@ -90,7 +92,7 @@ static int see(struct dl_phdr_info *o, size_t size, void *arg)
 		if (!seen->path)
 			seen->path = o->dlpi_name;
 	} else if (seen->address && covers(o, seen->address)) {
-		seen->needs = needs_torch(o);
+		seen->needs = needs_torch(dynamic_of(o), o->dlpi_addr);
 	}
 	return 0;
 }
@@ -191,17 +193,29 @@ void torch_look(void)
 		look_at(NULL);
 }
 
+/* Most objects need no PyTorch, and the loader's lock is not for us to wait for: it is asked only about those that do, or are one. */
 void torch_look_after(const void *dso)
 {
-	if (dso && __atomic_load_n(&wanted, __ATOMIC_ACQUIRE))
+	const struct link_map *map;
+
+	if (!dso || !__atomic_load_n(&wanted, __ATOMIC_ACQUIRE))
+		return;
+	if (images_link_map(dso, &map) ? map && (is_torch_cpu(map->l_name) || needs_torch(map->l_ld, map->l_addr)) : !child)
 		look_at(dso);
 }
 
 static void init(void)
 {
 	wanted = session_file(WIRE_TORCH);
+	if (wanted)
+		images_init();
 	memory = wanted && session_file(WIRE_TORCH_MEMORY);
 	torch_look();
 }
 
-const struct module torch_module = { .init = init, .stop = torch_steps_stop };
+static void forked(void)
+{
+	child = true;
+}
+
+const struct module torch_module = { .init = init, .stop = torch_steps_stop, .forked = forked };

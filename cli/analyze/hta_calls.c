@@ -93,6 +93,8 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 			c.depth++;
 			continue;
 		}
+		if (!top)       /* times at the end of the scale: it ended before it began */
+			continue;
 		row = stack[--top];     /* what ends in the middle of another ends in its place */
 		around = top ? stack[top - 1] : NO_NODE;
 		if (g->end_of[row] == NO_NODE)

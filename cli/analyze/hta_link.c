@@ -144,7 +144,8 @@ static int cut_last_step(const struct hta *h, struct hta_rank *r)
 				continue;
 			if (gpu) {
 				times = map_get(&calls, (uint64_t)row->corr);
-				times = times == MAP_NONE ? 0 : times;
+				/* HTA has a GPU row once for each call with its correlation id; it ran once. */
+				times = times == MAP_NONE ? 0 : h->how.rounded ? times : 1;
 			}
 			for (; times > 0; times--) {
 				struct hta_row *to = hta_add_row(&scratch, &out);

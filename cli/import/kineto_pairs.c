@@ -61,7 +61,9 @@ int pair_end(struct kineto *k, const struct event *e)
 		}
 	} else {
 		row = map_get(&k->pairs, pair_key(k, e, t->host));
-		if (row != MAP_NONE && !(range_at(k, t->host, row)->flags & RANGE_INCOMPLETE))
+		/* Keys are mixed: one that was made for it may name a range of another host. */
+		if (row != MAP_NONE && (row >= k->hosts[t->host].range.len / sizeof(struct range_row) ||
+					!(range_at(k, t->host, row)->flags & RANGE_INCOMPLETE)))
 			row = MAP_NONE;
 	}
 	if (row == MAP_NONE) {

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject/torch_context.h"
 #include "inject/ranges.h"
 #include "inject/torch_inputs.h"
 #include "inject/torch_rhythm.h"
@@ -196,4 +197,40 @@ TEST(names_of_pytorch_say_what_they_are_to_steps)
 	CHECK_EQ(torch_event_of(TORCH_BACKWARD, "AddBackward0", true), TORCH_NODE);
 	CHECK_EQ(torch_event_of(TORCH_FUNCTION, "Optimizer.step#SGD.step", false), TORCH_NOTHING);
 	CHECK_EQ(torch_event_of(TORCH_USER, "forward", true), TORCH_NOTHING);
+}
+
+/* As PyTorch does, through the second entry of the context's table. */
+static void delete(struct torch_context *c)
+{
+	void (*const *table)(void *) = c->vtable;
+
+	table[1](c);
+}
+
+TEST(a_context_that_ended_elsewhere_is_free_when_it_is_tidied_and_deleted_in_any_order)
+{
+	struct torch_context *c, *other;
+	struct stream *s;
+
+	fake_session(8, 8);
+	CHECK(torch_contexts_ready());
+	for (int deleted_first = 0; deleted_first < 2; deleted_first++) {
+		s = stream_enter();
+		c = torch_context_take(s);
+		CHECK(torch_context_leave(c));
+		if (deleted_first)
+			delete(c);
+		else
+			torch_context_tidy(s);
+		other = torch_context_take(s);
+		CHECK(other != c);
+		if (deleted_first)
+			torch_context_tidy(s);
+		else
+			delete(c);
+		CHECK(torch_context_take(s) == c);
+		delete(c);
+		delete(other);
+		stream_leave(s);
+	}
 }
