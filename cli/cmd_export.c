@@ -391,6 +391,10 @@ static int run(int argc, char **argv)
 	}
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	if (!output && input_is_foreign(path)) {
+		fail("'%s' is no trace of gprof-run: say where the export goes, for example -o out.json", path);
+		return EXIT_USAGE;
+	}
 	plan.m = input_open(path);
 	if (!plan.m)
 		return EXIT_FAILED;

@@ -199,6 +199,11 @@ static struct model *import_model(const char *const *paths, size_t n, const char
 	return m;
 }
 
+bool input_is_foreign(const char *path)
+{
+	return (foreign.n && foreign.name == path) || import_is_foreign(path);
+}
+
 struct model *input_open(const char *path)
 {
 	struct trace_error err = { 0 };
@@ -235,6 +240,11 @@ const char *input_path(int argc, char **argv, char *buf, size_t size)
 			return NULL;
 		return foreign.name = argv[0];
 	}
+	for (int i = 0; argc > 1 && i < argc; i++)
+		if (access(argv[i], F_OK) < 0) {
+			fail_errno("cannot open '%s'", argv[i]);
+			return NULL;
+		}
 	if (argc > 1) {
 		fail("one trace at a time, not '%s' and '%s'", argv[0], argv[1]);
 		return NULL;

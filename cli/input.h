@@ -10,8 +10,9 @@ struct model;
 struct trace;
 
 /*
- * The path of the only operand, or the first of several that are to be imported together: Kineto files, or folders of them; without one the newest *.gtrace of the current folder, named on stderr.  NULL: there is
- * none, or there are too many operands; that has been said.  buf holds a path that was found.
+ * The path of the only operand, or the first of several that are to be imported together: Kineto files, or folders of them; without one
+ * the newest *.gtrace of the current folder, named on stderr.  NULL: there is none, or there are too many operands; that has been said.
+ * buf holds a path that was found.
  */
 const char *input_path(int argc, char **argv, char *buf, size_t size);
 
@@ -23,6 +24,9 @@ const char *input_named(const char *name, char *buf, size_t size);
  * memory.
  */
 struct model *input_open(const char *path);
+
+/* Would input_open() import it? */
+bool input_is_foreign(const char *path);
 
 /* The operands as paths of files, those of folders by name; they stay until the next call.  0, or -1: said why. */
 int input_gather(int argc, char **argv, const char *const **paths, size_t *n);

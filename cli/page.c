@@ -452,6 +452,14 @@ static void put_why(struct page *p)
 	}
 }
 
+/* What an export would make is there already. */
+static bool is_json(const struct page *p)
+{
+	const char *end = strrchr(p->path, '.');
+
+	return imported(p) && !(end && strcmp(end, ".gtrace") == 0);
+}
+
 static void put_next(struct page *p)
 {
 	static const char json[] = "makes JSON for https://ui.perfetto.dev";
@@ -465,7 +473,7 @@ static void put_next(struct page *p)
 		out_format(p->out, "%*sgprof-trace report -r %s %s    %s\n", LABEL, "",
 			samples ? "lines,cpu_sum" : model_rows(p->m, ROW_api) ? "launch_sites,stacks" : "range_sites,stacks", path, samples ? "by line and function" : "who called");
 	out_format(p->out, "%*sgprof-trace report list    lists reports; report --help says more\n", LABEL, "");
-	if (!kernels && !ranges && !model_rows(p->m, ROW_api))
+	if ((!kernels && !ranges && !model_rows(p->m, ROW_api)) || is_json(p))
 		return;
 	out_format(p->out, "%*sgprof-trace export %s", LABEL, "", path);
 	if (LABEL + text_width(path) + sizeof "gprof-trace export " + sizeof json <= p->width)

@@ -82,7 +82,7 @@ static int find_base(struct kineto *k)
 {
 	int64_t first;
 
-	if (!k->understood) {
+	if (!k->understood && k->first == INT64_MAX) {
 		k->first = k->last = 0;
 		return 0;
 	}
@@ -91,7 +91,7 @@ static int find_base(struct kineto *k)
 	if (__builtin_add_overflow(k->first, k->base, &first) || first <= 0)
 		return trace_fail(k->err, 0, "cannot import '%s': its events begin before time zero, at %lld.%03lld us",
 				  k->file->path, (long long)(k->first / 1000), (long long)llabs(k->first % 1000));
-	if (__builtin_add_overflow(k->last, k->base, &first))
+	if (k->last == INT64_MAX || __builtin_add_overflow(k->last, k->base, &first))
 		return trace_fail(k->err, 0, "cannot import '%s': its times are beyond the year 2262", k->file->path);
 	return 0;
 }

@@ -337,7 +337,7 @@ static int read_top(struct kineto *k, const char *path)
 			       : trace_fail(k->err, 0, "'%s' is empty", path);
 	} else {
 		if (k->scan.end - k->scan.p >= 8 && memcmp(k->scan.p, FILE_MAGIC, 8) == 0)
-			return trace_fail(k->err, 0, "'%s' is a trace of gprof-run, packed; unpack it first", path);
+			return trace_fail(k->err, 0, "'%s' is a trace of gprof-run already; if it is packed, unpack it", path);
 		say_start(&k->scan, start, sizeof start);
 		return trace_fail(k->err, 0, "'%s' is neither a trace of gprof-run nor JSON: it begins with '%s'", path, start);
 	}

@@ -104,6 +104,16 @@ static bool columns_read(struct model *m, struct columns *c)
 	       (c->flags = MODEL_U32(m, range, flags)) && (c->level = MODEL_U32(m, range, level));
 }
 
+static int by_level(const void *a, const void *b, void *levels)
+{
+	const struct timed *x = a, *y = b;
+	const uint32_t *level = levels;
+
+	if (level[x->row] != level[y->row])
+		return level[x->row] < level[y->row] ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
 /* Those of PyTorch by process and start; with one start the outer one first. */
 static struct timed *order_of(struct model *m, const struct columns *c, size_t *n)
 {
@@ -128,14 +138,12 @@ static struct timed *order_of(struct model *m, const struct columns *c, size_t *
 	}
 	if (order && timed_sort(order + from, *n - from) < 0)
 		goto failed;
-	for (size_t i = 1; order && i < *n; i++) {
-		struct timed x = order[i];
-		size_t j = i;
-
-		for (; j > 0 && order[j - 1].time == x.time && c->process[order[j - 1].row] == c->process[x.row] &&
-		       c->level[order[j - 1].row] > c->level[x.row]; j--)
-			order[j] = order[j - 1];
-		order[j] = x;
+	for (size_t i = 0, end; order && i < *n; i = end) {
+		for (end = i + 1; end < *n && order[end].time == order[i].time &&
+				  c->process[order[end].row] == c->process[order[i].row];)
+			end++;
+		if (end - i > 1)
+			qsort_r(order + i, end - i, sizeof *order, by_level, (void *)c->level);
 	}
 	return order;
 failed:

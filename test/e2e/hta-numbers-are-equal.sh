@@ -31,8 +31,11 @@ it 'says what these reports do not take' '
 	gprof-trace report list --all >all
 	never_says hta_ ours
 	says hta_temporal_breakdown all
-	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum nothing.gtrace a.json 2>err
+	gprof-trace import -o own a.json >said
+	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum own.gtrace a.json 2>err
 	says "one trace at a time" err
+	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum nothing.gtrace a.json 2>err
+	says "nothing.gtrace" err
 '
 
 it 'reads memory timelines' '
