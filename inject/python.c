@@ -368,6 +368,14 @@ static void look(const uint64_t *pcs, uint32_t n)
 		__atomic_store_n(&python.phase, PY_FOUND, __ATOMIC_RELEASE);
 }
 
+void python_forked(void)
+{
+	uint32_t looking = PY_LOOKING;
+
+	if (__atomic_compare_exchange_n(&python.phase, &looking, PY_NONE, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		python.symbols.runtime = 0;
+}
+
 static void say_why(void)
 {
 	if (__atomic_exchange_n(&python.said, guest->epoch, __ATOMIC_RELAXED) != guest->epoch)

@@ -36,6 +36,9 @@ struct py_image {
  */
 void python_look(void);
 
+/* In a forked child: a thread that is not there may have been looking. */
+void python_forked(void);
+
 /*
  * Can Python frames be had on this thread now?  Says in health why an interpreter that was found cannot be walked.  Not in a signal
  * handler, not while a row is reserved.

@@ -351,10 +351,11 @@ static void init(void)
 	unwind_init();
 }
 
-/* A thread of the parent may have been inside dlclose(). */
+/* A thread of the parent may have been inside dlclose(), or looking for Python. */
 static void forked(void)
 {
 	images_unloading = 0;
+	python_forked();
 }
 
 const struct module stacks_module = { .init = init, .forked = forked };

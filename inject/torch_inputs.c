@@ -50,18 +50,22 @@ static bool is_undefined(const struct torch *t, uint64_t tensor)
 /* PyTorch is asked where a tensor keeps its sizes: their address is that of the count + 8, if they are in place. */
 static bool learn(const struct torch *t, const struct torch_value *v)
 {
+	static __thread bool asking;    /* a tensor of the program's own class may run operators to answer */
 	int64_t n = 0, *sizes = NULL;
 	int32_t dtype = 0;
 	uintptr_t at;
+	bool told;
 
 	if (sizes_at)
 		return true;
-	if (tries == 8 || !t->dim || !t->sizes || !t->dtype)
+	if (asking || tries == 8 || !t->dim || !t->sizes || !t->dtype)
 		return false;
-	if (t->dim(v, &n) == 0 && (n < 1 || n > IN_PLACE))
-		return false;           /* this one cannot tell */
-	tries++;
-	if (t->sizes(v, &sizes) || t->dtype(v, &dtype))
+	asking = true;
+	told = t->dim(v, &n) != 0 || (n >= 1 && n <= IN_PLACE);        /* else this one cannot tell */
+	tries += told;
+	told = told && !t->sizes(v, &sizes) && !t->dtype(v, &dtype);
+	asking = false;
+	if (!told)
 		return false;
 	at = (uintptr_t)sizes - 8 - v->payload;
 	if (at < 0x20 || at > 0x80 || load64(v->payload + at) != (uint64_t)n ||
