@@ -107,24 +107,6 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 	return edges && stack && !g->oom ? 0 : -1;
 }
 
-struct member {
-	int64_t pid, tid;
-	uint32_t tid_text, row;
-};
-
-static int by_thread(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->tid_text != y->tid_text)
-		return x->tid_text < y->tid_text ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
-
 /* The only thread with operators or annotations that have this in their names; 0: none, or several. */
 static int64_t thread_with(const struct hta_graph *g, const uint32_t *rows, size_t n, const char *part)
 {
@@ -149,7 +131,7 @@ static int64_t thread_with(const struct hta_graph *g, const uint32_t *rows, size
 int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 {
 	int64_t forward = thread_with(g, rows, n, "forward"), backward = thread_with(g, rows, n, "autograd");
-	struct member *list = malloc((n + 1) * sizeof *list);
+	struct hta_member *list = malloc((n + 1) * sizeof *list);
 	uint32_t *of = malloc((n + 1) * sizeof *of);
 	int rc = list && of ? 0 : -1;
 
@@ -157,10 +139,10 @@ int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 		const struct hta_row *row = &g->r->rows[rows[i]];
 		int64_t tid = row->tid == backward && backward && forward ? forward : row->tid;
 
-		list[i] = (struct member){ row->pid, tid, row->tid_text, rows[i] };
+		list[i] = (struct hta_member){ row->pid, tid, row->tid_text, rows[i] };
 	}
 	if (rc == 0)
-		qsort(list, n, sizeof *list, by_thread);
+		qsort(list, n, sizeof *list, hta_by_thread);
 	for (size_t i = 0, end; i < n && rc == 0; i = end) {
 		bool host = true;
 

@@ -57,14 +57,9 @@ void hta_sort_edges(struct hta_edge *edges, size_t n)
 
 /* ---- threads ---- */
 
-struct member {
-	int64_t pid, tid;
-	uint32_t tid_text, row;
-};
-
-static int by_thread(const void *a, const void *b)
+int hta_by_thread(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct hta_member *x = a, *y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
@@ -75,13 +70,13 @@ static int by_thread(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static bool same_thread(const struct member *x, const struct member *y)
+static bool same_thread(const struct hta_member *x, const struct hta_member *y)
 {
 	return x->pid == y->pid && x->tid == y->tid && x->tid_text == y->tid_text;
 }
 
 /* HTA takes these for streams. */
-static bool is_stream(const struct hta_rank *r, const struct member *list, size_t n)
+static bool is_stream(const struct hta_rank *r, const struct hta_member *list, size_t n)
 {
 	bool stream = true;
 
@@ -102,7 +97,7 @@ static void hang(struct hta_tree *t, uint32_t child, uint32_t parent)
 }
 
 /* Rows of the host by nesting.  depth 0 marks the top ones. */
-static int nest(const struct hta_rank *r, struct hta_tree *t, const struct member *list, size_t n)
+static int nest(const struct hta_rank *r, struct hta_tree *t, const struct hta_member *list, size_t n)
 {
 	struct hta_edge *edges = malloc((2 * n + 1) * sizeof *edges);
 	uint32_t *stack = malloc((n + 1) * sizeof *stack);
@@ -140,7 +135,7 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const struct membe
 
 enum { MAIN_THREAD = 1, BACKWARD_THREAD };
 
-static int label_of(const struct hta *h, const struct hta_rank *r, const struct member *list, size_t n)
+static int label_of(const struct hta *h, const struct hta_rank *r, const struct hta_member *list, size_t n)
 {
 	int label = 0;
 
@@ -161,8 +156,8 @@ static bool is_backward(const struct hta *h, const struct hta_row *row)
 }
 
 /* Top rows of backward's thread that lie in a row of the main one become its children. */
-static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, const struct member *main_list,
-		   size_t n_main, const struct member *back, size_t n_back)
+static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, const struct hta_member *main_list,
+		   size_t n_main, const struct hta_member *back, size_t n_back)
 {
 	struct timed *tops = malloc((n_back + 1) * sizeof *tops);
 	size_t n = 0;
@@ -237,14 +232,14 @@ static int set_depths(const struct hta_rank *r, struct hta_tree *t)
 	return todo ? 0 : -1;
 }
 
-static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, struct member *list, bool *in_tree)
+static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, struct hta_member *list, bool *in_tree)
 {
 	struct { size_t first, n; } labelled[3] = { { 0 } };
 	unsigned labels = 0, both = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		list[i] = (struct member){ r->rows[i].pid, r->rows[i].tid, r->rows[i].tid_text, (uint32_t)i };
-	qsort(list, r->n, sizeof *list, by_thread);
+		list[i] = (struct hta_member){ r->rows[i].pid, r->rows[i].tid, r->rows[i].tid_text, (uint32_t)i };
+	qsort(list, r->n, sizeof *list, hta_by_thread);
 	for (size_t i = 0, end; i < r->n; i = end) {
 		int label;
 
@@ -272,7 +267,7 @@ static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree 
 
 int hta_tree(const struct hta *h, const struct hta_rank *r, struct hta_tree *t)
 {
-	struct member *list = malloc((r->n + 1) * sizeof *list);
+	struct hta_member *list = malloc((r->n + 1) * sizeof *list);
 	bool *in_tree = calloc(r->n + 1, sizeof *in_tree);
 	size_t bytes = (r->n + 1) * sizeof(uint32_t);
 	int rc = -1;

@@ -31,4 +31,11 @@ struct hta_edge {
  */
 void hta_sort_edges(struct hta_edge *edges, size_t n);
 
+/* A row and its thread, and the order of them for qsort(): by thread, then row. */
+struct hta_member {
+	int64_t pid, tid;
+	uint32_t tid_text, row;
+};
+int hta_by_thread(const void *a, const void *b);
+
 #endif

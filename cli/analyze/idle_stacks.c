@@ -65,29 +65,6 @@ static void find_main_threads(struct work *w)
 			w->main_thread[t[i].process] = t[i].row.id;
 }
 
-/* How much of start .. end the GPU was idle. */
-static int64_t idle_in(const struct spans *idle, int64_t start, int64_t end)
-{
-	size_t low = 0, high = idle->n;
-	int64_t sum = 0;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (idle->list[mid].end <= start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < idle->n && idle->list[low].time < end; low++) {
-		int64_t from = idle->list[low].time > start ? idle->list[low].time : start;
-		int64_t to = idle->list[low].end < end ? idle->list[low].end : end;
-
-		sum += to - from;
-	}
-	return sum;
-}
-
 static struct site *site_of(struct work *w, const struct stack_event *e, const char *call)
 {
 	const char *text = stack_text(&w->text, e->stack, VIEW_MIXED, 0);
@@ -110,7 +87,7 @@ static int add(const struct stack_event *e, void *arg)
 
 	if (e->kind == EVENT_CALL) {
 		int64_t ns = main && w->call_thread[e->row] == main && e->ns > 0 ?
-			     idle_in(idle, e->start, time_add(e->start, e->ns)) : 0;
+			     spans_within(idle, e->start, time_add(e->start, e->ns)) : 0;
 
 		if (!ns)
 			return 0;
@@ -122,7 +99,7 @@ static int add(const struct stack_event *e, void *arg)
 	if (w->sample_thread[e->row] ? w->sample_thread[e->row] != main :
 				       w->sample_tid[e->row] != w->processes[e->process].pid)
 		return 0;
-	if (!idle_in(idle, e->start, time_add(e->start, 1)))
+	if (!spans_within(idle, e->start, time_add(e->start, 1)))
 		return 0;
 	at = site_of(w, e, NULL);
 	if (at)

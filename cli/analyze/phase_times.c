@@ -74,24 +74,6 @@ static int64_t covered(const struct phase_span *list, size_t n, int64_t from, in
 	return sum;
 }
 
-static int64_t covered_by_gpu(const struct spans *s, int64_t from, int64_t to)
-{
-	size_t low = 0, high = s->n;
-	int64_t sum = 0;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->list[mid].end <= from)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < s->n && s->list[low].time < to; low++)
-		sum = time_add(sum, time_sub(sooner(s->list[low].end, to), later(s->list[low].time, from)));
-	return sum;
-}
-
 /* computed: see struct phase_span. */
 static void add_span(struct making *k, const struct step *step, struct phase_times *t, int64_t from, int64_t to,
 		     int64_t computed, enum phase phase)
@@ -102,7 +84,7 @@ static void add_span(struct making *k, const struct step *step, struct phase_tim
 		return;
 	t->host[phase] = time_add(t->host[phase], time_sub(to, from));
 	if (t->gpu)
-		t->idle[phase] = time_add(t->idle[phase], time_sub(time_sub(to, from), covered_by_gpu(&k->busy[step->process], from, to)));
+		t->idle[phase] = time_add(t->idle[phase], time_sub(time_sub(to, from), spans_within(&k->busy[step->process], from, to)));
 	if (phase == PHASE_BACKWARD)
 		t->exposed = time_sub(t->exposed, covered(p->comm, p->n_comm, from, sooner(to, computed)));
 }

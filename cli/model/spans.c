@@ -126,3 +126,25 @@ int spans_subtract(const struct spans *a, const struct spans *b, struct spans *o
 	}
 	return out->oom ? -1 : 0;
 }
+
+int64_t spans_within(const struct spans *s, int64_t from, int64_t to)
+{
+	size_t low = 0, high = s->n;
+	int64_t sum = 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->list[mid].end <= from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < s->n && s->list[low].time < to; low++) {
+		int64_t start = s->list[low].time > from ? s->list[low].time : from;
+		int64_t end = s->list[low].end < to ? s->list[low].end : to;
+
+		sum = time_add(sum, time_sub(end, start));
+	}
+	return sum;
+}

@@ -38,4 +38,7 @@ int spans_subtract(const struct spans *a, const struct spans *b, struct spans *o
 /* The length of what lies in both, without making it. */
 int64_t spans_common(const struct spans *a, const struct spans *b);
 
+/* How much of [from, to) lies in the set: a binary search, and a step for each interval there. */
+int64_t spans_within(const struct spans *s, int64_t from, int64_t to);
+
 #endif

@@ -26,6 +26,17 @@ static int64_t count(const char *marked)
 	return n;
 }
 
+/* What of a stretch of the map is marked. */
+static void check_within(const struct spans *s, const char *marked)
+{
+	size_t from = dice() % LENGTH, to = from + dice() % (LENGTH - from + 1);
+	int64_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+		n += marked[i];
+	CHECK_EQ(spans_within(s, FROM + (int64_t)from, FROM + (int64_t)to), n);
+}
+
 /* Some intervals in any order, empty and turned ones among them, and the same as a bitmap. */
 static void roll(struct spans *s, char *marked)
 {
@@ -80,6 +91,7 @@ TEST(unions_intersections_and_differences_of_intervals_are_those_of_bitmaps)
 		CHECK_EQ(spans_intersect(&a, &b, &out), 0);
 		check_set(&out, want);
 		CHECK_EQ(spans_common(&a, &b), count(want));
+		check_within(&a, one);
 		for (size_t i = 0; i < LENGTH; i++)
 			want[i] = one[i] & !two[i];
 		CHECK_EQ(spans_subtract(&a, &b, &out), 0);
@@ -99,6 +111,9 @@ TEST(intervals_at_the_ends_of_the_scale_do_not_overflow)
 	CHECK_EQ(spans_union(&a), INT64_MAX);
 	CHECK_EQ(spans_union(&b), 10);
 	CHECK_EQ(spans_common(&a, &b), 10);
+	CHECK_EQ(spans_within(&a, -5, 5), 10);
+	CHECK_EQ(spans_within(&b, 3, INT64_MAX), 2);
+	CHECK_EQ(spans_within(&b, 5, 9), 0);
 	CHECK_EQ(spans_subtract(&a, &b, &out), 0);
 	CHECK_EQ(out.n, 2);
 	CHECK_EQ(out.list[0].end, -5);
