@@ -23,10 +23,11 @@ static bool is_news(enum torch_event event)
 void torch_steps_event(struct stream *s, enum torch_event event)
 {
 	enum torch_boundary b;
-	int64_t now = clock_now(), at, first;
+	int64_t now, at, first;
 
 	if (event == TORCH_NOTHING || likely(!(gate_now() & GATE_TORCH)) || !is_news(event))
 		return;
+	now = clock_now();
 	lock_take(&lock);
 	if (steps.epoch != guest->epoch)
 		memset(&steps, 0, sizeof steps);

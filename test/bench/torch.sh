@@ -18,6 +18,7 @@ while [ $i -lt "$rounds" ]; do
 	i=$((i + 1))
 	cost "$torch" "$here/torch_cost.py" none 60 >>"$work/off"
 	cost gprof-run -q -f -o "$work/t" -t cuda,nvtx -- "$torch" "$here/torch_cost.py" none 60 >>"$work/without"
+	cost "$torch" "$here/torch_cost.py" "$B/tools/empty_observer.so" 60 >>"$work/listening"
 	cost gprof-run -q -f -o "$work/t" -- "$torch" "$here/torch_cost.py" none 60 >>"$work/torch"
 	cost gprof-run -q -f -o "$work/t" -t cuda,torch-ops -- "$torch" "$here/torch_cost.py" none 60 >>"$work/ops"
 	cost gprof-run -q -f -o "$work/t" --torch-shapes -- "$torch" "$here/torch_cost.py" none 60 >>"$work/shapes"
@@ -39,6 +40,7 @@ show() {
 
 show off 'no tool'
 show without '-t cuda,nvtx'
+show listening 'an observer of those scopes that does nothing'
 show torch '-t cuda,nvtx,torch'
 show ops '-t torch-ops'
 show shapes '--torch-shapes'

@@ -1,8 +1,10 @@
 """
 What PyTorch costs: `import torch` (ms), one torch.add(out=) (ns) and a small SGD step (us, some 110 records), best of many short rounds.
-argv[1]: none, or torch.profiler over each round: profiler, shapes.
+argv[1]: none, or torch.profiler over each round: profiler, shapes; or FILE.so: PyTorch is listened to by it, at the scopes of `-t torch`.
 """
 import contextlib
+import ctypes
+import os
 import sys
 import time
 
@@ -21,7 +23,7 @@ x = torch.randn(4, 16)
 
 
 def observer():
-    if sys.argv[1] == "none":
+    if sys.argv[1] not in ("profiler", "shapes"):
         return contextlib.nullcontext()
     return profile(activities=[ProfilerActivity.CPU], record_shapes=sys.argv[1] == "shapes")
 
@@ -43,6 +45,10 @@ def steps(n):
     return (time.perf_counter_ns() - t) / n
 
 
+if sys.argv[1].endswith(".so"):
+    library = os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so")
+    if ctypes.CDLL(sys.argv[1]).listen(library.encode()):
+        sys.exit("no observers in " + library)
 best = [1e12, 1e12]
 for _ in range(int(sys.argv[2])):
     with observer():
