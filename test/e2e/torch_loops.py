@@ -73,16 +73,20 @@ def plain(clock, loop, model, batches, steps, accumulate=1, amp=False, order="be
             opt.zero_grad()
 
 
-def closure(clock, loop, model, batches, steps):
-    opt = torch.optim.AdamW(model.parameters(), lr=1e-4)
+def with_closure(clock, loop, model, batches, steps, opt, zero_first):
+    def zero():
+        with clock("zero_grad"):
+            opt.zero_grad()
 
     def run():
         nonlocal inside
         begin = now()
+        if zero_first:
+            zero()
         with clock("forward"):
             loss = cross_entropy(model(x), y)
-        with clock("zero_grad"):
-            opt.zero_grad()
+        if not zero_first:
+            zero()
         with clock("backward"):
             loss.backward()
         inside += now() - begin
@@ -96,31 +100,15 @@ def closure(clock, loop, model, batches, steps):
         opt.step(run)
         clock.row["optimizer"] += now() - begin - inside
         clock.end(loop)
+
+
+def closure(clock, loop, model, batches, steps):
+    with_closure(clock, loop, model, batches, steps, torch.optim.AdamW(model.parameters(), lr=1e-4), False)
 
 
 def lbfgs(clock, loop, model, batches, steps):
     opt = torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=3, history_size=3)
-
-    def run():
-        nonlocal inside
-        begin = now()
-        with clock("zero_grad"):
-            opt.zero_grad()
-        with clock("forward"):
-            loss = cross_entropy(model(x), y)
-        with clock("backward"):
-            loss.backward()
-        inside += now() - begin
-        return loss
-
-    for _ in range(steps):
-        inside = 0
-        with clock("data"):
-            x, y = next(batches)
-        begin = now()
-        opt.step(run)
-        clock.row["optimizer"] += now() - begin - inside
-        clock.end(loop)
+    with_closure(clock, loop, model, batches, steps, opt, True)
 
 
 def huggingface(clock, loop, model, batches, steps):
