@@ -174,24 +174,17 @@ static struct model *import_model(const char *const *paths, size_t n, const char
 	struct import im = { .paths = paths, .n = n, .files = calloc(n, sizeof *im.files) };
 	struct trace_error err = { 0 };
 	struct model *m = NULL;
-	char path[40];
-	int fd = memfd_create("gprof-import", MFD_CLOEXEC), keep = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	struct trace t;
 
-	snprintf(path, sizeof path, "/proc/self/fd/%d", keep);
-	if (!im.files || keep < 0) {
-		fail_errno("cannot read '%s'", name);
-		if (fd >= 0)
-			close(fd);
-	} else if (import_files(&im, fd, &err) == 0) {
-		input_say_foreign(&im);
-		m = model_open(path, &err);
-	}
-	if (keep >= 0)
-		close(keep);
-	if (m && model_call(m, name) < 0) {
-		model_close(m);
-		m = NULL;
+	if (!im.files) {
 		trace_fail(&err, 0, "out of memory");
+	} else if (import_rows(&im, name, &t, &err) == 0) {
+		input_say_foreign(&im);
+		for (size_t i = 0; i < n; i++)
+			t.size += im.files[i].bytes;
+		m = model_of(&t);
+		if (!m)
+			trace_fail(&err, 0, "out of memory");
 	}
 	if (!m && err.text[0])
 		fail("%s", err.text);

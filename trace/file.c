@@ -243,7 +243,7 @@ struct writer *writer_continue(int fd, uint64_t session, uint64_t at, const stru
 }
 
 /* Smallest and largest of the first field that is a time; 0 is no time. */
-static void time_range(struct chunk_header *h, const struct record *r, const void *rows, size_t n)
+void chunk_times(struct chunk_header *h, const struct record *r, const void *rows, size_t n)
 {
 	const struct field *f = r->fields, *end = f + r->n_fields;
 	const char *row = rows;
@@ -293,7 +293,7 @@ int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct
 	}
 	head.columns = (uint32_t)columns;
 	head.raw = (uint32_t)(n * r->size + tail_bytes);
-	time_range(&head, r, rows, n);
+	chunk_times(&head, r, rows, n);
 	n = b->len - sizeof head;
 	seal(&head, w->session, n, crc32_of(0, b->data + sizeof head, n));
 	memcpy(b->data, &head, sizeof head);

@@ -56,6 +56,9 @@ uint32_t crc32_of(uint32_t crc, const void *p, size_t n);
 
 struct writer;
 
+/* Fills first and last of the header of a chunk with these rows. */
+void chunk_times(struct chunk_header *h, const struct record *r, const void *rows, size_t n);
+
 /*
  * Writes a new file to fd, which the writer then owns (also when it fails).  *h: session, boot_id, start_*, host are
  * the caller's.

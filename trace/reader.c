@@ -175,6 +175,9 @@ void trace_close(struct trace *t)
 	clock_map_release(&t->clock);
 	free(t->damage);
 	free(t->chunks);
+	for (size_t i = 0; i < t->n_kept; i++)
+		free(t->kept[i]);
+	free(t->kept);
 	if (t->map)
 		munmap((void *)t->map, t->size);
 	if (t->fd >= 0)

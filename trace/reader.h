@@ -16,6 +16,8 @@ struct chunk {
 	const struct record *record;    /* NULL: a kind this program does not know */
 	bool bad;                       /* its body failed its checksum when it was read or checked; skip it */
 	bool checked, head_checked;     /* the reader's own: the body's checksum was right, the header was compared */
+	const uint8_t *rows, *tails;    /* of a trace in memory: structs of record, in trace time; NULL: it is in the file */
+	size_t tail_bytes;
 };
 
 /* Something in the file that cannot be read.  text names it: "chunk of 512 kernel rows of process 3", "317 bytes". */
@@ -37,6 +39,9 @@ struct trace {
 	size_t n_damage;
 	bool finished;                  /* has its index and footer */
 	struct clock_map clock;
+	size_t cap_chunks;              /* of a trace in memory */
+	void **kept;
+	size_t n_kept;
 };
 
 #define TRACE_INIT { .fd = -1 }
@@ -72,6 +77,19 @@ int trace_tails(struct trace *t, struct chunk *c, struct buf *out);
 
 /* Whole rows: head.rows structs of c->record into rows, times converted. */
 int trace_rows(struct trace *t, struct chunk *c, void *rows);
+
+/*
+ * A trace that is in memory alone, to be filled and then read like any other.  Its times are trace time already.  path:
+ * what it is called; h: start and host are the caller's.  0, or -1: out of memory; trace_close() in either case.
+ */
+int trace_begin(struct trace *t, const char *path, const struct file_header *h);
+
+/* One chunk.  Rows and tails as in writer_rows(), but they are not copied.  0, or -1: out of memory. */
+int trace_add(struct trace *t, uint32_t process, const struct record *r, const void *rows, size_t n, const uint8_t *tails,
+	      size_t tail_bytes);
+
+/* The trace is to free() this when it is closed.  0, or -1: out of memory, and it is still the caller's. */
+int trace_keep(struct trace *t, void *memory);
 
 /*
  * Rebuilds header, index and footer of the file at path so that all whole chunks are found again; damaged bytes stay

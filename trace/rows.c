@@ -37,10 +37,31 @@ static int chunk_unread(struct trace *t, struct chunk *c)
 	return chunk_bad(t, c, errno == ENOMEM ? " (out of memory)" : " (its columns make no sense)");
 }
 
+/* One field out of the structs of a chunk in memory. */
+static void gather(const struct chunk *c, const struct field *f, void *out)
+{
+	const uint8_t *from = c->rows + f->offset;
+	size_t n = c->head.rows, stride = c->record->size;
+	uint64_t *wide = out;
+	uint32_t *narrow = out;
+
+	if (f->size == 8)
+		for (size_t i = 0; i < n; i++, from += stride)
+			memcpy(&wide[i], from, 8);
+	else
+		for (size_t i = 0; i < n; i++, from += stride)
+			memcpy(&narrow[i], from, 4);
+}
+
 static int raw_column(struct trace *t, struct chunk *c, unsigned f, void *out, const int64_t *lengths)
 {
-	const uint8_t *body = chunk_body(t, c);
+	const uint8_t *body;
 
+	if (c->rows) {
+		gather(c, &c->record->fields[f], out);
+		return 0;
+	}
+	body = chunk_body(t, c);
 	if (!body)
 		return -1;
 	errno = 0;
@@ -103,8 +124,13 @@ int trace_column(struct trace *t, struct chunk *c, unsigned f, void *out)
 
 int trace_tails(struct trace *t, struct chunk *c, struct buf *out)
 {
-	const uint8_t *body = chunk_body(t, c);
+	const uint8_t *body;
 
+	if (c->rows) {
+		buf_put(out, c->tails, c->tail_bytes);
+		return out->oom ? -1 : 0;
+	}
+	body = chunk_body(t, c);
 	if (!body)
 		return -1;
 	errno = 0;
@@ -117,9 +143,14 @@ int trace_rows(struct trace *t, struct chunk *c, void *rows)
 {
 	const struct record *r = c->record;
 	size_t n = c->head.rows;
-	uint64_t *column = malloc((n + 1) * sizeof *column);
+	uint64_t *column;
 	int rc = -1;
 
+	if (c->rows) {
+		memcpy(rows, c->rows, n * r->size);
+		return 0;
+	}
+	column = malloc((n + 1) * sizeof *column);
 	if (!column)
 		return -1;
 	for (unsigned i = 0; i < r->n_fields; i++) {
@@ -143,6 +174,8 @@ size_t trace_check(struct trace *t)
 	for (struct chunk *c = t->chunks; c < t->chunks + t->n_chunks; c++) {
 		char name[96];
 
+		if (c->rows)
+			continue;
 		chunk_body(t, c);
 		if (!c->head_checked && memcmp(t->map + c->offset, &c->head, sizeof c->head))
 			trace_damaged(t, c->offset, sizeof c->head, 0,

@@ -12,6 +12,7 @@
 #include "cli/import/nsys.h"
 #include "cli/import/sqlite.h"
 #include "trace/file.h"
+#include "trace/reader.h"
 
 #define SQLITE_MAGIC "SQLite format 3"   /* with its zero */
 #define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
@@ -52,25 +53,14 @@ bool import_is_foreign(const char *path)
 
 static void release(struct kineto *k)
 {
-	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
-			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
-			      &k->attributes, &k->memory_change };
 	struct map *maps[] = { &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains, &k->pairs };
 
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		buf_free(all[i]);
+	struct buf *b;
+
+	for (size_t i = 0; (b = kineto_buffer(k, i)); i++)
+		buf_free(b);
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		map_release(maps[i]);
-	for (size_t i = 0; i < k->n_hosts; i++) {
-		struct host *h = &k->hosts[i];
-
-		buf_free(&h->range);
-		buf_free(&h->op);
-		buf_free(&h->api);
-		buf_free(&h->alloc);
-		buf_free(&h->step);
-		buf_free(&h->mark);
-	}
 	free(k->hosts);
 	free(k->threads);
 	texts_free(&k->texts);
@@ -170,14 +160,14 @@ static int check_ranks(const struct import *im, size_t i, struct trace_error *er
 	return 0;
 }
 
-static struct writer *begin(struct kineto *k, int fd, struct trace_error *err)
-{
-	struct file_header h = { .start_real = k->first + k->base, .start_mono = k->first + k->base };
-
-	if (getrandom(&h.session, sizeof h.session, 0) != sizeof h.session)
-		h.session = (uint64_t)getpid() << 32 ^ (uint64_t)h.start_real;
-	return writer_new(fd, &h, err);
-}
+struct sink {
+	struct kineto_sink to;          /* a file's writer, made with the first rows */
+	int fd;                         /* until then */
+	const char *name;               /* of a trace in memory */
+	bool begun;
+	uint32_t process;               /* number of the next */
+	struct trace_error *err;
+};
 
 /* All clocks are one: the file's. */
 static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
@@ -187,22 +177,25 @@ static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
 	return writer_rows(w, 0, 0, record_by_kind(ROW_clock), rows, 2, NULL, 0, err);
 }
 
-struct sink {
-	struct writer *w;               /* NULL: nothing was written yet */
-	int fd;                         /* until then */
-	uint32_t process;               /* number of the next */
-	struct trace_error *err;
-};
+static int begin(struct sink *s, struct kineto *k)
+{
+	struct file_header h = { .start_real = k->first + k->base, .start_mono = k->first + k->base };
+
+	s->begun = true;
+	if (s->to.memory)
+		return trace_begin(s->to.memory, s->name, &h) < 0 ? trace_fail(s->err, 0, "out of memory") : 0;
+	if (getrandom(&h.session, sizeof h.session, 0) != sizeof h.session)
+		h.session = (uint64_t)getpid() << 32 ^ (uint64_t)h.start_real;
+	s->to.writer = writer_new(s->fd, &h, s->err);
+	s->fd = -1;
+	return s->to.writer ? put_clock(s->to.writer, h.start_real, s->err) : -1;
+}
 
 static int put(struct sink *s, struct kineto *k)
 {
-	if (!s->w) {
-		s->w = begin(k, s->fd, s->err);
-		s->fd = -1;
-		if (!s->w || put_clock(s->w, k->first + k->base, s->err) < 0)
-			return -1;
-	}
-	return kineto_write(k, s->w, &s->process);
+	if (!s->begun && begin(s, k) < 0)
+		return -1;
+	return kineto_write(k, &s->to, &s->process);
 }
 
 static int put_kineto(struct sink *s, struct import *im, size_t i)
@@ -247,20 +240,37 @@ static bool is_sqlite(const char *path)
 	return is;
 }
 
-int import_files(struct import *im, int fd, struct trace_error *err)
+static int put_all(struct sink *s, struct import *im)
 {
-	struct sink s = { .fd = fd, .process = 1, .err = err };
 	int rc = 0;
 
 	for (size_t i = 0; i < im->n && rc == 0; i++) {
 		im->files[i] = (struct import_file){ .path = im->paths[i], .rank = -1, .world = -1 };
-		rc = is_sqlite(im->paths[i]) ? put_nsys(&s, im, i) : put_kineto(&s, im, i);
+		rc = is_sqlite(im->paths[i]) ? put_nsys(s, im, i) : put_kineto(s, im, i);
 	}
-	if (s.w && rc == 0)
-		return writer_finish(s.w, err);
-	if (s.w)
-		writer_abandon(s.w);
+	return rc;
+}
+
+int import_files(struct import *im, int fd, struct trace_error *err)
+{
+	struct sink s = { .fd = fd, .process = 1, .err = err };
+
+	if (put_all(&s, im) == 0 && s.to.writer)
+		return writer_finish(s.to.writer, err);
+	if (s.to.writer)
+		writer_abandon(s.to.writer);
 	if (s.fd >= 0)
 		close(s.fd);
+	return -1;
+}
+
+int import_rows(struct import *im, const char *name, struct trace *t, struct trace_error *err)
+{
+	struct sink s = { .to = { .memory = t }, .fd = -1, .name = name, .process = 1, .err = err };
+
+	*t = (struct trace)TRACE_INIT;
+	if (put_all(&s, im) == 0 && s.begun)
+		return 0;
+	trace_close(t);
 	return -1;
 }

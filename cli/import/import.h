@@ -41,6 +41,10 @@ struct import {
  */
 int import_files(struct import *im, int fd, struct trace_error *err);
 
+struct trace;
+/* The same into a trace in memory called name. */
+int import_rows(struct import *im, const char *name, struct trace *t, struct trace_error *err);
+
 /* Whether the file is JSON or packed, or comes through a pipe: then it is one for import_files(), if any. */
 bool import_is_foreign(const char *path);
 

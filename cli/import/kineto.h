@@ -30,7 +30,14 @@ enum arg_place {
 };
 
 struct source;
+struct trace;
 struct writer;
+
+/* Where rows go: one of the two. */
+struct kineto_sink {
+	struct writer *writer;
+	struct trace *memory;
+};
 
 #define NEXT_KEYS  1024u
 #define OTHER_ARGS 64u                  /* of one event; more are counted */
@@ -168,7 +175,9 @@ int kineto_device(struct kineto *k);    /* an element of deviceProperties; the s
 /* kineto_nest.c: what lies inside what: range ids, levels, the ranges of calls.  0 or -1. */
 int kineto_nest(struct kineto *k);
 
-/* kineto_write.c: the rows into the trace. */
-int kineto_write(struct kineto *k, struct writer *w, uint32_t *next_process);
+/* kineto_write.c: the rows into the trace.  Into one in memory they go with their buffers. */
+int kineto_write(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process);
+/* All buffers, one by one; NULL: there are no more. */
+struct buf *kineto_buffer(struct kineto *k, size_t i);
 
 #endif

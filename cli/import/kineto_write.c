@@ -1,25 +1,57 @@
-/* Rows of a Kineto file into a trace: times from the epoch, threads by their ordinals, one process after the other. */
+/*
+ * Rows of a Kineto file into a trace, in a file or in memory: times from the epoch, threads by their ordinals, one
+ * process after the other.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/kineto.h"
 #include "trace/file.h"
+#include "trace/reader.h"
 #include "trace/wire.h"
 
 #define CHUNK_ROWS  65536u
 #define CHUNK_TAILS (8u << 20)
+#define HOST_BUFFERS 6u                 /* of struct host */
 
 struct out {
 	struct kineto *k;
-	struct writer *w;
+	const struct kineto_sink *to;
 	const struct host *host;
 	uint32_t number;                /* of the process */
 };
 
 static int put(struct out *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
 {
-	return writer_rows(o->w, o->number, CLOCK_MONO, record_by_kind(kind), rows, n, tails, tail_bytes, o->k->err);
+	const struct record *r = record_by_kind(kind);
+
+	if (o->to->writer)
+		return writer_rows(o->to->writer, o->number, CLOCK_MONO, r, rows, n, tails, tail_bytes, o->k->err);
+	return trace_add(o->to->memory, o->number, r, rows, n, tails, tail_bytes) < 0 ? trace_fail(o->k->err, 0, "out of memory") : 0;
+}
+
+/* A buffer whose rows were put: a trace in memory has them there. */
+static int done(const struct kineto_sink *to, struct buf *b, struct trace_error *err)
+{
+	if (!to->writer && trace_keep(to->memory, b->data) < 0)
+		return trace_fail(err, 0, "out of memory");
+	if (to->writer)
+		buf_free(b);
+	*b = (struct buf){ 0 };
+	return 0;
+}
+
+/* Definitions and their tails, as far as there is memory for them. */
+static int put_tailed(struct out *o, unsigned kind, struct buf *rows, struct buf *tails)
+{
+	struct trace_error *err = o->k->err;
+	int rc = rows->oom || tails->oom ? trace_fail(err, 0, "out of memory") :
+		 put(o, kind, rows->data, rows->len / record_by_kind(kind)->size, tails->data, tails->len);
+
+	if (done(o->to, rows, err) < 0 || done(o->to, tails, err) < 0)
+		rc = -1;
+	return rc;
 }
 
 /* All rows of a kind, without tails. */
@@ -48,24 +80,16 @@ static int put_strings(struct out *o)
 			continue;
 		buf_put(&rows, &row, sizeof row);
 		buf_put(&tails, t->list[i].at, row.bytes);
-		if (rows.len / sizeof row >= CHUNK_ROWS || tails.len >= CHUNK_TAILS || i + 1 == t->n) {
-			rc = rows.oom || tails.oom ? trace_fail(o->k->err, 0, "out of memory") :
-			     put(o, ROW_string, rows.data, rows.len / sizeof row, tails.data, tails.len);
-			rows.len = tails.len = 0;
-		}
+		if (rows.len / sizeof row >= CHUNK_ROWS || tails.len >= CHUNK_TAILS)
+			rc = put_tailed(o, ROW_string, &rows, &tails);
 	}
-	if (rc == 0 && rows.len)
-		rc = put(o, ROW_string, rows.data, rows.len / sizeof(struct string_row), tails.data, tails.len);
-	buf_free(&rows);
-	buf_free(&tails);
-	return rc;
+	return rc == 0 ? put_tailed(o, ROW_string, &rows, &tails) : -1;
 }
 
 static int put_threads(struct out *o)
 {
 	struct kineto *k = o->k;
 	struct buf rows = { 0 }, tails = { 0 };
-	int rc;
 
 	for (size_t i = 0; i < k->n_threads; i++) {
 		const struct host_thread *t = &k->threads[i];
@@ -78,11 +102,7 @@ static int put_threads(struct out *o)
 		buf_put(&rows, &row, sizeof row);
 		buf_put(&tails, name->at, row.bytes);
 	}
-	rc = rows.oom || tails.oom ? trace_fail(k->err, 0, "out of memory") :
-	     put(o, ROW_thread, rows.data, rows.len / sizeof(struct thread_row), tails.data, tails.len);
-	buf_free(&rows);
-	buf_free(&tails);
-	return rc;
+	return put_tailed(o, ROW_thread, &rows, &tails);
 }
 
 /* ---- facts ---- */
@@ -100,7 +120,6 @@ static int put_facts(struct out *o, bool main)
 	struct kineto *k = o->k;
 	struct buf rows = { 0 }, tails = { 0 };
 	char text[512];
-	int rc;
 
 	snprintf(text, sizeof text, "imported=%s", k->format);
 	fact(&rows, &tails, o->number, text);
@@ -128,11 +147,7 @@ static int put_facts(struct out *o, bool main)
 	}
 	for (size_t at = 0; main && at < k->attributes.len; at += strlen((char *)k->attributes.data + at) + 1)
 		fact(&rows, &tails, o->number, (char *)k->attributes.data + at);
-	rc = rows.oom || tails.oom ? trace_fail(k->err, 0, "out of memory") :
-	     put(o, ROW_attribute, rows.data, rows.len / sizeof(struct attribute_row), tails.data, tails.len);
-	buf_free(&rows);
-	buf_free(&tails);
-	return rc;
+	return put_tailed(o, ROW_attribute, &rows, &tails);
 }
 
 static int put_health(struct out *o)
@@ -142,7 +157,6 @@ static int put_health(struct out *o)
 		[COUNT_NEGATIVE] = 105, [COUNT_CROSSING] = 106, [COUNT_VALUE] = 107, [COUNT_QUOTES] = 108,
 	};
 	struct buf rows = { 0 }, tails = { 0 };
-	int rc;
 
 	for (size_t i = 0; i < N_IMPORT_COUNTS; i++) {
 		const struct counted *c = &o->k->counts[i];
@@ -153,11 +167,7 @@ static int put_health(struct out *o)
 		buf_put(&rows, &row, sizeof row);
 		buf_put(&tails, c->first, row.bytes);
 	}
-	rc = rows.oom || tails.oom ? trace_fail(o->k->err, 0, "out of memory") :
-	     put(o, ROW_health, rows.data, rows.len / sizeof(struct health_row), tails.data, tails.len);
-	buf_free(&rows);
-	buf_free(&tails);
-	return rc;
+	return put_tailed(o, ROW_health, &rows, &tails);
 }
 
 static int put_process(struct out *o, bool gpu)
@@ -170,7 +180,10 @@ static int put_process(struct out *o, bool gpu)
 			 (gpu ? PROCESS_CUPTI | PROCESS_KERNELS : 0) | (o->host->range.len ? PROCESS_NVTX : 0),
 	};
 
-	return put(o, ROW_process, &row, 1, NULL, 0);
+	struct buf rows = { 0 }, none = { 0 };
+
+	buf_put(&rows, &row, sizeof row);
+	return put_tailed(o, ROW_process, &rows, &none);
 }
 
 /* ---- times and threads ---- */
@@ -251,8 +264,8 @@ static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 	}
 	rc = rows.oom || args.oom ? trace_fail(k->err, 0, "out of memory") :
 	     put_rows(o, ROW_imported, &rows) < 0 || put_rows(o, ROW_imported_arg, &args) < 0 ? -1 : 0;
-	buf_free(&rows);
-	buf_free(&args);
+	if (done(o->to, &rows, k->err) < 0 || done(o->to, &args, k->err) < 0)
+		rc = -1;
 	return rc;
 }
 
@@ -293,32 +306,39 @@ static bool has_rows(const struct host *h)
 	return h->range.len || h->api.len || h->alloc.len || h->mark.len;
 }
 
-static bool any_oom(const struct kineto *k)
+struct buf *kineto_buffer(struct kineto *k, size_t i)
 {
-	const struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
-				    &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
-				    &k->attributes, &k->memory_change };
-	bool oom = k->texts.oom;
+	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
+			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
+			      &k->attributes, &k->memory_change };
+	size_t n = sizeof all / sizeof *all;
+	struct host *h;
 
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		oom |= all[i]->oom;
-	for (size_t i = 0; i < k->n_hosts; i++) {
-		const struct host *h = &k->hosts[i];
-
-		oom |= h->range.oom || h->op.oom || h->api.oom || h->alloc.oom || h->step.oom || h->mark.oom;
-	}
-	return oom;
+	if (i < n)
+		return all[i];
+	if ((i - n) / HOST_BUFFERS >= k->n_hosts)
+		return NULL;
+	h = &k->hosts[(i - n) / HOST_BUFFERS];
+	return (struct buf *[HOST_BUFFERS]){ &h->range, &h->op, &h->api, &h->alloc, &h->step, &h->mark }[(i - n) % HOST_BUFFERS];
 }
 
-int kineto_write(struct kineto *k, struct writer *w, uint32_t *next_process)
+static bool any_oom(struct kineto *k)
+{
+	struct buf *b;
+
+	for (size_t i = 0; (b = kineto_buffer(k, i)); i++)
+		if (b->oom)
+			return true;
+	return k->texts.oom;
+}
+
+/* Each process in turn. */
+static int put_hosts(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process)
 {
 	struct host none = { 0 };
 	uint32_t main = main_host(k), hosts = 0;
-	struct out o = { .k = k, .w = w };
+	struct out o = { .k = k, .to = to };
 
-	if (any_oom(k))
-		return trace_fail(k->err, 0, "out of memory");
-	settle(k);
 	for (uint32_t i = 0; i < k->n_hosts; i++)
 		hosts += i == main || has_rows(&k->hosts[i]);
 	for (uint32_t i = 0; i < k->n_hosts; i++) {
@@ -334,4 +354,19 @@ int kineto_write(struct kineto *k, struct writer *w, uint32_t *next_process)
 	o.host = &none;         /* a file of GPU rows alone */
 	o.number = (*next_process)++;
 	return put_host(&o, NO_HOST, true, false);
+}
+
+int kineto_write(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process)
+{
+	struct buf *b;
+
+	if (any_oom(k))
+		return trace_fail(k->err, 0, "out of memory");
+	settle(k);
+	if (put_hosts(k, to, next_process) < 0)
+		return -1;
+	for (size_t i = 0; (b = kineto_buffer(k, i)); i++)
+		if (done(to, b, k->err) < 0)
+			return -1;
+	return 0;
 }

@@ -59,25 +59,33 @@ static int list_parts(struct model *m)
 	return 0;
 }
 
-struct model *model_open(const char *path, struct trace_error *err)
+struct model *model_of(struct trace *t)
 {
 	struct model *m = calloc(1, sizeof *m);
 
 	if (!m) {
-		trace_fail(err, 0, "out of memory");
+		trace_close(t);
 		return NULL;
 	}
-	m->trace = (struct trace)TRACE_INIT;
-	if (trace_open(&m->trace, path, 0, err) < 0)
-		goto failed;
-	if (processes_load(m) < 0 || list_parts(m) < 0) {
-		trace_fail(err, 0, "out of memory");
-		goto failed;
-	}
-	return m;
-failed:
+	m->trace = *t;
+	*t = (struct trace)TRACE_INIT;
+	if (processes_load(m) == 0 && list_parts(m) == 0)
+		return m;
 	model_close(m);
 	return NULL;
+}
+
+struct model *model_open(const char *path, struct trace_error *err)
+{
+	struct trace t = TRACE_INIT;
+	struct model *m;
+
+	if (trace_open(&t, path, 0, err) < 0)
+		return NULL;
+	m = model_of(&t);
+	if (!m)
+		trace_fail(err, 0, "out of memory");
+	return m;
 }
 
 void model_close(struct model *m)
@@ -110,17 +118,6 @@ void model_close(struct model *m)
 const char *model_path(const struct model *m)
 {
 	return m->trace.path;
-}
-
-int model_call(struct model *m, const char *path)
-{
-	char *copy = strdup(path);
-
-	if (!copy)
-		return -1;
-	free(m->trace.path);
-	m->trace.path = copy;
-	return 0;
 }
 
 struct trace *model_trace(const struct model *m)

@@ -22,11 +22,11 @@ struct trace_error;
 
 /* NULL: *err says why.  model_close() takes NULL. */
 struct model *model_open(const char *path, struct trace_error *err);
+/* Of an open trace, which is the model's from then on, also where that fails: out of memory. */
+struct model *model_of(struct trace *t);
 void model_close(struct model *m);
 
 const char *model_path(const struct model *m);
-/* Another name for it, where the file that was opened is only a copy in memory.  0, or -1: out of memory. */
-int model_call(struct model *m, const char *path);
 /* For commands that speak about the file itself; reports never need it. */
 struct trace *model_trace(const struct model *m);
 

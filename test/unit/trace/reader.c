@@ -31,6 +31,35 @@ TEST(a_trace_can_be_read_while_it_is_written)
 	sample_free(&s);
 }
 
+TEST(a_trace_in_memory_reads_like_one_in_a_file)
+{
+	struct file_header h = { .start_real = 5 };
+	struct sample s[ROW_KINDS] = { 0 };
+	struct trace t;
+	size_t n = 0;
+
+	CHECK_EQ(trace_begin(&t, "a name", &h), 0);
+	for (unsigned k = 0; k < ROW_KINDS; k++) {
+		if (!record_by_kind(k))
+			continue;
+		sample_make(&s[n], record_by_kind(k), 100, k);
+		CHECK_EQ(trace_add(&t, 3, s[n].record, s[n].rows, s[n].n, s[n].tails.data, s[n].tails.len), 0);
+		n++;
+	}
+	CHECK_EQ(trace_add(&t, 3, record_by_kind(ROW_api), NULL, 0, NULL, 0), 0);
+	CHECK_EQ(trace_keep(&t, malloc(1)), 0);
+	CHECK(n > 10);
+	CHECK_EQ(t.n_chunks, n);
+	CHECK(t.finished);
+	CHECK_STR(t.path, "a name");
+	CHECK_EQ(trace_check(&t), 0);
+	for (size_t i = 0; i < n; i++)
+		CHECK(chunk_holds(&t, &t.chunks[i], &s[i]));
+	trace_close(&t);
+	while (n)
+		sample_free(&s[--n]);
+}
+
 #define THREADS 4
 #define CHUNKS  40
 
