@@ -3,7 +3,7 @@
 DATA/hta/golden/SET/ names the analyses, DATA/hta/traces/SET/ has the files.  A run goes from the files to one CSV (or
 JSON) file for each analysis: HTA loads the trace once, and a second time where the critical path wants the last step,
 which its default leaves out; ours is one process with all reports, its start and end included.  Not counted is HTA's
-start and the import of Python packages, about 2 s.  The least of several runs; runs of the two alternate.
+start with the import of Python packages.  The least of several runs; runs of the two alternate.
 
 Prints rows for bench.sh; CPU times are of all threads and child processes.  Run by the Python that has HTA."""
 import contextlib
@@ -30,7 +30,6 @@ NO_REPORT = ("parsed_events", "cupti_counters")
 PATIENCE = 8                            # seconds of HTA's after which it is run no more
 RUNS = (3, 9)                           # but so many times at least, and at most
 ANNOTATIONS = {"alexnet_forward": "[param|pytorch.model.alex_net|0|0|0|measure|forward]", "all": ""}
-BRIEF = sys.stdout.isatty()
 
 
 def analyses(name):
@@ -153,6 +152,8 @@ def find(program):
 
 
 def ours(program, reports, operands):
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink("ours.csv")           # that the file system forgets the last one is no part of it
     argv = [program, "report", "-r", ",".join("hta_" + r for r in reports), "--format", "csv", "-o", "ours.csv", *operands]
     wall = time.perf_counter()
     pid = os.posix_spawn(program, argv, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)])
