@@ -91,12 +91,13 @@ static int unknown(const char *name)
 	const char *all[MOST_NAMES], *nearest, *variant;
 	char plain[64];
 	const struct report *r;
+	const char *words;
 
 	snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, ":"), name);
 	r = report_find(plain, &variant);
-	if (r) {
-		fail("report %s has no variant '%s'%s%s", plain, name + strlen(plain) + 1,
-		     r->variants ? "; it has " : "", r->variants ? r->variants : "");
+	if (r && name[strlen(plain)]) {
+		words = !r->variants ? "" : *r->variants == *ANY_VARIANT ? r->variants + 1 : r->variants;
+		fail("report %s has no variant '%s'%s%s", plain, name + strlen(plain) + 1, *words ? "; it has " : "", words);
 		return -1;
 	}
 	for (size_t i = 0; i < n_reports && i < MOST_NAMES; i++)

@@ -216,9 +216,9 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
  * nothing.
  */
 #define HTA_PAIR(ours, theirs, function, list, words, heading_, line)                                                   \
-	HTA_PAIR_OF(0, ours, theirs, function, list, words, heading_, line)
-/* The same of a report that takes so many traces; 0: any number. */
-#define HTA_PAIR_OF(number, ours, theirs, function, list, words, heading_, line)                                                   \
+	HTA_PAIR_OF(0, NULL, ours, theirs, function, list, words, heading_, line)
+/* The same of a report that takes so many traces (0: any number), and words that `takes` knows (NULL: all). */
+#define HTA_PAIR_OF(number, takes_, ours, theirs, function, list, words, heading_, line)                                \
 	static int run_##ours(struct model *m, struct table *t, const struct report_choice *choice)                     \
 	{                                                                                                               \
 		return function(m, t, choice, HTA_HONEST);                                                              \
@@ -228,9 +228,11 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 		return function(m, t, choice, HTA_ROUNDED);                                                             \
 	}                                                                                                               \
 	const struct report report_##ours = { .name = #ours, .title = heading_, .help = line,                           \
-		.ranks = true, .traces = number, .variants = words, COLUMNS(list), .run_chosen = run_##ours };                                           \
+		.ranks = true, .traces = number, .variants = words, .takes = takes_, COLUMNS(list),                     \
+		.run_chosen = run_##ours };                                                                             \
 	const struct report report_##theirs = { .name = #theirs, .title = heading_, .help = "as HTA counts it: " line, \
-		.ranks = true, .traces = number, .twin = true, .variants = words, COLUMNS(list), .run_chosen = run_##theirs }
+		.ranks = true, .traces = number, .twin = true, .variants = words, .takes = takes_, COLUMNS(list),       \
+		.run_chosen = run_##theirs }
 
 /* All of these reports, for the table of report.c. */
 extern const struct report report_temporal, report_idle, report_idle_intervals, report_kernel_types, report_kernel_types_no_memory,

@@ -238,5 +238,11 @@ static const struct heading columns[] = {
 	{ "avg_aten_op_launch_delay", 0 }, { "avg_runtime_delay", 0 }, { "rank", COLUMN_ID },
 };
 
-HTA_PAIR(aten_kernels, hta_aten_op_kernels_and_delay, aten, columns, ANY_VARIANT, "Kernels of ATen Operators (us)",
+/* "rank3" */
+static bool is_rank(const char *word)
+{
+	return strncmp(word, "rank", 4) == 0 && word[4] && !word[4 + strspn(word + 4, "0123456789")];
+}
+
+HTA_PAIR_OF(0, is_rank, aten_kernels, hta_aten_op_kernels_and_delay, aten, columns, ANY_VARIANT "rankN", "Kernels of ATen Operators (us)",
 	 "kernels that each ATen operator launches, and how late; :rankN is one rank");

@@ -13,23 +13,32 @@ struct wish {
 	int64_t iteration;              /* -1: the second one, or the only one */
 };
 
-static struct wish wish_of(const char *words)
+/* False: there are others among them. */
+static bool read_wish(const char *words, struct wish *w)
 {
-	struct wish w = { true, true, false, -1 };
-
+	*w = (struct wish){ true, true, false, -1 };
 	for (const char *p = words; p && *p; p += strcspn(p, "._:"), p += *p != '\0') {
 		size_t n = strcspn(p, "._:");
 
 		if (n == 3 && strncmp(p, "CPU", n) == 0)
-			w.gpu = false;
+			w->gpu = false;
 		else if (n == 3 && strncmp(p, "GPU", n) == 0)
-			w.cpu = false;
+			w->cpu = false;
 		else if (n == 5 && strncmp(p, "short", n) == 0)
-			w.brief = true;
-		else if (n > 4 && strncmp(p, "iter", 4) == 0)
-			w.iteration = strtoll(p + 4, NULL, 10);
+			w->brief = true;
+		else if (n > 4 && strncmp(p, "iter", 4) == 0 && strspn(p + 4, "0123456789") == n - 4)
+			w->iteration = strtoll(p + 4, NULL, 10);
+		else if (n != 3 || strncmp(p, "ALL", n) != 0)
+			return false;
 	}
-	return w;
+	return w->cpu || w->gpu;
+}
+
+static bool is_wish(const char *words)
+{
+	struct wish w;
+
+	return read_wish(words, &w);
 }
 
 /* ---- iterations ---- */
@@ -130,37 +139,46 @@ static bool step_number(const char *name, int64_t *number)
 	return isdigit((unsigned char)*name);
 }
 
+/* The second number of all ranks' steps, or the only one; -1: there is none. */
+static int64_t second_step(const struct hta *h)
+{
+	int64_t first = -1, second = -1;
+
+	for (size_t k = 0; k < h->n_ranks; k++)
+		for (size_t i = 0; i < h->ranks[k].n; i++) {
+			int64_t number;
+
+			if (!step_number(h->names[h->ranks[k].rows[i].name].text, &number))
+				continue;
+			if (first < 0 || number < first) {
+				second = first;
+				first = number;
+			} else if (number > first && (second < 0 || number < second)) {
+				second = number;
+			}
+		}
+	return second < 0 ? first : second;
+}
+
 /*
  * iterations[i]: of row i; -1: none.  A row of the host is where its begin lies, a kernel where its call is; HTA gives
- * stream 0 none.  *second: the second number, or the only one; -1: there is none.
+ * stream 0 none.
  */
-static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r, int64_t *second)
+static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 {
 	int64_t *out = malloc((r->n + 1) * sizeof *out);
 	struct step_row *steps = malloc((r->n + 1) * sizeof *steps);
 	struct pieces p = { 0 };
-	int64_t first = -1;
 	size_t n = 0;
 	int rc = -1;
 
-	*second = -1;
 	for (size_t i = 0; out && steps && i < r->n; i++) {
 		const struct hta_row *row = &r->rows[i];
 		int64_t number;
 
-		if (!step_number(h->names[row->name].text, &number))
-			continue;
-		if (row->dur > 0)
+		if (row->dur > 0 && step_number(h->names[row->name].text, &number))
 			steps[n++] = (struct step_row){ row->ts, hta_end(row), number };
-		if (first < 0 || number < first) {
-			*second = first;
-			first = number;
-		} else if (number > first && (*second < 0 || number < *second)) {
-			*second = number;
-		}
 	}
-	if (*second < 0)
-		*second = first;
 	if (out && steps)
 		rc = make_pieces(&p, steps, n);
 	for (size_t i = 0; rc == 0 && i < r->n; i++) {
@@ -266,7 +284,7 @@ static int add_name(struct counts *c, const char *name, bool brief)
 static int count_side(struct counts *c, const struct hta *h, unsigned side, const struct wish *w)
 {
 	const struct hta_rank *r = &h->ranks[0];
-	int64_t second, *iterations = iterations_of(h, r, &second), wanted = w->iteration < 0 ? second : w->iteration;
+	int64_t *iterations = iterations_of(h, r), wanted = w->iteration < 0 ? second_step(h) : w->iteration;
 	size_t first = c->n;
 	int rc = iterations ? 0 : -1;
 
@@ -377,11 +395,12 @@ static void print_changes(struct table *t, const struct counts *c, const struct 
 static int diff(struct table *t, const struct report_choice *choice, struct hta_how how,
 		void (*print)(struct table *t, const struct counts *c, const struct wish *w))
 {
-	struct wish w = wish_of(choice->variant);
+	struct wish w;
 	struct counts c = { 0 };
 	struct hta *sides[SIDES] = { NULL, NULL };
 	int rc = 0;
 
+	read_wish(choice->variant, &w);
 	if (!choice->jobs || choice->jobs->n != SIDES) {
 		table_note(t, "two traces are compared, and here is one");
 		return 0;
@@ -423,7 +442,9 @@ static const struct heading columns[] = {
 };
 static const struct heading change_columns[] = { { "change", COLUMN_TEXT }, { "name", COLUMN_TEXT } };
 
-HTA_PAIR_OF(SIDES, compare_traces, hta_compare_traces, compare, columns, ANY_VARIANT, "Two Traces by Name (us)",
+#define WORDS ANY_VARIANT "CPU GPU ALL short iterN"
+
+HTA_PAIR_OF(SIDES, is_wish, compare_traces, hta_compare_traces, compare, columns, WORDS, "Two Traces by Name (us)",
 	 "of two traces, how often and how long each name ran in a step; :CPU or :GPU alone, :CPU.short short names");
-HTA_PAIR_OF(SIDES, ops_diff, hta_ops_diff, ops, change_columns, ANY_VARIANT, "What Changed from Trace to Trace",
+HTA_PAIR_OF(SIDES, is_wish, ops_diff, hta_ops_diff, ops, change_columns, WORDS, "What Changed from Trace to Trace",
 	 "names of the second of two traces that are new, gone, more or less often");

@@ -20,7 +20,7 @@ struct kind_columns {
 
 /* What arguments are to HTA. */
 enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION, ARG_WAIT_STREAM, ARG_WAIT_EVENT, ARG_DURATION,
-	ARG_TID };
+	ARG_TID, ARG_PID };
 
 struct file {
 	struct hta *h;
@@ -85,7 +85,7 @@ static enum arg_use use_of_word(const char *key)
 	static const struct { const char *key; enum arg_use use; } all[] = {
 		{ "memory bandwidth (GB/s)", ARG_BANDWIDTH }, { "stream", ARG_STREAM }, { "correlation", ARG_CORRELATION },
 		{ "wait_on_stream", ARG_WAIT_STREAM }, { "wait_on_cuda_event_record_corr_id", ARG_WAIT_EVENT },
-		{ "dur", ARG_DURATION }, { "tid", ARG_TID },
+		{ "dur", ARG_DURATION }, { "tid", ARG_TID }, { "pid", ARG_PID },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -137,6 +137,12 @@ static void take_arg(struct file *f, struct hta_row *r, size_t i)
 	case ARG_WAIT_EVENT:
 		if (r->category == HTA_SYNC && whole)
 			r->wait_corr = (uint32_t)value;
+		break;
+	case ARG_PID:
+		r->pid = whole ? value : r->pid;
+		break;
+	case ARG_TID:
+		r->tid = whole ? value : r->tid;
 		break;
 	case ARG_DURATION:
 		r->dur = whole ? value : r->dur;

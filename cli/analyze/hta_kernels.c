@@ -96,7 +96,8 @@ static int fold(struct name_sums *s, size_t most)
 	for (size_t i = 0; i < s->n; i++) {
 		struct name_sum one = { .text = s->list[i].text };
 
-		if (running[i] > limit || i >= most) {
+		/* HTA's list of names to keep is "sum below 0" where it should be empty. */
+		if ((running[i] > limit || i >= most) && s->list[i].sum >= 0) {
 			add(&others, s->list[i].sum);
 			continue;
 		}

@@ -56,7 +56,7 @@ static int link_partners(const struct hta *h, struct hta_rank *r)
 	return rc;
 }
 
-static void count_from_earliest(struct hta *h)
+static int64_t count_from_earliest(struct hta *h)
 {
 	int64_t earliest = INT64_MAX;
 
@@ -67,6 +67,7 @@ static void count_from_earliest(struct hta *h)
 	for (size_t k = 0; k < h->n_ranks; k++)
 		for (size_t i = 0; i < h->ranks[k].n; i++)
 			h->ranks[k].rows[i].ts = time_sub(h->ranks[k].rows[i].ts, earliest);
+	return earliest;
 }
 
 /* Two different ProfilerStep#N in the job: then there is a last one to cut off. */
@@ -87,22 +88,29 @@ static bool has_steps(const struct hta *h)
 	return false;
 }
 
-/* Where a rank is cut: the begin of its last step's row.  Without steps of its own nothing of it is kept. */
-static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t *cut)
+/*
+ * Where a rank is cut: the begin of its last step's row.  Without steps of its own nothing of it is kept.
+ * With the last step, behind its end; HTA forgets that the ends it holds still count from the file's zero.
+ */
+static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t earliest, int64_t *cut)
 {
-	int64_t last = INT64_MIN, first = INT64_MAX;
+	int64_t last = INT64_MIN, first = INT64_MAX, step_end = INT64_MIN, end = INT64_MIN;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct hta_row *row = &r->rows[i];
 
 		if (hta_is_gpu(h, row))
 			continue;
-		if (h->names[row->name].flags & HTA_STEP && row->ts > last)
-			last = row->ts;
-		if (row->ts < first)
-			first = row->ts;
+		if (h->names[row->name].flags & HTA_STEP) {
+			last = row->ts > last ? row->ts : last;
+			step_end = hta_end(row) > step_end ? hta_end(row) : step_end;
+		}
+		first = row->ts < first ? row->ts : first;
+		end = hta_end(row) > end ? hta_end(row) : end;
 	}
 	*cut = last != INT64_MIN ? last : first;
+	if (h->how.last_step)
+		*cut = h->how.rounded ? time_add(time_add(last != INT64_MIN ? step_end : end, earliest), 1) : INT64_MAX;
 	return first != INT64_MAX;
 }
 
@@ -110,7 +118,7 @@ static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t *cut)
  * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
  * GPU rows come first.
  */
-static int cut_last_step(const struct hta *h, struct hta_rank *r)
+static int cut_last_step(const struct hta *h, struct hta_rank *r, int64_t earliest)
 {
 	struct hta_rank out = { .rank = r->rank, .n_file = r->n_file, .fractional = r->fractional };
 	struct map calls = { 0 };       /* corr -> calls that stay */
@@ -120,7 +128,7 @@ static int cut_last_step(const struct hta *h, struct hta_rank *r)
 
 	out.rows = malloc((r->n + 1) * sizeof *out.rows);
 	out.cap = out.rows ? r->n + 1 : 0;
-	if (!cut_of(h, r, &cut)) {
+	if (!cut_of(h, r, earliest, &cut)) {
 		free(out.rows);
 		return 0;
 	}
@@ -128,7 +136,7 @@ static int cut_last_step(const struct hta *h, struct hta_rank *r)
 		const struct hta_row *row = &r->rows[i];
 		uint32_t *count;
 
-		if (hta_is_gpu(h, row) || (row->ts >= cut && !h->how.last_step))
+		if (hta_is_gpu(h, row) || row->ts >= cut)
 			continue;
 		count = map_put(&calls, (uint64_t)row->corr, 0, &new);
 		if (!count)
@@ -138,7 +146,7 @@ static int cut_last_step(const struct hta *h, struct hta_rank *r)
 	for (int gpu = 1; gpu >= 0; gpu--)
 		for (size_t i = 0; i < r->n; i++) {
 			const struct hta_row *row = &r->rows[i];
-			uint32_t times = row->ts < cut || h->how.last_step;
+			uint32_t times = row->ts < cut;
 
 			if (hta_is_gpu(h, row) != gpu)
 				continue;
@@ -194,11 +202,11 @@ int hta_link(struct hta *h)
 			return -1;
 	}
 	if (!h->how.whole) {
+		int64_t earliest = count_from_earliest(h);
 		bool steps = has_steps(h);
 
-		count_from_earliest(h);
 		for (size_t k = 0; k < h->n_ranks && steps; k++)
-			if (cut_last_step(h, &h->ranks[k]) < 0)
+			if (cut_last_step(h, &h->ranks[k], earliest) < 0)
 				return -1;
 	}
 	for (size_t k = 0; k < h->n_ranks; k++)

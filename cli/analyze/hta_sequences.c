@@ -8,18 +8,25 @@
 
 #define FEWEST_KERNELS 3        /* HTA's min_pattern_len */
 
-/* The operator that the report's variant names, "::" perhaps written "_". */
+static bool any_has(const struct hta *h, const char *word)
+{
+	for (size_t i = 0; i < h->n_names; i++)
+		if (strstr(h->names[i].text, word))
+			return true;
+	return false;
+}
+
+/* The operator that the report's variant names, "::" perhaps written "_": of aten_add first, of others if need be. */
 static const char *operator_of(const struct hta *h, const char *word, char *buf, size_t size)
 {
 	const char *low = strchr(word, '_');
 
-	for (size_t i = 0; i < h->n_names; i++)
-		if (strstr(h->names[i].text, word))
-			return word;
 	if (!low)
 		return word;
 	snprintf(buf, size, "%.*s::%s", (int)(low - word), word, low + 1);
-	return buf;
+	if (strncmp(word, "aten_", 5) == 0 && any_has(h, buf))
+		return buf;
+	return any_has(h, word) ? word : buf;
 }
 
 struct below {

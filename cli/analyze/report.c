@@ -62,7 +62,7 @@ const struct report *report_find(const char *name, const char **variant)
 		    !name[n] || !strchr(":._", name[n]))
 			continue;
 		*variant = name + n + 1;
-		return reports[i];
+		return reports[i]->takes && !reports[i]->takes(*variant) ? NULL : reports[i];
 	}
 	return NULL;
 }

@@ -16,6 +16,7 @@ struct report {
 	unsigned traces;                /* it takes so many, no more and no less; 0: any number */
 	bool twin;                      /* counts as another tool does, where ours counts otherwise: `report list --all` */
 	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
+	bool (*takes)(const char *variant);     /* of a report of ANY_VARIANT: whether it knows this one; NULL: any */
 	const struct heading *columns;
 	size_t n_columns;
 	/* Gives t its rows and notes; variant: the word behind ':', or NULL.  0, or -1: out of memory. */
@@ -24,7 +25,7 @@ struct report {
 	int (*run_chosen)(struct model *m, struct table *t, const struct report_choice *choice);
 };
 
-/* Whatever follows the name, behind ':', '.' or '_', is the report's to read. */
+/* Whatever follows the name, behind ':', '.' or '_', is the report's to read; then words for what that is. */
 #define ANY_VARIANT "*"
 
 extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,

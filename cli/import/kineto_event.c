@@ -28,6 +28,19 @@ static inline uint32_t key_id(struct kineto *k, const struct json_value *key, ui
 	return likely;
 }
 
+/* Also 7.0: what passed through a table of pandas. */
+static bool whole(const struct json_value *v, int64_t *out)
+{
+	double d;
+
+	if (json_whole(v, out))
+		return true;
+	if (v->type != JSON_NUMBER || !json_double(v, &d) || !(d > -0x1p53 && d < 0x1p53) || d != (double)(int64_t)d)
+		return false;
+	*out = (int64_t)d;
+	return true;
+}
+
 /* The members of args; the scanner is behind its {. */
 static int read_args(struct kineto *k, struct event *e)
 {
@@ -46,7 +59,7 @@ static int read_args(struct kineto *k, struct event *e)
 		if (place != ARG_OTHER) {
 			e->args[place] = v;
 			e->has |= 1ull << place;
-			if (place != ARG_UNUSED && type <= JSON_NUMBER && json_whole(&v, &e->whole[place]))
+			if (place != ARG_UNUSED && type <= JSON_NUMBER && whole(&v, &e->whole[place]))
 				e->is_whole |= 1ull << place;
 		} else if (e->n_others < OTHER_ARGS) {
 			e->others[e->n_others++] = (struct other_arg){ id, v };
@@ -67,12 +80,12 @@ static void read_ts(struct event *e, const struct json_value *v)
 static void read_dur(struct event *e, const struct json_value *v)
 {
 	bool fraction = false;
-	int64_t whole;
+	int64_t us;
 
 	e->has_dur = json_us(v, &e->dur, &fraction);
-	if (!e->has_dur && json_whole(v, &whole) && whole < 0) {
+	if (!e->has_dur && json_whole(v, &us) && us < 0) {
 		e->has_dur = true;      /* below 0, taken for an unsigned number by its writer */
-		e->dur = whole > INT64_MIN / 1000 ? whole * 1000 : INT64_MIN;
+		e->dur = us > INT64_MIN / 1000 ? us * 1000 : INT64_MIN;
 	}
 	e->bad_time |= !e->has_dur && v->type != JSON_NULL;
 	if (e->has_dur && e->dur < 0) {

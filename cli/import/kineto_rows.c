@@ -66,12 +66,13 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 int64_t kineto_number(struct kineto *k, const struct json_value *v)
 {
 	int64_t n;
+	double d;
 	size_t digits = 0;
 
 	if (json_whole(v, &n))
 		return n;
 	if (v->type != JSON_TEXT)
-		return 0;
+		return json_double(v, &d) && d > -0x1p53 && d < 0x1p53 ? (int64_t)d : 0;
 	while (digits < v->n && v->at[v->n - 1 - digits] >= '0' && v->at[v->n - 1 - digits] <= '9')
 		digits++;
 	if (digits && digits < 10 && digits < v->n && v->at[v->n - 1 - digits] == ' ') {
@@ -240,6 +241,21 @@ static const char *const place_keys[] = {
 #undef SAME
 };
 
+/* pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021. */
+static void put_track(struct kineto *k, const struct event *e, enum event_class class)
+{
+	int64_t pid, tid, device = 0, stream = 0;
+
+	if (class != CLASS_OVERHEAD && class != CLASS_SYNC)
+		device = kineto_whole(e, ARG_DEVICE, 0);
+	if (class != CLASS_OVERHEAD)
+		stream = kineto_whole(e, ARG_STREAM, 0);
+	if (json_whole(&e->pid, &pid) && pid != device)
+		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid);
+	if (e->tid.type == JSON_TEXT || (json_whole(&e->tid, &tid) && tid != stream))
+		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid);
+}
+
 /* Arguments that have no place in the row. */
 static void put_args(struct kineto *k, const struct event *e, enum event_class class)
 {
@@ -259,12 +275,8 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 
 		buf_put(&k->args, &row, sizeof row);
 	}
-	if (e->tid.type == JSON_TEXT && class >= CLASS_KERNEL) {        /* "stream 7": files of 2021 */
-		struct imported_arg_row row = { .index = e->index, .key = texts_put(&k->texts, "tid", 3), .type = ARG_TEXT };
-
-		row.text = texts_value(&k->texts, &e->tid);
-		buf_put(&k->args, &row, sizeof row);
-	}
+	if (class >= CLASS_KERNEL && class < CLASS_SPAN)
+		put_track(k, e, class);
 }
 
 static void put_imported(struct kineto *k, const struct event *e, enum event_class class, unsigned kind, uint32_t host)

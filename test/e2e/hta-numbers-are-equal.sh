@@ -36,6 +36,63 @@ it 'says what these reports do not take' '
 	says "one trace at a time" err
 	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum nothing.gtrace a.json 2>err
 	says "nothing.gtrace" err
+	for report in aten_kernels:foo compare_traces:GPUU compare_traces:CPU.GPU ops_diff:iterx; do
+		exits 2 gprof-trace report -r $report a.json a.json 2>err
+		is 1 "$(wc -l <err)"
+		says "has no variant '\''${report#*:}'\''; it has" err
+	done
+	exits 2 gprof-trace report -r hta_aten_op_kernels_and_delay.foo a.json 2>err
+'
+
+# Each is what HTA makes of such a file.
+EVENTS='
+	x() { printf "{\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"pid\": %s, \"tid\": %s, \"ts\": %s, \"dur\": %s, \"args\": {%s}}" "$@"; }
+	file() { printf "{\"distributedInfo\": {\"rank\": %s}, \"traceEvents\": [\n" "$1"; sed "2,\$s/^/,/"; printf "]}\n"; }
+	say() { x "$@"; echo; }
+'
+
+it 'has a GPU row on the track that the file names, and takes 7.0 for 7' "$EVENTS"'
+	{
+		say cuda_runtime cudaMemcpyAsync 40 41 1000 5 "\"correlation\": 3.0"
+		say gpu_memcpy "Memcpy HtoD (Pinned -> Device)" 4000000 70 1010 4 \
+			"\"device\": 1, \"stream\": 7.0, \"correlation\": 3, \"bytes\": 8, \"memory bandwidth (GB/s)\": 2.5"
+	} | file 0 >a.json
+	gprof-trace report -r hta_memory_bw_time_series,hta_queue_length_time_series --format csv a.json >out
+	says "0,10,4000000,Memcpy HtoD,2.5" out
+	is "0,1,10,4000000,70,7,0" "$(tail -n 1 out)"
+'
+
+it 'compares the second step of a job, whatever rank had it' "$EVENTS"'
+	mkdir one two
+	{ say user_annotation "ProfilerStep#5" 1 1 0 100 ""; say cpu_op five 1 1 10 10 ""; say user_annotation "ProfilerStep#7" 1 1 100 100 "";
+	  say cpu_op seven 1 1 110 10 ""; } | file 0 >one/0.json
+	say user_annotation "ProfilerStep#6" 1 1 0 100 "" | file 1 >one/1.json
+	{ say user_annotation "ProfilerStep#6" 1 1 0 100 ""; say cpu_op six 1 1 10 10 ""; } | file 0 >two/0.json
+	gprof-trace report -r hta_compare_traces:CPU --format csv one two >out
+	is 2 "$(grep -c "^[Ps].*,0,0,1,1" out)" "rank 0 of the first one has no step 6"
+	never_says "five\|seven" out
+'
+
+it 'keeps kernels that rounding made shorter than nothing out of the others, as HTA does' "$EVENTS"'
+	{
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do say kernel k$i 0 7 $((i * 100)) $((i * 2)) "\"stream\": 7, \"correlation\": $i"; done
+		say kernel below 0 7 2000.25 0.5 "\"stream\": 7, \"correlation\": 20"
+	} | file 0 >a.json
+	gprof-trace report -r hta_kernel_breakdown_top10 --format csv a.json >out
+	says "below,-1,-1,-1,0" out
+	says "others," out
+'
+
+it 'takes for the last step what HTA takes for it where a file counts from a small number' "$EVENTS"'
+	{
+		say user_annotation "ProfilerStep#1" 1 1 1000 100 ""; say user_annotation "ProfilerStep#2" 1 1 1100 100 ""
+		for at in 1010 1110 2100 2300; do say cpu_op op$at 1 1 $at 10 ""; done
+	} | file 0 >a.json
+	# Its ends count from 0, its begins from the earliest: it keeps what begins up to 1200 us after that.
+	gprof-trace report -r hta_critical_path:all --format json a.json >out
+	says "\"nodes\": 6" out
+	gprof-trace report -r critical_path:all --format json a.json >out
+	says "\"nodes\": 8" out
 '
 
 it 'reads memory timelines' '
