@@ -31,6 +31,7 @@ static void check_against_plain(int64_t *v, size_t n)
 		CHECK(series_add(s, v[i]));
 		sum += v[i];
 	}
+	series_settle(s);
 	qsort(v, n, sizeof *v, by_value);
 	CHECK_EQ(s->min, v[0]);
 	CHECK_EQ(s->max, v[n - 1]);
