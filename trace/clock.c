@@ -1,3 +1,7 @@
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")              /* gcc 12 leaves loops of unknown length scalar at -O2; clang does not */
+#endif
+
 #include "trace/clock.h"
 
 #include <stdbool.h>
@@ -121,14 +125,99 @@ static struct clock_scale *scale_of(struct clock_map *m, unsigned clock)
 	return clock == CLOCK_TSC ? &m->tsc : clock == CLOCK_REAL ? &m->real : NULL;
 }
 
+/* ---- blocks of times that all lie in the window: the same numbers without a branch for each ---- */
+
+#define BLOCK     64u
+#define HALF_RATE 31            /* bits of the lower half of a rate below 2^61, so that no product passes 2^63 */
+
+/* What is left of the sign bit tells whether a difference is beyond the width, or below 0. */
+static inline uint64_t beyond(uint64_t width, uint64_t difference)
+{
+	return difference | (width - 1 - difference);
+}
+
+static inline uint64_t scaled_inside(uint64_t a, uint64_t low, uint64_t high)
+{
+	return (a * high + (a * low >> HALF_RATE)) >> (RATE_BITS - HALF_RATE);
+}
+
+/* No time in it is cut off at its limit, and the products fit. */
+static bool is_simple(const struct window *w)
+{
+	uint64_t width = (uint64_t)w->end - (uint64_t)w->from;
+
+	return w->from > 0 && w->end > w->from && width <= UINT32_MAX && w->rate >= 0 && w->rate < RATE_ONE * 2 &&
+	       add(w->time, scaled((int64_t)width - 1, w->rate)) <= w->limit && w->limit < INT64_MAX;
+}
+
+static bool block_convert(const struct window *w, int64_t *times, size_t n)
+{
+	const uint64_t from = (uint64_t)w->from, width = (uint64_t)w->end - from, to = (uint64_t)w->time;
+	const uint64_t low = (uint64_t)w->rate & ((1u << HALF_RATE) - 1), high = (uint64_t)w->rate >> HALF_RATE;
+	uint64_t *t = (uint64_t *)times, outside = 0;
+
+	for (size_t i = 0; i < n; i++)
+		outside |= beyond(width, t[i] - from);
+	if (outside >> 63)
+		return false;
+	if (w->rate == RATE_ONE)
+		for (size_t i = 0; i < n; i++)
+			t[i] += to - from;
+	else
+		for (size_t i = 0; i < n; i++)
+			t[i] = to + scaled_inside(t[i] - from, low, high);
+	return true;
+}
+
+static bool block_convert_spans(const struct window *w, int64_t *starts, int64_t *lengths, size_t n)
+{
+	const uint64_t from = (uint64_t)w->from, width = (uint64_t)w->end - from, to = (uint64_t)w->time;
+	const uint64_t low = (uint64_t)w->rate & ((1u << HALF_RATE) - 1), high = (uint64_t)w->rate >> HALF_RATE;
+	uint64_t *restrict t = (uint64_t *)starts, *restrict l = (uint64_t *)lengths, outside = 0;
+
+	for (size_t i = 0; i < n; i++)
+		outside |= beyond(width, t[i] - from) | beyond(width, t[i] + l[i] - from);
+	if (outside >> 63)
+		return false;
+	if (w->rate == RATE_ONE) {
+		for (size_t i = 0; i < n; i++)
+			t[i] += to - from;
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t start = scaled_inside(t[i] - from, low, high);
+
+		l[i] = scaled_inside(t[i] + l[i] - from, low, high) - start;
+		t[i] = to + start;
+	}
+	return true;
+}
+
 void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times, size_t n)
 {
 	struct clock_map own = *m;
 	struct clock_scale *s = scale_of(&own, clock);
 	struct window w = { 0 };
 
-	for (size_t i = 0; i < n; i++)
-		times[i] = convert_near(&own, s, clock, &w, times[i]);
+	for (size_t i = 0, block; i < n; i += block) {
+		block = n - i < BLOCK ? n - i : BLOCK;
+		if (is_simple(&w) && block_convert(&w, times + i, block))
+			continue;
+		for (size_t k = i; k < i + block; k++)
+			times[k] = convert_near(&own, s, clock, &w, times[k]);
+	}
+}
+
+static void convert_span(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w,
+			 struct window *ends, int64_t *start, int64_t *length)
+{
+	int64_t to = (int64_t)((uint64_t)*start + (uint64_t)*length), from = convert_near(m, s, clock, w, *start);
+
+	if (*start)
+		*length = (int64_t)((uint64_t)convert_near(m, s, clock, ends, to) - (uint64_t)from);
+	else
+		*length = clock_span(m, clock, *length);
+	*start = from;
 }
 
 void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *starts, int64_t *lengths, size_t n)
@@ -137,15 +226,12 @@ void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *sta
 	struct clock_scale *s = scale_of(&own, clock);
 	struct window w = { 0 }, ends = { 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		int64_t to = (int64_t)((uint64_t)starts[i] + (uint64_t)lengths[i]);
-		int64_t from = convert_near(&own, s, clock, &w, starts[i]);
-
-		if (starts[i])
-			lengths[i] = (int64_t)((uint64_t)convert_near(&own, s, clock, &ends, to) - (uint64_t)from);
-		else
-			lengths[i] = clock_span(m, clock, lengths[i]);
-		starts[i] = from;
+	for (size_t i = 0, block; i < n; i += block) {
+		block = n - i < BLOCK ? n - i : BLOCK;
+		if (is_simple(&w) && block_convert_spans(&w, starts + i, lengths + i, block))
+			continue;
+		for (size_t k = i; k < i + block; k++)
+			convert_span(&own, s, clock, &w, &ends, &starts[k], &lengths[k]);
 	}
 }
 

@@ -63,6 +63,7 @@ struct synth {
 	size_t n_strings, n_tails;
 	struct host_thread hosts[MOST + 1];
 	uint32_t process, texts_made;
+	int64_t clock_rows;
 };
 
 static const int64_t start_real = 1700000000000000000, start_mono = 1000000000000;
@@ -84,9 +85,10 @@ static void put(struct synth *s, unsigned clock, unsigned kind, const void *rows
 	}
 }
 
+/* The clocks are not read in the same moment: their distance moves by some ns from row to row. */
 static void put_clock(struct synth *s)
 {
-	struct clock_row row = { .mono = s->cpu - start_real + start_mono, .real = s->cpu };
+	struct clock_row row = { .mono = s->cpu - start_real + start_mono, .real = s->cpu + ++s->clock_rows * 17 % 41 };
 
 	if (writer_rows(s->w, 0, CLOCK_MONO, record_by_kind(ROW_clock), &row, 1, NULL, 0, &s->err) < 0)
 		exit(1);

@@ -115,6 +115,44 @@ TEST(columns_of_times_are_converted_as_each_time_is)
 	clock_map_release(&m);
 }
 
+TEST(dense_columns_are_converted_as_each_time_is)
+{
+	enum { N = 6000 };
+	static const unsigned clocks[] = { CLOCK_TSC, CLOCK_REAL };
+	static int64_t times[N], starts[N], lengths[N], raw[N], ends[N];
+	struct random random = { 5 };
+	struct clock_row p[15];
+	struct clock_map m;
+
+	for (unsigned round = 0; round < 40; round++) {
+		make_points(p, ARRAY_SIZE(p), round);
+		for (size_t i = 1; round % 2 && i < ARRAY_SIZE(p); i++)         /* a wall clock that nobody moves: rate 1 */
+			p[i].real = p[0].real + p[i].mono - p[0].mono;
+		if (round % 3 == 1)
+			p[8].real -= 70000;
+		CHECK_EQ(clock_map_init(&m, p, ARRAY_SIZE(p)), 0);
+		for (size_t c = 0; c < ARRAY_SIZE(clocks); c++) {
+			int64_t t = (clocks[c] == CLOCK_TSC ? (int64_t)p[0].tsc : p[0].real) - TENTH;
+
+			for (size_t i = 0; i < N; i++) {
+				t += (int64_t)(random_next(&random) % (3 * SECOND / N));
+				raw[i] = times[i] = starts[i] = random_next(&random) % 500 ? t : 0;
+				lengths[i] = (int64_t)(random_next(&random) % 200000) - (random_next(&random) % 300 == 0) * SECOND;
+				ends[i] = raw[i] ? clock_convert(&m, clocks[c], raw[i] + lengths[i])
+						 : clock_span(&m, clocks[c], lengths[i]);
+			}
+			clock_convert_all(&m, clocks[c], times, N);
+			clock_convert_spans(&m, clocks[c], starts, lengths, N);
+			for (size_t i = 0; i < N; i++) {
+				CHECK_EQ(times[i], clock_convert(&m, clocks[c], raw[i]));
+				CHECK_EQ(starts[i], times[i]);
+				CHECK_EQ(starts[i] + lengths[i], ends[i]);
+			}
+		}
+		clock_map_release(&m);
+	}
+}
+
 TEST(times_far_outside_do_not_overflow)
 {
 	static const int64_t extremes[] = { INT64_MIN, INT64_MIN + 1, -1, 1, INT64_MAX - 1, INT64_MAX };
