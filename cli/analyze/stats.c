@@ -9,6 +9,7 @@
 #define FIRST_VALUES 30u        /* of a group's first piece; each next one is four times as large, up to 2 KiB: those of */
 #define MOST_VALUES  504u       /* some hundred groups that are being filled stay in the cache */
 #define COUNT_FROM   4096u      /* values; below, counting them saves no memory worth having */
+#define SAMPLE       12u
 #define MOST_WIDTH   (1u << 24) /* of counts */
 #define MOST_COUNTS  32u        /* of a group: every value is looked for in all of them */
 
@@ -125,12 +126,13 @@ static int by_u32(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* Where `width` values in a row hold most of p, if that is half of them, with room on both sides. */
+/* Where `width` values in a row hold most of p, by every SAMPLE-th of it, if that is half of them; with room on both sides. */
 static bool densest(const struct values *p, uint32_t width, uint32_t *low)
 {
-	uint32_t v[MOST_VALUES], n = p->n, from = 0, most = 0, span = 0;
+	uint32_t v[MOST_VALUES / SAMPLE], n = p->n / SAMPLE, from = 0, most = 0, span = 0;
 
-	memcpy(v, p->v, n * sizeof *v);
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = p->v[i * SAMPLE];
 	qsort(v, n, sizeof *v, by_u32);
 	for (uint32_t i = 0; i < n; i++) {
 		while (v[i] - v[from] >= width)
@@ -144,7 +146,7 @@ static bool densest(const struct values *p, uint32_t width, uint32_t *low)
 	*low -= *low < (width - span) / 2 ? *low : (width - span) / 2;
 	if (*low > UINT32_MAX - width)
 		*low = UINT32_MAX - width;
-	return most >= n / 2;
+	return most && most >= n / 2;
 }
 
 /* Counts the values of all pieces if that takes less memory.  Pieces that become empty go; the one being filled stays. */

@@ -2,6 +2,7 @@
 #include "test/unit/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t state = 88172645463325252ull;
 
@@ -101,6 +102,88 @@ TEST(many_values_of_a_wide_range_are_selected_right)
 	CHECK_EQ(series_median2(s), v[N / 2 - 1] + v[N / 2]);
 	groups_release(&g);
 	free(v);
+}
+
+static uint64_t odd_or_even_is_one(void *at, uint64_t key)
+{
+	(void)at, (void)key;
+	return 1;
+}
+
+/* The i-th value of a kernel's lengths, of many kinds: close together, in two places, wandering, here and there, all over. */
+static int64_t length_of(unsigned kind, uint64_t i, uint64_t n)
+{
+	switch (kind) {
+	case 0: return 25000 + (int64_t)(dice() % 400);
+	case 1: return (dice() & 1 ? 25000 : 3000000000) + (int64_t)(dice() % 3000);
+	case 2: return (int64_t)(i * 100000000 / n + dice() % 2000);
+	case 3: return dice() % 50 ? (int64_t)(dice() % 1000) : (int64_t)(dice() >> 30);
+	case 4: return UINT32_MAX - (int64_t)(dice() % 6000);
+	case 5: return (int64_t)(dice() % 1000 * (dice() % 1000) * (dice() % 1000));
+	default: return i < n / 2 ? 7 : (int64_t)(dice() >> 32);
+	}
+}
+
+TEST(values_that_are_counted_are_the_same_values)
+{
+	enum { MOST = 150000 };
+	int64_t *v = malloc(MOST * sizeof *v);
+
+	for (unsigned kind = 0; kind < 7; kind++)
+		for (size_t n = MOST; n > 1000; n = n * 2 / 5) {
+			for (size_t i = 0; i < n; i++)
+				v[i] = length_of(kind, i, n);
+			check_against_plain(v, n);
+		}
+	free(v);
+}
+
+TEST(counted_values_of_two_threads_are_merged)
+{
+	enum { N = 60000 };
+	int64_t *v = malloc(N * sizeof *v);
+	__int128 sum = 0;
+
+	for (unsigned kind = 0; kind < 7; kind++) {
+		struct groups g[2];
+		struct series *s;
+
+		memset(g, 0, sizeof g);
+		sum = 0;
+		for (size_t i = 0; i < N; i++) {
+			v[i] = length_of(i % 3 ? kind : (kind + 1) % 7, i, N);
+			sum += v[i];
+			CHECK(series_add(groups_get(&g[i % 5 == 0], i % 2), v[i]));
+		}
+		groups_merge(&g[0], &g[1]);
+		CHECK_EQ(groups_rekey(&g[0], odd_or_even_is_one, NULL), 0);
+		s = groups_get(&g[0], 1);
+		CHECK_EQ(s->n, N);
+		CHECK(s->sum == (unsigned __int128)sum);
+		qsort(v, N, sizeof *v, by_value);
+		CHECK_EQ(s->min, v[0]);
+		CHECK_EQ(s->max, v[N - 1]);
+		CHECK_EQ(series_median2(s), v[N / 2 - 1] + v[N / 2]);
+		groups_release(&g[0]);
+	}
+	free(v);
+}
+
+/* 10^6 lengths that lie close together: what is kept of them does not grow with them. */
+TEST(counted_values_take_little_memory)
+{
+	struct groups g = { 0 };
+	struct series *s = groups_get(&g, 7);
+	size_t bytes = 0;
+
+	for (uint64_t i = 0; i < 1000000; i++)
+		CHECK(series_add(s, length_of(0, i, 0)));
+	for (const struct values *p = s->small; p; p = p->next)
+		bytes += sizeof *p + p->cap * sizeof *p->v;
+	for (const struct counts *c = s->counts; c; c = c->next)
+		bytes += sizeof *c + c->n * sizeof *c->of;
+	CHECK(bytes < 65536);
+	groups_release(&g);
 }
 
 static uint64_t odd_or_even(void *at, uint64_t key)
