@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/import/heap.h"
 #include "cli/import/kineto.h"
 #include "cli/import/nsys.h"
 #include "cli/import/sqlite.h"
@@ -240,10 +241,23 @@ static bool is_sqlite(const char *path)
 	return is;
 }
 
+/* Rows and what is made of them take up to twice the bytes of JSON, which packs to a fifteenth. */
+static size_t memory_of(const struct import *im)
+{
+	struct stat st;
+	size_t sum = 0;
+
+	for (size_t i = 0; i < im->n; i++)
+		if (stat(im->paths[i], &st) == 0 && S_ISREG(st.st_mode))
+			sum += (size_t)st.st_size * 32;
+	return sum;
+}
+
 static int put_all(struct sink *s, struct import *im)
 {
 	int rc = 0;
 
+	heap_expect(memory_of(im));
 	for (size_t i = 0; i < im->n && rc == 0; i++) {
 		im->files[i] = (struct import_file){ .path = im->paths[i], .rank = -1, .world = -1 };
 		rc = is_sqlite(im->paths[i]) ? put_nsys(s, im, i) : put_kineto(s, im, i);
