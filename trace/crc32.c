@@ -74,12 +74,16 @@ __attribute__((target("pclmul"))) static uint32_t by_multiplication(uint32_t crc
 	__m128i far = _mm_loadu_si128((const __m128i *)by_64), near = _mm_loadu_si128((const __m128i *)by_16), b[4];
 	uint8_t rest[16];
 
+#pragma GCC unroll 4                    /* or the four stay in memory: a third of the speed */
 	for (int i = 0; i < 4; i++)
 		b[i] = _mm_loadu_si128(in++);
 	b[0] = _mm_xor_si128(b[0], _mm_cvtsi32_si128((int)crc));
-	for (n -= 64; n >= 64; n -= 64)
+	for (n -= 64; n >= 64; n -= 64) {
+#pragma GCC unroll 4
 		for (int i = 0; i < 4; i++)
 			b[i] = _mm_xor_si128(moved(b[i], far), _mm_loadu_si128(in++));
+	}
+#pragma GCC unroll 4
 	for (int i = 1; i < 4; i++)
 		b[0] = _mm_xor_si128(moved(b[0], near), b[i]);
 	_mm_storeu_si128((__m128i *)rest, b[0]);

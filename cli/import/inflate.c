@@ -1,25 +1,18 @@
-/* RFC 1951 and 1952.  Codes are looked up: 11 bits at once, a second table for those that are longer. */
+/*
+ * RFC 1951 and 1952.  Codes are looked up: 11 bits at once, a second table for those that are longer.  Far from the ends of
+ * input and output quick_codes() decodes, which asks for neither; near them codes() does, symbol by symbol.
+ */
 #include "cli/import/inflate.h"
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli/import/inflate_tables.h"
 #include "trace/file.h"
 
-#define MAIN_BITS  11u
-#define DIST_BITS  8u
-#define LONGEST    15u
-#define TABLE_SIZE ((1u << MAIN_BITS) + 288u * (1u << (LONGEST - MAIN_BITS)))   /* a second table for each code, at worst */
-#define REPORT     (256u << 10)
-#define MARGIN     320u                 /* a literal or a match, and what copying writes behind it */
-
-/* An entry: bits to take, then extra bits and what it is, then its number. */
-#define TAKE(e)    ((e) & 0xff)
-#define EXTRA(e)   ((e) >> 8 & 0x1f)
-#define NUMBER(e)  ((e) >> 16)
-#define LITERAL    0x8000u
-#define END        0x4000u
-#define SECOND     0x2000u              /* NUMBER: where its table begins; EXTRA: bits that it is looked up by */
+#define REPORT     (128u << 10)         /* small enough that the checksum finds the bytes in the nearest caches */
+#define MARGIN     384u                 /* two literals and a match, and what copying writes behind it */
+#define QUICK_MARGIN 32u                /* what quick_codes() reads in one turn */
 
 struct state {
 	const uint8_t *in, *end;
@@ -31,15 +24,6 @@ struct state {
 	struct inflate_out *to;
 	uint32_t lengths[TABLE_SIZE], dists[TABLE_SIZE];
 };
-
-static const uint16_t length_base[29] = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83,
-					  99, 115, 131, 163, 195, 227, 258 };
-static const uint8_t length_extra[29] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5,
-					  5, 0 };
-static const uint16_t dist_base[30] = { 1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769,
-					1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577 };
-static const uint8_t dist_extra[30] = { 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11,
-					12, 12, 13, 13 };
 
 /* At least 56 bits are there afterwards; behind the end of the input they are zeros, and counted. */
 static inline void refill(struct state *s)
@@ -77,89 +61,30 @@ static inline bool overrun(const struct state *s)
 	return s->beyond > s->n;
 }
 
-static unsigned reversed(unsigned code, unsigned n)
-{
-	unsigned r = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		r |= (code >> i & 1) << (n - 1 - i);
-	return r;
-}
-
-static uint32_t length_entry(unsigned symbol)
-{
-	if (symbol < 256)
-		return symbol << 16 | LITERAL;
-	if (symbol == 256)
-		return END;
-	return symbol - 257 < 29 ? (uint32_t)length_base[symbol - 257] << 16 | (uint32_t)length_extra[symbol - 257] << 8 : 0;
-}
-
-static uint32_t dist_entry(unsigned symbol)
-{
-	return symbol < 30 ? (uint32_t)dist_base[symbol] << 16 | (uint32_t)dist_extra[symbol] << 8 : 0;
-}
-
-static uint32_t plain_entry(unsigned symbol)
-{
-	return symbol << 16;
-}
-
-/* Codes of the given lengths into a table that is looked up by `bits` bits.  False: they are no code. */
-static bool build(uint32_t *table, unsigned bits, const uint8_t *lengths, unsigned n, uint32_t (*entry)(unsigned))
-{
-	unsigned count[LONGEST + 1] = { 0 }, next[LONGEST + 2], used = 1u << bits, code = 0, left = 1;
-
-	for (unsigned i = 0; i < n; i++)
-		count[lengths[i]]++;
-	count[0] = 0;
-	for (unsigned l = 1; l <= LONGEST; l++) {
-		next[l] = code = (code + count[l - 1]) << 1;
-		left = left << 1;
-		if (count[l] > left)
-			return false;
-		left -= count[l];
-	}
-	memset(table, 0, (size_t)used * sizeof *table);
-	for (unsigned i = 0; i < n; i++) {
-		unsigned l = lengths[i], r;
-		uint32_t e = entry(i);
-
-		if (!l)
-			continue;
-		r = reversed(next[l]++, l);
-		if (!e && entry != plain_entry)
-			continue;       /* a symbol that must not occur stays a hole */
-		if (l <= bits) {
-			for (unsigned at = r; at < 1u << bits; at += 1u << l)
-				table[at] = e | l;
-			continue;
-		}
-		uint32_t *main = &table[r & ((1u << bits) - 1)];
-		unsigned second = LONGEST - bits;
-
-		if (!*main) {
-			*main = used << 16 | SECOND | second << 8 | bits;
-			memset(table + used, 0, ((size_t)1 << second) * sizeof *table);
-			used += 1u << second;
-		}
-		for (unsigned at = r >> bits; at < 1u << second; at += 1u << (l - bits))
-			table[NUMBER(*main) + at] = e | (l - bits);
-	}
-	return true;
-}
-
+/* The entry of the code that comes next, whose bits are still to be taken. */
 static inline uint32_t look_up(struct state *s, const uint32_t *table, unsigned bits)
 {
 	uint32_t e = table[s->bits & ((1u << bits) - 1)];
 
 	if (e & SECOND) {
 		take(s, bits);
-		e = table[NUMBER(e) + (s->bits & ((1u << EXTRA(e)) - 1))];
+		e = table[NUMBER(e) + (s->bits & ((1u << CODE(e)) - 1))];
 	}
-	s->bits >>= TAKE(e);
-	s->n -= TAKE(e);
 	return e;
+}
+
+/* What an entry and its extra bits say. */
+static inline unsigned value(uint32_t e, uint64_t bits)
+{
+	return NUMBER(e) + (unsigned)((bits & (((uint64_t)1 << TAKE(e)) - 1)) >> CODE(e));
+}
+
+static inline unsigned take_value(struct state *s, uint32_t e)
+{
+	unsigned v = value(e, s->bits);
+
+	take(s, TAKE(e));
+	return v;
 }
 
 static int report(struct state *s)
@@ -178,18 +103,123 @@ static inline void copy_match(uint8_t *out, size_t dist, unsigned n)
 	const uint8_t *from = out - dist;
 	uint8_t *end = out + n;
 
-	if (dist >= 16) {
-		do {
-			memcpy(out, from, 16);
-			out += 16;
-			from += 16;
-		} while (out < end);
+	if (__builtin_expect(dist >= 32, 1)) {
+		memcpy(out, from, 32);
+		memcpy(out + 32, from + 32, 32);
+		for (out += 64, from += 64; out < end; out += 32, from += 32)
+			memcpy(out, from, 32);
 	} else if (dist == 1) {
 		memset(out, *from, n);
+	} else if (dist >= 8) {
+		do {
+			memcpy(out, from, 8);
+			out += 8;
+			from += 8;
+		} while (out < end);
 	} else {
 		while (out < end)
 			*out++ = *from++;
 	}
+}
+
+/* What quick_codes() works on, in registers. */
+struct quick {
+	const uint8_t *in;
+	uint64_t bits;
+	unsigned n;
+};
+
+static inline void quick_refill(struct quick *q)
+{
+	uint64_t v;
+
+	memcpy(&v, q->in, 8);
+	q->bits |= v << q->n;
+	q->in += (63 - q->n) >> 3;
+	q->n |= 56;
+}
+
+static inline void quick_take(struct quick *q, unsigned n)
+{
+	q->bits >>= n;
+	q->n -= n;
+}
+
+static inline uint32_t quick_second(struct quick *q, const uint32_t *table, uint32_t e)
+{
+	quick_take(q, TAKE(e));
+	return table[NUMBER(e) + (q->bits & ((1u << CODE(e)) - 1))];
+}
+
+/*
+ * Symbols up to one that codes() should see: the end of the block, one that makes no sense, or the first that is near an
+ * end of memory.  At the top of the loop 56 bits are there, enough for two literals and a length, and the first entry
+ * was looked up already: that takes as long as the copy before it.
+ */
+static void quick_codes(struct state *s)
+{
+	const uint8_t *in_end = s->end - QUICK_MARGIN, *base = s->to->base;
+	uint8_t *out = s->out, *out_end = s->limit < s->next_report ? s->limit : s->next_report;
+	struct quick q = { s->in, s->bits, s->n }, before;
+	const uint32_t *lengths = s->lengths, *dists = s->dists;
+	uint32_t e;
+
+	quick_refill(&q);
+	e = lengths[q.bits & ((1u << MAIN_BITS) - 1)];
+	for (;;) {
+		unsigned length;
+		size_t dist;
+
+		if (e & LITERAL) {
+			quick_take(&q, TAKE(e));
+			*out++ = (uint8_t)NUMBER(e);
+			e = lengths[q.bits & ((1u << MAIN_BITS) - 1)];
+			if (e & LITERAL) {
+				quick_take(&q, TAKE(e));
+				*out++ = (uint8_t)NUMBER(e);
+				e = lengths[q.bits & ((1u << MAIN_BITS) - 1)];
+			}
+		}
+		before = q;
+		if (__builtin_expect(e & SPECIAL, 0)) {
+			if (e & SECOND)
+				e = quick_second(&q, lengths, e);
+			if (e & SPECIAL)
+				break;
+		}
+		length = value(e, q.bits);
+		quick_take(&q, TAKE(e));
+		if (e & LITERAL) {
+			*out++ = (uint8_t)NUMBER(e);
+			quick_refill(&q);
+			e = lengths[q.bits & ((1u << MAIN_BITS) - 1)];
+		} else {
+			quick_refill(&q);
+			e = dists[q.bits & ((1u << DIST_BITS) - 1)];
+			if (__builtin_expect(e & SPECIAL, 0)) {
+				if (e & SECOND)
+					e = quick_second(&q, dists, e);
+				if (e & SPECIAL)
+					break;
+			}
+			dist = value(e, q.bits);
+			quick_take(&q, TAKE(e));
+			if (__builtin_expect(dist > (size_t)(out - base), 0))
+				break;
+			quick_refill(&q);
+			e = lengths[q.bits & ((1u << MAIN_BITS) - 1)];
+			copy_match(out, dist, length);
+			out += length;
+		}
+		if (q.in >= in_end || out >= out_end) {
+			before = q;
+			break;
+		}
+	}
+	s->out = out;
+	s->in = before.in;
+	s->bits = before.bits;
+	s->n = before.n;
 }
 
 static enum inflate_result codes(struct state *s)
@@ -199,6 +229,8 @@ static enum inflate_result codes(struct state *s)
 		unsigned length;
 		size_t dist;
 
+		if (s->end - s->in > (ptrdiff_t)QUICK_MARGIN && s->out < s->limit && s->out < s->next_report)
+			quick_codes(s);
 		if (s->out >= s->next_report) {
 			if (report(s) < 0)
 				return INFLATE_STOPPED;
@@ -209,25 +241,22 @@ static enum inflate_result codes(struct state *s)
 			return INFLATE_FULL;
 		refill(s);
 		e = look_up(s, s->lengths, MAIN_BITS);
-		if (e & LITERAL) {
-			*s->out++ = (uint8_t)NUMBER(e);
-			e = look_up(s, s->lengths, MAIN_BITS);
-			if (e & LITERAL) {
-				*s->out++ = (uint8_t)NUMBER(e);
-				continue;
-			}
-			refill(s);
-		}
-		if (e & END)
-			return overrun(s) ? INFLATE_CUT : INFLATE_OK;
-		if (!TAKE(e))
+		if (e & HOLE)
 			return overrun(s) ? INFLATE_CUT : INFLATE_BAD;
-		length = NUMBER(e) + take(s, EXTRA(e));
+		if (e & LITERAL) {
+			take(s, TAKE(e));
+			*s->out++ = (uint8_t)NUMBER(e);
+			continue;
+		}
+		length = take_value(s, e);
+		if (e & SPECIAL)
+			return overrun(s) ? INFLATE_CUT : INFLATE_OK;
+		refill(s);
 		e = look_up(s, s->dists, DIST_BITS);
-		dist = NUMBER(e) + take(s, EXTRA(e));
+		dist = take_value(s, e);
 		if (overrun(s))
 			return INFLATE_CUT;
-		if (!TAKE(e) || dist > (size_t)(s->out - s->to->base))
+		if (e & HOLE || dist > (size_t)(s->out - s->to->base))
 			return INFLATE_BAD;
 		copy_match(s->out, dist, length);
 		s->out += length;
@@ -269,10 +298,10 @@ static bool fixed_tables(struct state *s)
 	memset(lengths + 144, 9, 112);
 	memset(lengths + 256, 7, 24);
 	memset(lengths + 280, 8, 8);
-	if (!build(s->lengths, MAIN_BITS, lengths, 288, length_entry))
+	if (!inflate_table(s->lengths, MAIN_BITS, lengths, 288, SYMBOL_LENGTHS))
 		return false;
 	memset(lengths, 5, 32);
-	return build(s->dists, DIST_BITS, lengths, 32, dist_entry);
+	return inflate_table(s->dists, DIST_BITS, lengths, 32, SYMBOL_DISTANCES);
 }
 
 static enum inflate_result read_tables(struct state *s)
@@ -289,7 +318,7 @@ static enum inflate_result read_tables(struct state *s)
 		refill(s);
 		small[order[k]] = (uint8_t)take(s, 3);
 	}
-	if (n_lengths > 286 || n_dists > 30 || !build(s->dists, 7, small, 19, plain_entry))
+	if (n_lengths > 286 || n_dists > 30 || !inflate_table(s->dists, 7, small, 19, SYMBOL_NUMBERS))
 		return INFLATE_BAD;
 	while (i < n_lengths + n_dists) {
 		unsigned symbol, again = 1, value = 0;
@@ -298,7 +327,8 @@ static enum inflate_result read_tables(struct state *s)
 		refill(s);
 		e = look_up(s, s->dists, 7);
 		symbol = NUMBER(e);
-		if (!TAKE(e) || overrun(s))
+		take(s, TAKE(e));
+		if (e & HOLE || overrun(s))
 			return overrun(s) ? INFLATE_CUT : INFLATE_BAD;
 		if (symbol < 16) {
 			value = symbol;
@@ -315,8 +345,8 @@ static enum inflate_result read_tables(struct state *s)
 		memset(lengths + i, (int)value, again);
 		i += again;
 	}
-	if (!lengths[256] || !build(s->lengths, MAIN_BITS, lengths, n_lengths, length_entry) ||
-	    !build(s->dists, DIST_BITS, lengths + n_lengths, n_dists, dist_entry))
+	if (!lengths[256] || !inflate_table(s->lengths, MAIN_BITS, lengths, n_lengths, SYMBOL_LENGTHS) ||
+	    !inflate_table(s->dists, DIST_BITS, lengths + n_lengths, n_dists, SYMBOL_DISTANCES))
 		return INFLATE_BAD;
 	return overrun(s) ? INFLATE_CUT : INFLATE_OK;
 }

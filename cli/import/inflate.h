@@ -9,7 +9,7 @@
 struct inflate_out {
 	uint8_t *base, *end;            /* the memory; all that was unpacked before stays readable there */
 	size_t done;                    /* bytes unpacked so far */
-	/* Called about every 256 KiB and at the end: the bytes up to done are there.  0, or -1: stop. */
+	/* Called about every 128 KiB and at the end: the bytes up to done are there.  0, or -1: stop. */
 	int (*progress)(void *arg, size_t done);
 	void *arg;
 };

@@ -12,24 +12,32 @@
 #include "cli/import/inflate.h"
 #include "trace/unzstd.h"
 
-#define PIECE       (1u << 20)          /* read at once */
-#define AHEAD       (64u << 20)         /* most that is unpacked before it is needed */
-#define GIVE_BACK   (8u << 20)          /* at once */
+#define AT_ONCE     (256u << 10)        /* read or unpacked between two looks at the reader */
+#define AHEAD       (4u << 20)          /* most that is there before it is needed: more would leave the caches */
+#define PIECE       (2u << 20)          /* of memory: a huge page */
+#define SPARE       2u                  /* pieces that nobody needs and that are kept all the same */
+#define TELL        (512u << 10)        /* the reader says how far it is this often */
 #define HISTORY     (64u << 10)         /* unpacking looks back 32 KiB */
+#define MOST_MADE   (1u << 20)          /* between two calls of filled_to(), and more than that */
+#define SMALL       (1u << 20)          /* a file that is read at once and without a thread: ... */
+#define SMALL_TOO   (64u << 10)         /* ... starting one takes longer; and one that is packed */
+#define MOST_INLINE (8u << 20)          /* unpacked without a thread; if it becomes more, it is begun anew with one */
 #define DEFLATE_MAX 1040u               /* a byte of deflate makes 1032 at most */
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#endif
 #define ZSTD_ROOM   ((size_t)1 << 38)   /* zstd has no such bound */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 
 enum packing { PLAIN, GZIP, ZSTD };
 
 struct source {
-	uint8_t *base;
-	size_t reserved, filled, released;
-	bool ended, stop, piped;
-	bool waiting;                   /* the reader, for more than `wanted` bytes */
+	uint8_t *base, *addresses;      /* base: the first of them that begins a piece */
+	size_t reserved, filled;
+	size_t backed, gone;            /* memory was given to what lies before; taken from what lies before */
+	bool ended, stop, piped, inlined;
+	bool waiting, blocked;          /* the reader, for more than `wanted` bytes; the thread, for it to be near */
 	size_t wanted, used;            /* of the reader */
+	size_t told;                    /* the reader's own: what `used` was set to */
 	const char *trouble;
 	char text[80];
 	int fd;
@@ -58,36 +66,46 @@ uint64_t source_file_bytes(const struct source *s)
 
 /* ---- the thread's side ---- */
 
+/*
+ * Memory for what comes before the next call.  Pieces that the reader has done with are moved there, for fresh ones would
+ * be filled with zeros first, which takes longer than unpacking (and an old kernel does just that).  Those of too many
+ * that were read at once are given back.
+ */
+static void back(struct source *s, size_t done, size_t used)
+{
+	size_t free_to = done > HISTORY ? done - HISTORY : 0;
+
+	if (used < free_to)
+		free_to = used;
+	for (; s->backed < done + MOST_MADE && s->backed + PIECE <= s->reserved; s->backed += PIECE) {
+		if (s->gone + PIECE <= free_to && mremap(s->base + s->gone, PIECE, PIECE, MREMAP_MAYMOVE | MREMAP_FIXED |
+							 MREMAP_DONTUNMAP, s->base + s->backed) != MAP_FAILED)
+			s->gone += PIECE;
+	}
+	for (; s->gone + (SPARE + 1) * PIECE <= free_to; s->gone += PIECE)
+		madvise(s->base + s->gone, PIECE, MADV_DONTNEED);
+}
+
 static int filled_to(void *arg, size_t done)
 {
 	struct source *s = arg;
+	size_t used;
 	bool stop;
 
 	pthread_mutex_lock(&s->lock);
 	s->filled = done;
 	if (s->waiting && done > s->wanted)
 		pthread_cond_signal(&s->more);
-	while (!s->stop && s->filled > s->used + AHEAD && !(s->waiting && s->filled <= s->wanted))
+	while (!s->inlined && !s->stop && s->filled > s->used + AHEAD && !(s->waiting && s->filled <= s->wanted)) {
+		s->blocked = true;
 		pthread_cond_wait(&s->less, &s->lock);
-	stop = s->stop;
-	pthread_mutex_unlock(&s->lock);
-	return stop ? -1 : 0;
-}
-
-/* A file that is no pipe is mapped where its bytes would be read to; here its pages are only made ready. */
-static const char *read_mapped(struct source *s)
-{
-	size_t at = 0, size = (size_t)s->size;
-
-	while (at < size) {
-		size_t n = size - at < PIECE ? size - at : PIECE;
-
-		madvise(s->base + at, n, MADV_POPULATE_READ);   /* from Linux 5.14 on; else the reader waits for each page */
-		at += n;
-		if (filled_to(s, at) < 0)
-			break;
 	}
-	return NULL;
+	s->blocked = false;
+	stop = s->stop;
+	used = s->used;
+	pthread_mutex_unlock(&s->lock);
+	back(s, done, used);
+	return stop || (s->inlined && done > MOST_INLINE) ? -1 : 0;
 }
 
 static const char *read_plain(struct source *s)
@@ -96,7 +114,7 @@ static const char *read_plain(struct source *s)
 
 	for (;;) {
 		size_t room = s->reserved - SOURCE_SLACK - at;
-		ssize_t n = room ? read(s->fd, s->base + at, room < PIECE ? room : PIECE) : 0;
+		ssize_t n = room ? read(s->fd, s->base + at, room < AT_ONCE ? room : AT_ONCE) : 0;
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -140,7 +158,7 @@ static const char *read_zstd(struct source *s)
 	do {
 		size_t room = s->reserved - SOURCE_SLACK - at;
 
-		rc = unzstd_next(z, s->base + at, room < PIECE ? room : PIECE, &got);
+		rc = unzstd_next(z, s->base + at, room < AT_ONCE ? room : AT_ONCE, &got);
 		at += got;
 		if (rc == UNZSTD_MORE && !got)
 			trouble = "it is larger than there are addresses for";
@@ -156,7 +174,7 @@ static void *fill(void *arg)
 	const char *trouble;
 
 	if (!s->packed)
-		trouble = s->piped ? read_plain(s) : read_mapped(s);
+		trouble = read_plain(s);
 	else
 		trouble = s->packed[0] == 0x1f ? read_gzip(s) : read_zstd(s);
 	pthread_mutex_lock(&s->lock);
@@ -187,18 +205,14 @@ size_t source_wait(struct source *s, size_t have)
 
 void source_release(struct source *s, size_t before)
 {
-	size_t upto;
-
-	if (before < s->released + GIVE_BACK)
+	if (before < s->told + TELL)
 		return;
+	s->told = before;
 	pthread_mutex_lock(&s->lock);
 	s->used = before;
-	upto = s->filled > HISTORY ? s->filled - HISTORY : 0;
-	pthread_cond_signal(&s->less);
+	if (s->blocked && s->filled <= before + AHEAD / 2)
+		pthread_cond_signal(&s->less);
 	pthread_mutex_unlock(&s->lock);
-	upto = (before < upto ? before : upto) & ~(size_t)(GIVE_BACK / 4 - 1);
-	if (upto > s->released && madvise(s->base + s->released, upto - s->released, MADV_DONTNEED) == 0)
-		s->released = upto;
 }
 
 static enum packing packing_of(const uint8_t *head, size_t n)
@@ -208,29 +222,26 @@ static enum packing packing_of(const uint8_t *head, size_t n)
 	return n >= 4 && head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd ? ZSTD : PLAIN;
 }
 
-static int reserve(struct source *s, const char *path, enum packing packing, bool piped, struct trace_error *err)
+static int reserve(struct source *s, const char *path, enum packing packing, struct trace_error *err)
 {
 	size_t size = (size_t)s->size, huge = (size_t)1 << 45;
 
-	if (piped)
+	if (s->piped || packing == ZSTD)
 		s->reserved = ZSTD_ROOM;
 	else if (packing == GZIP)
 		s->reserved = size < huge / DEFLATE_MAX ? size * DEFLATE_MAX : huge;
 	else
-		s->reserved = packing == ZSTD ? ZSTD_ROOM : size;
-	s->reserved = (s->reserved + (64u << 20)) & ~((size_t)(2u << 20) - 1);
-	s->base = mmap(NULL, s->reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (s->base == MAP_FAILED) {
-		s->base = NULL;
+		s->reserved = size < huge ? size : huge;
+	s->reserved = (s->reserved + (64u << 20)) & ~((size_t)PIECE - 1);
+	s->addresses = mmap(NULL, s->reserved + PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (s->addresses == MAP_FAILED) {
+		s->addresses = NULL;
 		return trace_fail(err, 0, "cannot read '%s': no %zu GiB of addresses (%s); is ulimit -v set?", path,
 				  s->reserved >> 30, strerror(errno));
 	}
-	if (packing != PLAIN || piped) {
+	s->base = (uint8_t *)(((uintptr_t)s->addresses + PIECE - 1) & ~((uintptr_t)PIECE - 1));
+	if (!s->inlined)                /* a huge page is cleared as a whole */
 		madvise(s->base, s->reserved, MADV_HUGEPAGE);
-		return 0;
-	}
-	if (mmap(s->base, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, s->fd, 0) == MAP_FAILED)
-		return trace_fail(err, 0, "cannot read '%s': %s", path, strerror(errno));
 	return 0;
 }
 
@@ -265,9 +276,11 @@ static int prepare(struct source *s, const char *path, struct trace_error *err)
 			return trace_fail(err, 0, "cannot read '%s': %s", path, strerror(errno));
 		}
 	}
-	if (reserve(s, path, packing, s->piped, err) < 0)
+	s->inlined = !s->piped && s->size <= (packing == PLAIN ? SMALL : SMALL_TOO);
+	if (reserve(s, path, packing, err) < 0)
 		return -1;
-	if (packing == PLAIN && s->piped) {
+	back(s, 0, 0);
+	if (packing == PLAIN) {
 		memcpy(s->base, head, n);
 		s->filled = n;
 	}
@@ -287,6 +300,13 @@ struct source *source_open(const char *path, struct trace_error *err)
 	pthread_cond_init(&s->less, NULL);
 	s->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (prepare(s, path, err) == 0) {
+		if (s->inlined) {
+			fill(s);
+			if (s->filled <= MOST_INLINE)
+				return s;
+			s->inlined = s->ended = false;
+			s->filled = s->packed ? 0 : s->filled;
+		}
 		s->threaded = pthread_create(&s->thread, NULL, fill, s) == 0;
 		if (s->threaded)
 			return s;
@@ -307,8 +327,8 @@ void source_close(struct source *s)
 		pthread_mutex_unlock(&s->lock);
 		pthread_join(s->thread, NULL);
 	}
-	if (s->base)
-		munmap(s->base, s->reserved);
+	if (s->addresses)
+		munmap(s->addresses, s->reserved + PIECE);
 	if (s->packed)
 		munmap((void *)s->packed, (size_t)s->size);
 	if (s->fd >= 0)

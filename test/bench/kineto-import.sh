@@ -27,6 +27,19 @@ wall() {
 
 rate() { awk -v bytes="$2" -v s="$3" -v what="$1" -v note="$4" 'BEGIN { printf "%s\t%.2f\tGB/s\t%s\n", what, bytes / s / 1e9, note }'; }
 
+by_zlib() {
+	python3 - "$1" <<-'END'
+		import sys, time, zlib
+		packed = open(sys.argv[1], "rb").read()
+		def unpack():
+		    begin, z, data = time.process_time(), zlib.decompressobj(31), packed
+		    while z.decompress(data, 1 << 18):
+		        data = z.unconsumed_tail
+		    return time.process_time() - begin
+		print(min(unpack() for _ in range(7)))
+	END
+}
+
 one() {
 	file=$1 name=$2
 	bytes=$(wc -c <"$file")
@@ -35,6 +48,8 @@ one() {
 	gzip -6 <"$file" >"$work/f.json.gz"
 	rate "$name: import of .gz, CPU time of one core" "$bytes" "$(cpu 5 gprof-trace import -f -o "$work/t" "$work/f.json.gz")" ""
 	rate "$name: import of .gz, wall time of both cores" "$bytes" "$(wall 5 gprof-trace import -f -o "$work/t" "$work/f.json.gz")" "goal 0.4"
+	rate "$name: unpacking alone, as import does it" "$bytes" "$(unpack 7 "$work/f.json.gz")" "CPU time, the least of 7"
+	rate "$name: zlib alone, called from Python" "$bytes" "$(by_zlib "$work/f.json.gz")" "reference, the same"
 	rate "$name: gzip -dc alone" "$bytes" "$(cpu 3 gzip -dc "$work/f.json.gz")" "reference"
 	answer=$(wall 5 gprof-trace report -r cuda_gpu_kern_sum "$work/f.json.gz")
 	printf '%s: from the .gz to the kernel table\t%.0f\tms\t\n' "$name" "$(awk -v s="$answer" 'BEGIN { print s * 1000 }')"
