@@ -60,8 +60,12 @@ struct hta_rank {
 	struct hta_row *rows;           /* where the last step was cut off GPU rows come first, and may come twice */
 	size_t n, cap;
 	size_t n_file;                  /* rows before the cut */
+	struct hta_row *uncut;          /* the n_file of them before the cut, where they were to be kept */
 	uint32_t *at;                   /* index -> position in rows, UINT32_MAX: none */
 	size_t n_at;
+	uint32_t *gpu, *linked;         /* positions: of rows on streams; of those with a correlation id */
+	size_t n_gpu, n_linked;
+	int64_t low, high;              /* the smallest and the largest correlation id; low > high: there is none */
 	bool fractional;                /* some time in the file had a fraction */
 };
 
@@ -69,6 +73,7 @@ struct hta_how {
 	bool rounded;                   /* as HTA rounds */
 	bool whole;                     /* nothing is cut off and nothing shifted: as HTA compares traces */
 	bool last_step;                 /* its include_last_profiler_step */
+	bool keep_uncut;                /* somebody else will want it with the last step */
 };
 
 struct hta {
@@ -79,6 +84,9 @@ struct hta {
 	size_t n_names, cap_names;
 	struct map by_string;           /* string id of a model -> position in names; of the first one without a mark */
 	struct model *strings;          /* the model whose ids these are */
+	int64_t earliest;               /* what times count from */
+	bool cut;                       /* a last step was cut off */
+	bool borrows;                   /* its names are another job's */
 	bool oom;
 };
 
@@ -112,7 +120,9 @@ enum hta_category hta_category_of(const char *word);
 /* ---- hta_link.c ---- */
 /* Rounds, links calls with GPU rows, counts from the earliest row, cuts the last step off.  0, or -1: out of memory. */
 int hta_link(struct hta *h);
-/* Fills at of a rank.  0, or -1. */
+/* Ranks of the same job with its last step; that of `from` was kept.  0, or -1: out of memory. */
+int hta_link_last(struct hta *to, const struct hta *from);
+/* Fills at, gpu and linked of a rank.  0, or -1. */
 int hta_index(struct hta_rank *r);
 
 /* Correlation id -> position.  They count up as a rule, and then an array does. */

@@ -52,18 +52,18 @@ static int changes_of(const struct hta *h, const struct hta_rank *r, struct chan
 	double now[64] = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < r->n; i++)
-		n += hta_on_stream(&r->rows[i]) && h->names[r->rows[i].name].class == HTA_MEMORY;
+	for (size_t i = 0; i < r->n_gpu; i++)
+		n += h->names[r->rows[r->gpu[i]].name].class == HTA_MEMORY;
 	c->list = malloc((2 * n + 1) * sizeof *c->list);
 	c->order = malloc((2 * n + 1) * sizeof *c->order);
 	if (!c->list || !c->order)
 		return -1;
 	c->n = 0;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
-		struct change one = { .row = (uint32_t)i };
+	for (size_t i = 0; i < r->n_gpu; i++) {
+		const struct hta_row *row = &r->rows[r->gpu[i]];
+		struct change one = { .row = r->gpu[i] };
 
-		if (!hta_on_stream(row) || h->names[row->name].class != HTA_MEMORY)
+		if (h->names[row->name].class != HTA_MEMORY)
 			continue;
 		one.kind = kind_of(c, h->names[row->name].text);
 		one.value = row->category == HTA_SYNC ? 0 : row->bandwidth;

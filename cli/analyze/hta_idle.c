@@ -39,15 +39,14 @@ static int by_stream(const void *a, const void *b)
 
 static struct gap_row *rows_by_stream(const struct hta_rank *r, size_t *n)
 {
-	struct gap_row *list = malloc((r->n + 1) * sizeof *list);
+	struct gap_row *list = malloc((r->n_gpu + 1) * sizeof *list);
 
 	*n = 0;
-	for (size_t i = 0; list && i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
+	for (size_t i = 0; list && i < r->n_gpu; i++) {
+		const struct hta_row *row = &r->rows[r->gpu[i]];
 
-		if (hta_on_stream(row) &&
-		    (row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY))
-			list[(*n)++] = (struct gap_row){ row->stream, { .time = row->ts, .row = (uint32_t)i } };
+		if (row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY)
+			list[(*n)++] = (struct gap_row){ row->stream, { .time = row->ts, .row = r->gpu[i] } };
 	}
 	if (list)
 		qsort(list, *n, sizeof *list, by_stream);

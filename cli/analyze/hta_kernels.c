@@ -154,9 +154,12 @@ static int kernels_of(const struct hta *h, const struct hta_rank *r, enum hta_cl
 	struct name_sums s = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < r->n; i++)
-		if (hta_on_stream(&r->rows[i]) && h->names[r->rows[i].name].class == class)
-			add_named(&s, h, r->rows[i].name, r->rows[i].dur);
+	for (size_t i = 0; i < r->n_gpu; i++) {
+		const struct hta_row *row = &r->rows[r->gpu[i]];
+
+		if (h->names[row->name].class == class)
+			add_named(&s, h, row->name, row->dur);
+	}
 	rc = finish(&s, most);
 	if (rc == 0)
 		print(t, &s, hta_class_words[class], r->rank);

@@ -36,20 +36,20 @@ static void pair(struct table *t, const struct hta_rank *r, const struct hta_row
 /* Rows on streams as chains by their correlation, in row order: first is the head, last what the next one hangs on. */
 static int make_chains(const struct hta_rank *r, struct hta_corr *first, uint32_t *next, uint32_t *last)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t head;
+	for (size_t k = 0; k < r->n_gpu; k++) {
+		uint32_t i = r->gpu[k], head;
 
-		if (!hta_on_stream(&r->rows[i]) || r->rows[i].corr == -1)
+		if (r->rows[i].corr == -1)
 			continue;
 		next[i] = UINT32_MAX;
 		head = hta_corr_get(first, r->rows[i].corr);
 		if (head == HTA_NO_CORR) {
-			if (!hta_corr_set(first, r->rows[i].corr, (uint32_t)i))
+			if (!hta_corr_set(first, r->rows[i].corr, i))
 				return -1;
-			last[i] = (uint32_t)i;
+			last[i] = i;
 		} else {
-			next[last[head]] = (uint32_t)i;
-			last[head] = (uint32_t)i;
+			next[last[head]] = i;
+			last[head] = i;
 		}
 	}
 	return 0;
@@ -67,11 +67,14 @@ static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t,
 
 	if (rc == 0)
 		rc = make_chains(r, &first, next, last);
-	for (size_t i = 0; i < r->n && rc == 0; i++)
-		if (h->names[r->rows[i].name].flags & HTA_LAUNCH && !hta_corr_set(&launched, r->rows[i].corr, 0))
+	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
+		const struct hta_row *row = &r->rows[r->linked[i]];
+
+		if (h->names[row->name].flags & HTA_LAUNCH && !hta_corr_set(&launched, row->corr, 0))
 			rc = -1;
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		const struct hta_row *call = &r->rows[i];
+	}
+	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
+		const struct hta_row *call = &r->rows[r->linked[i]];
 
 		if (hta_on_stream(call) || hta_corr_get(&launched, call->corr) == HTA_NO_CORR)
 			continue;

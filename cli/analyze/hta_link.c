@@ -56,7 +56,7 @@ static int link_partners(const struct hta *h, struct hta_rank *r)
 	return rc;
 }
 
-static int64_t count_from_earliest(struct hta *h)
+static void count_from_earliest(struct hta *h)
 {
 	int64_t earliest = INT64_MAX;
 
@@ -67,7 +67,7 @@ static int64_t count_from_earliest(struct hta *h)
 	for (size_t k = 0; k < h->n_ranks; k++)
 		for (size_t i = 0; i < h->ranks[k].n; i++)
 			h->ranks[k].rows[i].ts = time_sub(h->ranks[k].rows[i].ts, earliest);
-	return earliest;
+	h->earliest = earliest;
 }
 
 /* Two different ProfilerStep#N in the job: then there is a last one to cut off. */
@@ -114,63 +114,90 @@ static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t earlie
 	return first != INT64_MAX;
 }
 
-/*
- * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
- * GPU rows come first.
- */
-static int cut_last_step(const struct hta *h, struct hta_rank *r, int64_t earliest)
-{
-	struct hta_rank out = { .rank = r->rank, .n_file = r->n_file, .fractional = r->fractional };
-	struct map calls = { 0 };       /* corr -> calls that stay */
-	struct hta scratch = { 0 };
-	int64_t cut;
-	bool new;
+/* How many calls stay, by correlation id. */
+struct calls {
+	struct hta_corr of;
+	uint32_t without;               /* that have none */
+};
 
-	out.rows = malloc((r->n + 1) * sizeof *out.rows);
-	out.cap = out.rows ? r->n + 1 : 0;
-	if (!cut_of(h, r, earliest, &cut)) {
-		free(out.rows);
-		return 0;
+static bool count_call(struct calls *c, int64_t corr)
+{
+	uint32_t before;
+
+	if (corr == -1) {
+		c->without++;
+		return true;
 	}
+	before = hta_corr_get(&c->of, corr);
+	return hta_corr_set(&c->of, corr, before == HTA_NO_CORR ? 1 : before + 1);
+}
+
+static uint32_t calls_of(const struct calls *c, int64_t corr)
+{
+	uint32_t n = corr == -1 ? c->without : hta_corr_get(&c->of, corr);
+
+	return n == HTA_NO_CORR ? 0 : n;
+}
+
+/* The rows of r that stay, at the end of out's. */
+static bool take_staying(const struct hta *h, const struct hta_rank *r, int64_t cut, const struct calls *calls, bool gpu,
+			 struct hta_rank *out)
+{
+	struct hta scratch = { 0 };
+
 	for (size_t i = 0; i < r->n; i++) {
 		const struct hta_row *row = &r->rows[i];
-		uint32_t *count;
+		uint32_t times = row->ts < cut;
 
-		if (hta_is_gpu(h, row) || row->ts >= cut)
+		if (hta_is_gpu(h, row) != gpu)
 			continue;
-		count = map_put(&calls, (uint64_t)row->corr, 0, &new);
-		if (!count)
-			goto failed;
-		++*count;
-	}
-	for (int gpu = 1; gpu >= 0; gpu--)
-		for (size_t i = 0; i < r->n; i++) {
-			const struct hta_row *row = &r->rows[i];
-			uint32_t times = row->ts < cut;
-
-			if (hta_is_gpu(h, row) != gpu)
-				continue;
-			if (gpu) {
-				times = map_get(&calls, (uint64_t)row->corr);
-				/* HTA has a GPU row once for each call with its correlation id; it ran once. */
-				times = times == MAP_NONE ? 0 : h->how.rounded ? times : 1;
-			}
-			for (; times > 0; times--) {
-				struct hta_row *to = hta_add_row(&scratch, &out);
-
-				if (!to)
-					goto failed;
-				*to = *row;
-			}
+		if (gpu) {
+			times = calls_of(calls, row->corr);
+			/* HTA has a GPU row once for each call with its correlation id; it ran once. */
+			times = h->how.rounded || !times ? times : 1;
 		}
-	map_release(&calls);
-	free(r->rows);
-	*r = out;
-	return 0;
+		for (; times > 0; times--) {
+			struct hta_row *to = hta_add_row(&scratch, out);
 
-failed:
-	map_release(&calls);
-	free(out.rows);
+			if (!to)
+				return false;
+			*to = *row;
+		}
+	}
+	return true;
+}
+
+/*
+ * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
+ * GPU rows come first.  1: out has them; 0: nothing is to be cut; -1: out of memory.
+ */
+static int cut_last_step(const struct hta *h, const struct hta_rank *r, struct hta_rank *out)
+{
+	struct calls calls = { .without = 0 };
+	int64_t cut;
+	bool done = hta_corr_begin(&calls.of, r) == 0;
+
+	*out = *r;
+	out->rows = NULL;
+	out->n = out->cap = 0;
+	if (!cut_of(h, r, h->earliest, &cut)) {
+		hta_corr_release(&calls.of);
+		return 0;
+	}
+	for (size_t i = 0; i < r->n && done; i++) {
+		const struct hta_row *row = &r->rows[i];
+
+		if (!hta_is_gpu(h, row) && row->ts < cut)
+			done = count_call(&calls, row->corr);
+	}
+	out->rows = malloc((r->n + 1) * sizeof *out->rows);
+	out->cap = out->rows ? r->n + 1 : 0;
+	done = done && take_staying(h, r, cut, &calls, true, out) && take_staying(h, r, cut, &calls, false, out);
+	hta_corr_release(&calls.of);
+	if (done)
+		return 1;
+	free(out->rows);
+	out->rows = NULL;
 	return -1;
 }
 
@@ -178,15 +205,60 @@ int hta_index(struct hta_rank *r)
 {
 	uint32_t most = 0;
 
-	for (size_t i = 0; i < r->n; i++)
+	r->n_gpu = r->n_linked = 0;
+	for (size_t i = 0; i < r->n; i++) {
 		most = r->rows[i].index > most ? r->rows[i].index : most;
+		r->n_gpu += hta_on_stream(&r->rows[i]);
+		r->n_linked += r->rows[i].corr != -1;
+	}
 	r->n_at = r->n ? (size_t)most + 1 : 0;
 	r->at = malloc((r->n_at + 1) * sizeof *r->at);
-	if (!r->at)
+	r->gpu = malloc((r->n_gpu + 1) * sizeof *r->gpu);
+	r->linked = malloc((r->n_linked + 1) * sizeof *r->linked);
+	if (!r->at || !r->gpu || !r->linked)
 		return -1;
 	memset(r->at, 0xff, (r->n_at + 1) * sizeof *r->at);
-	for (size_t i = 0; i < r->n; i++)
+	r->n_gpu = r->n_linked = 0;
+	for (size_t i = 0; i < r->n; i++) {
 		r->at[r->rows[i].index] = (uint32_t)i;
+		if (hta_on_stream(&r->rows[i]))
+			r->gpu[r->n_gpu++] = (uint32_t)i;
+		if (r->rows[i].corr != -1)
+			r->linked[r->n_linked++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+static void bound_ids(struct hta_rank *r)
+{
+	r->low = INT64_MAX;
+	r->high = INT64_MIN;
+	for (size_t i = 0; i < r->n; i++) {
+		int64_t corr = r->rows[i].corr;
+
+		if (corr < 0)
+			continue;
+		r->low = corr < r->low ? corr : r->low;
+		r->high = corr > r->high ? corr : r->high;
+	}
+}
+
+static int cut_ranks(struct hta *h)
+{
+	for (size_t k = 0; k < h->n_ranks; k++) {
+		struct hta_rank *r = &h->ranks[k], out;
+		int rc = cut_last_step(h, r, &out);
+
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			continue;
+		if (h->how.keep_uncut)
+			out.uncut = r->rows;
+		else
+			free(r->rows);
+		*r = out;
+	}
 	return 0;
 }
 
@@ -196,21 +268,47 @@ int hta_link(struct hta *h)
 		struct hta_rank *r = &h->ranks[k];
 
 		r->n_file = r->n;
+		bound_ids(r);
 		if (h->how.rounded && r->fractional)
 			round_inwards(r);
 		if (link_partners(h, r) < 0)
 			return -1;
 	}
 	if (!h->how.whole) {
-		int64_t earliest = count_from_earliest(h);
-		bool steps = has_steps(h);
-
-		for (size_t k = 0; k < h->n_ranks && steps; k++)
-			if (cut_last_step(h, &h->ranks[k], earliest) < 0)
-				return -1;
+		count_from_earliest(h);
+		h->cut = has_steps(h);
+		if (h->cut && cut_ranks(h) < 0)
+			return -1;
 	}
 	for (size_t k = 0; k < h->n_ranks; k++)
 		if (hta_index(&h->ranks[k]) < 0)
 			return -1;
 	return 0;
+}
+
+int hta_link_last(struct hta *to, const struct hta *from)
+{
+	to->earliest = from->earliest;
+	to->cut = true;
+	to->ranks = calloc(from->n_ranks + 1, sizeof *to->ranks);
+	while (to->ranks && to->n_ranks < from->n_ranks) {
+		struct hta_rank whole = from->ranks[to->n_ranks], *r = &to->ranks[to->n_ranks++];
+		int rc;
+
+		whole.rows = whole.uncut ? whole.uncut : whole.rows;
+		whole.n = whole.n_file;
+		whole.uncut = NULL;
+		whole.at = whole.gpu = whole.linked = NULL;
+		rc = cut_last_step(to, &whole, r);
+		if (rc == 0) {
+			r->rows = malloc((whole.n + 1) * sizeof *r->rows);
+			r->n = r->cap = r->rows ? whole.n : 0;
+			rc = r->rows ? 1 : -1;
+			if (r->n)
+				memcpy(r->rows, whole.rows, r->n * sizeof *r->rows);
+		}
+		if (rc < 0 || hta_index(r) < 0)
+			return -1;
+	}
+	return to->ranks ? 0 : -1;
 }

@@ -129,38 +129,70 @@ void hta_free(struct hta *h)
 {
 	if (!h)
 		return;
-	for (size_t i = 0; i < h->n_ranks; i++) {
+	for (size_t i = 0; h->ranks && i < h->n_ranks; i++) {
 		free(h->ranks[i].rows);
+		free(h->ranks[i].uncut);
 		free(h->ranks[i].at);
+		free(h->ranks[i].gpu);
+		free(h->ranks[i].linked);
 	}
 	free(h->ranks);
-	free(h->names);
-	map_release(&h->by_string);
+	if (!h->borrows) {
+		free(h->names);
+		map_release(&h->by_string);
+	}
 	free(h);
 }
 
 /* ---- kept from one report to the next ---- */
 
-static struct hta **kept_place(const struct report_choice *choice, struct hta_how how)
+static struct hta *job_of(struct jobs *jobs, struct hta_how how)
 {
-	return choice->jobs && !how.whole && !how.last_step ? &choice->jobs->kept[how.rounded] : NULL;
+	struct hta **kept = &jobs->kept[how.rounded];
+
+	how.keep_uncut = jobs->last_step;
+	if (!*kept)
+		*kept = hta_load(jobs->models, jobs->n, how);
+	return *kept;
+}
+
+/* The job with its last step: the same where nothing was cut off. */
+static struct hta *job_with_last(struct jobs *jobs, struct hta_how how)
+{
+	struct hta *cut = job_of(jobs, (struct hta_how){ .rounded = how.rounded }), **kept = &jobs->with_last[how.rounded];
+	struct hta *h;
+
+	if (!cut || !cut->cut)
+		return cut;
+	if (*kept)
+		return *kept;
+	h = calloc(1, sizeof *h);
+	if (!h)
+		return NULL;
+	*h = (struct hta){ .how = how, .names = cut->names, .n_names = cut->n_names, .strings = cut->strings, .borrows = true };
+	if (hta_link_last(h, cut) < 0) {
+		hta_free(h);
+		return NULL;
+	}
+	return *kept = h;
 }
 
 struct hta *hta_get(struct model *m, const struct report_choice *choice, struct hta_how how)
 {
-	struct hta **kept = kept_place(choice, how);
-	struct hta *h;
-
-	if (kept && *kept)
-		return *kept;
-	h = choice->jobs ? hta_load(choice->jobs->models, choice->jobs->n, how) : hta_load(&m, 1, how);
-	if (kept)
-		*kept = h;
-	return h;
+	if (!choice->jobs)
+		return hta_load(&m, 1, how);
+	if (how.last_step && choice->jobs->last_step)
+		return job_with_last(choice->jobs, how);
+	if (how.whole || how.last_step)
+		return hta_load(choice->jobs->models, choice->jobs->n, how);
+	return job_of(choice->jobs, how);
 }
 
 void hta_done(struct hta *h, const struct report_choice *choice)
 {
-	if (h && !(choice->jobs && (choice->jobs->kept[0] == h || choice->jobs->kept[1] == h)))
+	struct jobs *jobs = choice->jobs;
+	bool kept = jobs && (jobs->kept[0] == h || jobs->kept[1] == h || jobs->with_last[0] == h || jobs->with_last[1] == h);
+
+	if (h && !kept)
 		hta_free(h);
 }

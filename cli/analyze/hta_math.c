@@ -126,20 +126,10 @@ char *hta_json_end(struct hta_json *j)
 
 int hta_corr_begin(struct hta_corr *c, const struct hta_rank *r)
 {
-	int64_t low = INT64_MAX, high = INT64_MIN;
-
-	for (size_t i = 0; i < r->n; i++) {
-		int64_t corr = r->rows[i].corr;
-
-		if (corr < 0)
-			continue;
-		low = corr < low ? corr : low;
-		high = corr > high ? corr : high;
-	}
-	*c = (struct hta_corr){ .low = low };
-	if (low > high || (uint64_t)(high - low) / 4 > r->n)
+	*c = (struct hta_corr){ .low = r->low };
+	if (r->low > r->high || (uint64_t)(r->high - r->low) / 4 > r->n_file)
 		return 0;       /* far apart: an array would be mostly empty */
-	c->n = (uint64_t)(high - low) + 1;
+	c->n = (uint64_t)(r->high - r->low) + 1;
 	c->dense = calloc(c->n, sizeof *c->dense);
 	return c->dense ? 0 : -1;
 }

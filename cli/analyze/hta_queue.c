@@ -30,21 +30,19 @@ static void add_point(struct points *p, int64_t ts, uint32_t row, uint32_t gpu, 
 /* GPU rows of each correlation id as chains in row order; heads has the first.  next and last: r->n each. */
 static int chain_gpu_rows(const struct hta_rank *r, struct hta_corr *heads, uint32_t *next, uint32_t *last)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t head;
+	for (size_t k = 0; k < r->n_gpu; k++) {
+		uint32_t i = r->gpu[k], head;
 
 		next[i] = UINT32_MAX;
-		if (!hta_on_stream(&r->rows[i]))
-			continue;
 		head = hta_corr_get(heads, r->rows[i].corr);
 		if (head == HTA_NO_CORR) {
-			head = (uint32_t)i;
+			head = i;
 			if (!hta_corr_set(heads, r->rows[i].corr, head))
 				return -1;
 		} else {
-			next[last[head]] = (uint32_t)i;
+			next[last[head]] = i;
 		}
-		last[head] = (uint32_t)i;
+		last[head] = i;
 	}
 	return 0;
 }
@@ -91,7 +89,8 @@ struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, siz
 
 	if (rc == 0)
 		rc = chain_gpu_rows(r, &heads, next, last);
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
+	for (size_t k = 0; k < r->n_linked && rc == 0; k++) {
+		uint32_t i = r->linked[k];
 		const struct hta_row *call = &r->rows[i];
 
 		if (!(h->names[call->name].flags & HTA_QUEUES) || call->partner <= 0)
@@ -99,11 +98,14 @@ struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, siz
 		if (!hta_corr_set(&launched, call->corr, 0))
 			rc = -1;
 		for (uint32_t g = hta_corr_get(&heads, call->corr); g != UINT32_MAX; g = next[g])
-			add_point(&p, call->ts, (uint32_t)i, g, 1);
+			add_point(&p, call->ts, i, g, 1);
 	}
-	for (size_t i = 0; i < r->n && rc == 0; i++)
-		if (hta_on_stream(&r->rows[i]) && hta_corr_get(&launched, r->rows[i].corr) != HTA_NO_CORR)
-			add_point(&p, r->rows[i].ts, (uint32_t)i, (uint32_t)i, -1);
+	for (size_t k = 0; k < r->n_gpu && rc == 0; k++) {
+		uint32_t i = r->gpu[k];
+
+		if (hta_corr_get(&launched, r->rows[i].corr) != HTA_NO_CORR)
+			add_point(&p, r->rows[i].ts, i, i, -1);
+	}
 	if (rc == 0)
 		rc = p.oom ? -1 : order_points(r, &p);
 	hta_corr_release(&heads);

@@ -10,13 +10,13 @@
 /* The merged intervals of a rank's GPU rows, of one class or (HTA_CLASSES) of all.  free(); NULL: out of memory. */
 static struct timed *merged(const struct hta *h, const struct hta_rank *r, enum hta_class class, size_t *n)
 {
-	struct timed *list = malloc((r->n + 1) * sizeof *list);
+	struct timed *list = malloc((r->n_gpu + 1) * sizeof *list);
 	size_t found = 0;
 
-	for (size_t i = 0; list && i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
+	for (size_t i = 0; list && i < r->n_gpu; i++) {
+		const struct hta_row *row = &r->rows[r->gpu[i]];
 
-		if (hta_on_stream(row) && (class == HTA_CLASSES || h->names[row->name].class == class))
+		if (class == HTA_CLASSES || h->names[row->name].class == class)
 			list[found++] = (struct timed){ .time = row->ts, .end = hta_end(row) };
 	}
 	if (!list || timed_sort(list, found) < 0) {

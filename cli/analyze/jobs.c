@@ -2,11 +2,18 @@
 #include "cli/analyze/hta.h"
 #include "cli/analyze/tb.h"
 
+void jobs_expect(struct jobs *jobs, const struct report *r)
+{
+	jobs->last_step |= r == &report_critical_path || r == &report_hta_critical_path;
+}
+
 void jobs_release(struct jobs *jobs)
 {
-	hta_free(jobs->kept[0]);
-	hta_free(jobs->kept[1]);
+	for (unsigned i = 0; i < 2; i++) {
+		hta_free(jobs->with_last[i]);   /* before whose names it has */
+		hta_free(jobs->kept[i]);
+		jobs->kept[i] = jobs->with_last[i] = NULL;
+	}
 	tb_free(jobs->tb);
-	jobs->kept[0] = jobs->kept[1] = NULL;
 	jobs->tb = NULL;
 }
