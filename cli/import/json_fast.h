@@ -5,6 +5,8 @@
 #ifndef IMPORT_JSON_FAST_H
 #define IMPORT_JSON_FAST_H
 
+#include <string.h>
+
 #include "cli/import/json_scan.h"
 
 #ifdef __x86_64__
@@ -121,6 +123,35 @@ static inline const uint8_t *fast_digits(const uint8_t *p)
 #else
 	return p;
 #endif
+}
+
+/* n digits from p on, 1 to 8; the bytes behind them may be anything.  Pairs are put together, then fours, then all. */
+static inline uint64_t fast_eight(const uint8_t *p, unsigned n)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	v <<= 64 - 8 * n;
+	v = (v & 0x0f0f0f0f0f0f0f0full) * 2561 >> 8;
+	v = (v & 0x00ff00ff00ff00ffull) * 6553601 >> 16;
+	return (v & 0x0000ffff0000ffffull) * 42949672960001ull >> 32;
+}
+
+static inline bool fast_ends_number(uint8_t c)
+{
+	return c == ',' || c == '}' || c == ']' || c <= ' ';
+}
+
+/* 1 to 16 digits from p on.  Behind them; NULL: there are none, or they are not all there. */
+static inline const uint8_t *fast_whole(const struct scan *s, const uint8_t *p, uint64_t *whole)
+{
+	const uint8_t *q = fast_digits(p);
+	unsigned n = (unsigned)(q - p);
+
+	if (!n || s->end - p < 24)
+		return NULL;
+	*whole = n <= 8 ? fast_eight(p, n) : fast_eight(p, n - 8) * 100000000 + fast_eight(q - 8, 8);
+	return q;
 }
 
 /* At a digit or a minus. */

@@ -2,6 +2,7 @@
 #ifndef IMPORT_KINETO_H
 #define IMPORT_KINETO_H
 
+#include "cli/import/hops.h"
 #include "cli/import/import.h"
 #include "cli/import/json_scan.h"
 #include "cli/import/texts.h"
@@ -39,7 +40,6 @@ struct kineto_sink {
 	struct trace *memory;
 };
 
-#define NEXT_KEYS  1024u
 #define OTHER_ARGS 64u                  /* of one event; more are counted */
 
 struct other_arg {
@@ -56,7 +56,11 @@ struct event {
 	int64_t ts, dur;                /* ns, as in the file; dur: 0 where below 0 */
 	int64_t negative_dur;
 	uint32_t name, category;        /* texts */
-	struct json_value pid, tid, id;
+	struct event_number {
+		struct json_value value;
+		bool is_whole;
+		int64_t whole;
+	} pid, tid, id;
 	uint64_t has;                   /* bits 1 << enum arg_place */
 	uint64_t is_whole;              /* of them, those that are whole numbers: they are in whole[], too */
 	struct json_value args[N_ARG_PLACES];
@@ -88,7 +92,7 @@ struct kineto {
 	struct scan scan;
 	struct source *source;
 	struct texts texts;
-	uint32_t next_key[NEXT_KEYS];   /* by text of a key, or 0 for the first: the key that last followed it */
+	struct hops hops;
 	uint8_t arg_places[128];        /* by text: the keys of the table were put first */
 	uint32_t n_keys;
 
@@ -154,7 +158,7 @@ void event_gpu(struct kineto *k, const struct event *e, enum event_class class);
 /* Names of processes and threads. */
 void event_names(struct kineto *k, const struct event *e);
 /* A number for a pid or tid: "stream 7" is 7, other words get a number of their own. */
-int64_t kineto_number(struct kineto *k, const struct json_value *v);
+int64_t kineto_number(struct kineto *k, const struct event_number *n);
 /* Position of the thread; NO_HOST: out of memory. */
 uint32_t kineto_thread_of(struct kineto *k, int64_t pid, int64_t tid);
 uint32_t kineto_thread(struct kineto *k, const struct event *e);

@@ -63,14 +63,15 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 /* ---- processes and threads ---- */
 
 /* "stream 7" is 7. */
-int64_t kineto_number(struct kineto *k, const struct json_value *v)
+int64_t kineto_number(struct kineto *k, const struct event_number *number)
 {
+	const struct json_value *v = &number->value;
 	int64_t n;
 	double d;
 	size_t digits = 0;
 
-	if (json_whole(v, &n))
-		return n;
+	if (number->is_whole)
+		return number->whole;
 	if (v->type != JSON_TEXT)
 		return json_double(v, &d) && d > -0x1p53 && d < 0x1p53 ? (int64_t)d : 0;
 	while (digits < v->n && v->at[v->n - 1 - digits] >= '0' && v->at[v->n - 1 - digits] <= '9')
@@ -244,16 +245,16 @@ static const char *const place_keys[] = {
 /* pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021. */
 static void put_track(struct kineto *k, const struct event *e, enum event_class class)
 {
-	int64_t pid, tid, device = 0, stream = 0;
+	int64_t device = 0, stream = 0;
 
 	if (class != CLASS_OVERHEAD && class != CLASS_SYNC)
 		device = kineto_whole(e, ARG_DEVICE, 0);
 	if (class != CLASS_OVERHEAD)
 		stream = kineto_whole(e, ARG_STREAM, 0);
-	if (json_whole(&e->pid, &pid) && pid != device)
-		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid);
-	if (e->tid.type == JSON_TEXT || (json_whole(&e->tid, &tid) && tid != stream))
-		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid);
+	if (e->pid.is_whole && e->pid.whole != device)
+		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid.value);
+	if (e->tid.value.type == JSON_TEXT || (e->tid.is_whole && e->tid.whole != stream))
+		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid.value);
 }
 
 /* Arguments that have no place in the row. */

@@ -37,6 +37,33 @@ it 'each event of real traces becomes its row' '
 	done
 '
 
+it 'events are the same however their keys are spaced and ordered' '
+	need python3
+	python3 - <<-END
+		import json, random
+		random.seed(1)
+		pick, events = random.choice, []
+		def spelled(v, blank):
+		    if isinstance(v, dict):
+		        members = (f"{blank()}{json.dumps(k)}{blank()}:{blank()}{spelled(x, blank)}{blank()}" for k, x in v.items())
+		        return "{" + ",".join(members) + blank() + "}"
+		    return json.dumps(v)
+		for i in range(3000):
+		    e = {"ph": "X", "cat": pick(["cpu_op", "kernel", "cuda_runtime", "a\\"b", "user_annotation"]), "name": f"n{i % 7}", "pid": 5,
+		         "tid": pick([6, 7]), "ts": 10**pick([3, 9, 15]) + i * 20 + pick([0, .5, .125]), "dur": pick([1, 7.25, 12345678])}
+		    args = {"External id": i, "correlation": 10**(i % 9), "Ev Idx": i, "stream": pick([7, -1]), "device": 0, "queued": 0,
+		            "Input Dims": [[i % 3, 4], []], "est. achieved occupancy %": 3.5, "Collective name": "x"}
+		    e["args"] = dict(random.sample(sorted(args.items()), random.randrange(len(args))))
+		    if i % 50 == 0:
+		        e["args"] = None
+		    if i % 3 == 0:
+		        e = dict(random.sample(sorted(e.items()), len(e)))
+		    events.append(spelled(e, pick([str, lambda: " ", lambda: pick(["", " ", chr(10) + "    "])])))
+		open("a.json", "w").write("{" + json.dumps("traceEvents") + ": [" + ", ".join(events) + "]}")
+	END
+	python3 "$GPROF_TOP/test/e2e/import_check.py" a.json >out 2>err || fail "$(tail -n 1 err)"
+'
+
 it 'real traces have the kernel time that others found in them' "$TOOLS"'
 	[ -d "$DATA/hta/traces" ] || skip "the traces are not here ($DATA/hta/traces)"
 	tail -n +2 "$DATA/hta/golden/perfetto-counts.csv" | while IFS=, read -r set file slices _ _ _ _ _ time rest; do
