@@ -180,13 +180,6 @@ static bool thread(struct nesting *x, const struct item *items, size_t n, uint32
 		first[r[i].thread + 1]++;                                                               \
 } while (0)
 
-static int by_corr_start(const void *a, const void *b)
-{
-	const struct item *p = a, *q = b;
-
-	return p->start != q->start ? (p->start < q->start ? -1 : 1) : p->row < q->row ? -1 : p->row > q->row;
-}
-
 /* The first call at or behind a time. */
 static uint32_t call_from(const struct item *calls, size_t n, int64_t time, uint32_t otherwise)
 {
@@ -204,29 +197,21 @@ static uint32_t call_from(const struct item *calls, size_t n, int64_t time, uint
 }
 
 /* Steps are bounded by the first calls in and behind them, as recorded ones are. */
-static int bound_steps(struct host *h)
+static void bound_steps(struct host *h, struct item *items, struct item *spare)
 {
 	size_t n_steps = h->step.len / sizeof(struct step_row), n_calls = h->api.len / sizeof(struct api_row), n = 0;
 	struct step_row *steps = (struct step_row *)h->step.data;
 	const struct api_row *api = (const struct api_row *)h->api.data;
-	struct item *calls;
-	bool sorted = true;
+	const struct item *calls;
 	uint32_t beyond = 0;
 
-	if (!n_steps)
-		return 0;
-	calls = malloc((n_calls + 1) * sizeof *calls);
-	if (!calls)
-		return -1;
 	for (size_t i = 0; i < n_calls; i++) {
 		if (!api[i].corr)
 			continue;
-		calls[n++] = (struct item){ .start = api[i].start, .row = api[i].corr };
-		sorted &= n < 2 || by_corr_start(&calls[n - 2], &calls[n - 1]) <= 0;
+		items[n++] = (struct item){ .start = api[i].start, .row = api[i].corr };
 		beyond = api[i].corr >= beyond ? api[i].corr + 1 : beyond;
 	}
-	if (!sorted)
-		qsort(calls, n, sizeof *calls, by_corr_start);
+	calls = sort(items, spare, n);
 	for (size_t i = 0; i < n_steps; i++) {
 		struct step_row *s = &steps[i];
 
@@ -236,8 +221,6 @@ static int bound_steps(struct host *h)
 			s->first_corr = s->end_corr = 0;
 		s->range = ((const struct range_row *)h->range.data)[s->range].id;
 	}
-	free(calls);
-	return 0;
 }
 
 static int nest_host(struct kineto *k, struct host *h)
@@ -269,7 +252,9 @@ static int nest_host(struct kineto *k, struct host *h)
 			goto out;
 	for (size_t i = 0; i < h->op.len / sizeof *op; i++)
 		op[i].range = ((const struct range_row *)h->range.data)[op[i].range].id;
-	rc = bound_steps(h);
+	if (h->step.len)
+		bound_steps(h, items, spare);
+	rc = 0;
 out:
 	free(x.stacks[0].open);
 	free(x.stacks[1].open);
