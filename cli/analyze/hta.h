@@ -116,6 +116,8 @@ enum hta_class hta_class_of(const char *name);
 uint32_t hta_flags_of(const char *name);
 bool hta_is_memory_name(const char *name);
 enum hta_category hta_category_of(const char *word);
+/* What names of the job have where the word says it, perhaps with "_" for "::": the word, or that in buf. */
+const char *hta_word_meant(const struct hta *h, const char *word, char *buf, size_t size);
 
 /* ---- hta_link.c ---- */
 /* Rounds, links calls with GPU rows, counts from the earliest row, cuts the last step off.  0, or -1: out of memory. */

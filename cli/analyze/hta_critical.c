@@ -75,7 +75,8 @@ static const char *name_meant(const struct hta *h, const struct hta_rank *r, con
 /* The time of the instance; false: there is none. */
 static bool window_of(const struct hta *h, const struct hta_rank *r, const struct wish *w, int64_t *from, int64_t *to)
 {
-	const char *word = w->word;
+	char meant[sizeof w->word];
+	const char *word = hta_word_meant(h, w->word, meant, sizeof meant);
 	bool known = !*word;
 	size_t seen = 0;
 

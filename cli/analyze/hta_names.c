@@ -117,3 +117,53 @@ enum hta_category hta_category_of(const char *word)
 			return all[i].category;
 	return HTA_OTHER_CATEGORY;
 }
+
+/* Whether the word stands here, "_" of it perhaps for "::"; *length of what does. */
+static bool stands_at(const char *text, const char *word, size_t *length)
+{
+	const char *at = text;
+
+	for (; *word; word++) {
+		if (*at == *word)
+			at++;
+		else if (*word == '_' && at[0] == ':' && at[1] == ':')
+			at += 2;
+		else
+			return false;
+	}
+	*length = (size_t)(at - text);
+	return true;
+}
+
+/* The whole name is better than its begin, this better than a part of it, and each better as it stands. */
+static unsigned fit(const char *name, const char *word, const char **at, size_t *length)
+{
+	for (const char *p = name; *p; p++) {
+		bool literal;
+
+		if (!stands_at(p, word, length))
+			continue;
+		*at = p;
+		literal = *length == strlen(word) && memcmp(p, word, *length) == 0;
+		return (p == name ? p[*length] ? 3 : 5 : 1) + literal;
+	}
+	return 0;
+}
+
+const char *hta_word_meant(const struct hta *h, const char *word, char *buf, size_t size)
+{
+	unsigned best = 0;
+
+	for (size_t i = 0; i < h->n_names && *word; i++) {
+		const char *at = NULL;
+		size_t length = 0;
+		unsigned how = fit(h->names[i].text, word, &at, &length);
+
+		if (how <= best || length >= size)
+			continue;
+		best = how;
+		memcpy(buf, at, length);
+		buf[length] = '\0';
+	}
+	return best ? buf : word;
+}

@@ -8,27 +8,6 @@
 
 #define FEWEST_KERNELS 3        /* HTA's min_pattern_len */
 
-static bool any_has(const struct hta *h, const char *word)
-{
-	for (size_t i = 0; i < h->n_names; i++)
-		if (strstr(h->names[i].text, word))
-			return true;
-	return false;
-}
-
-/* The operator that the report's variant names, "::" perhaps written "_": of aten_add first, of others if need be. */
-static const char *operator_of(const struct hta *h, const char *word, char *buf, size_t size)
-{
-	const char *low = strchr(word, '_');
-
-	if (!low)
-		return word;
-	snprintf(buf, size, "%.*s::%s", (int)(low - word), word, low + 1);
-	if (strncmp(word, "aten_", 5) == 0 && any_has(h, buf))
-		return buf;
-	return any_has(h, word) ? word : buf;
-}
-
 struct below {
 	const struct hta_rank *r;
 	const struct hta_tree *tree;
@@ -39,8 +18,17 @@ struct below {
 	int64_t gpu;                    /* their time */
 };
 
-/* Walks everything below a row, itself included. */
-static int walk(struct below *b, uint32_t from)
+static int by_time(const void *a, const void *b, void *rank)
+{
+	const struct timed *x = a, *y = b;
+	const struct hta_rank *r = rank;
+	uint32_t first = r->rows[x->row].index, second = r->rows[y->row].index;
+
+	return x->time != y->time ? (x->time < y->time ? -1 : 1) : (first > second) - (first < second);
+}
+
+/* Walks everything below a row, itself included.  Kernels by time, then as in the file. */
+static void walk(struct below *b, uint32_t from)
 {
 	size_t top = 0;
 
@@ -61,7 +49,8 @@ static int walk(struct below *b, uint32_t from)
 		for (uint32_t c = b->tree->first[at]; c != UINT32_MAX; c = b->tree->next[c])
 			b->todo[top++] = c;
 	}
-	return b->launched < FEWEST_KERNELS ? 0 : timed_sort(b->kernels, b->n);
+	if (b->launched >= FEWEST_KERNELS)
+		qsort_r(b->kernels, b->n, sizeof *b->kernels, by_time, (void *)b->r);
 }
 
 struct found {
@@ -133,8 +122,7 @@ static int find(const struct hta *h, struct below *b, const char *op, struct fou
 
 		if (b->tree->depth[i] != least || !strstr(h->names[row->name].text, op))
 			continue;
-		if (walk(b, (uint32_t)i) < 0)
-			return -1;
+		walk(b, (uint32_t)i);
 		if (b->launched < FEWEST_KERNELS)
 			continue;
 		list[*n] = (struct found){ pattern_of(h, b, row), b->gpu, row->dur, 1 };
@@ -179,7 +167,7 @@ static int sequences(struct model *m, struct table *t, const struct report_choic
 	char buf[256];
 
 	if (rc == 0 && h->n_ranks)
-		rc = rank_sequences(h, &h->ranks[0], operator_of(h, word, buf, sizeof buf), t);
+		rc = rank_sequences(h, &h->ranks[0], hta_word_meant(h, word, buf, sizeof buf), t);
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "no operator called like '%s' has %u kernels or more below it in the first rank", word,
 			   FEWEST_KERNELS);

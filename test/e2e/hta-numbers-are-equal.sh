@@ -62,6 +62,30 @@ it 'has a GPU row on the track that the file names, and takes 7.0 for 7' "$EVENT
 	is "0,1,10,4000000,70,7,0" "$(tail -n 1 out)"
 '
 
+# A name in a file's name cannot have colons everywhere.
+it 'finds operators by their names with _ for ::, the whole name first' "$EVENTS"'
+	at=0
+	{
+		for n in 1 2 3; do
+			for op in my_aten_add aten::add aten::addmm; do
+				at=$((at + 20))
+				say cpu_op $op 1 1 $at 9 ""
+				for k in 1 2 3; do
+					say cuda_runtime cudaLaunchKernel 1 1 $((at + k)) 1 "\"correlation\": $((at + k))"
+					say kernel $op.kernel$k 0 7 $((at + 5)) 1 "\"stream\": 7, \"correlation\": $((at + k))"
+				done
+			done
+		done
+	} | file 0 >a.json
+	gprof-trace report -r hta_kernel_sequences.aten_add --format csv a.json >out
+	is "aten::add|aten::add.kernel1|aten::add.kernel2|aten::add.kernel3,3,9,27" "$(grep "^aten::add|" out)"
+	says "aten::addmm|" out
+	never_says my_aten out
+	gprof-trace report -r hta_critical_path.aten_add.1 --format json a.json >out
+	says "\"critical_nodes\": " out
+	never_says "there is no annotation" out
+'
+
 it 'compares the second step of a job, whatever rank had it' "$EVENTS"'
 	mkdir one two
 	{ say user_annotation "ProfilerStep#5" 1 1 0 100 ""; say cpu_op five 1 1 10 10 ""; say user_annotation "ProfilerStep#7" 1 1 100 100 "";
