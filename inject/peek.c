@@ -45,3 +45,22 @@ bool peek(void *to, uint64_t from, size_t n)
 		return true;
 	return got < 0 && why != EFAULT && peek_slowly(to, from, n);
 }
+
+bool peek_words(uint64_t *to, const uint64_t *from, uint32_t n)
+{
+	struct iovec local = { to, 8ull * n }, remote[PEEK_WORDS];
+	int saved = errno, why;
+	ssize_t got;
+
+	for (uint32_t i = 0; i < n; i++)
+		remote[i] = (struct iovec){ (void *)(uintptr_t)from[i], 8 };
+	got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, remote, n, 0);
+	why = errno;
+	errno = saved;
+	if (got == (ssize_t)(8ull * n))
+		return true;
+	for (uint32_t i = 0; got < 0 && why != EFAULT && i < n; i++)
+		if (!peek_slowly(&to[i], from[i], 8))
+			return false;
+	return got < 0 && why != EFAULT;
+}

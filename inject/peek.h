@@ -14,6 +14,10 @@
 /* Copies n bytes from an address of this process.  False: not all of them can be read; what `to` holds is then undefined. */
 bool peek(void *to, uint64_t from, size_t n);
 
+/* n words, at most PEEK_WORDS, from as many places, by one system call. */
+#define PEEK_WORDS 12u
+bool peek_words(uint64_t *to, const uint64_t *from, uint32_t n);
+
 /* A pointer that could point to an object: neither NULL and its neighbours nor beyond user space, and aligned. */
 static inline bool peek_plausible(uint64_t address)
 {

@@ -105,7 +105,8 @@ static bool begin_range(struct stream *s, const struct told *r, struct torch_con
 static struct torch_context *begin(struct stream *s, const struct told *r, const struct torch_inputs *in)
 {
 	struct torch_context *c;
-	uint32_t modules = TORCH_INSIDE, stack = 0;
+	struct torch_nesting in_modules = { .modules = TORCH_INSIDE };
+	uint32_t stack = 0;
 
 	/* First, so that the range lies in the window that it may open. */
 	torch_steps_event(s, torch_event_of(r->scope, r->name, true));
@@ -116,7 +117,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 	if (!c)
 		return NULL;
 	if (unlikely(guest->config.torch_modules) && r->scope == TORCH_FUNCTION)
-		modules = torch_modules_look(s);        /* before the operator's own time begins */
+		in_modules = torch_modules_look(s);        /* before the operator's own time begins */
 	if (unlikely(guest->config.torch_stacks) && capture_nvtx())
 		stack = stacks_capture(s, &(struct stack_want){ 0 });
 	if (!begin_range(s, r, c)) {
@@ -124,8 +125,8 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 		return NULL;
 	}
 	c->event = torch_event_of(r->scope, r->name, false);
-	if (unlikely(modules != TORCH_INSIDE))
-		torch_modules_note(s, modules, c->id);
+	if (unlikely(in_modules.modules != TORCH_INSIDE))
+		torch_modules_note(s, in_modules, c->id);
 	if (unlikely(stack))
 		stacks_note(s, c->id, stack);
 	if ((r->scope != TORCH_USER || observer.operators) && capture_nvtx())

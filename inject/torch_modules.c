@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "inject/intern.h"
-#include "inject/lock.h"
 #include "inject/python_state.h"
+#include "inject/torch_objects.h"
+#include "inject/torch_paths.h"
+#include "trace/clock.h"
 
 #define MODULES_MOST 48u        /* around each other; further out they are left out */
 #define FRAMES_MOST  1024u      /* that are searched */
@@ -78,6 +80,18 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/*
+ * Objects die, and others of their class take their place, often those of the same model built again: then the nesting is one that is
+ * known, and a path may be wrong.  So every now and then the nesting at hand is described anew, and where it has changed, all are.
+ */
+#define AGAIN_NS 50000000        /* of 20 to 200 us each */
+#define ANEW_NS  1000000000
+
+static struct {
+	uint64_t generation;            /* part of each hash */
+	int64_t since;
+} anew;
+
 /* Innermost first.  *hash tells them from others. */
 static uint32_t collect(struct object out[MODULES_MOST], uint64_t *hash)
 {
@@ -86,7 +100,7 @@ static uint32_t collect(struct object out[MODULES_MOST], uint64_t *hash)
 	uint64_t state = python_thread_state(), frame = state ? py_first_frame(l, state) : 0;
 	uint32_t n = 0;
 
-	*hash = 0xe7037ed1a0b428dbull ^ guest->epoch;
+	*hash = 0xe7037ed1a0b428dbull ^ guest->epoch ^ anew.generation << 32;
 	for (uint32_t i = 0; i < FRAMES_MOST && n < MODULES_MOST && peek_plausible(frame); i++) {
 		uint64_t code = py_load64(frame + l->frame_code) & PY_UNTAG;
 		bool shim = shims && *(const uint8_t *)(uintptr_t)(frame + l->frame_owner) >= PY_OWNER_C;
@@ -105,45 +119,6 @@ static uint32_t collect(struct object out[MODULES_MOST], uint64_t *hash)
 
 /* ---- their names ---- */
 
-#define INSTANCES 16384u        /* a power of two, of which three quarters are used */
-#define CLASSES   1024u
-
-/* Of one process.  Under the lock; two that hold it (lock.h) may give two objects one number, no more. */
-static struct {
-	uint32_t lock, epoch, n;
-	struct { uint64_t address, type; uint32_t number; } instances[INSTANCES];
-	struct { uint64_t type; uint32_t next; } classes[CLASSES];
-} known;
-
-static uint32_t next_of_class(uint64_t type)
-{
-	for (uint32_t i = 0; i < CLASSES; i++) {
-		uint32_t at = (uint32_t)((type * 0x9e3779b97f4a7c15ull >> 54) + i) % CLASSES;
-
-		if (!known.classes[at].type)
-			known.classes[at].type = type;
-		if (known.classes[at].type == type)
-			return known.classes[at].next++;
-	}
-	return UINT32_MAX;
-}
-
-/* Objects of a class are numbered as they are met.  UINT32_MAX: there are too many. */
-static uint32_t number_of(struct object o)
-{
-	uint32_t at = (uint32_t)(mix(o.address, 0x9e3779b97f4a7c15ull ^ o.type) % INSTANCES);
-
-	for (; known.instances[at].address; at = (at + 1) % INSTANCES)
-		if (known.instances[at].address == o.address && known.instances[at].type == o.type)
-			return known.instances[at].number;
-	if (known.n >= INSTANCES / 4 * 3)
-		return UINT32_MAX;
-	known.n++;
-	known.instances[at].address = o.address;
-	known.instances[at].type = o.type;
-	return known.instances[at].number = next_of_class(o.type);
-}
-
 /* The class's name, without its module; "?" if it cannot be read. */
 static void read_class(char out[NAME_MOST], uint64_t type)
 {
@@ -152,9 +127,13 @@ static void read_class(char out[NAME_MOST], uint64_t type)
 	const char *dot;
 	uint32_t n = 0;
 
-	if (peek_plausible(type) && peek(&name, at, sizeof name) && name)
-		while (n < NAME_MOST - 1 && peek(&out[n], name + n, 1) && out[n])
-			n++;
+	if (peek_plausible(type) && peek(&name, at, sizeof name) && name) {
+		if (peek(out, name, NAME_MOST - 1))
+			n = (uint32_t)strnlen(out, NAME_MOST - 1);
+		else
+			while (n < NAME_MOST - 1 && peek(&out[n], name + n, 1) && out[n])
+				n++;
+	}
 	out[n] = '\0';
 	dot = strrchr(out, '.');
 	if (dot)
@@ -166,48 +145,79 @@ static void read_class(char out[NAME_MOST], uint64_t type)
 		strcpy(out, "?");
 }
 
-static uint32_t describe(struct stream *s, const struct object *objects, uint32_t n)
+/* What the collector knows a nesting by. */
+static uint64_t describe(struct stream *s, const struct object *objects, uint32_t n)
 {
-	char text[TEXT_MOST], name[NAME_MOST];
-	size_t used = 0;
+	char text[TEXT_MOST], paths[TORCH_PATHS], name[NAME_MOST];
+	uint32_t known[MODULES_MOST], kept = 0;
+	size_t used = 0, paths_used;
+	uint64_t id;
 
-	lock_take(&known.lock);
-	if (known.epoch != guest->epoch)
-		memset(&known.n, 0, sizeof known - offsetof(__typeof__(known), n));
-	known.epoch = guest->epoch;
-	while (n-- > 0 && used < sizeof text - NAME_MOST - 16) {
-		uint32_t number = number_of(objects[n]);
+	torch_objects_open();
+	for (; n-- > 0 && used < sizeof text - NAME_MOST - 16; kept++) {
+		uint32_t number;
 
+		known[kept] = torch_object_at(objects[n].address, objects[n].type, false);
+		number = torch_object_number(known[kept]);
 		read_class(name, objects[n].type);
-		used += (size_t)snprintf(text + used, sizeof text - used, number == UINT32_MAX ? "%s%s_?" : "%s%s_%u", used ? " > " : "",
-					 name, number);
+		used += (size_t)snprintf(text + used, sizeof text - used, number == TORCH_NONE ? "%s%s_?" : "%s%s_%u",
+					 used ? TORCH_BETWEEN : "", name, number);
 	}
-	lock_give(&known.lock);
-	return intern_bytes(s, text, used);
+	paths_used = torch_paths_write(paths, known, kept);
+	torch_objects_close();
+	id = intern_bytes(s, text, used);
+	return id && paths_used ? id | (uint64_t)intern_bytes(s, paths, paths_used) << 32 : id;
 }
 
 /* ---- known nestings ---- */
 
 #define PLACES 8192u            /* a power of two */
 
-/* hash ^ id, id: a pair that two threads wrote at once fits no hash. */
+/* hash ^ ids, ids: a pair that two threads wrote at once fits no hash. */
 static struct place {
-	uint64_t key, id;
+	uint64_t key, ids;
 } places[PLACES];
 
-static uint32_t id_of(struct stream *s, const struct object *objects, uint32_t n, uint64_t hash)
+static __thread int64_t looked __attribute__((tls_model("initial-exec")));
+
+static bool is_due(void)
+{
+	int64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (likely(now - looked < AGAIN_NS))
+		return false;
+	looked = now;
+	return true;
+}
+
+static void forget(void)
+{
+	int64_t since = __atomic_load_n(&anew.since, __ATOMIC_RELAXED);
+
+	if (looked - since < ANEW_NS)
+		return;
+	__atomic_store_n(&anew.since, looked, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&anew.generation, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t ids_of(struct stream *s, const struct object *objects, uint32_t n, uint64_t hash)
 {
 	struct place *place = &places[hash >> 51];
-	uint64_t id = __atomic_load_n(&place->id, __ATOMIC_RELAXED);
+	uint64_t ids = __atomic_load_n(&place->ids, __ATOMIC_RELAXED), old = 0;
 
-	if (likely((__atomic_load_n(&place->key, __ATOMIC_RELAXED) ^ id) == hash))
-		return (uint32_t)id;
-	id = describe(s, objects, n);
-	if (id) {
-		__atomic_store_n(&place->id, id, __ATOMIC_RELAXED);
-		__atomic_store_n(&place->key, hash ^ id, __ATOMIC_RELAXED);
+	if (likely((__atomic_load_n(&place->key, __ATOMIC_RELAXED) ^ ids) == hash)) {
+		if (likely(!is_due()))
+			return ids;
+		old = ids;
 	}
-	return (uint32_t)id;
+	ids = describe(s, objects, n);
+	if (old && ids && ids != old)
+		forget();
+	if (ids) {
+		__atomic_store_n(&place->ids, ids, __ATOMIC_RELAXED);
+		__atomic_store_n(&place->key, hash ^ ids, __ATOMIC_RELAXED);
+	}
+	return ids;
 }
 
 /* The outermost operator that is open on this thread, and its place among the open ranges. */
@@ -216,24 +226,26 @@ static __thread struct {
 	uint32_t depth;
 } outermost __attribute__((tls_model("initial-exec")));
 
-uint32_t torch_modules_look(struct stream *s)
+struct torch_nesting torch_modules_look(struct stream *s)
 {
+	const struct torch_nesting inside = { .modules = TORCH_INSIDE };
 	const struct slot *slot = s->slot;
 	struct object objects[MODULES_MOST];
-	uint64_t hash;
+	uint64_t hash, ids;
 	uint32_t n;
 
 	if (!slot)
-		return TORCH_INSIDE;
+		return inside;
 	if (outermost.depth < slot->depth && slot->stack[outermost.depth].id == outermost.range)
-		return TORCH_INSIDE;
+		return inside;
 	if (!python.layout.frame_locals || !python_ready())
-		return 0;
+		return (struct torch_nesting){ 0 };
 	n = collect(objects, &hash);
-	return n ? id_of(s, objects, n, hash) : 0;
+	ids = n ? ids_of(s, objects, n, hash) : 0;
+	return (struct torch_nesting){ .modules = (uint32_t)ids, .paths = (uint32_t)(ids >> 32) };
 }
 
-void torch_modules_note(struct stream *s, uint32_t modules, uint64_t range)
+void torch_modules_note(struct stream *s, struct torch_nesting in, uint64_t range)
 {
 	struct modules_row *row;
 
@@ -241,9 +253,9 @@ void torch_modules_note(struct stream *s, uint32_t modules, uint64_t range)
 		outermost.range = range;
 		outermost.depth = s->slot->depth - 1;
 	}
-	row = modules ? stream_reserve(s, ROW_modules, sizeof *row) : NULL;
+	row = in.modules ? stream_reserve(s, ROW_modules, sizeof *row) : NULL;
 	if (!row)
 		return;
-	*row = (struct modules_row){ .range = range, .modules = modules };
+	*row = (struct modules_row){ .range = range, .modules = in.modules, .paths = in.paths };
 	stream_publish(s, row);
 }

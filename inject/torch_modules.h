@@ -9,13 +9,15 @@
 
 #define TORCH_INSIDE UINT32_MAX
 
-/*
- * An operator begins.  String id of the modules around it; 0: none, or this thread's Python cannot be read; TORCH_INSIDE: it is in
- * another operator.  In a stream, with nothing reserved.
- */
-uint32_t torch_modules_look(struct stream *s);
+/* String ids: the modules around an operator, and their paths (torch_paths.h).  0: none, or this thread's Python cannot be read. */
+struct torch_nesting {
+	uint32_t modules, paths;
+};
+
+/* An operator begins.  .modules TORCH_INSIDE: it is in another one.  In a stream, with nothing reserved. */
+struct torch_nesting torch_modules_look(struct stream *s);
 
 /* The range of an operator that is not inside of another one: writes the row of its modules. */
-void torch_modules_note(struct stream *s, uint32_t modules, uint64_t range);
+void torch_modules_note(struct stream *s, struct torch_nesting in, uint64_t range);
 
 #endif

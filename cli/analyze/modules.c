@@ -18,12 +18,13 @@
 
 static const struct heading columns[] = {
 	{ "host_pct", 0 }, { "host_ns", 0 }, { "self_host_ns", 0 }, { "gpu_ns", 0 }, { "self_gpu_ns", 0 }, { "backward_ns", 0 },
-	{ "backward_gpu_ns", 0 }, { "operators", 0 }, { "module", COLUMN_TEXT },
+	{ "backward_gpu_ns", 0 }, { "operators", 0 }, { "path", COLUMN_TEXT | COLUMN_SPARSE }, { "module", COLUMN_TEXT },
 };
 
 /* Times with those of modules in it, but for self_. */
 struct module {
 	uint32_t text;                  /* string id; STRING_NONE: outside */
+	uint32_t path;                  /* string id; STRING_NONE: not known */
 	int64_t host, self_host, gpu, self_gpu, backward, backward_gpu;
 	uint64_t operators;             /* directly in it */
 };
@@ -33,19 +34,19 @@ struct work {
 	struct table *t;
 	const struct torch_ranges *torch;
 	const struct torch_cost *costs;
-	const uint32_t *of;             /* torch_modules_make() */
+	const struct torch_nesting *of; /* torch_modules_make() */
 	bool classes;                   /* objects of one class in one place are one row */
 	bool gpu;
-	struct map index;               /* text -> position in list */
+	struct map index;               /* text, with the path behind it -> position in list */
 	struct module *list;
 	size_t n, cap;
 	int64_t whole;
 };
 
-static struct module *module_of(struct work *w, uint32_t text)
+static struct module *module_of(struct work *w, uint32_t key, uint32_t text, uint32_t path)
 {
 	bool new;
-	uint32_t *at = map_put(&w->index, text, (uint32_t)w->n, &new);
+	uint32_t *at = map_put(&w->index, key, (uint32_t)w->n, &new);
 
 	if (!at)
 		return NULL;
@@ -59,7 +60,7 @@ static struct module *module_of(struct work *w, uint32_t text)
 		w->cap = cap;
 	}
 	if (new)
-		w->list[w->n++] = (struct module){ .text = text };
+		w->list[w->n++] = (struct module){ .text = text, .path = path };
 	return &w->list[*at - 1];
 }
 
@@ -88,12 +89,8 @@ struct times {
 	uint64_t operators;
 };
 
-static int add_to(struct work *w, uint32_t text, const struct times *x, bool self)
+static void add_times(struct module *at, const struct times *x, bool self)
 {
-	struct module *at = text == MAP_NONE ? NULL : module_of(w, text);
-
-	if (!at)
-		return -1;
 	at->host = time_add(at->host, x->host);
 	at->gpu = time_add(at->gpu, x->gpu);
 	at->backward = time_add(at->backward, x->backward);
@@ -103,51 +100,114 @@ static int add_to(struct work *w, uint32_t text, const struct times *x, bool sel
 		at->self_gpu = time_add(at->self_gpu, x->gpu);
 		at->operators += x->operators;
 	}
-	return 0;
+}
+
+/* Cuts off the last of several.  False: there is one. */
+static bool cut_last(char *text)
+{
+	const char *last = torch_modules_last(text);
+
+	if (last == text)
+		return false;
+	text[last - text - (ptrdiff_t)sizeof MODULES_BETWEEN + 1] = '\0';
+	return true;
+}
+
+/* "layers.0.attn" and "layers.1.attn" are "layers.*.attn" of a class; STRING_NONE: they have nothing in common. */
+static uint32_t path_of_both(struct work *w, uint32_t first, uint32_t second)
+{
+	char out[TEXT_MOST];
+	const char *a, *b;
+	size_t n = 0;
+
+	if (first == second || first == STRING_NONE || second == STRING_NONE)
+		return first == second ? first : STRING_NONE;
+	a = model_string(w->m, first);
+	b = model_string(w->m, second);
+	for (;; a++, b++) {
+		size_t an = strcspn(a, "."), bn = strcspn(b, ".");
+		bool same = an == bn && memcmp(a, b, an) == 0;
+
+		if (n + an + 3 > sizeof out || !a[an] != !b[bn])
+			return STRING_NONE;
+		memcpy(out + n, same ? a : "*", same ? an : 1);
+		n += same ? an : 1;
+		out[n] = '\0';
+		a += an;
+		b += bn;
+		if (!*a)
+			return model_intern(w->m, out);
+		out[n++] = '.';
+	}
+}
+
+/* To one module in its place; its text, and its path as it was recorded. */
+static int add_to(struct work *w, const char *text, const char *path, const struct times *x, bool self)
+{
+	uint32_t id = model_intern(w->m, text), path_id = path ? model_intern(w->m, path) : STRING_NONE, key = id;
+	char both[2 * TEXT_MOST];
+	struct module *at;
+
+	if (path_id && !w->classes) {
+		snprintf(both, sizeof both, "%s\n%s", text, path);
+		key = model_intern(w->m, both);
+	}
+	at = id == MAP_NONE || path_id == MAP_NONE || key == MAP_NONE ? NULL : module_of(w, key, id, path_id);
+	if (!at)
+		return -1;
+	if (at->path != path_id)
+		at->path = path_of_both(w, at->path, path_id);
+	add_times(at, x, self);
+	return at->path == MAP_NONE ? -1 : 0;
 }
 
 /* To the module, and all around it. */
-static int add(struct work *w, uint32_t modules, const struct times *x)
+static int add(struct work *w, const struct torch_nesting *in, const struct times *x)
 {
-	char text[TEXT_MOST], *cut;
-	bool self = true;
+	char text[TEXT_MOST], paths[TEXT_MOST];
+	bool known = in->paths != STRING_NONE, self = true;
+	struct module *outside;
 
-	if (modules == STRING_NONE)
-		return add_to(w, STRING_NONE, x, true);
-	copy(text, model_string(w->m, modules), w->classes);
+	if (in->modules == STRING_NONE) {
+		outside = module_of(w, STRING_NONE, STRING_NONE, STRING_NONE);
+		if (outside)
+			add_times(outside, x, true);
+		return outside ? 0 : -1;
+	}
+	copy(text, model_string(w->m, in->modules), w->classes);
+	snprintf(paths, sizeof paths, "%s", model_string(w->m, in->paths));
 	for (;; self = false) {
-		if (add_to(w, model_intern(w->m, text), x, self) < 0)
+		const char *path = torch_modules_last(paths);
+
+		if (add_to(w, text, known && strcmp(path, PATH_UNKNOWN) != 0 ? path : NULL, x, self) < 0)
 			return -1;
-		cut = NULL;
-		for (char *p = text; (p = strstr(p, MODULES_BETWEEN)); p++)
-			cut = p;
-		if (!cut)
+		known = known && cut_last(paths);
+		if (!cut_last(text))
 			return 0;
-		*cut = '\0';
 	}
 }
 
 /* The outermost operator around one that made a node. */
-static uint32_t modules_around(const struct work *w, uint32_t i)
+static const struct torch_nesting *modules_around(const struct work *w, uint32_t i)
 {
-	while (w->of[i] == NO_TORCH && w->torch->list[i].parent != NO_TORCH)
+	while (w->of[i].modules == NO_TORCH && w->torch->list[i].parent != NO_TORCH)
 		i = w->torch->list[i].parent;
-	return w->of[i];
+	return &w->of[i];
 }
 
 static int sum(struct work *w, const uint32_t *forwards)
 {
 	for (size_t i = 0; i < w->torch->n; i++) {
 		const struct torch_cost *c = &w->costs[i];
-		uint32_t modules;
+		const struct torch_nesting *made;
 
-		if (w->of[i] != NO_TORCH) {
+		if (w->of[i].modules != NO_TORCH) {
 			w->whole = time_add(w->whole, c->host);
-			if (add(w, w->of[i], &(struct times){ .host = c->host, .gpu = c->gpu, .operators = 1 }) < 0)
+			if (add(w, &w->of[i], &(struct times){ .host = c->host, .gpu = c->gpu, .operators = 1 }) < 0)
 				return -1;
 		}
-		modules = forwards[i] == NO_TORCH ? NO_TORCH : modules_around(w, forwards[i]);
-		if (modules != NO_TORCH && add(w, modules, &(struct times){ .backward = c->host, .backward_gpu = c->gpu }) < 0)
+		made = forwards[i] == NO_TORCH ? NULL : modules_around(w, forwards[i]);
+		if (made && made->modules != NO_TORCH && add(w, made, &(struct times){ .backward = c->host, .backward_gpu = c->gpu }) < 0)
 			return -1;
 	}
 	return 0;
@@ -162,7 +222,18 @@ static int dearest_first(const void *a, const void *b, void *model)
 		return xs > ys ? -1 : 1;
 	if (x->host != y->host)
 		return x->host > y->host ? -1 : 1;
-	return strcmp(model_string(model, x->text), model_string(model, y->text));
+	if (x->text != y->text)
+		return strcmp(model_string(model, x->text), model_string(model, y->text));
+	return strcmp(model_string(model, x->path), model_string(model, y->path));
+}
+
+static struct cell path_cell(struct work *w, const struct module *x)
+{
+	const char *path = model_string(w->m, x->path);
+
+	if (x->path == STRING_NONE)
+		return UNKNOWN;
+	return TEXT(strcmp(path, PATH_OUTERMOST) == 0 ? "" : path);
 }
 
 static void put(struct work *w)
@@ -175,7 +246,7 @@ static void put(struct work *w)
 		table_row(w->t, (const struct cell[]){
 			FIXED(share((uint64_t)x->host, (uint64_t)w->whole), 1), NUMBER(x->host), NUMBER(x->self_host),
 			w->gpu ? NUMBER(x->gpu) : UNKNOWN, w->gpu ? NUMBER(x->self_gpu) : UNKNOWN, NUMBER(x->backward),
-			w->gpu ? NUMBER(x->backward_gpu) : UNKNOWN, NUMBER(x->operators),
+			w->gpu ? NUMBER(x->backward_gpu) : UNKNOWN, NUMBER(x->operators), path_cell(w, x),
 			TEXT(x->text == STRING_NONE ? OUTSIDE : model_string(w->m, x->text)) });
 	}
 }
@@ -183,7 +254,8 @@ static void put(struct work *w)
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	struct work w = { .m = m, .t = t, .torch = model_torch(m), .classes = variant != NULL };
-	uint32_t *forwards = NULL, *of = NULL;
+	struct torch_nesting *of = NULL;
+	uint32_t *forwards = NULL;
 	struct torch_cost *costs = NULL;
 	int rc = -1;
 
@@ -207,7 +279,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_modules = {
 	.name = "modules",
 	.title = "PyTorch Modules",
-	.help = "PyTorch: time of nn.Modules along their nesting; modules:class takes those of a class together",
+	.help = "PyTorch: time of nn.Modules along their nesting, and their paths (layers.0.attn); modules:class takes those of a class together",
 	.variants = "class",
 	COLUMNS(columns),
 	.run = run,

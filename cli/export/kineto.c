@@ -12,6 +12,7 @@
 #include "cli/model/sort.h"
 #include "cli/model/stacks.h"
 #include "cli/model/torch.h"
+#include "cli/model/torch_modules.h"
 
 #include <stdlib.h>
 
@@ -468,6 +469,8 @@ static int begin(struct export *x)
 		return -1;
 	if (model_has_torch(x->m) && !(k->torch = model_torch(x->m)))
 		return -1;
+	if (k->torch && model_has_modules(x->m) && !(k->nesting = torch_modules_make(x->m, k->torch)))
+		return -1;
 	k->payloads = model_rows(x->m, ROW_payload) != 0;
 	/* The day: ranks of a job share it, and a double holds nanoseconds of a day in microseconds. */
 	k->base = model_start(x->m) - model_start(x->m) % DAY;
@@ -491,6 +494,7 @@ static void release(struct export *x)
 		fclose(k->memory);
 	free(k->made);
 	free(k->range_stack);
+	free(k->nesting);
 	kineto_pieces_release(k);
 	free(k);
 }

@@ -23,6 +23,7 @@ struct kineto {
 	size_t made_len;
 	bool payloads;                  /* there are extended payloads */
 	const struct torch_ranges *torch;       /* NULL: there are none */
+	struct torch_nesting *nesting;          /* by range of PyTorch's: its modules; NULL: none were recorded */
 	bool any;                       /* an event was written: the next one needs a comma */
 	/* columns */
 	const uint32_t *call_name, *call_cbid, *call_stack;     /* call_stack NULL: there are no stacks */

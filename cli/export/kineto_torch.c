@@ -2,6 +2,7 @@
 #include "cli/export/kineto.h"
 #include "cli/export/kineto_pieces.h"
 #include "cli/model/torch.h"
+#include "cli/model/torch_modules.h"
 
 #include <stdlib.h>
 
@@ -36,6 +37,22 @@ static void put_list(struct export *x, const char *key, uint32_t id)
 	kineto_list(x, id);
 }
 
+static void put_modules(struct export *x, uint32_t at)
+{
+	const struct kineto *k = x->own;
+	const char *path;
+
+	if (!k->nesting || k->nesting[at].modules == NO_TORCH || k->nesting[at].modules == STRING_NONE)
+		return;
+	out_lit(x->out, ", \"Module Hierarchy\": ");
+	kineto_name(x, PIECE_TEXT, k->nesting[at].modules);
+	path = torch_modules_last(model_string(x->m, k->nesting[at].paths));
+	if (k->nesting[at].paths == STRING_NONE || strcmp(path, PATH_UNKNOWN) == 0)
+		return;
+	out_lit(x->out, ", \"Module Path\": ");
+	json_string(x->out, strcmp(path, PATH_OUTERMOST) == 0 ? "" : path);
+}
+
 static void put_op(struct export *x, uint32_t at)
 {
 	const struct torch_ranges *t = torch_of(x);
@@ -51,6 +68,7 @@ static void put_op(struct export *x, uint32_t at)
 		out_lit(x->out, ", \"Overload\": ");
 		kineto_name(x, PIECE_TEXT, t->overload[op]);
 	}
+	put_modules(x, at);
 }
 
 void kineto_torch_range(struct export *x, const struct host_slice *s)

@@ -10,10 +10,23 @@
 /* Whether any was recorded. */
 bool model_has_modules(const struct model *m);
 
+/* String ids, outermost module first in both. */
+struct torch_nesting {
+	uint32_t modules;               /* STRING_NONE: in none; NO_TORCH: no such operator */
+	uint32_t paths;                 /* of each of them; STRING_NONE: not recorded */
+};
+
+/* In paths: the outermost module itself, and one whose path is not known. */
+#define PATH_OUTERMOST "."
+#define PATH_UNKNOWN   "?"
+
+/* The innermost one's part of such a text. */
+const char *torch_modules_last(const char *text);
+
 /*
- * By position in model_torch()'s list: for an operator that is in no other operator and no autograd node, the string id of its modules,
- * outermost first, or STRING_NONE where it is in none; NO_TORCH for everything else.  free() it; NULL: out of memory.
+ * By position in model_torch()'s list: where operators ran that are in no other operator and no autograd node.  free() it; NULL: out of
+ * memory.
  */
-uint32_t *torch_modules_make(struct model *m, const struct torch_ranges *t);
+struct torch_nesting *torch_modules_make(struct model *m, const struct torch_ranges *t);
 
 #endif

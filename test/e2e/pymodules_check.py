@@ -32,7 +32,7 @@ got = []
 def look():
     out = ctypes.create_string_buffer(4096)
     lib.pywalk_modules(out, len(out))
-    return out.value.decode()
+    return out.value.decode().split("\n")[0]
 
 
 class Leaf(Module):

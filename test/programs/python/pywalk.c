@@ -158,19 +158,33 @@ int pywalk_site(char *out, int size)
 	return used;
 }
 
-/* The nn.Modules around the caller, as text; "" of none. */
+static int put_string(char *out, int size, uint32_t id)
+{
+	const struct string_row *row = id ? rows.strings[id & 0xffff] : NULL;
+
+	return row ? snprintf(out, (size_t)size, "%.*s", (int)row->bytes, (const char *)(row + 1)) : 0;
+}
+
+/* The nn.Modules around the caller and, behind a line break, their paths, as text; "" of none. */
 int pywalk_modules(char *out, int size)
 {
 	struct stream *s = stream_enter();
-	uint32_t id = s ? torch_modules_look(s) : 0;
+	struct torch_nesting in = { 0 };
+	int used;
 
-	fake_rows(note_row, NULL);
-	snprintf(out, (size_t)size, "%s", "");
-	if (id && rows.strings[id & 0xffff])
-		snprintf(out, (size_t)size, "%.*s", (int)rows.strings[id & 0xffff]->bytes, (const char *)(rows.strings[id & 0xffff] + 1));
+	if (s)
+		in = torch_modules_look(s);
+	if ((in.modules && !rows.strings[in.modules & 0xffff]) || (in.paths && !rows.strings[in.paths & 0xffff]))
+		fake_rows(note_row, NULL);
+	out[0] = '\0';
+	used = put_string(out, size, in.modules);
+	if (in.paths) {
+		used += snprintf(out + used, (size_t)(size - used), "\n");
+		used += put_string(out + used, size - used, in.paths);
+	}
 	if (s)
 		stream_leave(s);
-	return (int)strlen(out);
+	return used;
 }
 
 static double now(void)
@@ -181,7 +195,7 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Best of several, ns a stack: 0 walk, 1 walk and code ids, 2 guarded walk, 3 launch site. */
+/* Best of several, ns a stack: 0 walk, 1 walk and code ids, 2 guarded walk, 3 launch site, 4 nn.Modules. */
 double pywalk_ns(int what, int rounds, int max)
 {
 	static struct py_frame frames[MAX_FRAMES];
@@ -193,12 +207,14 @@ double pywalk_ns(int what, int rounds, int max)
 		double begin = now(), took;
 
 		for (int i = 0; i < rounds; i++) {
-			uint32_t n = what == 3 ? 0 : python_walk(NULL, frames, (uint32_t)max, what == 2 ? PY_GUARDED : 0);
+			uint32_t n = what >= 3 ? 0 : python_walk(NULL, frames, (uint32_t)max, what == 2 ? PY_GUARDED : 0);
 
 			for (uint32_t j = 0; what == 1 && j < n; j++)
 				sum += python_code_id(s, &frames[j]);
 			if (what == 3)
 				n = python_site(s);
+			if (what == 4)
+				n = torch_modules_look(s).modules;
 			sum += n;
 		}
 		took = (now() - begin) / rounds;
