@@ -3,85 +3,152 @@
 #include "cli/model/inside.h"
 #include "cli/model/sort.h"
 
-/* Correlation ids of one process: an array where they lie close together, as they do, else a map. */
-struct corr_table {
-	uint32_t low, n;
+/* Row by id: an array where the ids lie close together, as they do, else a map. */
+struct id_table {
+	uint64_t low, high;             /* of the ids; high 0: there are none */
+	size_t n;                       /* how many */
 	uint32_t *rows;                 /* row + 1 of id low + i */
 	struct map rest;
 };
 
 struct join {
-	struct corr_table *api;         /* by process */
-	struct map *ranges;             /* by process: range id -> row */
+	struct id_table *api;           /* by process: correlation ids */
+	struct id_table *ranges;        /* by process and upper part of the id, its thread */
+	struct map places;              /* process << 32 | upper part -> place in ranges */
+	size_t n_ranges;
 	uint32_t n_processes;
 };
+
+#define THREAD_SHIFT 40                 /* of range ids */
+
+static void table_release(struct id_table *t)
+{
+	free(t->rows);
+	map_release(&t->rest);
+}
+
+/* First every id is announced, then the table is made, then they are put. */
+static void table_expect(struct id_table *t, uint64_t id)
+{
+	if (!id)
+		return;
+	t->low = !t->n || id < t->low ? id : t->low;
+	t->high = id > t->high ? id : t->high;
+	t->n++;
+}
+
+static int table_make(struct id_table *t)
+{
+	if (!t->n || t->high - t->low >= t->n * 8 + 1024)
+		return 0;
+	t->rows = calloc(t->high - t->low + 1, sizeof *t->rows);
+	return t->rows ? 0 : -1;
+}
+
+static int table_put(struct id_table *t, uint64_t id, size_t row)
+{
+	if (!id)
+		return 0;
+	if (!t->rows)
+		return map_set(&t->rest, id, (uint32_t)row) ? 0 : -1;
+	t->rows[id - t->low] = (uint32_t)row + 1;
+	return 0;
+}
+
+static size_t table_get(const struct id_table *t, uint64_t id)
+{
+	uint32_t row = MAP_NONE;
+
+	if (!t->rows)
+		row = map_get(&t->rest, id);
+	else if (id >= t->low && id <= t->high)
+		row = t->rows[id - t->low] - 1;
+	return row == MAP_NONE ? NO_ROW : row;
+}
 
 void join_free(struct join *j)
 {
 	if (!j)
 		return;
-	for (uint32_t p = 0; p < j->n_processes; p++) {
-		if (j->api) {
-			free(j->api[p].rows);
-			map_release(&j->api[p].rest);
-		}
-		if (j->ranges)
-			map_release(&j->ranges[p]);
-	}
+	for (uint32_t p = 0; j->api && p < j->n_processes; p++)
+		table_release(&j->api[p]);
+	for (size_t i = 0; i < j->n_ranges; i++)
+		table_release(&j->ranges[i]);
+	map_release(&j->places);
 	free(j->api);
 	free(j->ranges);
 	free(j);
 }
 
-/* Rows from .. to of one process. */
-static int fill_api(struct corr_table *t, const uint32_t *corr, size_t from, size_t to)
+static int join_calls(struct model *m, struct join *j)
 {
-	uint32_t low = UINT32_MAX, high = 0;
+	const uint32_t *corr = MODEL_U32(m, api, corr), *process = model_row_process(m, ROW_api);
+	size_t n = model_rows(m, ROW_api);
 
-	for (size_t i = from; i < to; i++) {
-		if (corr[i] && corr[i] < low)
-			low = corr[i];
-		if (corr[i] > high)
-			high = corr[i];
-	}
-	if (!high)
-		return 0;
-	t->low = low;
-	if (high - low < (to - from) * 8 + 1024) {
-		t->n = high - low + 1;
-		t->rows = calloc(t->n, sizeof *t->rows);
-		if (!t->rows)
+	if (!corr || !process)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		table_expect(&j->api[process[i]], corr[i]);
+	for (uint32_t p = 0; p < j->n_processes; p++)
+		if (table_make(&j->api[p]) < 0)
 			return -1;
-	}
-	for (size_t i = from; i < to; i++) {
-		if (!corr[i])
-			continue;
-		if (t->rows)
-			t->rows[corr[i] - low] = (uint32_t)i + 1;
-		else if (!map_set(&t->rest, corr[i], (uint32_t)i))
+	for (size_t i = 0; i < n; i++)
+		if (table_put(&j->api[process[i]], corr[i], i) < 0)
 			return -1;
-	}
 	return 0;
 }
 
-static int join_fill(struct model *m, struct join *j)
+static uint64_t place_key(uint32_t process, uint64_t id)
 {
-	const uint32_t *corr = MODEL_U32(m, api, corr), *api_process = model_row_process(m, ROW_api);
-	const uint64_t *id = MODEL_U64(m, range, id);
-	const uint32_t *range_process = model_row_process(m, ROW_range);
-	size_t n_api = model_rows(m, ROW_api), n_ranges = model_rows(m, ROW_range), to;
+	return (uint64_t)process << 32 | id >> THREAD_SHIFT;
+}
 
-	if (!corr || !api_process || !id || !range_process)
+/* The table for an id, made if need be; NULL: out of memory.  Valid until the next call. */
+static struct id_table *ranges_of(struct join *j, uint32_t process, uint64_t id)
+{
+	bool new;
+	uint32_t *place = map_put(&j->places, place_key(process, id), (uint32_t)j->n_ranges, &new);
+	struct id_table *grown;
+
+	if (place && new) {
+		if (!(j->n_ranges & (j->n_ranges - 1))) {       /* as many as there is room for */
+			grown = realloc(j->ranges, (j->n_ranges ? j->n_ranges * 2 : 1) * sizeof *grown);
+			if (!grown)
+				return NULL;
+			j->ranges = grown;
+		}
+		j->ranges[j->n_ranges++] = (struct id_table){ 0 };
+	}
+	return place ? &j->ranges[*place - 1] : NULL;
+}
+
+static int join_ranges(struct model *m, struct join *j)
+{
+	const uint64_t *id = MODEL_U64(m, range, id);
+	const uint32_t *process = model_row_process(m, ROW_range);
+	size_t n = model_rows(m, ROW_range);
+	struct id_table *t = NULL;
+	uint64_t last = 0;
+
+	if (!id || !process)
 		return -1;
-	for (size_t from = 0; from < n_api; from = to) {
-		for (to = from + 1; to < n_api && api_process[to] == api_process[from]; to++)
-			;
-		if (fill_api(&j->api[api_process[from]], corr, from, to) < 0)
+	for (size_t i = 0; i < n; i++, last = place_key(process[i - 1], id[i - 1])) {
+		if (!t || place_key(process[i], id[i]) != last)
+			t = ranges_of(j, process[i], id[i]);
+		if (!t)
+			return -1;
+		table_expect(t, id[i]);
+	}
+	for (size_t i = 0; i < j->n_ranges; i++)
+		if (table_make(&j->ranges[i]) < 0)
+			return -1;
+	t = NULL;
+	for (size_t i = 0; i < n; i++, last = place_key(process[i - 1], id[i - 1])) {
+		if (!t || place_key(process[i], id[i]) != last)
+			t = ranges_of(j, process[i], id[i]);
+		if (!t || table_put(t, id[i], i) < 0)
 			return -1;
 	}
-	for (size_t i = 0; i < n_ranges; i++)
-		if (!map_set(&j->ranges[range_process[i]], id[i], (uint32_t)i))
-			return -1;
 	return 0;
 }
 
@@ -96,8 +163,7 @@ int model_join(struct model *m)
 		return -1;
 	j->n_processes = m->n_processes;
 	j->api = calloc(m->n_processes, sizeof *j->api);
-	j->ranges = calloc(m->n_processes, sizeof *j->ranges);
-	if (!j->api || !j->ranges || join_fill(m, j) < 0) {
+	if (!j->api || join_calls(m, j) < 0 || join_ranges(m, j) < 0) {
 		join_free(j);
 		return -1;
 	}
@@ -107,24 +173,17 @@ int model_join(struct model *m)
 
 size_t model_api_of(struct model *m, uint32_t process, uint32_t corr)
 {
-	const struct corr_table *t;
-	uint32_t row;
-
-	if (!corr || model_join(m) < 0)
-		return NO_ROW;
-	t = &m->join->api[process];
-	if (t->rows)
-		row = corr - t->low < t->n ? t->rows[corr - t->low] - 1 : MAP_NONE;
-	else
-		row = map_get(&t->rest, corr);
-	return row == MAP_NONE ? NO_ROW : row;
+	return corr && model_join(m) == 0 ? table_get(&m->join->api[process], corr) : NO_ROW;
 }
 
 size_t model_range_of(struct model *m, uint32_t process, uint64_t id)
 {
-	uint32_t row = id && model_join(m) == 0 ? map_get(&m->join->ranges[process], id) : MAP_NONE;
+	uint32_t place;
 
-	return row == MAP_NONE ? NO_ROW : row;
+	if (!id || model_join(m) < 0)
+		return NO_ROW;
+	place = map_get(&m->join->places, place_key(process, id));
+	return place == MAP_NONE ? NO_ROW : table_get(&m->join->ranges[place], id);
 }
 
 /* ---- nesting ---- */

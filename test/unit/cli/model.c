@@ -115,6 +115,32 @@ TEST(correlation_ids_far_apart_are_found_too)
 	unmake(&k);
 }
 
+TEST(ranges_are_found_however_far_apart_their_ids_are)
+{
+	enum { N = 8 };
+	static const uint64_t ids[N] = { 1ull << 40 | 1, 7ull << 40 | 3, 5, UINT64_MAX, 1ull << 40 | 0xffffffffff, 1ull << 40 | 2,
+		2ull << 40, 0xffffffull << 40 };
+	struct range_row rows[N];
+	struct making k;
+	struct model *m;
+
+	make_begin(&k);
+	for (size_t i = 0; i < N; i++)
+		rows[i] = (struct range_row){ .start = T0, .duration = 1, .id = ids[i], .thread = 1 };
+	make_rows(&k, 1, ROW_range, rows, N);
+	make_end(&k);
+	m = model_open(k.path, NULL);
+	for (size_t i = 0; i < N; i++)
+		CHECK_EQ(model_range_of(m, 1, ids[i]), i);
+	CHECK(model_range_of(m, 1, 1ull << 40 | 3) == NO_ROW);
+	CHECK(model_range_of(m, 1, 0) == NO_ROW);
+	CHECK(model_range_of(m, 1, 4) == NO_ROW);
+	CHECK(model_range_of(m, 1, UINT64_MAX - 1) == NO_ROW);
+	CHECK(model_range_of(m, 0, 5) == NO_ROW);
+	model_close(m);
+	unmake(&k);
+}
+
 TEST(each_range_knows_the_one_around_it)
 {
 	struct making k;
