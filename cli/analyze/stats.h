@@ -97,6 +97,9 @@ static inline bool series_add(struct series *s, int64_t v)
 
 /* Takes into the sums what was added since the last time. */
 void series_settle(struct series *s);
+/* Moves all of `from`, which is then to be released.  False: out of memory. */
+bool series_merge(struct series *to, struct series *from);
+void series_release(struct series *s);
 
 /* All rounded half up.  Each needs n > 0. */
 int64_t series_mean(const struct series *s, uint64_t times, uint64_t by);         /* mean * times / by */
