@@ -65,6 +65,8 @@ struct hta_rank {
 	size_t n_at;
 	uint32_t *gpu, *linked;         /* positions: of rows on streams; of those with a correlation id */
 	size_t n_gpu, n_linked;
+	struct queue_point *queue;      /* hta_queue.c's, for the next report */
+	size_t n_queue;
 	int64_t low, high;              /* the smallest and the largest correlation id; low > high: there is none */
 	bool fractional;                /* some time in the file had a fraction */
 };

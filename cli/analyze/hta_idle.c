@@ -20,37 +20,30 @@ struct stream_idle {
 	bool seen[IDLES];
 };
 
-/* Rows of a rank that count here, by stream and then by begin.  free(); NULL: out of memory. */
-struct gap_row {
-	int64_t stream;
-	struct timed at;                /* row: position */
-};
-
-static int by_stream(const void *a, const void *b)
+/*
+ * Rows of a rank that count here, by stream and then by begin.  time: the stream; row: position.  free(); NULL: out of
+ * memory.
+ */
+static struct timed *rows_by_stream(const struct hta_rank *r, size_t *n)
 {
-	const struct gap_row *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	if (x->at.time != y->at.time)
-		return x->at.time < y->at.time ? -1 : 1;
-	return (x->at.row > y->at.row) - (x->at.row < y->at.row);
-}
-
-static struct gap_row *rows_by_stream(const struct hta_rank *r, size_t *n)
-{
-	struct gap_row *list = malloc((r->n_gpu + 1) * sizeof *list);
+	struct timed *list = malloc((r->n_gpu + 1) * sizeof *list);
 
 	*n = 0;
 	for (size_t i = 0; list && i < r->n_gpu; i++) {
 		const struct hta_row *row = &r->rows[r->gpu[i]];
 
 		if (row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY)
-			list[(*n)++] = (struct gap_row){ row->stream, { .time = row->ts, .row = r->gpu[i] } };
+			list[(*n)++] = (struct timed){ .time = row->ts, .row = r->gpu[i] };
 	}
-	if (list)
-		qsort(list, *n, sizeof *list, by_stream);
-	return list;
+	if (!list || timed_sort(list, *n) < 0)
+		goto failed;
+	for (size_t i = 0; i < *n; i++)
+		list[i].time = r->rows[list[i].row].stream;
+	if (timed_sort(list, *n) == 0)
+		return list;
+failed:
+	free(list);
+	return NULL;
 }
 
 /* HTA looks up the launch by index even where there is none: 0 and -1 are indices then, and index 0 is a row. */
@@ -62,12 +55,12 @@ static enum idle why_idle(const struct hta_rank *r, const struct hta_row *row, i
 }
 
 /* The gaps of one stream.  The end that counts is the row's before, not the latest. */
-static void stream_gaps(const struct hta_rank *r, const struct gap_row *list, size_t n, struct stream_idle *s)
+static void stream_gaps(const struct hta_rank *r, const struct timed *list, size_t n, struct stream_idle *s)
 {
 	s->seen[IDLE_OTHER] = true;     /* its first row, which follows nothing */
 	for (size_t i = 1; i < n; i++) {
-		const struct hta_row *row = &r->rows[list[i].at.row];
-		int64_t before = hta_end(&r->rows[list[i - 1].at.row]), gap = time_sub(row->ts, before);
+		const struct hta_row *row = &r->rows[list[i].row];
+		int64_t before = hta_end(&r->rows[list[i - 1].row]), gap = time_sub(row->ts, before);
 		enum idle why = why_idle(r, row, before, gap);
 
 		s->seen[why] = true;
@@ -108,17 +101,17 @@ static int idle_of(struct model *m, struct table *t, const struct report_choice 
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
 		size_t n = 0, end;
-		struct gap_row *list = rows_by_stream(&h->ranks[k], &n);
+		struct timed *list = rows_by_stream(&h->ranks[k], &n);
 
 		if (!list)
 			rc = -1;
 		for (size_t i = 0; i < n && rc == 0; i = end) {
 			struct stream_idle s = { 0 };
 
-			for (end = i; end < n && list[end].stream == list[i].stream;)
+			for (end = i; end < n && list[end].time == list[i].time;)
 				end++;
 			stream_gaps(&h->ranks[k], &list[i], end - i, &s);
-			print(t, &h->ranks[k], list[i].stream, &s);
+			print(t, &h->ranks[k], list[i].time, &s);
 			for (unsigned w = 0; w < IDLES; w++) {
 				rc = s.gaps[w].oom ? -1 : rc;
 				free(s.gaps[w].values);

@@ -299,6 +299,7 @@ int hta_link_last(struct hta *to, const struct hta *from)
 		whole.n = whole.n_file;
 		whole.uncut = NULL;
 		whole.at = whole.gpu = whole.linked = NULL;
+		whole.queue = NULL;
 		rc = cut_last_step(to, &whole, r);
 		if (rc == 0) {
 			r->rows = malloc((whole.n + 1) * sizeof *r->rows);

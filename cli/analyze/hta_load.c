@@ -134,6 +134,7 @@ void hta_free(struct hta *h)
 		free(h->ranks[i].uncut);
 		free(h->ranks[i].at);
 		free(h->ranks[i].gpu);
+		free(h->ranks[i].queue);
 		free(h->ranks[i].linked);
 	}
 	free(h->ranks);

@@ -29,6 +29,32 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Doubles in the order of the whole numbers that their bits are: those below 0 the other way round. */
+static int64_t ordered(int64_t bits)
+{
+	return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static void sort_values(double *values, size_t n)
+{
+	struct timed *list = n < 256 ? NULL : malloc(n * sizeof *list);
+
+	for (size_t i = 0; list && i < n; i++) {
+		memcpy(&list[i].time, &values[i], sizeof *values);
+		list[i].time = ordered(list[i].time);
+	}
+	if (!list || timed_sort(list, n) < 0) {
+		qsort(values, n, sizeof *values, by_value);
+		free(list);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		list[i].time = ordered(list[i].time);
+		memcpy(&values[i], &list[i].time, sizeof *values);
+	}
+	free(list);
+}
+
 /* Linear, as numpy's default. */
 static double quantile(const double *sorted, size_t n, double part)
 {
@@ -45,7 +71,7 @@ struct hta_described hta_describe(double *values, size_t n)
 
 	if (!n)
 		return d;
-	qsort(values, n, sizeof *values, by_value);
+	sort_values(values, n);
 	for (size_t i = 0; i < n; i++)
 		sum += values[i];
 	d.mean = sum / (double)n;

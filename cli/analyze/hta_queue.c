@@ -131,11 +131,11 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
-		size_t n;
-		struct queue_point *p = hta_queue(h, &h->ranks[k], &n);
+		struct hta_rank *r = &h->ranks[k];
 
-		rc = p ? print(h, &h->ranks[k], p, n, t) : -1;
-		free(p);
+		if (!r->queue)
+			r->queue = hta_queue(h, r, &r->n_queue);
+		rc = r->queue ? print(h, r, r->queue, r->n_queue, t) : -1;
 	}
 	hta_done(h, choice);
 	return rc;
@@ -161,36 +161,23 @@ static int series(struct model *m, struct table *t, const struct report_choice *
 	return each_rank(m, t, choice, how, print_series);
 }
 
-/* Points of one stream after the other, each stream's in time's order. */
-struct stream_point {
-	int64_t stream;
-	uint32_t at;                    /* position in the points */
-};
-
-static int by_stream(const void *a, const void *b)
+/* Points of one stream after the other, each stream's in time's order.  time: the stream; row: position in the points. */
+static struct timed *by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n)
 {
-	const struct stream_point *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static struct stream_point *by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n)
-{
-	struct stream_point *list = malloc((n + 1) * sizeof *list);
+	struct timed *list = malloc((n + 1) * sizeof *list);
 
 	for (size_t i = 0; list && i < n; i++)
-		list[i] = (struct stream_point){ r->rows[p[i].gpu].stream, (uint32_t)i };
-	if (list)
-		qsort(list, n, sizeof *list, by_stream);
-	return list;
+		list[i] = (struct timed){ .time = r->rows[p[i].gpu].stream, .row = (uint32_t)i };
+	if (list && timed_sort(list, n) == 0)
+		return list;
+	free(list);
+	return NULL;
 }
 
 static int print_summary(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n,
 			 struct table *t)
 {
-	struct stream_point *list = by_streams(r, p, n);
+	struct timed *list = by_streams(r, p, n);
 	double *values = malloc((n + 1) * sizeof *values);
 	int rc = list && values ? 0 : -1;
 
@@ -198,10 +185,10 @@ static int print_summary(const struct hta *h, const struct hta_rank *r, const st
 	for (size_t i = 0, end; i < n && rc == 0; i = end) {
 		struct hta_described d;
 
-		for (end = i; end < n && list[end].stream == list[i].stream; end++)
-			values[end - i] = p[list[end].at].length;
+		for (end = i; end < n && list[end].time == list[i].time; end++)
+			values[end - i] = p[list[end].row].length;
 		d = hta_describe(values, end - i);
-		table_row(t, (struct cell[]){ NUMBER(r->rank), NUMBER(list[i].stream), NUMBER(d.n), hta_real(d.mean, 9),
+		table_row(t, (struct cell[]){ NUMBER(r->rank), NUMBER(list[i].time), NUMBER(d.n), hta_real(d.mean, 9),
 					      hta_real(d.std, 9), hta_real(d.min, 0), hta_real(d.q1, 2),
 					      hta_real(d.median, 2), hta_real(d.q3, 2), hta_real(d.max, 0) });
 	}
@@ -230,7 +217,7 @@ static int64_t trace_duration(const struct hta_rank *r)
 /* Of several such streams of a rank HTA keeps the last one alone: it puts each into the same place. */
 static int print_full(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n, struct table *t)
 {
-	struct stream_point *list = by_streams(r, p, n);
+	struct timed *list = by_streams(r, p, n);
 	int64_t all = trace_duration(r);
 	struct cell row[4];
 	bool some = false;
@@ -239,14 +226,14 @@ static int print_full(const struct hta *h, const struct hta_rank *r, const struc
 		int64_t blocked = 0;
 		bool full = false;
 
-		for (end = i; end < n && list[end].stream == list[i].stream; end++) {
-			const struct queue_point *one = &p[list[end].at];
+		for (end = i; end < n && list[end].time == list[i].time; end++) {
+			const struct queue_point *one = &p[list[end].row];
 
 			if (one->length < FULL_QUEUE)
 				continue;
 			full = true;
-			if (end + 1 < n && list[end + 1].stream == list[i].stream)
-				blocked = time_add(blocked, time_sub(p[list[end + 1].at].ts, one->ts));
+			if (end + 1 < n && list[end + 1].time == list[i].time)
+				blocked = time_add(blocked, time_sub(p[list[end + 1].row].ts, one->ts));
 		}
 		if (!full)
 			continue;
@@ -254,7 +241,7 @@ static int print_full(const struct hta *h, const struct hta_rank *r, const struc
 			table_row(t, row);
 		some = true;
 		row[0] = NUMBER(r->rank);
-		row[1] = NUMBER(list[i].stream);
+		row[1] = NUMBER(list[i].time);
 		row[2] = hta_us(blocked);
 		row[3] = hta_real(all ? (double)blocked / (double)all : NAN, 9);
 	}
