@@ -84,7 +84,9 @@ struct hta {
 	size_t n_ranks;
 	struct hta_name *names;
 	size_t n_names, cap_names;
-	struct map by_string;           /* string id of a model -> position in names; of the first one without a mark */
+	uint32_t *by_id;                /* string id of a model -> position in names + 1; 0: none */
+	size_t n_by_id;
+	struct map by_string;           /* the same of ids that are far off */
 	struct model *strings;          /* the model whose ids these are */
 	int64_t earliest;               /* what times count from */
 	bool cut;                       /* a last step was cut off */

@@ -22,6 +22,8 @@ struct kind_columns {
 enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION, ARG_WAIT_STREAM, ARG_WAIT_EVENT, ARG_DURATION,
 	ARG_TID, ARG_PID };
 
+#define NEAR 64u
+
 struct file {
 	struct hta *h;
 	struct model *m;
@@ -34,6 +36,9 @@ struct file {
 	size_t n_args, arg;             /* arg: the next one */
 	struct map arg_uses;            /* string id -> enum arg_use */
 	struct map categories;          /* string id -> enum hta_category */
+	struct { uint32_t string; uint8_t value; } near_uses[NEAR], near_categories[NEAR];      /* the last of each slot */
+	const struct thread *thread;    /* the last one met, and whose it was */
+	uint32_t thread_process, thread_id;
 	int64_t base;                   /* added to all times of the file */
 	uint32_t pid;
 };
@@ -97,14 +102,19 @@ static enum arg_use use_of_word(const char *key)
 static enum arg_use use_of(struct file *f, uint32_t key)
 {
 	bool new = false;
-	uint32_t *at = map_put(&f->arg_uses, key, ARG_UNKNOWN, &new);
+	uint32_t *at;
 
+	if (f->near_uses[key % NEAR].string == key && f->near_uses[key % NEAR].value)
+		return f->near_uses[key % NEAR].value;
+	at = map_put(&f->arg_uses, key, ARG_UNKNOWN, &new);
 	if (!at) {
 		f->h->oom = true;
 		return ARG_NONE;
 	}
 	if (new)
 		*at = use_of_word(model_string(f->m, key)) + 1;
+	f->near_uses[key % NEAR].string = key;
+	f->near_uses[key % NEAR].value = (uint8_t)(*at - 1);
 	return *at - 1;
 }
 
@@ -168,22 +178,37 @@ static void take_args(struct file *f, struct hta_row *r, uint32_t process, uint6
 static enum hta_category category_of(struct file *f, uint32_t string)
 {
 	bool new = false;
-	uint32_t *at = map_put(&f->categories, string, 0, &new);
+	uint32_t *at;
 
+	if (f->near_categories[string % NEAR].string == string && f->near_categories[string % NEAR].value)
+		return f->near_categories[string % NEAR].value;
+	at = map_put(&f->categories, string, 0, &new);
 	if (!at) {
 		f->h->oom = true;
 		return HTA_OTHER_CATEGORY;
 	}
 	if (new)
 		*at = hta_category_of(model_string(f->m, string)) + 1;
+	f->near_categories[string % NEAR].string = string;
+	f->near_categories[string % NEAR].value = (uint8_t)(*at - 1);
 	return *at - 1;
+}
+
+static const struct thread *thread_of(struct file *f, uint32_t process, uint32_t id)
+{
+	if (!f->thread || f->thread_process != process || f->thread_id != id) {
+		f->thread = model_thread(f->m, process, id);
+		f->thread_process = process;
+		f->thread_id = id;
+	}
+	return f->thread;
 }
 
 /* pid and tid as Kineto has them: of a process and its thread, of a device and a stream. */
 static void place(struct file *f, struct hta_row *r, const struct kind_columns *c, size_t row, uint32_t process,
 		  uint32_t flags)
 {
-	const struct thread *t = c->thread ? model_thread(f->m, process, c->thread[row]) : NULL;
+	const struct thread *t = c->thread ? thread_of(f, process, c->thread[row]) : NULL;
 	const struct context_row *context = c->context ? model_context(f->m, process, c->context[row]) : NULL;
 
 	r->pid = c->device ? c->device[row] : context ? context->device : c->context ? 0 : f->pid;

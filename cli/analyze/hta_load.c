@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#define FAR_OFF (1u << 24)              /* string ids from here on: only those of strings that are lost */
+
 /* ---- names ---- */
 
 uint32_t hta_name_text(struct hta *h, const char *text)
@@ -24,16 +26,37 @@ uint32_t hta_name_text(struct hta *h, const char *text)
 	return (uint32_t)h->n_names++;
 }
 
+/* Where the position of a string's name is, + 1; that of the next name if it is new.  NULL: out of memory. */
+static const uint32_t *name_place(struct hta *h, uint32_t string, bool *new)
+{
+	if (string >= FAR_OFF)
+		return map_put(&h->by_string, string, (uint32_t)h->n_names, new);
+	if (string >= h->n_by_id) {
+		size_t n = string < 512 ? 1024 : 2 * (size_t)string;
+		uint32_t *by_id = realloc(h->by_id, n * sizeof *by_id);
+
+		if (!by_id)
+			return NULL;
+		memset(by_id + h->n_by_id, 0, (n - h->n_by_id) * sizeof *by_id);
+		h->by_id = by_id;
+		h->n_by_id = n;
+	}
+	*new = !h->by_id[string];
+	if (*new)
+		h->by_id[string] = (uint32_t)h->n_names + 1;
+	return &h->by_id[string];
+}
+
 /* Equal texts are one name, also of two models: the first one's strings are what counts. */
 uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string)
 {
-	uint32_t *at;
+	const uint32_t *at;
 	bool new = false;
 
 	if (m != h->strings)
 		string = model_intern(h->strings, model_string(m, string));
-	at = map_put(&h->by_string, string, (uint32_t)h->n_names, &new);
-	if (!at || string == MAP_NONE) {
+	at = string == MAP_NONE ? NULL : name_place(h, string, &new);
+	if (!at) {
 		h->oom = true;
 		return 0;
 	}
@@ -140,6 +163,7 @@ void hta_free(struct hta *h)
 	free(h->ranks);
 	if (!h->borrows) {
 		free(h->names);
+		free(h->by_id);
 		map_release(&h->by_string);
 	}
 	free(h);
