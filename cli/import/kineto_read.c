@@ -1,5 +1,4 @@
 /* A Kineto file from its first byte to its last: what stands around the events, and what is done where it is broken. */
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,23 +121,44 @@ static int one_event(struct kineto *k, struct event *e)
 	return 0;
 }
 
+/* The whole numbers of a list that has nothing else; false: there are not so many. */
+static bool whole_numbers(const struct json_value *v, int64_t *to, size_t n)
+{
+	const uint8_t *p = v->at, *end = p + v->n;
+	size_t got = 0;
+
+	while (p < end && *p++ != '[')
+		;
+	for (; p < end && got < n; p++) {
+		struct json_value one = { .at = p, .type = JSON_NUMBER };
+
+		if (*p <= ' ')
+			continue;
+		while (p < end && *p > ' ' && *p != ',' && *p != ']')
+			p++;
+		one.n = (size_t)(p - one.at);
+		if (!one.n || !json_whole(&one, &to[got++]))
+			return false;
+		while (p < end && *p <= ' ')
+			p++;
+		if (p == end || *p != (got < n ? ',' : ']'))
+			return false;
+	}
+	return got == n;
+}
+
 /* [when, action, bytes, category]: a row of a memory timeline, which is a list of such lists.  False: it is none. */
 static bool memory_change(struct kineto *k, const struct json_value *v)
 {
 	struct memory_change_row row = { .ts = 0 };
-	char text[128];
-	long long ts, bytes;
-	int end = 0;
+	int64_t n[4];
 
-	if (v->type != JSON_LIST || v->n >= sizeof text)
+	if (v->type != JSON_LIST || !whole_numbers(v, n, 4))
 		return false;
-	memcpy(text, v->at, v->n);
-	text[v->n] = '\0';
-	if (sscanf(text, " [ %lld , %" SCNu32 " , %lld , %" SCNu32 " ] %n", &ts, &row.action, &bytes, &row.category, &end) != 4 ||
-	    !end)
-		return false;
-	row.ts = ts;
-	row.bytes = bytes;
+	row.ts = n[0];
+	row.action = (uint32_t)n[1];
+	row.bytes = n[2];
+	row.category = (uint32_t)n[3];
 	buf_put(&k->memory_change, &row, sizeof row);
 	return true;
 }
