@@ -95,6 +95,8 @@ size_t json_text(const struct json_value *v, char *out)
 /* A text is read as what stands in it. */
 static bool bounds(const struct json_value *v, const uint8_t **p, const uint8_t **end)
 {
+	if (v->type != JSON_TEXT && v->type != JSON_NUMBER)
+		return false;           /* what is not there has no place either */
 	*p = v->at;
 	*end = v->at + v->n;
 	if (v->type == JSON_TEXT) {
@@ -102,8 +104,6 @@ static bool bounds(const struct json_value *v, const uint8_t **p, const uint8_t 
 			++*p;
 		while (*p < *end && (*end)[-1] == ' ')
 			--*end;
-	} else if (v->type != JSON_NUMBER) {
-		return false;
 	}
 	return *p < *end;
 }
@@ -158,7 +158,7 @@ bool json_whole(const struct json_value *v, int64_t *out)
 		if (digit > 9 || __builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, digit, &n))
 			return false;
 	}
-	*out = minus ? -(int64_t)n : (int64_t)n;        /* above 2^63 it is an unsigned one: the same bits */
+	*out = (int64_t)(minus ? -n : n);        /* above 2^63 it is an unsigned one: the same bits */
 	return true;
 }
 

@@ -93,14 +93,14 @@ static int put_threads(struct out *o)
 
 	for (size_t i = 0; i < k->n_threads; i++) {
 		const struct host_thread *t = &k->threads[i];
-		const struct text *name = &k->texts.list[t->name];
+		const struct text *name = t->name ? &k->texts.list[t->name] : NULL;     /* of no text at all there is no list */
 		struct thread_row row = { .start = t->first, .id = t->ordinal, .tid = t->tid };
 
 		if (&k->hosts[t->host] != o->host || t->first == INT64_MAX)
 			continue;
-		row.bytes = t->name ? name->n : 0;
+		row.bytes = name ? name->n : 0;
 		buf_put(&rows, &row, sizeof row);
-		buf_put(&tails, name->at, row.bytes);
+		buf_put(&tails, name ? name->at : NULL, row.bytes);
 	}
 	return put_tailed(o, ROW_thread, &rows, &tails);
 }

@@ -135,12 +135,13 @@ static int on_name(const struct sqlite_row *r, void *arg)
 
 /* ---- rows ---- */
 
-/* Start and length; counted where they make no sense. */
+/* The length of a row; counted where it makes no sense. */
 static int64_t span(struct reading *in, int64_t start, int64_t end)
 {
 	struct kineto *k = in->k;
+	int64_t length;
 
-	if (end < start) {
+	if (end < start || __builtin_sub_overflow(end, start, &length)) {
 		kineto_count(k, COUNT_NEGATIVE, "a row at %lld ns", (long long)start);
 		end = start;
 	}

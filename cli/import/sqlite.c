@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define OK       0
 #define ROW      100
@@ -25,6 +26,8 @@ struct sqlite {
 	int64_t (*whole)(void *statement, int column);
 	const unsigned char *(*text)(void *statement, int column);
 	int (*bytes)(void *statement, int column);
+	int (*columns)(void *statement);
+	const char *(*column)(void *statement, int column);     /* its name */
 	const char *(*message)(void *db);
 };
 
@@ -34,7 +37,8 @@ static bool bind(struct sqlite *s)
 		{ "sqlite3_open_v2", &s->open }, { "sqlite3_close", &s->close }, { "sqlite3_prepare_v2", &s->prepare },
 		{ "sqlite3_step", &s->step }, { "sqlite3_finalize", &s->finalize }, { "sqlite3_column_type", &s->type },
 		{ "sqlite3_column_int64", &s->whole }, { "sqlite3_column_text", &s->text },
-		{ "sqlite3_column_bytes", &s->bytes }, { "sqlite3_errmsg", &s->message },
+		{ "sqlite3_column_bytes", &s->bytes }, { "sqlite3_column_count", &s->columns },
+		{ "sqlite3_column_name", &s->column }, { "sqlite3_errmsg", &s->message },
 	};
 
 	s->lib = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -46,6 +50,16 @@ static bool bind(struct sqlite *s)
 		memcpy(needed[i].to, &fn, sizeof fn);
 	}
 	return s->lib != NULL;
+}
+
+/* Whether a query can be made and has an answer. */
+static bool has_rows(struct sqlite *s, const char *sql)
+{
+	void *statement = NULL;
+	bool has = s->prepare(s->db, sql, -1, &statement, NULL) == OK && s->step(statement) == ROW;
+
+	s->finalize(statement);
+	return has;
 }
 
 struct sqlite *sqlite_open(const char *path, struct trace_error *err)
@@ -61,6 +75,8 @@ struct sqlite *sqlite_open(const char *path, struct trace_error *err)
 		trace_fail(err, 0, "cannot read '%s': it is an SQLite database, and libsqlite3.so.0 is not installed", path);
 	else if (s->open(path, &s->db, READONLY, NULL) != OK)
 		trace_fail(err, 0, "cannot read '%s': %s", path, s->db ? s->message(s->db) : "out of memory");
+	else if (!has_rows(s, "SELECT count(*) FROM sqlite_master"))
+		trace_fail(err, 0, "cannot read '%s': %s", path, s->message(s->db));
 	else
 		return s;
 	sqlite_close(s);
@@ -97,42 +113,46 @@ const char *row_text(const struct sqlite_row *r, int column, size_t *n)
 	return text ? (const char *)text : "";
 }
 
-/* Whether a query can be made; the columns of a table are asked for in this way one by one. */
-static bool possible(struct sqlite *s, const char *sql)
-{
-	void *statement = NULL;
-	bool good = s->prepare(s->db, sql, -1, &statement, NULL) == OK;
-
-	s->finalize(statement);
-	return good;
-}
-
+/* What is no table, a view for instance, would be a program of whoever made the file. */
 bool sqlite_has(struct sqlite *s, const char *table)
 {
 	char sql[200];
 
-	snprintf(sql, sizeof sql, "SELECT 1 FROM \"%s\"", table);
-	return possible(s, sql);
+	snprintf(sql, sizeof sql, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '%s' AND sql LIKE 'CREATE TABLE%%'", table);
+	return has_rows(s, sql);
+}
+
+static bool has_column(struct sqlite *s, void *statement, const char *name, size_t length)
+{
+	for (int i = 0, n = s->columns(statement); i < n; i++) {
+		const char *is = s->column(statement, i);
+
+		if (is && strlen(is) == length && strncasecmp(is, name, length) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* "start, end, graphId" with NULL for what the table has not. */
 static int choose(struct sqlite *s, const char *table, const char *columns, bool there[COLUMNS], char *list, size_t size)
 {
+	void *all = NULL;
+	char sql[200];
 	size_t at = 0;
-	int n = 0;
 
-	while (*columns && n < COLUMNS) {
+	snprintf(sql, sizeof sql, "SELECT * FROM \"%s\"", table);
+	if (s->prepare(s->db, sql, -1, &all, NULL) != OK)
+		return -1;
+	for (int n = 0; *columns && n < COLUMNS; n++) {
 		size_t length = strcspn(columns, ",");
-		char sql[300];
 
-		snprintf(sql, sizeof sql, "SELECT t.\"%.*s\" FROM \"%s\" t", (int)length, columns, table);
-		there[n] = possible(s, sql);
+		there[n] = has_column(s, all, columns, length);
 		at += (size_t)snprintf(list + at, at < size ? size - at : 0, there[n] ? "%s\"%.*s\"" : "%sNULL", n ? ", " : "",
 				       (int)length, columns);
 		columns += length;
 		columns += strspn(columns, ", ");
-		n++;
 	}
+	s->finalize(all);
 	return at < size ? 0 : -1;
 }
 
@@ -144,8 +164,10 @@ int sqlite_each(struct sqlite *s, const char *table, const char *columns, const 
 	char list[800], sql[1200];
 	int rc = DONE;
 
-	if (!sqlite_has(s, table) || choose(s, table, columns, there, list, sizeof list) < 0)
+	if (!sqlite_has(s, table))
 		return 0;
+	if (choose(s, table, columns, there, list, sizeof list) < 0)
+		return trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
 	snprintf(sql, sizeof sql, "SELECT %s FROM \"%s\"%s%s ORDER BY rowid", list, table, where ? " WHERE " : "",
 		 where ? where : "");
 	if (s->prepare(s->db, sql, -1, &row.statement, NULL) != OK)

@@ -52,4 +52,31 @@ it 'other databases are refused with one line' "$TOOLS"'
 	head -c 9000 t.sqlite >cut.sqlite
 	exits 1 gprof-trace report cut.sqlite 2>err
 	is 1 "$(wc -l <err)" "lines"
+	says "malformed" err
+'
+
+it 'an export of hardly anything, and one that is a trap, end with what is there' "$TOOLS"'
+	python3 - <<-END || skip "python3 has no sqlite3"
+		import sqlite3
+		columns = "start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER"
+		bare, trap = sqlite3.connect("bare.sqlite"), sqlite3.connect("trap.sqlite")
+		bare.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (" + columns + ")")
+		bare.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 2000, 281542086098848, 1)")
+		bare.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 281542086098848, 1)", (-2**63, 2**63 - 1))
+		bare.commit()
+		trap.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")
+		trap.execute("CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL "
+		             "SELECT start + 1 FROM n) SELECT start, start + 1 AS end, 281542086098848 AS globalTid FROM n")
+		trap.commit()
+	END
+	exits 1 gprof-trace report bare.sqlite 2>err
+	is 1 "$(wc -l <err)" "lines"
+	grep -q "is not installed" err && skip "$(cat err)"
+	says "before time zero" err
+	python3 -c "import sqlite3; d = sqlite3.connect(\"bare.sqlite\"); d.execute(\"DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE start < 0\"); d.commit()"
+	gprof-trace import -q bare.sqlite
+	gprof-trace dump --kind api bare.gtrace >out
+	is 1 "$(grep -c "duration=1000 .*corr=1" out)" "calls"
+	exits 1 timeout 20 gprof-trace report trap.sqlite 2>err
+	says "an export of nsys without CUDA calls" err
 '
