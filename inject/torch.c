@@ -64,11 +64,13 @@ static uint32_t domain_id(struct stream *s)
 
 static void write_op(struct stream *s, const struct told *r, const struct torch_inputs *in, uint64_t range)
 {
-	uint32_t overload = r->overload && *r->overload ? intern_text(s, r->overload) : 0, dims = 0, types = 0;
+	uint32_t overload = r->overload && *r->overload ? intern_text(s, r->overload) : 0, dims = 0, types = 0, values = 0;
 	struct op_row *row;
 
-	if (in)
+	if (in) {
 		torch_inputs_intern(s, in, &dims, &types);
+		values = torch_values_intern(s, &in->values, r->name);
+	}
 	row = stream_reserve(s, ROW_op, sizeof *row);
 	if (!row)
 		return;
@@ -81,6 +83,7 @@ static void write_op(struct stream *s, const struct told *r, const struct torch_
 		.scope = r->scope,
 		.dims = dims,
 		.types = types,
+		.values = values,
 	};
 	stream_publish(s, row);
 }
@@ -221,6 +224,7 @@ void torch_observe(const struct torch *t, bool operators, bool shapes)
 		return;
 	if (operators)
 		python_look();
+	torch_inputs_begin();
 	observer.torch = *t;
 	observer.operators = operators;
 	observer.shapes = shapes;

@@ -6,17 +6,22 @@
 #include <string.h>
 
 #include "inject/intern.h"
+#include "inject/peek.h"
+#include "inject/torch_memo.h"
 
 #define MAX_INPUTS  64u                 /* of a record, and tensors of a list */
 #define MAX_DIMS    16u
 #define SCALARS     30u                 /* a longer list has no type: torch/csrc/profiler/util.cpp */
-#define MEMO        2048u               /* a power of two */
 #define TEXT        4000u
+#define TRIES       8u
 
-#define BEING_WRITTEN 2u                /* no key: those are odd */
-
-/* From PyTorch 2.9 on; before it they have other numbers, and such inputs are left empty. */
-enum { TAG_LIST = 14, TAG_SYMBOLS = 7, TAG_BOOL = 10 };
+/*
+ * Numbers of the tags of c10::IValue: a boolean's is four below a list's, symbols and the like stand before it.  From PyTorch 2.9 on (2.8 and before
+ * have no unsigned numbers); those that do not tell their version have 13 or 12, which is seen at the first convolution, whose inputs are known.
+ */
+#define TAG_LIST    14u
+#define HAS_UNSIGNED(version) (((version) >> 48 & 0xff) >= 9)
+#define TAG_BOOL(list) ((list) - 4)
 
 /* c10::TensorImpl: sizes (count, then up to 5 in place, else their address), the type's number 0x68 behind them in all versions. */
 #define IN_PLACE 5u
@@ -28,12 +33,16 @@ enum { KIND_OTHER, KIND_TENSOR, KIND_SCALAR, KIND_SCALARS, KIND_TENSORS };
 static uint32_t sizes_at;               /* in a tensor; 0: not known yet */
 static unsigned tries;
 
-/* Of one process: a key that is not of this epoch is not there. */
-static struct {
-	uint64_t key;
-	uint32_t dims, types;
-} memo[MEMO];
-static uint32_t memo_epoch;
+static uint32_t list_tag;               /* 0: not known yet */
+static uint32_t vector_at;              /* in a list; 0: not known yet */
+static unsigned list_tries;
+
+static struct torch_memo memo;
+
+void torch_inputs_begin(void)
+{
+	sizes_at = tries = list_tag = vector_at = list_tries = 0;
+}
 
 /* ---- reading ---- */
 
@@ -58,7 +67,7 @@ static bool learn(const struct torch *t, const struct torch_value *v)
 
 	if (sizes_at)
 		return true;
-	if (asking || tries == 8 || !t->dim || !t->sizes || !t->dtype)
+	if (asking || tries == TRIES || !t->dim || !t->sizes || !t->dtype)
 		return false;
 	asking = true;
 	told = t->dim(v, &n) != 0 || (n >= 1 && n <= IN_PLACE);        /* else this one cannot tell */
@@ -105,21 +114,75 @@ static void read_tensor(struct torch_inputs *in, const struct torch *t, const st
 
 static bool is_scalar(uint32_t tag)
 {
-	return tag == TORCH_DOUBLE || tag == TORCH_COMPLEX || tag == TORCH_INT || (tag >= TAG_SYMBOLS && tag <= TAG_BOOL);
+	return tag == TORCH_DOUBLE || tag == TORCH_COMPLEX || tag == TORCH_INT ||
+	       (list_tag && tag > TORCH_INT + (list_tag == TAG_LIST) && tag <= TAG_BOOL(list_tag));
+}
+
+/* aten::convolution(Tensor, Tensor, Tensor?, int[], int[], int[], bool, int[], int) */
+static void learn_tags(const struct torch *t, const void *record, const struct torch_value *v, uint64_t n)
+{
+	uint32_t tag = n == 9 ? v[3].tag : 0;
+
+	if (t->version)
+		list_tag = TAG_LIST - !HAS_UNSIGNED(t->version());
+	else if (tag >= TAG_LIST - 2 && tag <= TAG_LIST && v[0].tag == TORCH_TENSOR && v[1].tag == TORCH_TENSOR && v[4].tag == tag &&
+		 v[5].tag == tag && v[6].tag == TAG_BOOL(tag) && v[7].tag == tag && v[8].tag == TORCH_INT &&
+		 strcmp(t->name(record), "aten::convolution") == 0)
+		list_tag = tag;
+}
+
+/* A std::vector of values: begin, end, and the end of what it has room for.  How many; UINT64_MAX: it is none. */
+static uint64_t vector_count(const uint64_t *vector)
+{
+	uint64_t bytes = vector[1] - vector[0];
+
+	if (vector[0] & 7 || vector[1] < vector[0] || vector[2] < vector[1] || bytes % sizeof(struct torch_value) || (bytes && !vector[0]))
+		return UINT64_MAX;
+	return bytes / sizeof(struct torch_value);
 }
 
 /*
- * c10::detail::ListImpl: its counters, of 4 bytes each or of 8, a vector of values, the address of its elements' type, which has its kind at 8:
- * 3 is a tensor.
+ * c10::detail::ListImpl: its counters, of 4 bytes each or of 8, a vector of values, the address of its elements' type, which has its kind at 8.  Where
+ * the vector lies is the same in all lists, and found at the first.
  */
+static bool learn_list(uintptr_t list)
+{
+	uint64_t words[7];
+	uint32_t at, kind;
+
+	if (vector_at)
+		return true;
+	if (list_tries == TRIES || !peek_plausible(list) || !peek(words, list, sizeof words))
+		return false;
+	at = words[2] - 1 < 4096 ? 3 : 2;
+	list_tries++;
+	if (vector_count(words + at) > 1u << 20 || !peek_plausible(words[at + 3]) || !peek(&kind, words[at + 3] + 8, sizeof kind) || kind > 64)
+		return false;
+	vector_at = at * 8;
+	return true;
+}
+
+/* 3 is c10::TypeKind::TensorType. */
+static bool is_of_tensors(uintptr_t type)
+{
+	return type && *(const uint32_t *)(type + 8) == 3;
+}
+
 static void read_list(struct torch_inputs *in, const struct torch *t, uintptr_t list)
 {
-	uintptr_t vector = list + (load64(list + 16) - 1 < 4096 ? 24 : 16);
-	const struct torch_value *values = (const struct torch_value *)load64(vector);
-	uint64_t n = (load64(vector + 8) - load64(vector)) / sizeof *values;
-	uintptr_t type = load64(vector + 24);
+	const struct torch_value *values;
+	const uint64_t *vector;
+	uint64_t n;
 
-	if (type && *(const uint32_t *)(type + 8) == 3) {
+	if (!list || is_undefined(t, list) || !learn_list(list)) {
+		put(in, KIND_OTHER);
+		torch_values_none(&in->values);
+		return;
+	}
+	vector = (const uint64_t *)(list + vector_at);
+	n = vector_count(vector);
+	values = (const struct torch_value *)vector[0];
+	if (n != UINT64_MAX && is_of_tensors(vector[3])) {
 		n = n < MAX_INPUTS ? n : MAX_INPUTS;
 		put(in, KIND_TENSORS | n << 8);
 		for (uint64_t i = 0; i < n; i++) {
@@ -128,11 +191,27 @@ static void read_list(struct torch_inputs *in, const struct torch *t, uintptr_t 
 			else
 				put(in, KIND_OTHER);
 		}
+		torch_values_none(&in->values);
 	} else if (n == 0 || (n <= SCALARS && is_scalar(values[0].tag))) {
 		put(in, KIND_SCALARS);
+		torch_values_list(&in->values, values, n, TAG_BOOL(list_tag));
 	} else {
 		put(in, KIND_OTHER);
+		torch_values_none(&in->values);
 	}
+}
+
+static void read_input(struct torch_inputs *in, const struct torch *t, const struct torch_value *v)
+{
+	if (list_tag && v->tag == list_tag) {
+		read_list(in, t, v->payload);
+		return;
+	}
+	if (v->tag == TORCH_TENSOR)
+		read_tensor(in, t, v);
+	else
+		put(in, is_scalar(v->tag) ? KIND_SCALAR : KIND_OTHER);
+	torch_values_number(&in->values, v, list_tag ? TAG_BOOL(list_tag) : UINT32_MAX);
 }
 
 void torch_inputs_read(struct torch_inputs *in, const struct torch *t, const void *record)
@@ -143,17 +222,13 @@ void torch_inputs_read(struct torch_inputs *in, const struct torch *t, const voi
 
 	memcpy(&v, base + TORCH_INPUTS, sizeof v);
 	memcpy(&n, base + TORCH_INPUT_COUNT, sizeof n);
-	in->n = 0;
-	for (uint64_t i = 0; v && i < n && i < MAX_INPUTS; i++) {
-		if (v[i].tag == TORCH_TENSOR)
-			read_tensor(in, t, &v[i]);
-		else if (v[i].tag == TORCH_DOUBLE || v[i].tag == TORCH_COMPLEX || v[i].tag == TORCH_INT || (t->version && is_scalar(v[i].tag)))
-			put(in, KIND_SCALAR);
-		else if (t->version && v[i].tag == TAG_LIST && v[i].payload)
-			read_list(in, t, v[i].payload);
-		else
-			put(in, KIND_OTHER);
-	}
+	in->n = in->values.n = 0;
+	if (!v)
+		return;
+	if (unlikely(!list_tag))
+		learn_tags(t, record, v, n);
+	for (uint64_t i = 0; i < n && i < MAX_INPUTS; i++)
+		read_input(in, t, &v[i]);
 }
 
 /* ---- text ---- */
@@ -242,45 +317,17 @@ void torch_inputs_types(const struct torch_inputs *in, char *out, size_t size)
 
 /* ---- ids ---- */
 
-static uint64_t key_of(const struct torch_inputs *in)
-{
-	uint64_t key = in->n;
-
-	for (uint32_t i = 0; i < in->n; i++) {
-		key = (key ^ in->words[i]) * 0x9e3779b97f4a7c15ull;
-		key ^= key >> 29;
-	}
-	return key | 1;
-}
-
 void torch_inputs_intern(struct stream *s, const struct torch_inputs *in, uint32_t *dims, uint32_t *types)
 {
-	uint64_t key = key_of(in), old;
-	size_t i = key >> 17 & (MEMO - 1);
+	uint64_t key = memo_key(in->words, in->n);
 	char text[TEXT];
 
 	*dims = *types = 0;
-	if (!in->n)
+	if (!in->n || memo_get(&memo, key, dims, types))
 		return;
-	if (unlikely(memo_epoch != guest->epoch)) {
-		memset(memo, 0, sizeof memo);
-		memo_epoch = guest->epoch;
-	}
-	if (__atomic_load_n(&memo[i].key, __ATOMIC_ACQUIRE) == key) {
-		*dims = memo[i].dims;
-		*types = memo[i].types;
-		if (likely(__atomic_load_n(&memo[i].key, __ATOMIC_ACQUIRE) == key))
-			return;
-	}
 	torch_inputs_dims(in, text, sizeof text);
 	*dims = intern_text(s, text);
 	torch_inputs_types(in, text, sizeof text);
 	*types = intern_text(s, text);
-	/* One at a time; who reads meanwhile finds another key before or after. */
-	old = __atomic_load_n(&memo[i].key, __ATOMIC_RELAXED);
-	if (old == BEING_WRITTEN || !__atomic_compare_exchange_n(&memo[i].key, &old, BEING_WRITTEN, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return;
-	memo[i].dims = *dims;
-	memo[i].types = *types;
-	__atomic_store_n(&memo[i].key, key, __ATOMIC_RELEASE);
+	memo_put(&memo, key, *dims, *types);
 }

@@ -1,12 +1,13 @@
 /*
- * Shapes and types of a record's inputs, as Kineto writes them: [[8, 3], [], [3]] and ["float", "", "Scalar"].  Where they lie in a tensor is found out
- * with PyTorch's own functions, at the first tensor that comes.
+ * Shapes and types of a record's inputs, as Kineto writes them: [[8, 3], [], [3]] and ["float", "", "Scalar"], and what they are where they are no
+ * tensors.  Where sizes lie in a tensor is found out with PyTorch's own functions, at the first tensor that comes.
  */
 #ifndef INJECT_TORCH_INPUTS_H
 #define INJECT_TORCH_INPUTS_H
 
 #include "inject/stream.h"
 #include "inject/torch_abi.h"
+#include "inject/torch_values.h"
 
 #define TORCH_INPUT_WORDS 192
 
@@ -14,7 +15,11 @@
 struct torch_inputs {
 	uint64_t words[TORCH_INPUT_WORDS];
 	uint32_t n;                     /* words; 0: there are no inputs, or they cannot be read */
+	struct torch_values values;
 };
+
+/* Another libtorch_cpu: nothing is known of its objects yet. */
+void torch_inputs_begin(void);
 
 void torch_inputs_read(struct torch_inputs *in, const struct torch *t, const void *record);
 

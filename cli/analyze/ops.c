@@ -238,8 +238,9 @@ static void note_flops(struct work *w)
 	if (unshaped)
 		table_note(w->t, "FLOPs are not known of %llu calls: shapes were not recorded (--torch-shapes)", (unsigned long long)unshaped);
 	if (open)
-		table_note(w->t, "FLOPs are not known of %llu calls whose shapes do not say: convolutions without a backward pass, which "
-			   "shows their output, and the backward passes of convolutions", (unsigned long long)open);
+		table_note(w->t, "FLOPs are not known of %llu calls whose inputs do not say: convolutions of which neither stride and padding "
+			   "nor the backward pass is known, and backward passes of which it is not known which gradients they made",
+			   (unsigned long long)open);
 }
 
 static void note(struct work *w)

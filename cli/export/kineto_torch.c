@@ -64,6 +64,7 @@ static void put_op(struct export *x, uint32_t at)
 			   (unsigned long long)t->fwd_thread[numbers]);
 	put_list(x, "Input Dims", t->dims[op]);
 	put_list(x, "Input type", t->types[op]);
+	put_list(x, "Concrete Inputs", t->values[op]);
 	if (t->overload[op]) {
 		out_lit(x->out, ", \"Overload\": ");
 		kineto_name(x, PIECE_TEXT, t->overload[op]);

@@ -11,7 +11,7 @@
 
 /* What a class of events has in its own row; anything else becomes an imported_arg. */
 static const uint64_t placed[] = {
-	[CLASS_OP] = BIT(ARG_EXTERNAL) | BIT(ARG_DIMS) | BIT(ARG_TYPES) | BIT(ARG_SEQUENCE) | BIT(ARG_FWD_THREAD),
+	[CLASS_OP] = BIT(ARG_EXTERNAL) | BIT(ARG_DIMS) | BIT(ARG_TYPES) | BIT(ARG_VALUES) | BIT(ARG_SEQUENCE) | BIT(ARG_FWD_THREAD),
 	[CLASS_ANNOTATION] = BIT(ARG_EXTERNAL),
 	[CLASS_PYTHON] = BIT(ARG_EXTERNAL),
 	[CLASS_NVTX] = BIT(ARG_EXTERNAL),
@@ -325,7 +325,8 @@ static void put_op(struct kineto *k, const struct event *e, struct host *h, size
 	struct op_row row = {
 		.range = range, .sequence = kineto_whole(e, ARG_SEQUENCE, -1),
 		.fwd_thread = (uint64_t)kineto_whole(e, ARG_FWD_THREAD, 0), .dims = value_json(k, e, ARG_DIMS),
-		.types = value_json(k, e, ARG_TYPES), .external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
+		.types = value_json(k, e, ARG_TYPES), .values = value_json(k, e, ARG_VALUES),
+		.external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
 	};
 	const struct text *name = &k->texts.list[e->name];      /* not before: new texts may move the list */
 

@@ -9,7 +9,7 @@ enum flop_rule flop_rule_of(const char *name)
 	static const struct { const char *name; enum flop_rule rule; } rules[] = {
 		{ "mm", FLOPS_MM }, { "addmm", FLOPS_ADDMM }, { "bmm", FLOPS_BMM }, { "baddbmm", FLOPS_BADDBMM }, { "_scaled_mm", FLOPS_MM },
 		{ "convolution", FLOPS_CONV }, { "_convolution", FLOPS_CONV }, { "convolution_overrideable", FLOPS_CONV },
-		{ "cudnn_convolution", FLOPS_CONV }, { "_slow_conv2d_forward", FLOPS_CONV },
+		{ "cudnn_convolution", FLOPS_CONV_CUDNN }, { "_slow_conv2d_forward", FLOPS_CONV_SLOW },
 		{ "convolution_backward", FLOPS_CONV_BACKWARD },
 		{ "_scaled_dot_product_efficient_attention", FLOPS_ATTENTION },
 		{ "_scaled_dot_product_flash_attention", FLOPS_ATTENTION },
@@ -90,7 +90,7 @@ unsigned shapes_parse(const char *text, struct shape shapes[FLOP_INPUTS])
 
 /* ---- products that may not fit ---- */
 
-static bool times(uint64_t *product, uint64_t factor)
+bool flops_times(uint64_t *product, uint64_t factor)
 {
 	return !__builtin_mul_overflow(*product, factor, product);
 }
@@ -100,7 +100,7 @@ static bool product(uint64_t b, uint64_t m, uint64_t k, uint64_t n, uint64_t *su
 {
 	uint64_t p = 2;
 
-	return times(&p, b) && times(&p, m) && times(&p, k) && times(&p, n) && !__builtin_add_overflow(*sum, p, sum);
+	return flops_times(&p, b) && flops_times(&p, m) && flops_times(&p, k) && flops_times(&p, n) && !__builtin_add_overflow(*sum, p, sum);
 }
 
 static bool matrices(const struct shape *a, const struct shape *b, unsigned dims, uint64_t *sum)
@@ -121,7 +121,7 @@ static bool attention(const struct shape *q, const struct shape *k, const struct
 	    k->of[2] != v->of[2] || k->of[1] != v->of[1] || !k->of[1] || q->of[1] % k->of[1])
 		return false;
 	b = q->of[0];
-	if (!times(&b, q->of[1]))
+	if (!flops_times(&b, q->of[1]))
 		return false;
 	length = q->of[2];
 	keys = k->of[2];
@@ -156,23 +156,4 @@ bool flops_of(enum flop_rule rule, const char *dims, uint64_t *flops)
 	default:
 		return false;
 	}
-}
-
-/* Batch times weights times the points of the output, or where it is transposed of the input. */
-bool flops_of_convolution(const char *dims, const struct shape *output, bool transposed, uint64_t *flops)
-{
-	struct shape s[FLOP_INPUTS];
-	unsigned n = shapes_parse(dims, s);
-	const struct shape *points = transposed ? &s[0] : output;
-
-	*flops = 2;
-	if (n < 2 || s[0].n < 3 || s[1].n != s[0].n || output->n != s[0].n || output->of[0] != s[0].of[0])
-		return false;
-	for (unsigned i = 0; i < s[1].n; i++)
-		if (!times(flops, s[1].of[i]))
-			return false;
-	for (unsigned i = 2; i < points->n; i++)
-		if (!times(flops, points->of[i]))
-			return false;
-	return times(flops, s[0].of[0]);
 }

@@ -161,7 +161,7 @@ static int join_ops(struct model *m, struct torch_ranges *t, const uint32_t *at)
 	if (!range || !scope || !process || model_join(m) < 0 || !(t->sequence = MODEL_I64(m, op, sequence)) ||
 	    !(t->fwd_thread = MODEL_U64(m, op, fwd_thread)) || !(t->torch_thread = MODEL_U64(m, op, torch_thread)) ||
 	    !(t->dims = MODEL_U32(m, op, dims)) || !(t->types = MODEL_U32(m, op, types)) ||
-	    !(t->overload = MODEL_U32(m, op, overload)))
+	    !(t->values = MODEL_U32(m, op, values)) || !(t->overload = MODEL_U32(m, op, overload)))
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_op); i < n; i++) {
 		size_t row = model_range_of(m, process[i], range[i]);

@@ -31,7 +31,7 @@ struct torch_ranges {
 	/* columns of ops, by torch_range.op */
 	const int64_t *sequence;
 	const uint64_t *fwd_thread, *torch_thread;
-	const uint32_t *dims, *types, *overload;
+	const uint32_t *dims, *types, *values, *overload;
 	bool operators;                 /* there are operators, not only autograd nodes and user scopes */
 };
 

@@ -121,16 +121,25 @@ static bool is_transposed(struct making *k, size_t i, const struct shape *in, co
 	return out->of[1] != weights->of[0] && in->of[1] == weights->of[0];
 }
 
-static enum torch_flops of_convolution(struct making *k, size_t i, const char *dims, uint64_t *flops)
+/* By the shape of its output, where its other inputs were not recorded. */
+static bool count_by_gradient(struct making *k, size_t i, const char *dims, uint64_t *flops)
 {
 	struct shape s[FLOP_INPUTS], gradient[FLOP_INPUTS];
 	uint32_t backward = k->backward_of[i];
 	const char *behind = backward == NO_TORCH ? NULL : dims_of(k, backward);
 
 	if (!behind || shapes_parse(dims, s) < 2 || s[0].n < 2 || s[1].n < 2 || shapes_parse(behind, gradient) < 1 || gradient[0].n < 2)
-		return FLOPS_OPEN;
-	return flops_of_convolution(dims, &gradient[0], is_transposed(k, i, &s[0], &s[1], &gradient[0]), flops) ? FLOPS_KNOWN
-														 : FLOPS_OPEN;
+		return false;
+	return flops_of_convolution_into(dims, &gradient[0], is_transposed(k, i, &s[0], &s[1], &gradient[0]), flops);
+}
+
+static bool count_convolution(struct making *k, size_t i, const char *dims, uint64_t *flops)
+{
+	uint32_t values = k->t->values[k->t->list[i].op];
+
+	if (values && flops_of_convolution(k->rule[i], dims, model_string(k->m, values), flops))
+		return true;
+	return k->rule[i] != FLOPS_CONV_BACKWARD && count_by_gradient(k, i, dims, flops);
 }
 
 static void count(struct making *k, size_t i)
@@ -140,12 +149,10 @@ static void count(struct making *k, size_t i)
 
 	if (!dims)
 		c->counted = FLOPS_UNSHAPED;
-	else if (k->rule[i] == FLOPS_CONV)
-		c->counted = of_convolution(k, i, dims, &c->flops);
-	else if (k->rule[i] != FLOPS_CONV_BACKWARD && flops_of(k->rule[i], dims, &c->flops))
-		c->counted = FLOPS_KNOWN;
+	else if (flops_is_convolution(k->rule[i]))
+		c->counted = count_convolution(k, i, dims, &c->flops) ? FLOPS_KNOWN : FLOPS_OPEN;
 	else
-		c->counted = FLOPS_OPEN;
+		c->counted = flops_of(k->rule[i], dims, &c->flops) ? FLOPS_KNOWN : FLOPS_OPEN;
 	if (c->counted != FLOPS_KNOWN)
 		c->flops = 0;
 }

@@ -8,7 +8,7 @@ enum torch_flops {
 	FLOPS_UNCOUNTED,                /* no formula, or it is part of an operator that counts */
 	FLOPS_KNOWN,
 	FLOPS_UNSHAPED,                 /* shapes were not recorded */
-	FLOPS_OPEN,                     /* they do not say it: of a convolution the output is not known */
+	FLOPS_OPEN,                     /* they do not say it: of a convolution the other inputs are not known */
 };
 
 struct torch_cost {

@@ -52,11 +52,67 @@ TEST(a_convolution_is_counted_by_the_points_of_its_output_or_if_transposed_of_it
 	const struct shape out = { 4, { 8, 4, 28, 28 } }, odd = { 3, { 8, 4, 28 } };
 	uint64_t flops;
 
-	CHECK(flops_of_convolution(dims, &out, true, &flops));
+	CHECK(flops_of_convolution_into(dims, &out, true, &flops));
 	CHECK_EQ(flops, 2ull * 8 * 14 * 14 * 8 * 4 * 2 * 2);
-	CHECK(flops_of_convolution(dims, &out, false, &flops));
+	CHECK(flops_of_convolution_into(dims, &out, false, &flops));
 	CHECK_EQ(flops, 2ull * 8 * 28 * 28 * 8 * 4 * 2 * 2);
-	CHECK(!flops_of_convolution(dims, &odd, false, &flops));
+	CHECK(!flops_of_convolution_into(dims, &odd, false, &flops));
+}
+
+#define IMAGE "[[2, 4, 11, 14], [6, 4, 3, 2], [], [], [], [], [], [], []]"
+#define IMAGE_BACK "[[2, 6, 9, 13], [2, 4, 11, 14], [6, 4, 3, 2], [], [], [], [], [], [], [], []]"
+#define ONES "\"[1, 1]\", \"[0, 0]\", \"[1, 1]\", "
+#define PER_POINT (2ll * 2 * 6 * 4 * 3 * 2)
+
+static void check_convolution(const char *name, const char *dims, const char *values, int64_t want)
+{
+	uint64_t flops;
+
+	CHECK_EQ(flops_of_convolution(flop_rule_of(name), dims, values, &flops) ? (int64_t)flops : -1, want);
+}
+
+TEST(a_convolution_is_counted_by_its_stride_padding_and_dilation)
+{
+	check_convolution("aten::convolution", IMAGE, "[\"\", \"\", \"\", " ONES "\"False\", \"[0, 0]\", \"1\"]", PER_POINT * 9 * 13);
+	check_convolution("aten::_convolution", IMAGE,
+			  "[\"\", \"\", \"\", \"[2, 3]\", \"[1, 2]\", \"[3, 1]\", \"False\", \"[0, 0]\", \"1\", \"False\"]", PER_POINT * 4 * 6);
+	/* One number for all dimensions; another writer's blanks. */
+	check_convolution("aten::convolution", IMAGE, "[\"\",\"\",\"\",\"[2]\",\"1\",\"[1,1]\",\"False\",\"[0]\",\"1\"]", PER_POINT * 6 * 8);
+	check_convolution("aten::convolution", IMAGE, "[\"\", \"\", \"\", " ONES "\"True\", \"[0, 0]\", \"1\"]", PER_POINT * 11 * 14);
+	/* cuDNN has padding first, and once had a bias before it; the slow one has the size of the filter, and no dilation. */
+	check_convolution("aten::cudnn_convolution", IMAGE, "[\"\", \"\", \"[1, 0]\", \"[2, 2]\", \"[1, 1]\", \"1\", \"False\"]",
+			  PER_POINT * 6 * 7);
+	check_convolution("aten::cudnn_convolution", IMAGE, "[\"\", \"\", \"\", \"[1, 0]\", \"[2, 2]\", \"[1, 1]\", \"1\"]", PER_POINT * 6 * 7);
+	check_convolution("aten::_slow_conv2d_forward", IMAGE, "[\"\", \"\", \"[3, 2]\", \"\", \"[2, 2]\", \"[1, 0]\"]", PER_POINT * 6 * 7);
+}
+
+TEST(a_convolutions_backward_pass_is_counted_by_the_gradients_that_it_made)
+{
+#define BACK "[\"\", \"\", \"\", \"[6]\", " ONES "\"False\", \"[0, 0]\", \"1\", "
+
+	check_convolution("aten::convolution_backward", IMAGE_BACK, BACK "\"[True, True, True]\"]", PER_POINT * 9 * 13 * 2);
+	check_convolution("aten::convolution_backward", IMAGE_BACK, BACK "\"[False, True, False]\"]", PER_POINT * 9 * 13);
+	check_convolution("aten::convolution_backward", IMAGE_BACK, BACK "\"[False, False, True]\"]", 0);
+	check_convolution("aten::convolution_backward", IMAGE_BACK, BACK "\"\"]", -1);
+	check_convolution("aten::convolution_backward", IMAGE_BACK, "[\"\"]", -1);
+}
+
+TEST(a_convolution_whose_inputs_make_no_sense_has_no_flops)
+{
+	static const char *const wrong[] = {
+		"", "[", "[]", "[\"", "[\"\", \"\", \"\", \"[1, 1", "[\"\\", "[1, 2, 3]", "False",
+		"[\"\", \"\", \"\", \"[0, 1]\", \"[0, 0]\", \"[1, 1]\", \"False\"]", "[\"\", \"\", \"\", \"[1, 1, 1]\", \"[0, 0]\", \"[1, 1]\", \"False\"]",
+		"[\"\", \"\", \"\", \"[1, 1]\", \"[0, -9]\", \"[1, 1]\", \"False\"]", "[\"\", \"\", \"\", \"[1, 1]\", \"[0, 0]\", \"[9, 9]\", \"False\"]",
+		"[\"\", \"\", \"\", \"[1, 1]\", \"[0.5, 0]\", \"[1, 1]\", \"False\"]", "[\"\", \"\", \"\", " ONES "\"\"]",
+		"[\"\", \"\", \"\", \"[1, 99999999999999999999]\", \"[0, 0]\", \"[1, 1]\", \"False\"]",
+		"[\"\", \"\", \"\", \"[1, 1, 1, 1, 1, 1, 1, 1, 1]\", \"[0, 0]\", \"[1, 1]\", \"False\"]",
+		"[\"\", \"\", \"\", \"[1, 1 \\\" 1]\", \"[0, 0]\", \"[1, 1]\", \"False\"]",
+	};
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		check_convolution("aten::convolution", IMAGE, wrong[i], -1);
+	check_convolution("aten::convolution", "[[2, 4], [6, 4]]", "[\"\", \"\", \"\", " ONES "\"False\"]", -1);
+	check_convolution("aten::convolution", "[]", "[\"\", \"\", \"\", " ONES "\"False\"]", -1);
 }
 
 /* ---- the report ---- */
@@ -93,9 +149,9 @@ static struct model *make_ops(struct making *k, bool gpu)
 	ROWS(k, 1, domain, { 1, TORCH });
 	ROWS(k, 1, range, RANGE(0, 1000, 1, 0, SCOPE), RANGE(100, 800, 2, 1, LINEAR), RANGE(200, 500, 3, 2, ADDMM),
 	     RANGE(2000, 500, 4, 0, EVALUATE), RANGE(2100, 300, 5, 1, NODE), RANGE(2200, 100, 6, 2, MM), RANGE(3000, 50, 7, 0, ADDMM));
-	ROWS(k, 1, op, { PUSHED(2), 7, 0, 1, 0, 0, 0, 0, 0, 0 }, { PUSHED(3), 7, 0, 1, 0, 0, DIMS, 0, 0, 0 },
-	     { PUSHED(4), 7, 1, 1, 0, 0, 0, 0, 0, 0 }, { PUSHED(5), 7, 1, 1, 0, 1, 0, 0, 0, 0 }, { PUSHED(6), -1, 0, 1, 0, 0, 0, 0, 0, 0 },
-	     { PUSHED(7), -1, 0, 1, 0, 0, DIMS2, 0, 0, 0 });
+	ROWS(k, 1, op, { PUSHED(2), 7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, { PUSHED(3), 7, 0, 1, 0, 0, DIMS, 0, 0, 0, 0, 0 },
+	     { PUSHED(4), 7, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, { PUSHED(5), 7, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0 }, { PUSHED(6), -1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 },
+	     { PUSHED(7), -1, 0, 1, 0, 0, DIMS2, 0, 0, 0, 0, 0 });
 	ROWS(k, 1, modules, { PUSHED(2), FIRST, 0, PATHS, 0 }, { PUSHED(7), SECOND, 0, 0, 0 }, { PUSHED(99), SECOND, 0, 0, 0 });
 	if (gpu) {
 		ROWS(k, 1, api, CALL(300, 1, 3), CALL(850, 2, 2), CALL(2250, 3, 6));

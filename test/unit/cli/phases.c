@@ -203,7 +203,7 @@ static void make_training(struct making *k, bool gpu)
 
 		ROWS(k, 1, range, RANGE(at, 1000, 4 * i + 1, 1, LOADER), RANGE(at + 4000, 3000, 4 * i + 2, 1, ADDMM),
 		     RANGE(at + 5000, 4000, 4 * i + 4, 2, GLOO), RANGE(at + 8000, 1500, 4 * i + 3, 1, OPTIMIZER));
-		ROWS(k, 1, op, { PUSHED(4 * i + 2), 10 * i + 7, 1, 1, 0, TORCH_BACKWARD, 0, 0, 0, 0 });
+		ROWS(k, 1, op, { PUSHED(4 * i + 2), 10 * i + 7, 1, 1, 0, TORCH_BACKWARD, 0, 0, 0, 0, 0, 0 });
 		if (gpu) {
 			ROWS(k, 1, api, CALL(at + 2000, 3 * i + 1), CALL(at + 4500, 3 * i + 2), CALL(at + 8500, 3 * i + 3));
 			ROWS(k, 1, kernel, RUN(at + 2500, 2500, 3 * i + 1), RUN(at + 5000, 4000, 3 * i + 2), RUN(at + 9000, 400, 3 * i + 3));

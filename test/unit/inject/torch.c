@@ -5,6 +5,7 @@
 #include "inject/ranges.h"
 #include "inject/torch_inputs.h"
 #include "inject/torch_rhythm.h"
+#include "inject/torch_values.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 
@@ -139,6 +140,129 @@ TEST(inputs_are_written_as_kineto_writes_them)
 	CHECK_STR(text, "[\"ScalarList\"]");
 	torch_inputs_dims(&in, text, 2);
 	CHECK_STR(text, "[");
+}
+
+static uint64_t bits_of(double d)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof bits);
+	return bits;
+}
+
+/* Of a record with these inputs. */
+static const char *values_of(const struct torch *t, const struct torch_value *values, uint64_t n)
+{
+	static char text[400];
+	uint64_t record[64] = { 0 };
+	struct torch_inputs in;
+
+	record[0xd0 / 8] = (uintptr_t)values;
+	record[0xd8 / 8] = n;
+	torch_inputs_read(&in, t, record);
+	torch_values_text(&in.values, text, sizeof text);
+	return text;
+}
+
+#define LIST(name, of, kind)                                                                                                                    \
+	static uint64_t name##_type[2] = { 0, (kind) };                                                                                         \
+	uint64_t name[7] = { 0, 1 | 1ull << 32, (uintptr_t)(of), (uintptr_t)((of) + sizeof(of) / sizeof *(of)),                                 \
+			     (uintptr_t)((of) + sizeof(of) / sizeof *(of)), (uintptr_t)name##_type }
+
+TEST(inputs_that_are_no_tensors_are_written_as_kineto_writes_them)
+{
+	struct torch_value ints[] = { { 1, TORCH_INT, 0 }, { (uint64_t)-2, TORCH_INT, 0 } };
+	/* A boolean sets one byte of eight. */
+	struct torch_value bools[] = { { 0xdead01, 10, 0 }, { 0xdead00, 10, 0 } }, doubles[] = { { bits_of(2), TORCH_DOUBLE, 0 }, { bits_of(1.5), TORCH_DOUBLE, 0 } };
+	struct torch_value odd[] = { { 1, TORCH_INT, 0 }, { 1, 10, 0 } }, none[1];
+	struct torch t = { .version = version, .sequence = 0xc8 };
+	LIST(int_list, ints, 4);
+	LIST(bool_list, bools, 5);
+	LIST(double_list, doubles, 6);
+	LIST(odd_list, odd, 4);
+	LIST(empty, none, 4);
+	LIST(broken, none, 4);
+	struct torch_value values[] = {
+		{ 7, TORCH_INT, 0 }, { 0xdead01, 10, 0 }, { 0, 0, 0 }, { bits_of(1e-7), TORCH_DOUBLE, 0 }, { bits_of(-10000000000.), TORCH_DOUBLE, 0 },
+		{ bits_of(1e20), TORCH_DOUBLE, 0 }, { bits_of(1 / 0.), TORCH_DOUBLE, 0 }, { (uintptr_t)int_list, 14, 0 },
+		{ (uintptr_t)bool_list, 14, 0 }, { (uintptr_t)double_list, 14, 0 }, { (uintptr_t)empty, 14, 0 }, { 1, TORCH_COMPLEX, 0 },
+	};
+	struct torch_value wrong[] = { { (uintptr_t)odd_list, 14, 0 }, { (uintptr_t)broken, 14, 0 }, { 2, 10, 0 }, { 0, 14, 0 } };
+
+	torch_inputs_begin();
+	empty[3] = empty[4] = empty[2];
+	broken[3] = broken[2] - 16;
+	CHECK_STR(values_of(&t, values, sizeof values / sizeof *values),
+		  "[\"7\", \"True\", \"\", \"9.9999999999999995e-08\", \"-10000000000.\", \"1e+20\", \"inf\", \"[1, -2]\", \"[True, False]\", "
+		  "\"[2., 1.5]\", \"[]\", \"\"]");
+	CHECK_STR(values_of(&t, wrong, sizeof wrong / sizeof *wrong), "[\"\", \"\", \"\", \"\"]");
+	/* Before anything is known of lists, what is none is not believed; nothing is read where nothing is. */
+	torch_inputs_begin();
+	wrong[0].payload = 0x1234568;
+	CHECK_STR(values_of(&t, wrong, 2), "[\"\", \"\"]");
+	CHECK_STR(values_of(&t, values + 7, 1), "[\"[1, -2]\"]");
+}
+
+static uint64_t version_2_8(void)
+{
+	return 2ull << 56 | 8ull << 48;
+}
+
+static const char *convolution(const void *record)
+{
+	(void)record;
+	return "aten::convolution";
+}
+
+static const char *other(const void *record)
+{
+	(void)record;
+	return "aten::other";
+}
+
+TEST(tags_of_an_older_pytorch_are_those_of_its_version_or_learnt_at_its_first_convolution)
+{
+	struct torch_value ints[] = { { 1, TORCH_INT, 0 }, { 2, TORCH_INT, 0 } };
+	struct torch t = { .name = other, .sequence = 0xc8 };
+	LIST(list, ints, 4);
+	struct torch_value l = { (uintptr_t)list, 13, 0 };
+	struct torch_value values[] = { { 0, TORCH_TENSOR, 0 }, { 0, TORCH_TENSOR, 0 }, { 0, 0, 0 }, l, l, l, { 1, 9, 0 }, l, { 1, TORCH_INT, 0 } };
+
+	torch_inputs_begin();
+	CHECK_STR(values_of(&t, values, 9), "[\"\", \"\", \"\", \"\", \"\", \"\", \"\", \"\", \"1\"]");
+	t.name = convolution;
+	CHECK_STR(values_of(&t, values, 9), "[\"\", \"\", \"\", \"[1, 2]\", \"[1, 2]\", \"[1, 2]\", \"True\", \"[1, 2]\", \"1\"]");
+	CHECK_STR(values_of(&t, values + 6, 2), "[\"True\", \"[1, 2]\"]");
+	torch_inputs_begin();
+	t.name = other;
+	t.version = version_2_8;
+	CHECK_STR(values_of(&t, values + 6, 2), "[\"True\", \"[1, 2]\"]");
+	t = (struct torch){ .name = convolution, .sequence = 0xc8 };
+	torch_inputs_begin();
+	values[6].tag = 10;
+	CHECK_STR(values_of(&t, values, 9), "[\"\", \"\", \"\", \"\", \"\", \"\", \"\", \"\", \"1\"]");
+	torch_inputs_begin();
+}
+
+/* What changes with every call takes no room for ever; a convolution is counted by it. */
+TEST(beyond_a_number_of_texts_only_convolutions_have_their_inputs)
+{
+	struct torch_values v = { .n = 0 };
+	struct torch_value number = { 0, TORCH_INT, 0 };
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	for (number.payload = 0; number.payload < 40000; number.payload++) {
+		v.n = 0;
+		torch_values_number(&v, &number, 10);
+		if (!torch_values_intern(s, &v, "aten::select"))
+			break;
+	}
+	CHECK_EQ(number.payload, 32768);
+	CHECK_EQ(guest->arena->health[HEALTH_torch_values].count, 1);
+	CHECK(torch_values_intern(s, &v, "aten::convolution") != 0);
+	stream_leave(s);
 }
 
 /* ---- steps ---- */
