@@ -95,7 +95,7 @@ static void say_trouble(struct kineto *k)
 		[COUNT_CATEGORY] = "events of unknown categories", [COUNT_PHASE] = "events of unknown kinds",
 		[COUNT_TIME] = "events without a time", [COUNT_NEGATIVE] = "negative durations",
 		[COUNT_CROSSING] = "rows that overlap without nesting", [COUNT_VALUE] = "odd arguments",
-		[COUNT_QUOTES] = "quotes not escaped",
+		[COUNT_QUOTES] = "quotes not escaped", [COUNT_TABLE] = "rows of tables that are not read",
 	};
 	char *text = k->file->trouble;
 	size_t size = sizeof k->file->trouble, n = 0;
@@ -110,7 +110,7 @@ static void say_trouble(struct kineto *k)
 			n += (size_t)snprintf(text + n, size - n, "%llu ", (unsigned long long)c->count);
 		if (n < size)
 			n += (size_t)snprintf(text + n, size - n, "%s (%s%s)", words[i],
-					      c->count > 1 ? "first: " : "", c->first);
+					      c->count > 1 && i != COUNT_TABLE ? "first: " : "", c->first);
 	}
 }
 
@@ -220,7 +220,7 @@ static int put_nsys(struct sink *s, struct import *im, size_t i)
 	for (size_t p = 0; p < pids.len / sizeof(int64_t) && rc == 0; p++) {
 		struct kineto *k = new_kineto(im, i, s->err);
 
-		rc = k && nsys_read(k, db, ((const int64_t *)pids.data)[p]) == 0 && finish(k) == 0 ? put(s, k) : -1;
+		rc = k && nsys_read(k, db, ((const int64_t *)pids.data)[p], p == 0) == 0 && finish(k) == 0 ? put(s, k) : -1;
 		if (k)
 			release(k);
 	}

@@ -19,6 +19,7 @@ enum import_count {
 	COUNT_CROSSING,                 /* host rows that overlap others of their thread without lying inside */
 	COUNT_VALUE,                    /* arguments whose value is not of the kind it should be */
 	COUNT_QUOTES,                   /* quotes that a text should have escaped */
+	COUNT_TABLE,                    /* rows of tables that are not read */
 	N_IMPORT_COUNTS
 };
 

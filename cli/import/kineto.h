@@ -74,7 +74,7 @@ struct host {
 	int64_t pid;
 	uint32_t name;                  /* text */
 	uint32_t threads;               /* ordinals given out */
-	struct buf range, op, api, alloc, step, mark;
+	struct buf range, op, api, alloc, step, mark, graph_node;
 	uint64_t gpu_rows;              /* made by its calls */
 };
 
@@ -108,6 +108,8 @@ struct kineto {
 	struct buf imported, imported_host;     /* imported_host: u32 of each, a position in hosts or NO_HOST */
 	struct buf args;
 	struct buf memory_change;       /* of a memory timeline */
+	struct buf graph, memory, unified, category, sample, image, symbol;     /* of nsys; sample.thread as in hosts */
+	struct buf stack, frames;       /* frames: struct stack_frame, of all stacks in turn */
 	struct buf config, device, context, stream, domain;
 	struct map configs, contexts, streams, domains;
 	struct map pairs;               /* kineto_pairs.c */

@@ -13,7 +13,7 @@
  */
 #define SLACK_NS 1000
 
-enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK };         /* from ITEM_ALLOC on without a length */
+enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK, ITEM_NODE };         /* from ITEM_ALLOC on without a length */
 
 struct item {
 	int64_t start, end;
@@ -160,6 +160,8 @@ static bool thread(struct nesting *x, const struct item *items, size_t n, uint32
 			((struct alloc_row *)x->h->alloc.data)[i->row].range = inside ? inside->id : 0;
 		else if (i->type == ITEM_MARK)
 			((struct mark_row *)x->h->mark.data)[i->row].range = inside ? inside->id : 0;
+		else if (i->type == ITEM_NODE)
+			((struct graph_node_row *)x->h->graph_node.data)[i->row].range = inside ? inside->id : 0;
 		else if (!range(x, i, (uint64_t)ordinal << 40 | ++sequence, inside))
 			return false;
 	}
@@ -226,7 +228,8 @@ static void bound_steps(struct host *h, struct item *items, struct item *spare)
 static int nest_host(struct kineto *k, struct host *h)
 {
 	size_t n = h->range.len / sizeof(struct range_row) + h->api.len / sizeof(struct api_row) +
-		   h->alloc.len / sizeof(struct alloc_row) + h->mark.len / sizeof(struct mark_row);
+		   h->alloc.len / sizeof(struct alloc_row) + h->mark.len / sizeof(struct mark_row) +
+		   h->graph_node.len / sizeof(struct graph_node_row);
 	struct item *items = malloc((n + 1) * sizeof *items), *spare = malloc((n + 1) * sizeof *items);
 	size_t *first = calloc(k->n_threads + 2, sizeof *first), at = 0;
 	struct nesting x = { .k = k, .h = h };
@@ -240,12 +243,14 @@ static int nest_host(struct kineto *k, struct host *h)
 	COUNT(api, api);
 	COUNT(alloc, alloc);
 	COUNT(mark, mark);
+	COUNT(graph_node, graph_node);
 	for (size_t t = 0; t < k->n_threads; t++)
 		first[t + 1] += first[t];
 	DEAL(range, range, r[i].duration);
 	DEAL(api, api, r[i].duration);
 	DEAL(alloc, alloc, 0);
 	DEAL(mark, mark, 0);
+	DEAL(graph_node, graph_node, 0);
 	/* Dealt out, first[t] is where the thread's rows end. */
 	for (size_t t = 0; t < k->n_threads; at = first[t++])
 		if (!thread(&x, sort(items + at, spare + at, first[t] - at), first[t] - at, k->threads[t].ordinal))

@@ -260,7 +260,7 @@ static void put_track(struct kineto *k, const struct event *e, enum event_class 
 /* Arguments that have no place in the row. */
 static void put_args(struct kineto *k, const struct event *e, enum event_class class)
 {
-	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED);
+	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED), left_out = e->is_whole & placed[class];
 
 	for (unsigned i = 0; i < e->n_others; i++)
 		put_arg(k, e, e->others[i].key, &e->others[i].value);
@@ -276,6 +276,8 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 
 		buf_put(&k->args, &row, sizeof row);
 	}
+	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
+		put_arg(k, e, texts_put(&k->texts, "correlation", 11), &e->args[ARG_CORRELATION]);
 	if (class >= CLASS_KERNEL && class < CLASS_SPAN)
 		put_track(k, e, class);
 }

@@ -13,7 +13,7 @@
 
 #define CHUNK_ROWS  65536u
 #define CHUNK_TAILS (8u << 20)
-#define HOST_BUFFERS 6u                 /* of struct host */
+#define HOST_BUFFERS 7u                 /* of struct host */
 
 struct out {
 	struct kineto *k;
@@ -145,8 +145,11 @@ static int put_facts(struct out *o, bool main)
 			 (long long)(k->span_end - k->span_start));
 		fact(&rows, &tails, o->number, text);
 	}
-	for (size_t at = 0; main && at < k->attributes.len; at += strlen((char *)k->attributes.data + at) + 1)
-		fact(&rows, &tails, o->number, (char *)k->attributes.data + at);
+	for (size_t at = 0; main && at < k->attributes.len; at += strlen((char *)k->attributes.data + at) + 1) {
+		const char *one = (char *)k->attributes.data + at;
+
+		fact(&rows, &tails, strncmp(one, "setting.", 8) == 0 ? 0 : o->number, one);     /* settings are the session's */
+	}
 	return put_tailed(o, ROW_attribute, &rows, &tails);
 }
 
@@ -155,6 +158,7 @@ static int put_health(struct out *o)
 	static const uint32_t reasons[N_IMPORT_COUNTS] = {
 		[COUNT_CUT] = 100, [COUNT_BROKEN] = 101, [COUNT_CATEGORY] = 102, [COUNT_PHASE] = 103, [COUNT_TIME] = 104,
 		[COUNT_NEGATIVE] = 105, [COUNT_CROSSING] = 106, [COUNT_VALUE] = 107, [COUNT_QUOTES] = 108,
+		[COUNT_TABLE] = 109,
 	};
 	struct buf rows = { 0 }, tails = { 0 };
 
@@ -212,6 +216,7 @@ static void settle(struct kineto *k)
 		SETTLE(&h->api, api, r[i].thread = k->threads[r[i].thread].ordinal);
 		SETTLE(&h->alloc, alloc, r[i].thread = k->threads[r[i].thread].ordinal);
 		SETTLE(&h->step, step, r[i].thread = k->threads[r[i].thread].ordinal);
+		SETTLE(&h->graph_node, graph_node, r[i].thread = k->threads[r[i].thread].ordinal);
 	}
 	SETTLE(&k->kernel, kernel, NO_THREADS);
 	SETTLE(&k->memcpy, memcpy, NO_THREADS);
@@ -219,6 +224,10 @@ static void settle(struct kineto *k)
 	SETTLE(&k->sync, sync, NO_THREADS);
 	SETTLE(&k->overhead, overhead, NO_THREADS);
 	SETTLE(&k->gpu_range, gpu_range, NO_THREADS);
+	SETTLE(&k->graph, graph, NO_THREADS);
+	SETTLE(&k->memory, memory, NO_THREADS);
+	SETTLE(&k->unified, unified, NO_THREADS);
+	SETTLE(&k->sample, sample, r[i].thread = k->threads[r[i].thread].ordinal);
 	for (size_t i = 0; i < k->n_threads; i++)
 		if (k->threads[i].first != INT64_MAX)
 			k->threads[i].first += base;
@@ -276,11 +285,32 @@ static int put_gpu(struct out *o)
 		{ ROW_config, &k->config }, { ROW_device, &k->device }, { ROW_context, &k->context }, { ROW_stream, &k->stream },
 		{ ROW_kernel, &k->kernel }, { ROW_memcpy, &k->memcpy }, { ROW_memset, &k->memset }, { ROW_sync, &k->sync },
 		{ ROW_overhead, &k->overhead }, { ROW_gpu_range, &k->gpu_range }, { ROW_memory_change, &k->memory_change },
+		{ ROW_graph, &k->graph }, { ROW_memory, &k->memory }, { ROW_unified, &k->unified }, { ROW_image, &k->image },
+		{ ROW_symbol, &k->symbol }, { ROW_sample, &k->sample },
 	};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (put_rows(o, all[i].kind, all[i].rows) < 0)
 			return -1;
+	return 0;
+}
+
+/* Stacks with their frames. */
+static int put_stacks(struct out *o)
+{
+	const struct stack_row *row = (const struct stack_row *)o->k->stack.data;
+	const uint8_t *frames = o->k->frames.data;
+	size_t n = o->k->stack.len / sizeof *row;
+
+	for (size_t first = 0, end; first < n; first = end) {
+		size_t bytes = 0;
+
+		for (end = first; end < n && end - first < CHUNK_ROWS && bytes < CHUNK_TAILS; end++)
+			bytes += row[end].bytes;
+		if (put(o, ROW_stack, &row[first], end - first, frames, bytes) < 0)
+			return -1;
+		frames += bytes;
+	}
 	return 0;
 }
 
@@ -293,10 +323,10 @@ static int put_host(struct out *o, uint32_t at, bool main, bool several)
 	if (put_process(o, gpu) < 0 || put_facts(o, main) < 0 || put_strings(o) < 0 || put_threads(o) < 0 ||
 	    put_rows(o, ROW_domain, &k->domain) < 0 || put_rows(o, ROW_range, &h->range) < 0 ||
 	    put_rows(o, ROW_op, &h->op) < 0 || put_rows(o, ROW_api, &h->api) < 0 || put_rows(o, ROW_alloc, &h->alloc) < 0 ||
-	    put_rows(o, ROW_mark, &h->mark) < 0 ||
-	    put_rows(o, ROW_step, &h->step) < 0)
+	    put_rows(o, ROW_mark, &h->mark) < 0 || put_rows(o, ROW_category, &k->category) < 0 ||
+	    put_rows(o, ROW_graph_node, &h->graph_node) < 0 || put_rows(o, ROW_step, &h->step) < 0)
 		return -1;
-	if (main && (put_gpu(o) < 0 || put_health(o) < 0))
+	if (main && (put_gpu(o) < 0 || put_stacks(o) < 0 || put_health(o) < 0))
 		return -1;
 	return put_imported(o, at, main, several);
 }
@@ -310,7 +340,8 @@ struct buf *kineto_buffer(struct kineto *k, size_t i)
 {
 	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
 			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
-			      &k->attributes, &k->memory_change };
+			      &k->attributes, &k->memory_change, &k->graph, &k->memory, &k->unified, &k->category,
+			      &k->sample, &k->image, &k->symbol, &k->stack, &k->frames };
 	size_t n = sizeof all / sizeof *all;
 	struct host *h;
 
@@ -319,7 +350,8 @@ struct buf *kineto_buffer(struct kineto *k, size_t i)
 	if ((i - n) / HOST_BUFFERS >= k->n_hosts)
 		return NULL;
 	h = &k->hosts[(i - n) / HOST_BUFFERS];
-	return (struct buf *[HOST_BUFFERS]){ &h->range, &h->op, &h->api, &h->alloc, &h->step, &h->mark }[(i - n) % HOST_BUFFERS];
+	return (struct buf *[HOST_BUFFERS]){ &h->range, &h->op, &h->api, &h->alloc, &h->step, &h->mark,
+					    &h->graph_node }[(i - n) % HOST_BUFFERS];
 }
 
 static bool any_oom(struct kineto *k)

@@ -24,6 +24,7 @@ struct sqlite {
 	int (*finalize)(void *statement);
 	int (*type)(void *statement, int column);
 	int64_t (*whole)(void *statement, int column);
+	double (*real)(void *statement, int column);
 	const unsigned char *(*text)(void *statement, int column);
 	int (*bytes)(void *statement, int column);
 	int (*columns)(void *statement);
@@ -38,7 +39,8 @@ static bool bind(struct sqlite *s)
 		{ "sqlite3_step", &s->step }, { "sqlite3_finalize", &s->finalize }, { "sqlite3_column_type", &s->type },
 		{ "sqlite3_column_int64", &s->whole }, { "sqlite3_column_text", &s->text },
 		{ "sqlite3_column_bytes", &s->bytes }, { "sqlite3_column_count", &s->columns },
-		{ "sqlite3_column_name", &s->column }, { "sqlite3_errmsg", &s->message },
+		{ "sqlite3_column_name", &s->column }, { "sqlite3_column_double", &s->real },
+		{ "sqlite3_errmsg", &s->message },
 	};
 
 	s->lib = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -99,6 +101,11 @@ int64_t row_whole(const struct sqlite_row *r, int column)
 	return r->there[column] ? r->s->whole(r->statement, column) : 0;
 }
 
+double row_real(const struct sqlite_row *r, int column)
+{
+	return r->there[column] ? r->s->real(r->statement, column) : 0;
+}
+
 bool row_null(const struct sqlite_row *r, int column)
 {
 	return !r->there[column] || r->s->type(r->statement, column) == NO_VALUE;
@@ -133,6 +140,55 @@ static bool has_column(struct sqlite *s, void *statement, const char *name, size
 	return false;
 }
 
+bool sqlite_has_column(struct sqlite *s, const char *table, const char *column)
+{
+	void *all = NULL;
+	char sql[200];
+	bool has;
+
+	snprintf(sql, sizeof sql, "SELECT * FROM \"%s\"", table);
+	has = sqlite_has(s, table) && s->prepare(s->db, sql, -1, &all, NULL) == OK && has_column(s, all, column, strlen(column));
+	s->finalize(all);
+	return has;
+}
+
+static bool is_word(const char *text)
+{
+	return *text && !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+/* Its rows; 0 also where they cannot be counted. */
+static uint64_t count_rows(struct sqlite *s, const char *table)
+{
+	void *statement = NULL;
+	char sql[300];
+	uint64_t n = 0;
+
+	snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", table);
+	if (s->prepare(s->db, sql, -1, &statement, NULL) == OK && s->step(statement) == ROW)
+		n = (uint64_t)s->whole(statement, 0);
+	s->finalize(statement);
+	return n;
+}
+
+void sqlite_tables(struct sqlite *s, bool (*wanted)(const char *table), void (*fn)(const char *table, uint64_t rows, void *arg),
+		   void *arg)
+{
+	static const char sql[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' ORDER BY rowid";
+	void *statement = NULL;
+
+	if (s->prepare(s->db, sql, -1, &statement, NULL) != OK)
+		return;
+	while (s->step(statement) == ROW) {
+		const char *table = (const char *)s->text(statement, 0);
+
+		/* Any other name is none of an export, and might be more than a name in a query. */
+		if (table && strlen(table) < 200 && is_word(table) && wanted(table))
+			fn(table, count_rows(s, table), arg);
+	}
+	s->finalize(statement);
+}
+
 /* "start, end, graphId" with NULL for what the table has not. */
 static int choose(struct sqlite *s, const char *table, const char *columns, bool there[COLUMNS], char *list, size_t size)
 {
@@ -159,6 +215,12 @@ static int choose(struct sqlite *s, const char *table, const char *columns, bool
 int sqlite_each(struct sqlite *s, const char *table, const char *columns, const char *where,
 		int (*fn)(const struct sqlite_row *r, void *arg), void *arg, struct trace_error *err)
 {
+	return sqlite_each_by(s, table, columns, where, "rowid", fn, arg, err);
+}
+
+int sqlite_each_by(struct sqlite *s, const char *table, const char *columns, const char *where, const char *order,
+		   int (*fn)(const struct sqlite_row *r, void *arg), void *arg, struct trace_error *err)
+{
 	bool there[COLUMNS] = { false };
 	struct sqlite_row row = { .s = s, .there = there };
 	char list[800], sql[1200];
@@ -168,8 +230,8 @@ int sqlite_each(struct sqlite *s, const char *table, const char *columns, const 
 		return 0;
 	if (choose(s, table, columns, there, list, sizeof list) < 0)
 		return trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
-	snprintf(sql, sizeof sql, "SELECT %s FROM \"%s\"%s%s ORDER BY rowid", list, table, where ? " WHERE " : "",
-		 where ? where : "");
+	snprintf(sql, sizeof sql, "SELECT %s FROM \"%s\"%s%s ORDER BY %s", list, table, where ? " WHERE " : "",
+		 where ? where : "", order);
 	if (s->prepare(s->db, sql, -1, &row.statement, NULL) != OK)
 		return trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
 	while ((rc = s->step(row.statement)) == ROW)

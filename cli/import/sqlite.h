@@ -15,6 +15,10 @@ struct sqlite *sqlite_open(const char *path, struct trace_error *err);
 void sqlite_close(struct sqlite *s);
 
 bool sqlite_has(struct sqlite *s, const char *table);
+bool sqlite_has_column(struct sqlite *s, const char *table, const char *column);
+/* fn of each table that is wanted, with the number of its rows. */
+void sqlite_tables(struct sqlite *s, bool (*wanted)(const char *table), void (*fn)(const char *table, uint64_t rows, void *arg),
+		   void *arg);
 
 /* A row of a query: columns that the table has not are 0 or NULL. */
 struct sqlite_row {
@@ -34,5 +38,11 @@ const char *row_text(const struct sqlite_row *r, int column, size_t *n);
  */
 int sqlite_each(struct sqlite *s, const char *table, const char *columns, const char *where,
 		int (*fn)(const struct sqlite_row *r, void *arg), void *arg, struct trace_error *err);
+
+/* The same in the order of these columns. */
+int sqlite_each_by(struct sqlite *s, const char *table, const char *columns, const char *where, const char *order,
+		   int (*fn)(const struct sqlite_row *r, void *arg), void *arg, struct trace_error *err);
+
+double row_real(const struct sqlite_row *r, int column);
 
 #endif
