@@ -61,10 +61,17 @@ static const char *newest(char *buf, size_t size)
 	return buf;
 }
 
+/* "-" is what comes in; a file of that name is "./-". */
+static const char *or_stdin(const char *name)
+{
+	return strcmp(name, "-") == 0 ? "/dev/stdin" : name;
+}
+
 const char *input_named(const char *name, char *buf, size_t size)
 {
 	struct stat st;
 
+	name = or_stdin(name);
 	if (stat(name, &st) < 0 && (size_t)snprintf(buf, size, "%s" SUFFIX, name) < size && stat(buf, &st) == 0 &&
 	    S_ISREG(st.st_mode))
 		return buf;
@@ -113,6 +120,29 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Files of a folder from index `from` on that are no traces: named, and taken off the list. */
+static void leave_out(const char *folder, size_t from)
+{
+	char names[200];
+	size_t kept = from, out = 0, at = 0;
+
+	for (size_t i = from; i < foreign.n; i++) {
+		if (import_may_be_trace(foreign.paths[i])) {
+			foreign.paths[kept++] = foreign.paths[i];
+			continue;
+		}
+		if (out++ < 3 && at < sizeof names)
+			at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", at ? ", " : "",
+					       foreign.paths[i] + strlen(folder) + 1);
+		free(foreign.paths[i]);
+	}
+	foreign.n = kept;
+	if (out > 3)
+		note("left out of '%s', being no traces: %s and %zu more", folder, names, out - 3);
+	else if (out)
+		note("left out of '%s', being no trace%s: %s", folder, out > 1 ? "s" : "", names);
+}
+
 static int add_folder(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -127,11 +157,13 @@ static int add_folder(const char *path)
 			rc = foreign.n < MOST_FILES ? add_foreign(path, e->d_name) :
 			     fail("'%s' has more than %u traces", path, MOST_FILES);
 	closedir(folder);
-	if (rc == 0 && foreign.n == before)
-		rc = fail("'%s' is a folder without *.json, *.json.gz or *.json.zst; name a trace", path);
-	if (rc == 0)
-		qsort(foreign.paths + before, foreign.n - before, sizeof *foreign.paths, by_name);
-	return rc;
+	if (rc < 0)
+		return -1;
+	qsort(foreign.paths + before, foreign.n - before, sizeof *foreign.paths, by_name);
+	leave_out(path, before);
+	if (foreign.n == before)
+		return fail("'%s' is a folder without a trace in a *.json, *.json.gz or *.json.zst; name one", path);
+	return 0;
 }
 
 static bool is_folder(const char *path)
@@ -155,7 +187,7 @@ int input_gather(int argc, char **argv, const char *const **paths, size_t *n)
 
 	input_forget();
 	for (int i = 0; i < argc && rc == 0; i++)
-		rc = is_folder(argv[i]) ? add_folder(argv[i]) : add_foreign(NULL, argv[i]);
+		rc = is_folder(argv[i]) ? add_folder(argv[i]) : add_foreign(NULL, or_stdin(argv[i]));
 	*paths = (const char *const *)foreign.paths;
 	*n = foreign.n;
 	return rc;
@@ -218,7 +250,7 @@ struct model *input_open(const char *path)
 static bool all_foreign(int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++)
-		if (!is_folder(argv[i]) && !import_is_foreign(argv[i]))
+		if (!is_folder(argv[i]) && !import_is_foreign(or_stdin(argv[i])))
 			return false;
 	return true;
 }
@@ -234,7 +266,7 @@ const char *input_path(int argc, char **argv, char *buf, size_t size)
 		return foreign.name = argv[0];
 	}
 	for (int i = 0; argc > 1 && i < argc; i++)
-		if (access(argv[i], F_OK) < 0) {
+		if (access(or_stdin(argv[i]), F_OK) < 0) {
 			fail_errno("cannot open '%s'", argv[i]);
 			return NULL;
 		}

@@ -11,21 +11,26 @@
 #include "cli/import/heap.h"
 #include "cli/import/kineto.h"
 #include "cli/import/nsys.h"
+#include "cli/import/source.h"
 #include "cli/import/sqlite.h"
 #include "trace/file.h"
 #include "trace/reader.h"
 
 #define SQLITE_MAGIC "SQLite format 3"   /* with its zero */
+#define PROBE        (1u << 20)          /* bytes that tell whether a file may be a trace */
 #define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
+
+static bool is_packed(const uint8_t *p, const uint8_t *end)
+{
+	return (end - p >= 3 && p[0] == 0x1f && p[1] == 0x8b) || (end - p >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0);
+}
 
 /* Packed, or JSON: only that is taken for a trace of others.  Anything else the reader of ours knows to name. */
 static bool looks_foreign(const uint8_t *p, const uint8_t *end)
 {
-	if (end - p >= 3 && p[0] == 0x1f && p[1] == 0x8b)
+	if (is_packed(p, end))
 		return true;
 	if (end - p >= (ptrdiff_t)sizeof SQLITE_MAGIC && memcmp(p, SQLITE_MAGIC, sizeof SQLITE_MAGIC) == 0)
-		return true;
-	if (end - p >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0)
 		return true;
 	if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
@@ -50,6 +55,30 @@ bool import_is_foreign(const char *path)
 	if (fd >= 0)
 		close(fd);
 	return n > 0 && looks_foreign(head, head + n);
+}
+
+bool import_may_be_trace(const char *path)
+{
+	static const char *const words[] = { "\"traceEvents\"", "\"ph\"" };
+	struct trace_error err = { 0 };
+	struct source *s = source_open(path, &err);
+	const uint8_t *p;
+	size_t have = 0, now;
+	bool may, ended = false;
+
+	if (!s)
+		return true;
+	while (have < PROBE && !(ended = (now = source_wait(s, have)) == have))
+		have = now;
+	p = source_base(s);
+	may = !have || (looks_foreign(p, p + have) && !is_packed(p, p + have));
+	if (may && ended && have && !source_trouble(s)) {
+		may = have > 1 && memmem(p, have, "[[", 2) == p;        /* a memory timeline */
+		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+			may |= memmem(p, have, words[i], strlen(words[i])) != NULL;
+	}
+	source_close(s);
+	return may;
 }
 
 static void release(struct kineto *k)

@@ -49,4 +49,10 @@ int import_rows(struct import *im, const char *name, struct trace *t, struct tra
 /* Whether the file is JSON or packed, or comes through a pipe: then it is one for import_files(), if any. */
 bool import_is_foreign(const char *path);
 
+/*
+ * Whether the file may be one, from its first MiB, unpacked: false for what is no JSON, and for JSON that ends there
+ * without an event.  What cannot be read may be one: whoever reads it says why not.
+ */
+bool import_may_be_trace(const char *path);
+
 #endif

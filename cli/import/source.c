@@ -268,7 +268,8 @@ static int prepare(struct source *s, const char *path, struct trace_error *err)
 	s->piped = !S_ISREG(st.st_mode);
 	s->size = s->piped ? 0 : (uint64_t)st.st_size;
 	if (packing != PLAIN && s->piped)
-		return trace_fail(err, 0, "cannot read '%s': packed data must be in a file, not come through a pipe", path);
+		return trace_fail(err, 0, "cannot read '%s': packed data must be in a file; 'gzip -dc' or 'zstd -dc' unpack them for "
+				  "a pipe", path);
 	if (packing != PLAIN) {
 		s->packed = mmap(NULL, (size_t)s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
 		if (s->packed == MAP_FAILED) {

@@ -117,7 +117,7 @@ it 'ranks are one trace with a process each, from files or a folder' "$TOOLS"'
 it 'what is no trace is refused with one line that says why' "$TOOLS"'
 	: >empty.json;                            one_line empty.json "is empty"
 	gzip <empty.json >empty.gz;               one_line empty.gz "is empty"
-	mkdir folder;                             one_line folder "folder without"
+	mkdir folder;                             one_line folder "folder without a trace"
 	echo "hello" >text.json;                  one_line text.json "neither a trace" "is not a trace"
 	echo "{\"a\": 1}" >other.json;            one_line other.json "no traceEvents"
 	echo "[1, 2, 3]" >list.json;              one_line list.json "no element of its list is an event"
@@ -194,3 +194,33 @@ it 'our own export comes back with the same kernels and calls' "$TOOLS"'
 	done
 '
 
+it 'what of a folder is no trace is named and left out' "$TOOLS"'
+	mkdir ranks nothing
+	events "$(kernel 10 5)" >ranks/0.json
+	gzip -c ranks/0.json >ranks/1.json.gz
+	rm ranks/0.json
+	printf "{\"lr\": 0.1}" >ranks/config.json
+	printf "hello" | gzip -c >ranks/notes.gz
+	tar czf ranks/source.tar.gz ranks/config.json
+	gprof-trace dump --kind kernel ranks >out 2>err
+	is 1 "$(grep -c "^kernel " out)" "kernels"
+	is 1 "$(wc -l <err)" "lines"
+	grep -q "left out of .ranks., being no traces: .config.json., .notes.gz., .source.tar.gz.$" err || fail "$(cat err)"
+	cp ranks/config.json nothing
+	exits 1 gprof-trace dump nothing 2>err
+	says "folder without a trace" err
+'
+
+it 'a trace comes through a pipe as from a file' "$TOOLS"'
+	events "$(kernel 10 5)" >f.json
+	gzip -c f.json >f.json.gz
+	gprof-trace dump --kind kernel f.json >want
+	gprof-trace dump --kind kernel - <f.json | cmp - want
+	gprof-trace dump --kind kernel - <f.json.gz | cmp - want
+	cat f.json | gprof-trace dump --kind kernel - | cmp - want
+	cat f.json | gprof-trace import -q -o piped -
+	gprof-trace dump --kind kernel piped.gtrace | cmp - want
+	cat f.json.gz | exits 1 gprof-trace report - 2>err
+	is 1 "$(wc -l <err)" "lines"
+	says "unpack them for a pipe" err
+'
