@@ -18,13 +18,16 @@ struct torch_memo {
 	uint32_t epoch;                 /* of the process that it is of */
 };
 
+/* Two words a multiplication: each waits for the one before. */
 static inline uint64_t memo_key(const uint64_t *words, uint32_t n)
 {
-	uint64_t key = n;
+	const uint64_t k1 = 0xa0761d6478bd642full, k2 = 0xe7037ed1a0b428dbull;
+	uint64_t key = k1 ^ n;
 
-	for (uint32_t i = 0; i < n; i++) {
-		key = (key ^ words[i]) * 0x9e3779b97f4a7c15ull;
-		key ^= key >> 29;
+	for (uint32_t i = 0; i < n; i += 2) {
+		__uint128_t product = (__uint128_t)(words[i] ^ k2) * ((i + 1 < n ? words[i + 1] : 0) ^ key);
+
+		key = (uint64_t)product ^ (uint64_t)(product >> 64);
 	}
 	return key | 1;
 }

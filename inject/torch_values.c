@@ -64,15 +64,15 @@ void torch_values_list(struct torch_values *to, const struct torch_value *v, uin
 		torch_values_none(to);
 		return;
 	}
+	to->words[to->n] = VALUE_LIST | kind << 8 | n << 32;
 	for (uint64_t i = 0; i < n; i++) {
-		if (kind_of(&v[i], bool_tag) != kind) {
+		if (v[i].tag != v[0].tag || (kind == VALUE_BOOL && (v[i].payload & 0xff) > 1)) {
 			torch_values_none(to);
 			return;
 		}
+		to->words[to->n + 1 + i] = number_of(&v[i], kind);
 	}
-	to->words[to->n++] = VALUE_LIST | kind << 8 | n << 32;
-	for (uint64_t i = 0; i < n; i++)
-		to->words[to->n++] = number_of(&v[i], kind);
+	to->n += 1 + (uint32_t)n;
 }
 
 /* ---- text ---- */
