@@ -16,7 +16,8 @@ struct busy {
 	uint32_t process, device;
 	uint64_t rows, untimed;
 	int64_t first, last;
-	struct spans spans;
+	struct spans spans;             /* of the kind being read */
+	struct spans all;               /* of those before it, in order */
 };
 
 static struct busy *busy_of(struct seen *s, uint32_t process, uint32_t device)
@@ -75,6 +76,7 @@ static bool same_gpu(struct model *m, const struct gpu *g, const struct busy *b)
 struct melt {
 	struct gpu gpu;
 	struct spans spans;
+	struct spans more;              /* in any order: lists too short to walk all of spans for each */
 };
 
 static int melt(struct model *m, struct buf *gpus, struct busy *b)
@@ -99,14 +101,11 @@ static int melt(struct model *m, struct buf *gpus, struct busy *b)
 		g->gpu.first = b->first;
 	if (b->last > g->gpu.last)
 		g->gpu.last = b->last;
-	if (!g->spans.n) {      /* nothing to keep: take the list as it is */
-		spans_release(&g->spans);
-		g->spans = b->spans;
-		b->spans = (struct spans){ 0 };
-	}
-	for (size_t k = 0; k < b->spans.n; k++)
-		spans_add(&g->spans, b->spans.list[k].time, b->spans.list[k].end);
-	return g->spans.oom ? -1 : 0;
+	if (b->all.n >= g->spans.n / 4)
+		return spans_merge(&g->spans, &b->all);
+	for (size_t k = 0; k < b->all.n; k++)
+		spans_add(&g->more, b->all.list[k].time, b->all.list[k].end);
+	return g->more.oom ? -1 : 0;
 }
 
 /* Several workers have met the same process: it counts once. */
@@ -143,17 +142,28 @@ static int finish(struct model *m, struct buf *melted, struct seen *seen, struct
 	if (!out)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		g[i].gpu.busy = spans_union(&g[i].spans);
-		if (g[i].gpu.busy < 0) {
+		if (spans_union(&g[i].more) < 0 || spans_merge(&g[i].spans, &g[i].more) < 0) {
 			free(out);
 			return -1;
 		}
+		g[i].gpu.busy = spans_length(&g[i].spans);
 		count_processes(m, &g[i].gpu, seen);
 		out[i] = g[i].gpu;
 	}
 	qsort(out, n, sizeof *out, by_place);
 	*gpus = out;
 	return (int)n;
+}
+
+/* A kind has been read.  Its rows come nearly in order, each kind by itself: all together they would have to be sorted. */
+static int end_kind(struct seen *s)
+{
+	struct busy *b = (struct busy *)s->list.data;
+
+	for (size_t i = 0; i < s->list.len / sizeof *b; i++)
+		if (spans_union(&b[i].spans) < 0 || spans_merge(&b[i].all, &b[i].spans) < 0)
+			return -1;
+	return 0;
 }
 
 int model_gpus(struct model *m, struct gpu **gpus)
@@ -169,8 +179,11 @@ int model_gpus(struct model *m, struct gpu **gpus)
 	struct buf melted = { 0 };
 	int rc = 0;
 
-	for (size_t k = 0; k < GPU_KINDS && rc == 0; k++)
+	for (size_t k = 0; k < GPU_KINDS && rc == 0; k++) {
 		rc = model_scan(m, gpu_kinds[k], fields[k], 3, see, states);
+		for (size_t w = 0; w < MODEL_WORKERS && rc == 0; w++)
+			rc = end_kind(&seen[w]);
+	}
 	for (size_t w = 0; w < MODEL_WORKERS; w++)
 		for (size_t i = 0; i < seen[w].list.len / sizeof(struct busy); i++) {
 			struct busy *b = (struct busy *)seen[w].list.data + i;
@@ -178,11 +191,14 @@ int model_gpus(struct model *m, struct gpu **gpus)
 			if (rc == 0)
 				rc = melt(m, &melted, b);
 			spans_release(&b->spans);
+			spans_release(&b->all);
 		}
 	if (rc == 0)
 		rc = finish(m, &melted, seen, gpus);
-	for (size_t i = 0; i < melted.len / sizeof(struct melt); i++)
+	for (size_t i = 0; i < melted.len / sizeof(struct melt); i++) {
 		spans_release(&((struct melt *)melted.data)[i].spans);
+		spans_release(&((struct melt *)melted.data)[i].more);
+	}
 	buf_free(&melted);
 	for (size_t w = 0; w < MODEL_WORKERS; w++) {
 		buf_free(&seen[w].list);

@@ -49,12 +49,11 @@ int64_t spans_length(const struct spans *s)
 	return total;
 }
 
-int64_t spans_union(struct spans *s)
+/* One interval of those that overlap or touch; they are sorted. */
+static void close_up(struct spans *s)
 {
 	size_t kept = 0;
 
-	if (s->oom || timed_sort(s->list, s->n) < 0)
-		return -1;
 	for (size_t i = 0; i < s->n; i++) {
 		struct timed *last = kept ? &s->list[kept - 1] : NULL;
 
@@ -64,7 +63,42 @@ int64_t spans_union(struct spans *s)
 			last->end = s->list[i].end;
 	}
 	s->n = kept;
+}
+
+int64_t spans_union(struct spans *s)
+{
+	if (s->oom || timed_sort(s->list, s->n) < 0)
+		return -1;
+	close_up(s);
 	return spans_length(s);
+}
+
+int spans_merge(struct spans *to, struct spans *from)
+{
+	size_t i = to->n, k = from->n, n = i + k;
+
+	if (to->oom || from->oom)
+		return -1;
+	if (!i) {
+		spans_release(to);
+		*to = *from;
+		*from = (struct spans){ 0 };
+		return 0;
+	}
+	if (n > to->cap) {
+		struct timed *list = realloc(to->list, n * sizeof *list);
+
+		if (!list)
+			return -1;
+		to->list = list;
+		to->cap = n;
+	}
+	to->n = n;
+	while (k)               /* from the back, so that nothing is in the way */
+		to->list[--n] = i && to->list[i - 1].time > from->list[k - 1].time ? to->list[--i] : from->list[--k];
+	close_up(to);
+	spans_clear(from);
+	return 0;
 }
 
 /* The next interval that lies in both, from a[*i] and b[*k] on.  False: no more. */

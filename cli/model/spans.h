@@ -25,6 +25,9 @@ void spans_release(struct spans *s);
 /* Puts s in order; returns its length, or -1: out of memory (now or before). */
 int64_t spans_union(struct spans *s);
 
+/* Moves what is in from into to; both in order, and so is the result.  0, or -1: out of memory. */
+int spans_merge(struct spans *to, struct spans *from);
+
 /* The sum of the lengths of a set that is in order. */
 int64_t spans_length(const struct spans *s);
 

@@ -72,7 +72,7 @@ static void check_set(const struct spans *s, const char *marked)
 	CHECK_EQ(spans_length(s), count(marked));
 }
 
-TEST(unions_intersections_and_differences_of_intervals_are_those_of_bitmaps)
+TEST(unions_intersections_differences_and_merges_of_intervals_are_those_of_bitmaps)
 {
 	char one[LENGTH], two[LENGTH], want[LENGTH];
 	struct spans out = { 0 };
@@ -96,6 +96,11 @@ TEST(unions_intersections_and_differences_of_intervals_are_those_of_bitmaps)
 			want[i] = one[i] & !two[i];
 		CHECK_EQ(spans_subtract(&a, &b, &out), 0);
 		check_set(&out, want);
+		for (size_t i = 0; i < LENGTH; i++)
+			want[i] = one[i] | two[i];
+		CHECK_EQ(spans_merge(&a, &b), 0);
+		check_set(&a, want);
+		CHECK_EQ(b.n, 0);
 		spans_release(&a);
 		spans_release(&b);
 	}
