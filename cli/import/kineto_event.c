@@ -47,7 +47,13 @@ static int hop_with_value(struct kineto *k, struct hop *h, bool phase, bool *pla
 	return 1;
 }
 
-static int hop_of_key(struct kineto *k, struct hop *h, const struct json_value *key, bool *plain)
+/* Arrows become no rows: of them only times are looked at. */
+static bool is_arrow(const struct event *e)
+{
+	return e->phase == 's' || e->phase == 't' || e->phase == 'f';
+}
+
+static int hop_of_key(struct kineto *k, const struct event *e, struct hop *h, const struct json_value *key, bool *plain)
 {
 	int c = fast_peek(&k->scan);
 
@@ -61,13 +67,13 @@ static int hop_of_key(struct kineto *k, struct hop *h, const struct json_value *
 		return 1;
 	}
 	*plain &= !KEY_IS(key, "args");
-	h->what = KEY_IS(key, "ts") ? TO_TS : KEY_IS(key, "dur") ? TO_DUR : KEY_IS(key, "pid") ? TO_PID :
+	h->what = KEY_IS(key, "ts") ? TO_TS : is_arrow(e) ? TO_NOTHING : KEY_IS(key, "dur") ? TO_DUR : KEY_IS(key, "pid") ? TO_PID :
 		  KEY_IS(key, "tid") ? TO_TID : KEY_IS(key, "id") ? TO_ID : KEY_IS(key, "name") ? TO_NAME : TO_NOTHING;
 	return 1;
 }
 
 /* A hop that was not met before; *to: it, in `odd` if it is none to keep.  As event_read(). */
-static int new_hop(struct kineto *k, const struct hop *from, bool in_args, struct hop *odd, const struct hop **to)
+static int new_hop(struct kineto *k, const struct event *e, const struct hop *from, bool in_args, struct hop *odd, const struct hop **to)
 {
 	struct scan *s = &k->scan;
 	const uint8_t *at = s->p;
@@ -88,7 +94,7 @@ static int new_hop(struct kineto *k, const struct hop *from, bool in_args, struc
 		h.place = h.text <= k->n_keys ? k->arg_places[h.text] : ARG_OTHER;
 		rc = fast_peek(s) < 0 ? -1 : 1;
 	} else {
-		rc = hop_of_key(k, &h, &key, &plain);
+		rc = hop_of_key(k, e, &h, &key, &plain);
 	}
 	if (rc != 1)
 		return rc;
@@ -101,6 +107,16 @@ static int new_hop(struct kineto *k, const struct hop *from, bool in_args, struc
 }
 
 /* ---- values ---- */
+
+static inline bool plain_number(struct scan *s)
+{
+	const uint8_t *p = fast_digits(s->p);
+
+	if (p == s->p || p >= s->end || !fast_ends_number(*p))
+		return false;
+	s->p = p;
+	return true;
+}
 
 /* Also 7.0: what passed through a table of pandas. */
 static bool whole_of(const struct json_value *v, int64_t *out)
@@ -123,6 +139,8 @@ static inline int read_arg(struct kineto *k, struct event *e, const struct hop *
 	const uint8_t *end;
 	uint64_t whole;
 
+	if (h->place == ARG_UNUSED && plain_number(s))
+		return 1;
 	if (h->place == ARG_OTHER) {
 		type = fast_value(s, &v);
 		if (type <= JSON_BAD)
@@ -241,16 +259,22 @@ static inline int read_name(struct kineto *k, struct event *e)
 {
 	struct json_value v;
 
-	if (fast_value(&k->scan, &v) <= JSON_BAD)
+	if ((*k->scan.p == '"' ? fast_text(&k->scan, &v) : fast_value(&k->scan, &v)) <= JSON_BAD)
 		return ended(&v);
 	if (v.type == JSON_TEXT)
 		e->name = texts_value(&k->texts, &v);
 	return 1;
 }
 
-static inline int read_value(struct kineto *k, struct event *e, const struct hop *h)
+static inline int read_nothing(struct kineto *k)
 {
 	struct json_value v;
+
+	return plain_number(&k->scan) || fast_value(&k->scan, &v) > JSON_BAD ? 1 : ended(&v);
+}
+
+static inline int read_value(struct kineto *k, struct event *e, const struct hop *h)
+{
 
 	switch (h->what) {
 	case TO_ARG:  return read_arg(k, e, h);
@@ -260,7 +284,7 @@ static inline int read_value(struct kineto *k, struct event *e, const struct hop
 	case TO_ID:   return read_number(k, &e->id);
 	case TO_TS:   return read_ts(k, e);
 	case TO_DUR:  return read_dur(k, e);
-	default:      return fast_value(&k->scan, &v) <= JSON_BAD ? ended(&v) : 1;
+	default:      return read_nothing(k);
 	}
 }
 
@@ -289,7 +313,7 @@ int event_read(struct kineto *k, struct event *e)
 		next = hop_find(&k->hops, h, k->scan.p, k->scan.end);
 		if (next)
 			k->scan.p += next->n;
-		else if ((rc = new_hop(k, h, in_args, &odd, &next)) != 1)
+		else if ((rc = new_hop(k, e, h, in_args, &odd, &next)) != 1)
 			break;
 		switch (next->what) {
 		case BEHIND_EVENT:    return 1;
