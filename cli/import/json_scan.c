@@ -124,6 +124,21 @@ enum json_type scan_word(struct scan *s, struct json_value *v)
 	return v->type;
 }
 
+/* The next quote or bracket from p on, or a byte behind it, perhaps behind the end. */
+static inline const uint8_t *next_mark(const uint8_t *p)
+{
+#ifdef __x86_64__
+	__m128i v = _mm_loadu_si128((const __m128i *)p), folded = _mm_or_si128(v, _mm_set1_epi8(' ')); /* [ is {, ] is } */
+	__m128i hits = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+				    _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
+						 _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))));
+
+	return p + __builtin_ctz((unsigned)_mm_movemask_epi8(hits) | 0x10000);
+#else
+	return *p == '"' || (*p | 32) == '{' || (*p | 32) == '}' ? p : p + 1;
+#endif
+}
+
 /* At a bracket: to the one that closes it.  Which kind closes which is not looked at. */
 static enum json_type composite(struct scan *s, struct json_value *v)
 {
@@ -131,8 +146,14 @@ static enum json_type composite(struct scan *s, struct json_value *v)
 	unsigned depth = 0;
 
 	for (;;) {
-		if (s->p == s->end && !s->more(s))
-			return JSON_NOTHING;
+		const uint8_t *p = next_mark(s->p);
+
+		s->p = p < s->end ? p : s->end;
+		if (s->p == s->end) {
+			if (!s->more(s))
+				return JSON_NOTHING;
+			continue;
+		}
 		switch (*s->p) {
 		case '"':
 			if (fast_text(s, &inner) != JSON_TEXT)

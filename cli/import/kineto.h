@@ -42,9 +42,15 @@ struct kineto_sink {
 
 #define OTHER_ARGS 64u                  /* of one event; more are counted */
 
+struct event_number {
+	struct json_value value;
+	bool is_whole;
+	int64_t whole;
+};
+
 struct other_arg {
 	uint32_t key;
-	struct json_value value;
+	struct event_number number;     /* or anything else */
 };
 
 struct event {
@@ -56,11 +62,7 @@ struct event {
 	int64_t ts, dur;                /* ns, as in the file; dur: 0 where below 0 */
 	int64_t negative_dur;
 	uint32_t name, category;        /* texts */
-	struct event_number {
-		struct json_value value;
-		bool is_whole;
-		int64_t whole;
-	} pid, tid, id;
+	struct event_number pid, tid, id;
 	uint64_t has;                   /* bits 1 << enum arg_place */
 	uint64_t is_whole;              /* of them, those that are whole numbers: they are in whole[], too */
 	struct json_value args[N_ARG_PLACES];
@@ -113,6 +115,8 @@ struct kineto {
 	struct buf config, device, context, stream, domain;
 	struct map configs, contexts, streams, domains;
 	struct map pairs;               /* kineto_pairs.c */
+	uint32_t last_category, last_domain;
+	uint64_t last_stream;           /* its context above it */
 	uint32_t python_domain;         /* 0: none yet */
 
 	uint64_t index;                 /* of the next event */

@@ -33,8 +33,8 @@ static uint64_t mixed(uint64_t h, uint64_t v)
 
 uint32_t kineto_put_config(struct kineto *k, struct config_row row)
 {
-	uint32_t n = (uint32_t)(k->config.len / sizeof row), all[sizeof row / 4];
-	uint64_t key = 0;
+	uint32_t n = (uint32_t)(k->config.len / sizeof row);
+	uint64_t key = 0, all[sizeof row / 8];
 	bool new;
 
 	row.id = 0;
@@ -85,17 +85,21 @@ void kineto_stream(struct kineto *k, int32_t priority, uint32_t device, uint32_t
 {
 	struct context_row c = { .id = context, .device = device, .api = 1 };
 	struct stream_row s = { .id = stream, .context = context, .priority = priority };
+	uint64_t key = (uint64_t)context << 32 | stream;
 	bool new = false;
 
+	if (k->stream.len && key == k->last_stream)
+		return;
 	if (!map_put(&k->contexts, context, 0, &new))
 		k->texts.oom = true;
 	if (new)
 		buf_put(&k->context, &c, sizeof c);
 	new = false;
-	if (stream != STREAM_NONE && !map_put(&k->streams, (uint64_t)context << 32 | stream, 0, &new))
+	if (stream != STREAM_NONE && !map_put(&k->streams, key, 0, &new))
 		k->texts.oom = true;
 	if (new)
 		buf_put(&k->stream, &s, sizeof s);
+	k->last_stream = key;
 }
 
 uint32_t kineto_domain(struct kineto *k, const char *name)

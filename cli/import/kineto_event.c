@@ -108,6 +108,31 @@ static int new_hop(struct kineto *k, const struct event *e, const struct hop *fr
 
 /* ---- values ---- */
 
+/* Digits, as nearly all numbers are.  False: something else, and nothing is read. */
+static inline bool plain_whole(struct scan *s, struct event_number *n)
+{
+	uint64_t whole;
+	const uint8_t *end = fast_whole(s, s->p, &whole);
+
+	if (!end || !fast_ends_number(*end))
+		return false;
+	n->value = (struct json_value){ s->p, (size_t)(end - s->p), JSON_NUMBER, false };
+	n->is_whole = true;
+	n->whole = (int64_t)whole;
+	s->p = end;
+	return true;
+}
+
+static int read_number(struct kineto *k, struct event_number *n)
+{
+	if (plain_whole(&k->scan, n))
+		return 1;
+	if (fast_value(&k->scan, &n->value) <= JSON_BAD)
+		return ended(&n->value);
+	n->is_whole = json_whole(&n->value, &n->whole);
+	return 1;
+}
+
 static inline bool plain_number(struct scan *s)
 {
 	const uint8_t *p = fast_digits(s->p);
@@ -131,61 +156,40 @@ static bool whole_of(const struct json_value *v, int64_t *out)
 	return true;
 }
 
-static inline int read_arg(struct kineto *k, struct event *e, const struct hop *h)
+static inline int read_other_arg(struct kineto *k, struct event *e, uint32_t key)
 {
-	struct scan *s = &k->scan;
-	struct json_value v = { .at = s->p, .type = JSON_NUMBER };
-	enum json_type type;
-	const uint8_t *end;
-	uint64_t whole;
+	struct event_number n = { .is_whole = false };
+	enum json_type type = plain_whole(&k->scan, &n) ? JSON_NUMBER : fast_value(&k->scan, &n.value);
 
-	if (h->place == ARG_UNUSED && plain_number(s))
-		return 1;
-	if (h->place == ARG_OTHER) {
-		type = fast_value(s, &v);
-		if (type <= JSON_BAD)
-			return type == JSON_NOTHING ? -1 : 0;
-		if (e->n_others < OTHER_ARGS)
-			e->others[e->n_others++] = (struct other_arg){ h->text, v };
-		else
-			kineto_count(k, COUNT_VALUE, "more than %u arguments of event %llu", OTHER_ARGS,
-				     (unsigned long long)e->index);
-		return 1;
-	}
-	e->has |= 1ull << h->place;
-	end = fast_whole(s, s->p, &whole);
-	if (end && fast_ends_number(*end)) {
-		v.n = (size_t)(end - s->p);
-		s->p = end;
-		e->is_whole |= 1ull << h->place;
-		e->whole[h->place] = (int64_t)whole;
-	} else {
-		type = fast_value(s, &v);
-		if (type <= JSON_BAD)
-			return type == JSON_NOTHING ? -1 : 0;
-		if (h->place != ARG_UNUSED && type <= JSON_NUMBER && whole_of(&v, &e->whole[h->place]))
-			e->is_whole |= 1ull << h->place;
-	}
-	e->args[h->place] = v;
+	if (type <= JSON_BAD)
+		return type == JSON_NOTHING ? -1 : 0;
+	if (e->n_others < OTHER_ARGS)
+		e->others[e->n_others++] = (struct other_arg){ key, n };
+	else
+		kineto_count(k, COUNT_VALUE, "more than %u arguments of event %llu", OTHER_ARGS, (unsigned long long)e->index);
 	return 1;
 }
 
-static inline int read_number(struct kineto *k, struct event_number *n)
+static inline int read_arg(struct kineto *k, struct event *e, const struct hop *h)
 {
 	struct scan *s = &k->scan;
-	uint64_t whole;
-	const uint8_t *end = fast_whole(s, s->p, &whole);
+	struct event_number n = { .is_whole = false };
+	enum json_type type;
 
-	if (end && fast_ends_number(*end)) {
-		n->value = (struct json_value){ s->p, (size_t)(end - s->p), JSON_NUMBER, false };
-		n->is_whole = true;
-		n->whole = (int64_t)whole;
-		s->p = end;
+	if (h->place == ARG_OTHER)
+		return read_other_arg(k, e, h->text);
+	if (h->place == ARG_UNUSED && plain_number(s))
 		return 1;
+	if (!plain_whole(s, &n)) {
+		type = fast_value(s, &n.value);
+		if (type <= JSON_BAD)
+			return type == JSON_NOTHING ? -1 : 0;
+		n.is_whole = h->place != ARG_UNUSED && type <= JSON_NUMBER && whole_of(&n.value, &n.whole);
 	}
-	if (fast_value(s, &n->value) <= JSON_BAD)
-		return ended(&n->value);
-	n->is_whole = json_whole(&n->value, &n->whole);
+	e->has |= 1ull << h->place;
+	e->is_whole |= (uint64_t)n.is_whole << h->place;
+	e->args[h->place] = n.value;
+	e->whole[h->place] = n.whole;
 	return 1;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/import/json_fast.h"
 #include "cli/import/kineto.h"
 #include "cli/import/source.h"
 #include "trace/file.h"
@@ -171,7 +172,7 @@ static int read_events(struct kineto *k)
 	enum json_type type;
 
 	for (;;) {
-		int c = scan_peek(&k->scan);
+		int c = fast_peek(&k->scan);
 
 		if (c < 0)
 			return -1;

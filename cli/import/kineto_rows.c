@@ -191,17 +191,18 @@ void event_names(struct kineto *k, const struct event *e)
 
 /* ---- what all rows have ---- */
 
-static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
+static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct event_number *n)
 {
+	const struct json_value *v = &n->value;
 	struct imported_arg_row row = { .index = e->index, .key = key };
 	union { double d; uint64_t bits; } u;
 	int64_t whole;
 
 	switch (v->type) {
 	case JSON_NUMBER:
-		if (json_whole(v, &whole)) {
+		if (n->is_whole || json_whole(v, &whole)) {
 			row.type = ARG_WHOLE;
-			row.bits = (uint64_t)whole;
+			row.bits = (uint64_t)(n->is_whole ? n->whole : whole);
 		} else if (json_double(v, &u.d)) {
 			row.type = ARG_DOUBLE;
 			row.bits = u.bits;
@@ -234,6 +235,11 @@ static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const
 	buf_put(&k->args, &row, sizeof row);
 }
 
+static void put_value(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
+{
+	put_arg(k, e, key, &(struct event_number){ .value = *v });
+}
+
 static const char *const place_keys[] = {
 #define ARG(key, place, doc) [place] = key,
 #define SAME(key, place)
@@ -252,9 +258,9 @@ static void put_track(struct kineto *k, const struct event *e, enum event_class 
 	if (class != CLASS_OVERHEAD)
 		stream = kineto_whole(e, ARG_STREAM, 0);
 	if (e->pid.is_whole && e->pid.whole != device)
-		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid.value);
+		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid);
 	if (e->tid.value.type == JSON_TEXT || (e->tid.is_whole && e->tid.whole != stream))
-		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid.value);
+		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid);
 }
 
 /* Arguments that have no place in the row. */
@@ -263,12 +269,12 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED), left_out = e->is_whole & placed[class];
 
 	for (unsigned i = 0; i < e->n_others; i++)
-		put_arg(k, e, e->others[i].key, &e->others[i].value);
+		put_arg(k, e, e->others[i].key, &e->others[i].number);
 	for (; left; left &= left - 1) {
 		unsigned place = (unsigned)__builtin_ctzll(left);
 		uint32_t key = texts_put(&k->texts, place_keys[place], strlen(place_keys[place]));
 
-		put_arg(k, e, key, &e->args[place]);
+		put_value(k, e, key, &e->args[place]);
 	}
 	if (e->negative) {
 		struct imported_arg_row row = { .index = e->index, .key = texts_put(&k->texts, "dur", 3), .type = ARG_WHOLE,
@@ -277,7 +283,7 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 		buf_put(&k->args, &row, sizeof row);
 	}
 	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
-		put_arg(k, e, texts_put(&k->texts, "correlation", 11), &e->args[ARG_CORRELATION]);
+		put_value(k, e, texts_put(&k->texts, "correlation", 11), &e->args[ARG_CORRELATION]);
 	if (class >= CLASS_KERNEL && class < CLASS_SPAN)
 		put_track(k, e, class);
 }
@@ -310,7 +316,7 @@ static bool ends_in_backward(const char *name, size_t n)
 
 static bool is_step(const char *name)
 {
-	return strncmp(name, "ProfilerStep#", 13) == 0 && name[13] >= '0' && name[13] <= '9';
+	return name[0] == 'P' && strncmp(name, "ProfilerStep#", 13) == 0 && name[13] >= '0' && name[13] <= '9';
 }
 
 static uint32_t value_json(struct kineto *k, const struct event *e, enum arg_place place)
@@ -337,15 +343,27 @@ static void put_op(struct kineto *k, const struct event *e, struct host *h, size
 	buf_put(&h->op, &row, sizeof row);
 }
 
+static uint32_t domain_of(struct kineto *k, const struct event *e, enum event_class class)
+{
+	const char *name = class == CLASS_PYTHON ? "Python" : class == CLASS_OP || class == CLASS_ANNOTATION ? "PyTorch" :
+			   e->category ? kineto_text(k, e->category) : "uncategorized";
+
+	if (class == CLASS_NVTX)
+		return 0;
+	if (!k->last_domain || e->category != k->last_category) {
+		k->last_domain = kineto_domain(k, name);
+		k->last_category = e->category;
+	}
+	return k->last_domain;
+}
+
 static void host_range(struct kineto *k, const struct event *e, enum event_class class, uint32_t thread)
 {
 	struct host *h = &k->hosts[k->threads[thread].host];
 	bool step = (class == CLASS_ANNOTATION || class == CLASS_OP) && e->name && is_step(kineto_text(k, e->name));
-	const char *domain = class == CLASS_PYTHON ? "Python" : class == CLASS_OP || class == CLASS_ANNOTATION ? "PyTorch" :
-			     e->category ? kineto_text(k, e->category) : "uncategorized";
 	struct range_row row = {
 		.start = e->ts, .duration = e->dur, .thread = thread, .end_thread = thread, .name = e->name,
-		.domain = class == CLASS_NVTX ? 0 : kineto_domain(k, domain), .step = -1,
+		.domain = domain_of(k, e, class), .step = -1,
 	};
 	size_t n = h->range.len / sizeof row;
 
@@ -377,7 +395,7 @@ static void host_api(struct kineto *k, const struct event *e, enum event_class c
 	};
 
 	/* Numbers of other vendors' calls are not CUPTI's. */
-	if (strncmp(name, "cu", 2) == 0 && cbid > 0 && cbid < 0x10000)
+	if (name[0] == 'c' && name[1] == 'u' && cbid > 0 && cbid < 0x10000)
 		row.cbid = (class == CLASS_DRIVER ? 1u : 2u) << 16 | (uint32_t)cbid;
 	buf_put(&h->api, &row, sizeof row);
 }
