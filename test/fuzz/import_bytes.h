@@ -60,6 +60,8 @@ static void import_path(const char *from)
 		if (import_rows(&im, from, &t, &again) < 0 || read_all(&t) != read_back(to))
 			abort();
 		trace_close(&t);
+		if (strchr(file.trouble, '\n'))
+			abort();
 	}
 	close(out);
 }
