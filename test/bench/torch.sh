@@ -1,5 +1,5 @@
 #!/bin/sh
-# PyTorch on the CPU: nothing, our three ways to record it, and torch.profiler, in turn; of each the best of ROUNDS processes, of `import torch` the median.
+# PyTorch on the CPU: nothing, our ways to record it, and torch.profiler, in turn; of each the best of ROUNDS processes, of `import torch` the median.
 set -u
 rounds=${LONG:+15}
 rounds=${rounds:-3}
@@ -22,6 +22,7 @@ while [ $i -lt "$rounds" ]; do
 	cost gprof-run -q -f -o "$work/t" -- "$torch" "$here/torch_cost.py" none 60 >>"$work/torch"
 	cost gprof-run -q -f -o "$work/t" -t cuda,torch-ops -- "$torch" "$here/torch_cost.py" none 60 >>"$work/ops"
 	cost gprof-run -q -f -o "$work/t" --torch-shapes -- "$torch" "$here/torch_cost.py" none 60 >>"$work/shapes"
+	cost gprof-run -q -f -o "$work/t" --torch-modules -- "$torch" "$here/torch_cost.py" none 60 >>"$work/modules"
 	cost gprof-run -q -f -o "$work/t" -t cuda,torch-ops --start-later -- "$torch" "$here/torch_cost.py" none 60 >>"$work/later"
 	cost "$torch" "$here/torch_cost.py" profiler 60 >>"$work/profiler"
 	cost "$torch" "$here/torch_cost.py" shapes 60 >>"$work/profiler-shapes"
@@ -44,6 +45,7 @@ show listening 'an observer of those scopes that does nothing'
 show torch '-t cuda,nvtx,torch'
 show ops '-t torch-ops'
 show shapes '--torch-shapes'
+show modules '--torch-modules'
 show later '-t torch-ops outside of a window'
 show profiler 'torch.profiler (CPU)'
 show profiler-shapes 'torch.profiler (CPU, shapes)'

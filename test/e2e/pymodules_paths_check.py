@@ -373,3 +373,7 @@ for i in range(3):
     del again
     kept.clear()
     calls.clear()
+
+# Memory that is no instance and no dict.
+assert lib.pywalk_garbage_dicts(17, 30, ctypes.c_void_p(id(dict))) > 0
+check(net())

@@ -35,7 +35,8 @@ it 'has the modules of every operator that torch.profiler has, by name and numbe
 	gprof-run -q -f -o t --torch-modules -- "$judge" -W ignore "$network" >out 2>err || fail "$(cat err)"
 	python3 "$GPROF_TOP/test/e2e/torch_modules_check.py" t.gtrace profile.json >said || fail "$(cat said)"
 	gprof-trace report -r modules:class t.gtrace >table
-	says "Net > Sequential > Block > Linear" table
+	grep -qE " blocks\.\*\.\* +Net > Sequential > Block > Linear" table || fail "$(cat table)"
+	grep -qE " blocks\.\*\.act +Net > Sequential > Block > ReLU" table || fail "$(cat table)"
 	says "(outside of modules)" table
 	gprof-trace report -r modules t.gtrace >table
 	grep -qE " blocks\.2\.a +Net_0 > Sequential_0 > Block_2 > Linear_5" table || fail "$(cat table)"

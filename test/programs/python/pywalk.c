@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "inject/python_dict.h"
 #include "inject/python_state.h"
 #include "inject/stream.h"
 #include "inject/torch_modules.h"
@@ -42,6 +43,7 @@ EXPORT int pywalk_modules(char *out, int size);
 EXPORT double pywalk_ns(int what, int rounds, int max);
 EXPORT int pywalk_spoil(int what, unsigned value);
 EXPORT int pywalk_garbage(unsigned seed, int rounds);
+EXPORT int pywalk_garbage_dicts(unsigned seed, int rounds, const void *dict_class);
 EXPORT void pywalk_spin_until_the_end(void);
 
 /* Rows by id, found again when an id is new. */
@@ -279,6 +281,51 @@ int pywalk_garbage(unsigned seed, int rounds)
 		stream_leave(s);
 	munmap(memory, size);
 	return s ? believed : -1;
+}
+
+/*
+ * Instances and dicts made of garbage: random words, pointers into the garbage, to what is not mapped, and to a real dict's class.  How
+ * often something came out of them that looked like an attribute.
+ */
+int pywalk_garbage_dicts(unsigned seed, int rounds, const void *dict_class)
+{
+	const size_t size = 1 << 14;
+	uint64_t *memory = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t dict = (uint64_t)(uintptr_t)dict_class, value;
+	struct py_name name = { .text = "_modules" };
+	struct py_entry entries[PY_ENTRIES];
+	struct py_instance instance;
+	struct py_trail trail;
+	int found = 0;
+
+	munmap((char *)memory + size, size);
+	for (int round = 0; round < rounds; round++) {
+		struct py_class class = { 0 };
+		struct py_dict d;
+
+		for (size_t i = 0; i < size / 8; i++) {
+			seed = seed * 1103515245 + 12345;
+			memory[i] = seed >> 28 < 8 ? (uint64_t)(uintptr_t)memory + (seed >> 8 & (2 * size - 8)) :
+				    seed >> 28 < 9 ? dict : seed >> 28 < 11 ? (uint64_t)seed << 16 : seed >> 28 < 13 ? 0 : seed >> 8 & 0x30707;
+		}
+		for (uint64_t at = 64; at < size; at += 512) {
+			uint64_t object = (uint64_t)(uintptr_t)memory + at;
+
+			if (!py_instance_read(&instance, object))
+				continue;
+			if (!py_class_read(&class, instance.type))
+				class = (struct py_class){ .flags = seed & 0x14, .dict = seed >> 8 & 0xff, .keys = object };
+			name.object = seed & 1 ? object : 0;
+			found += py_attribute(&instance, &class, &name, &value, &trail);
+			trail.n = 0;
+			if (py_dict_open(&d, object, &trail))
+				for (uint32_t i = 0, n; i < 1024 && (n = py_dict_read(&d, i, entries)) > 0; i += n)
+					found++;
+			found += py_trail_holds(&trail);
+		}
+	}
+	munmap(memory, size);
+	return found;
 }
 
 static uint64_t loops, ended;

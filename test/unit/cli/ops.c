@@ -117,7 +117,7 @@ TEST(a_convolution_whose_inputs_make_no_sense_has_no_flops)
 
 /* ---- the report ---- */
 
-enum { TORCH = 1, LINEAR, ADDMM, NODE, MM, LAUNCH, KERNEL, SCOPE, DIMS, DIMS2, EVALUATE, FIRST, SECOND, PATHS };
+enum { TORCH = 1, LINEAR, ADDMM, NODE, MM, LAUNCH, KERNEL, SCOPE, DIMS, DIMS2, EVALUATE, FIRST, SECOND, PATHS, PATHS2 };
 
 #define PUSHED(n) (1ull << 40 | (n))
 #define RANGE(at, length, n, level, name) { T0 + (at), (length), PUSHED(n), 0, 1, 1, 1, 0, (name), 0, 0, (level), 0, -1 }
@@ -144,6 +144,7 @@ static struct model *make_ops(struct making *k, bool gpu)
 	make_string(k, 1, DIMS2, "[[4], [8, 32], [32, 4], [], []]");
 	make_string(k, 1, FIRST, "Net_0 > Block_3 > Linear_12");
 	make_string(k, 1, SECOND, "Net_0 > Linear_0");
+	make_string(k, 1, PATHS2, ". > ?");
 	make_string(k, 1, PATHS, ". > layers.3 > layers.3.out");
 	make_thread(k, 1, 1, 100, "main");
 	ROWS(k, 1, domain, { 1, TORCH });
@@ -152,7 +153,7 @@ static struct model *make_ops(struct making *k, bool gpu)
 	ROWS(k, 1, op, { PUSHED(2), 7, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, { PUSHED(3), 7, 0, 1, 0, 0, DIMS, 0, 0, 0, 0, 0 },
 	     { PUSHED(4), 7, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0 }, { PUSHED(5), 7, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0 }, { PUSHED(6), -1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 },
 	     { PUSHED(7), -1, 0, 1, 0, 0, DIMS2, 0, 0, 0, 0, 0 });
-	ROWS(k, 1, modules, { PUSHED(2), FIRST, 0, PATHS, 0 }, { PUSHED(7), SECOND, 0, 0, 0 }, { PUSHED(99), SECOND, 0, 0, 0 });
+	ROWS(k, 1, modules, { PUSHED(2), FIRST, 0, PATHS, 0 }, { PUSHED(7), SECOND, 0, PATHS2, 0 }, { PUSHED(99), SECOND, 0, 0, 0 });
 	if (gpu) {
 		ROWS(k, 1, api, CALL(300, 1, 3), CALL(850, 2, 2), CALL(2250, 3, 6));
 		ROWS(k, 1, kernel, RUN(5000, 100, 1), RUN(5100, 10, 2), RUN(5200, 200, 3));
@@ -282,10 +283,9 @@ TEST(kineto_files_have_operators_their_numbers_arrows_and_scopes_on_streams)
 TEST(modules_have_what_their_operators_and_those_of_the_backward_pass_cost)
 {
 	check_report("modules", true,
-		     "94.1,800,0,110,0,300,200,0,,Net_0\n"
+		     "100.0,850,0,110,0,300,200,0,,Net_0\n"
 		     "94.1,800,0,110,0,300,200,0,layers.3,Net_0 > Block_3\n"
 		     "94.1,800,800,110,110,300,200,1,layers.3.out,Net_0 > Block_3 > Linear_12\n"
-		     "5.9,50,0,0,0,0,0,0,,Net_0\n"
 		     "5.9,50,50,0,0,0,0,1,,Net_0 > Linear_0\n");
 	check_report("modules:class", false,
 		     "100.0,850,0,,,300,,0,,Net\n"
