@@ -22,7 +22,7 @@ struct torch_memo {
 static inline uint64_t memo_key(const uint64_t *words, uint32_t n)
 {
 	const uint64_t k1 = 0xa0761d6478bd642full, k2 = 0xe7037ed1a0b428dbull;
-	uint64_t key = k1 ^ n;
+	uint64_t key = k1 * (2 * (uint64_t)n + 1);     /* not n itself: a word may be it */
 
 	for (uint32_t i = 0; i < n; i += 2) {
 		__uint128_t product = (__uint128_t)(words[i] ^ k2) * ((i + 1 < n ? words[i + 1] : 0) ^ key);

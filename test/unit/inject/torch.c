@@ -4,6 +4,7 @@
 #include "inject/torch_context.h"
 #include "inject/ranges.h"
 #include "inject/torch_inputs.h"
+#include "inject/torch_memo.h"
 #include "inject/torch_rhythm.h"
 #include "inject/torch_values.h"
 #include "test/unit/inject/fake.h"
@@ -242,6 +243,16 @@ TEST(tags_of_an_older_pytorch_are_those_of_its_version_or_learnt_at_its_first_co
 	values[6].tag = 10;
 	CHECK_STR(values_of(&t, values, 9), "[\"\", \"\", \"\", \"\", \"\", \"\", \"\", \"\", \"1\"]");
 	torch_inputs_begin();
+}
+
+TEST(inputs_of_other_number_or_value_have_another_key)
+{
+	/* [[4, 1], []] and [[3, 1]] */
+	const uint64_t four[] = { 0x600000201, 4, 1, 0 }, three[] = { 0x600000201, 3, 1 };
+
+	CHECK(memo_key(four, 4) != memo_key(three, 3));
+	CHECK(memo_key(four, 3) != memo_key(three, 3));
+	CHECK(memo_key(four, 4) != memo_key(four, 3));
 }
 
 /* What changes with every call takes no room for ever; a convolution is counted by it. */
