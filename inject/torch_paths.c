@@ -315,8 +315,12 @@ static bool is_ready(void)
 {
 	static uint32_t state;          /* 1: they are as they should be, 2: not */
 
-	if (!state)
-		state = py_classes_ready() ? 1 : 2;
+	if (likely(state))
+		return state == 1;
+	state = py_classes_ready() ? 1 : 2;
+	if (state == 2)
+		health_note(HEALTH_torch_paths, "Python %u.%u: its classes are not as its version has them", python.layout.version >> 8,
+			    python.layout.version & 0xff);
 	return state == 1;
 }
 
