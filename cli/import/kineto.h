@@ -88,6 +88,7 @@ struct host_thread {
 };
 
 #define NO_HOST 0xffffffffu             /* of the GPU: goes to the process that used it */
+#define GPU_KINDS 6u                    /* of rows that belong to the process whose call has their correlation id */
 
 struct kineto {
 	struct import_file *file;
@@ -107,6 +108,8 @@ struct kineto {
 	uint32_t last_thread;
 
 	struct buf kernel, memcpy, memset, sync, overhead, gpu_range;  /* rows of the GPUs */
+	bool owned;                     /* several processes called CUDA: owners says whose each of these rows is */
+	struct buf owners[GPU_KINDS];   /* u32 of each row of kernel .. gpu_range, as imported_host */
 	struct buf imported, imported_host;     /* imported_host: u32 of each, a position in hosts or NO_HOST */
 	struct buf args;
 	struct buf memory_change;       /* of a memory timeline */
@@ -184,6 +187,9 @@ int kineto_device(struct kineto *k);    /* an element of deviceProperties; the s
 
 /* kineto_nest.c: what lies inside what: range ids, levels, the ranges of calls.  0 or -1. */
 int kineto_nest(struct kineto *k);
+
+/* kineto_owner.c: which process each GPU row belongs to, where several called CUDA.  0 or -1. */
+int kineto_owners(struct kineto *k);
 
 /* kineto_write.c: the rows into the trace.  Into one in memory they go with their buffers. */
 int kineto_write(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process);

@@ -251,11 +251,11 @@ static const char *const place_keys[] = {
 /* pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021. */
 static void put_track(struct kineto *k, const struct event *e, enum event_class class)
 {
-	int64_t device = 0, stream = 0;
+	int64_t device = class == CLASS_OTHER_HOST ? -1 : 0, stream = device;
 
-	if (class != CLASS_OVERHEAD && class != CLASS_SYNC)
+	if (class != CLASS_OVERHEAD && class != CLASS_SYNC && class != CLASS_OTHER_HOST)
 		device = kineto_whole(e, ARG_DEVICE, 0);
-	if (class != CLASS_OVERHEAD)
+	if (class != CLASS_OVERHEAD && class != CLASS_OTHER_HOST)
 		stream = kineto_whole(e, ARG_STREAM, 0);
 	if (e->pid.is_whole && e->pid.whole != device)
 		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid);
@@ -284,7 +284,8 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 	}
 	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
 		put_value(k, e, texts_put(&k->texts, "correlation", 11), &e->args[ARG_CORRELATION]);
-	if (class >= CLASS_KERNEL && class < CLASS_SPAN)
+	/* What ran on a stream and is of no kind that is known: MTIA's kernels. */
+	if ((class >= CLASS_KERNEL && class < CLASS_SPAN) || (class == CLASS_OTHER_HOST && e->has & BIT(ARG_STREAM)))
 		put_track(k, e, class);
 }
 

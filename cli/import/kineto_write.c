@@ -278,21 +278,64 @@ static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 	return rc;
 }
 
-static int put_gpu(struct out *o)
+/* Of rows with owners those that are this host's. */
+static int put_owned(struct out *o, uint32_t at, bool main, unsigned kind, const struct buf *from, const struct buf *owners)
 {
-	const struct kineto *k = o->k;
-	const struct { unsigned kind; const struct buf *rows; } all[] = {
-		{ ROW_config, &k->config }, { ROW_device, &k->device }, { ROW_context, &k->context }, { ROW_stream, &k->stream },
-		{ ROW_kernel, &k->kernel }, { ROW_memcpy, &k->memcpy }, { ROW_memset, &k->memset }, { ROW_sync, &k->sync },
-		{ ROW_overhead, &k->overhead }, { ROW_gpu_range, &k->gpu_range }, { ROW_memory_change, &k->memory_change },
-		{ ROW_graph, &k->graph }, { ROW_memory, &k->memory }, { ROW_unified, &k->unified }, { ROW_image, &k->image },
-		{ ROW_symbol, &k->symbol }, { ROW_sample, &k->sample },
-	};
+	const uint32_t *whose = (const uint32_t *)owners->data;
+	size_t size = record_by_kind(kind)->size;
+	struct buf rows = { 0 };
+	int rc;
 
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+	if (!o->k->owned)
+		return main ? put_rows(o, kind, from) : 0;
+	for (size_t i = 0; i < from->len / size; i++)
+		if (whose[i] == at || (whose[i] == NO_HOST && main))
+			buf_put(&rows, from->data + i * size, size);
+	rc = rows.oom ? trace_fail(o->k->err, 0, "out of memory") : put_rows(o, kind, &rows);
+	return done(o->to, &rows, o->k->err) < 0 ? -1 : rc;
+}
+
+static bool owns_any(const struct kineto *k, uint32_t at)
+{
+	for (size_t g = 0; k->owned && g < 3; g++)
+		for (size_t i = 0; i < k->owners[g].len / sizeof at; i++)
+			if (((const uint32_t *)k->owners[g].data)[i] == at)
+				return true;
+	return false;
+}
+
+struct rows_of {
+	unsigned kind;
+	const struct buf *rows;
+};
+
+static int put_all(struct out *o, const struct rows_of *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
 		if (put_rows(o, all[i].kind, all[i].rows) < 0)
 			return -1;
 	return 0;
+}
+
+static int put_gpu(struct out *o, uint32_t at, bool main)
+{
+	const struct kineto *k = o->k;
+	const struct rows_of named[] = {
+		{ ROW_config, &k->config }, { ROW_device, &k->device }, { ROW_context, &k->context }, { ROW_stream, &k->stream },
+	}, owned[GPU_KINDS] = {
+		{ ROW_kernel, &k->kernel }, { ROW_memcpy, &k->memcpy }, { ROW_memset, &k->memset }, { ROW_sync, &k->sync },
+		{ ROW_overhead, &k->overhead }, { ROW_gpu_range, &k->gpu_range },
+	}, rest[] = {
+		{ ROW_memory_change, &k->memory_change }, { ROW_graph, &k->graph }, { ROW_memory, &k->memory },
+		{ ROW_unified, &k->unified }, { ROW_image, &k->image }, { ROW_symbol, &k->symbol }, { ROW_sample, &k->sample },
+	};
+
+	if (put_all(o, named, sizeof named / sizeof *named) < 0)
+		return -1;
+	for (size_t i = 0; i < GPU_KINDS; i++)
+		if (put_owned(o, at, main, owned[i].kind, owned[i].rows, &k->owners[i]) < 0)
+			return -1;
+	return main ? put_all(o, rest, sizeof rest / sizeof *rest) : 0;
 }
 
 /* Stacks with their frames. */
@@ -318,7 +361,7 @@ static int put_host(struct out *o, uint32_t at, bool main, bool several)
 {
 	struct kineto *k = o->k;
 	const struct host *h = o->host;
-	bool gpu = main && (k->kernel.len || k->memcpy.len || k->memset.len);
+	bool gpu = (main && (k->kernel.len || k->memcpy.len || k->memset.len)) || owns_any(k, at);
 
 	if (put_process(o, gpu) < 0 || put_facts(o, main) < 0 || put_strings(o) < 0 || put_threads(o) < 0 ||
 	    put_rows(o, ROW_domain, &k->domain) < 0 || put_rows(o, ROW_range, &h->range) < 0 ||
@@ -326,7 +369,9 @@ static int put_host(struct out *o, uint32_t at, bool main, bool several)
 	    put_rows(o, ROW_mark, &h->mark) < 0 || put_rows(o, ROW_category, &k->category) < 0 ||
 	    put_rows(o, ROW_graph_node, &h->graph_node) < 0 || put_rows(o, ROW_step, &h->step) < 0)
 		return -1;
-	if (main && (put_gpu(o) < 0 || put_stacks(o) < 0 || put_health(o) < 0))
+	if ((main || (k->owned && h->api.len)) && put_gpu(o, at, main) < 0)
+		return -1;
+	if (main && (put_stacks(o) < 0 || put_health(o) < 0))
 		return -1;
 	return put_imported(o, at, main, several);
 }
@@ -341,7 +386,8 @@ struct buf *kineto_buffer(struct kineto *k, size_t i)
 	struct buf *all[] = { &k->kernel, &k->memcpy, &k->memset, &k->sync, &k->overhead, &k->gpu_range, &k->imported,
 			      &k->imported_host, &k->args, &k->config, &k->device, &k->context, &k->stream, &k->domain,
 			      &k->attributes, &k->memory_change, &k->graph, &k->memory, &k->unified, &k->category,
-			      &k->sample, &k->image, &k->symbol, &k->stack, &k->frames };
+			      &k->sample, &k->image, &k->symbol, &k->stack, &k->frames, &k->owners[0], &k->owners[1],
+			      &k->owners[2], &k->owners[3], &k->owners[4], &k->owners[5] };
 	size_t n = sizeof all / sizeof *all;
 	struct host *h;
 
@@ -394,6 +440,8 @@ int kineto_write(struct kineto *k, const struct kineto_sink *to, uint32_t *next_
 
 	if (any_oom(k))
 		return trace_fail(k->err, 0, "out of memory");
+	if (kineto_owners(k) < 0)
+		return -1;
 	settle(k);
 	if (put_hosts(k, to, next_process) < 0)
 		return -1;

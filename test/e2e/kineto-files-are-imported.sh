@@ -224,3 +224,32 @@ it 'a trace comes through a pipe as from a file' "$TOOLS"'
 	is 1 "$(wc -l <err)" "lines"
 	says "unpack them for a pipe" err
 '
+
+it 'several programs in one file have the kernels of their own calls' "$TOOLS"'
+	call="{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": %d, \"tid\": %d, \"ts\": %d, \"dur\": 1, \"args\": {\"correlation\": %d}},"
+	kernel="{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": 7, \"ts\": %d, \"dur\": 2, \"args\": {\"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": %d}}"
+	{
+		printf "[$call" 10 10 1 1
+		printf "$call$call" 20 20 2 2 20 20 3 3
+		printf "$call$call" 10 10 4 9 20 20 5 9
+		printf "$kernel, " a 10 1 b 12 2 b 14 3 shared 16 9
+		printf "$kernel]" nobody 18 77
+	} >two.json
+	gprof-trace import -q two.json
+	is 1 "$(gprof-trace dump --process 1 --kind kernel two.gtrace | grep -c "name=\"a\"")" "kernels of the first"
+	is 4 "$(gprof-trace dump --process 2 --kind kernel two.gtrace | grep -c "^kernel")" "kernels of the one with more calls"
+	gprof-trace report -r hta_cuda_kernel_launch_stats_summary --format csv two.json | sed -n 2p >out
+	says "0,5," out
+'
+
+it 'the processes of a merged export have their own kernels again' "$TOOLS"'
+	need "$GPROF_BUILD/test/programs/fork_workers" "needs nvcc to build test/programs"
+	need "$GPROF_BUILD/sim/libcuda.so.1"
+	LD_LIBRARY_PATH=$GPROF_BUILD/sim gprof-run -q -o run -- "$GPROF_BUILD/test/programs/fork_workers" >said
+	gprof-trace export --merged -o run.json run.gtrace >said
+	for f in run.gtrace run.json; do
+		gprof-trace report -r processes --format csv $f | cut -d, -f2,7,8,9 | sort >$f.processes
+	done
+	[ "$(wc -l <run.json.processes)" -gt 3 ] || fail "$(cat run.json.processes)"
+	same run.gtrace.processes run.json.processes
+'
