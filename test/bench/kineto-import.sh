@@ -11,7 +11,7 @@ cpu() {
 	rounds=$1
 	shift
 	for _ in $(seq "$rounds"); do
-		{ TIMEFORMAT=; /usr/bin/env bash -c 'TIMEFORMAT="%U %S"; core=$1; shift; time taskset -c "$core" "$@" >/dev/null 2>&1' _ 0 "$@"; } 2>&1
+		taskset -c 0 /usr/bin/env bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>&1' _ "$@" 2>&1
 	done | awk '{ print $1 + $2 }' | sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'
 }
 
