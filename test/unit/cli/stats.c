@@ -169,6 +169,21 @@ TEST(counted_values_of_two_threads_are_merged)
 	free(v);
 }
 
+/* As names of one template do.  Walking what is there for each of them would take minutes. */
+TEST(many_series_become_one)
+{
+	enum { N = 300000 };
+	struct groups g = { 0 };
+
+	for (uint64_t i = 0; i < N; i++)
+		CHECK(series_add(groups_get(&g, i * 7), (int64_t)i));
+	CHECK_EQ(groups_rekey(&g, odd_or_even_is_one, NULL), 0);
+	CHECK_EQ(g.n, 1);
+	CHECK_EQ(g.list[0].n, N);
+	CHECK_EQ(series_median2(&g.list[0]), N - 1);
+	groups_release(&g);
+}
+
 /* 10^6 lengths that lie close together: what is kept of them does not grow with them. */
 TEST(counted_values_take_little_memory)
 {
