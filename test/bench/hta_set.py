@@ -27,7 +27,7 @@ from hta.trace_diff import DeviceType, TraceDiff
 
 DATA = os.path.join(sys.argv[1], "hta")
 NO_REPORT = ("parsed_events", "cupti_counters")
-PATIENCE = 8                            # seconds of HTA's after which it is run no more
+PATIENCE = 3                            # seconds of HTA's after which it is run no more
 RUNS = (3, 9)                           # but so many times at least, and at most
 ANNOTATIONS = {"alexnet_forward": "[param|pytorch.model.alex_net|0|0|0|measure|forward]", "all": ""}
 
