@@ -167,6 +167,42 @@ static bool take_staying(const struct hta *h, const struct hta_rank *r, int64_t 
 	return true;
 }
 
+/* pandas' inner join has the rows of one correlation id together, where the first of them stands: it decides ties. */
+static bool group_by_corr(struct hta_rank *r)
+{
+	struct hta_corr first = { 0 };
+	struct timed *order = malloc((r->n + 1) * sizeof *order);
+	struct hta_row *rows = NULL;
+	bool done = order && hta_corr_begin(&first, r) == 0, apart = false;
+
+	for (size_t i = 0; i < r->n && done; i++) {
+		uint32_t at = hta_corr_get(&first, r->rows[i].corr);
+
+		if (at == HTA_NO_CORR) {
+			at = (uint32_t)i;
+			done = hta_corr_set(&first, r->rows[i].corr, at);
+		} else {
+			apart |= r->rows[i].corr != r->rows[i - 1].corr;
+		}
+		order[i] = (struct timed){ .time = at, .row = (uint32_t)i };
+	}
+	if (done && apart) {
+		rows = malloc(r->cap * sizeof *rows);
+		done = rows && timed_sort(order, r->n) == 0;
+		for (size_t i = 0; i < r->n && done; i++)
+			rows[i] = r->rows[order[i].row];
+		if (done) {
+			free(r->rows);
+			r->rows = rows;
+		} else {
+			free(rows);
+		}
+	}
+	hta_corr_release(&first);
+	free(order);
+	return done;
+}
+
 /*
  * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
  * GPU rows come first.  1: out has them; 0: nothing is to be cut; -1: out of memory.
@@ -192,7 +228,8 @@ static int cut_last_step(const struct hta *h, const struct hta_rank *r, struct h
 	}
 	out->rows = malloc((r->n + 1) * sizeof *out->rows);
 	out->cap = out->rows ? r->n + 1 : 0;
-	done = done && take_staying(h, r, cut, &calls, true, out) && take_staying(h, r, cut, &calls, false, out);
+	done = done && take_staying(h, r, cut, &calls, true, out) && (!h->how.rounded || group_by_corr(out)) &&
+	       take_staying(h, r, cut, &calls, false, out);
 	hta_corr_release(&calls.of);
 	if (done)
 		return 1;

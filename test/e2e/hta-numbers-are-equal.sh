@@ -62,6 +62,16 @@ it 'has a GPU row on the track that the file names, and takes 7.0 for 7' "$EVENT
 	is "0,1,10,4000000,70,7,0" "$(tail -n 1 out)"
 '
 
+it 'has rows of one launch together where the last step is cut off, as HTA has them' "$EVENTS"'
+	{
+		say user_annotation "ProfilerStep#1" 1 1 0 100 ""; say user_annotation "ProfilerStep#2" 1 1 500 100 ""
+		for corr in 1 2; do say cuda_runtime cudaLaunchKernel 1 1 $((corr * 10)) 5 "\"correlation\": $corr"; done
+		for corr in 1 2 1; do say kernel k$corr 0 7 300 5 "\"stream\": 7, \"correlation\": $corr"; done
+	} | file 0 >a.json
+	gprof-trace report -r hta_queue_length_time_series --format csv a.json >out
+	is "4 6 5" "$(sed -n "s/^0,\([0-9]*\),300,.*/\1/p" out | tr "\n" " " | sed "s/ $//")" "order of the rows at 300"
+'
+
 # A name in a file's name cannot have colons everywhere.
 it 'finds operators by their names with _ for ::, the whole name first' "$EVENTS"'
 	at=0
