@@ -203,6 +203,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         done = [x for x in (one_set(program, n) for n in names) if x]
+    if not done:
+        return
     their_wall, wall, their_cpu, cpu = (sum(x) for x in zip(*done))
     print("all %d sets\t%.0f\tms\tHTA %.0f ms, %.0f x; CPU time %.0f ms, HTA %.0f ms, %.0f x" % (
         len(done), wall * 1e3, their_wall * 1e3, their_wall / wall, cpu * 1e3, their_cpu * 1e3, their_cpu / cpu))
