@@ -84,6 +84,7 @@ const char *unit_name(unsigned unit);
 #define RANGE_INCOMPLETE 2u
 #define MEMCPY_ASYNC     1u     /* memcpy.flags */
 #define MEMCPY_PEER      2u
+#define BYTES_UNKNOWN    UINT64_MAX      /* memcpy.bytes, memset.bytes; above INT64_MAX no size is one */
 #define MEMORY_ASYNC     1u     /* memory.flags */
 #define MEMORY_IMPORTED  2u
 #define STREAM_NONE      0xffffffffu

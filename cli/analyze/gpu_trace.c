@@ -130,6 +130,8 @@ static void put_common(struct listing *l, struct cell *cell, const struct common
 
 static void put_bytes(struct cell *cell, uint64_t bytes, int64_t duration)
 {
+	if (bytes > INT64_MAX)
+		return;
 	cell[C_BYTES] = megabytes(bytes);
 	/* bytes/ns is 1000 MB/s */
 	if (duration > 0)

@@ -190,7 +190,7 @@ static uint32_t copy_name(struct own *o, uint32_t kind, uint32_t from, uint32_t 
 
 static void put_bytes(struct hta_row *r, uint64_t bytes, int64_t duration)
 {
-	if (r && duration > 0)
+	if (r && duration > 0 && bytes <= INT64_MAX)
 		r->bandwidth = (double)bytes / (double)duration;
 }
 

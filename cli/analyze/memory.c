@@ -87,6 +87,9 @@ static int run_size(struct model *m, struct table *t, const char *variant)
 		rc = sums_pass(&s, ROW_memset, sets, 2, all_sets);
 	if (rc == 0)
 		rc = sums_pass(&s, ROW_unified, unified, 3, transfers);
+	if (s.untimed)
+		table_note(t, "%llu copies and memory sets are counted, but in no figure of bytes: the file that was imported has none of them",
+			   (unsigned long long)s.untimed);
 	return finish(&s, t, rc, sums_print_sizes);
 }
 

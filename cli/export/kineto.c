@@ -275,6 +275,8 @@ static void put_graph(struct export *x, const struct gpu_slice *s, uint32_t grap
 
 static void put_bytes(struct out *o, uint64_t bytes, int64_t duration)
 {
+	if (bytes > INT64_MAX)
+		return;
 	out_lit(o, ", \"bytes\": ");
 	out_u64(o, bytes);
 	if (duration > 0) {

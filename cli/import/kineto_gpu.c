@@ -74,7 +74,7 @@ static void put_memcpy(struct kineto *k, const struct event *e)
 	const char *name = e->name ? kineto_text(k, e->name) : "", *paren = strchr(name, '('), *arrow;
 	struct place p = place_of(k, e);
 	struct memcpy_row row = {
-		.start = e->ts, .duration = e->dur, .bytes = (uint64_t)kineto_whole(e, ARG_BYTES, 0), .graph_node = p.graph_node,
+		.start = e->ts, .duration = e->dur, .bytes = (uint64_t)kineto_whole(e, ARG_BYTES, -1), .graph_node = p.graph_node,
 		.corr = p.corr, .device = p.device, .context = p.context, .stream = p.stream, .kind = copy_kind(name),
 		.graph = p.graph, .src_device = (uint32_t)kineto_whole(e, ARG_FROM_DEVICE, 0),
 		.dst_device = (uint32_t)kineto_whole(e, ARG_TO_DEVICE, 0),
@@ -99,7 +99,7 @@ static void put_memset(struct kineto *k, const struct event *e)
 	const char *paren = e->name ? strchr(kineto_text(k, e->name), '(') : NULL;
 	struct place p = place_of(k, e);
 	struct memset_row row = {
-		.start = e->ts, .duration = e->dur, .bytes = (uint64_t)kineto_whole(e, ARG_BYTES, 0), .graph_node = p.graph_node,
+		.start = e->ts, .duration = e->dur, .bytes = (uint64_t)kineto_whole(e, ARG_BYTES, -1), .graph_node = p.graph_node,
 		.corr = p.corr, .device = p.device, .context = p.context, .stream = p.stream, .graph = p.graph,
 	};
 

@@ -20,6 +20,8 @@ void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...
 	va_start(ap, fmt);
 	vsnprintf(c->first, sizeof c->first, fmt, ap);
 	va_end(ap);
+	for (char *p = c->first; *p; p++)       /* words of the file, on somebody's terminal */
+		*p = (unsigned char)*p < ' ' || *p == 0x7f ? '.' : *p;
 }
 
 void kineto_fact(struct kineto *k, const char *key, const char *fmt, ...)

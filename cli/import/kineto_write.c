@@ -90,19 +90,22 @@ static int put_threads(struct out *o)
 {
 	struct kineto *k = o->k;
 	struct buf rows = { 0 }, tails = { 0 };
+	int rc = 0;
 
-	for (size_t i = 0; i < k->n_threads; i++) {
+	for (size_t i = 0; i < k->n_threads && rc == 0; i++) {
 		const struct host_thread *t = &k->threads[i];
 		const struct text *name = t->name ? &k->texts.list[t->name] : NULL;     /* of no text at all there is no list */
 		struct thread_row row = { .start = t->first, .id = t->ordinal, .tid = t->tid };
 
 		if (&k->hosts[t->host] != o->host || t->first == INT64_MAX)
 			continue;
-		row.bytes = name ? name->n : 0;
+		row.bytes = !name ? 0 : name->n < CHUNK_TAILS ? name->n : CHUNK_TAILS;
 		buf_put(&rows, &row, sizeof row);
 		buf_put(&tails, name ? name->at : NULL, row.bytes);
+		if (rows.len / sizeof row >= CHUNK_ROWS || tails.len >= CHUNK_TAILS)
+			rc = put_tailed(o, ROW_thread, &rows, &tails);
 	}
-	return put_tailed(o, ROW_thread, &rows, &tails);
+	return rc == 0 ? put_tailed(o, ROW_thread, &rows, &tails) : -1;
 }
 
 /* ---- facts ---- */

@@ -203,7 +203,7 @@ static int on_copy(const struct sqlite_row *r, void *arg)
 	struct memcpy_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
-		.corr = (uint32_t)row_whole(r, 5), .bytes = (uint64_t)row_whole(r, 6), .kind = (uint32_t)row_whole(r, 7),
+		.corr = (uint32_t)row_whole(r, 5), .bytes = row_null(r, 6) ? BYTES_UNKNOWN : (uint64_t)row_whole(r, 6), .kind = (uint32_t)row_whole(r, 7),
 		.src_kind = nsys_memory_kind(r, 8), .dst_kind = nsys_memory_kind(r, 9), .src_device = (uint32_t)row_whole(r, 10),
 		.dst_device = (uint32_t)row_whole(r, 11), .graph_node = (uint64_t)row_whole(r, 12),
 		.copies = (uint32_t)row_whole(r, 13),
@@ -222,7 +222,7 @@ static int on_set(const struct sqlite_row *r, void *arg)
 	struct memset_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
-		.corr = (uint32_t)row_whole(r, 5), .bytes = (uint64_t)row_whole(r, 6), .value = (uint32_t)row_whole(r, 7),
+		.corr = (uint32_t)row_whole(r, 5), .bytes = row_null(r, 6) ? BYTES_UNKNOWN : (uint64_t)row_whole(r, 6), .value = (uint32_t)row_whole(r, 7),
 		.mem_kind = nsys_memory_kind(r, 8), .graph_node = (uint64_t)row_whole(r, 9),
 	};
 

@@ -253,3 +253,34 @@ it 'the processes of a merged export have their own kernels again' "$TOOLS"'
 	[ "$(wc -l <run.json.processes)" -gt 3 ] || fail "$(cat run.json.processes)"
 	same run.gtrace.processes run.json.processes
 '
+
+it 'bytes that the file does not say are not known, and in no sum' "$TOOLS"'
+	copy() { printf "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pageable -> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": $1, \"dur\": 2, \"args\": {$2}}"; }
+	events "$(copy 10 ""), $(copy 20 "\"bytes\": 3000000"), $(copy 30 "\"bytes\": 0")" >f.json
+	gprof-trace report -r cuda_gpu_mem_size_sum --format csv f.json >out 2>err
+	says "3.000,3,1.500,1.500,0.000,3.000," out
+	says "1 copies and memory sets are counted, but in no figure of bytes" err
+	gprof-trace report -r cuda_gpu_trace --format csv f.json >out
+	is 1 "$(grep -c ",3.000,1500000.000," out)" "sizes with a throughput"
+	is 1 "$(grep -c ",0.000,0.000," out)" "sizes of 0"
+	gprof-trace export -o back.json f.json >/dev/null
+	is 2 "$(grep -o "\"bytes\"" back.json | wc -l)" "bytes in the export"
+'
+
+it 'a name of any length is the name of a thread' "$TOOLS"'
+	python3 - >f.json <<-END
+		print("{\"traceEvents\": [{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 5, \"tid\": 6, \"args\": {\"name\": \"%s\"}}," % ("n" * (70 << 20)))
+		print("{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"op\", \"pid\": 5, \"tid\": 6, \"ts\": 1, \"dur\": 2}]}")
+	END
+	gprof-trace import -q f.json
+	gprof-trace check f.gtrace >/dev/null
+	gprof-trace dump --kind range f.gtrace >out
+	is 1 "$(grep -c "^range " out)" "ranges"
+'
+
+it 'words of a file are printed in one line and without escapes' "$TOOLS"'
+	printf "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"fo\no\\\\u001b[31m\", \"name\": \"x\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 2}]}" >f.json
+	gprof-trace import -q f.json 2>err
+	is 1 "$(wc -l <err)" "lines"
+	says "unknown categories (fo.o.[31m)" err
+'
