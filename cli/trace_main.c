@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_import, cmd_check, cmd_recover, cmd_resolve, cmd_dump;
 static const struct cmd cmd_help;
@@ -157,8 +158,19 @@ static int dispatch(int argc, char **argv)
 	return cmd->run(argc - 1 - first, argv + 1 + first);
 }
 
+/* Files are mapped: this is how one ends that gets shorter under our hands, or whose disk fails. */
+static void file_is_gone(int sig)
+{
+	static const char text[] = "gprof-trace: a file became shorter, or its disk failed, while it was read; read it again when it is whole\n";
+
+	(void)sig;
+	(void)!write(STDERR_FILENO, text, sizeof text - 1);
+	_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
+	signal(SIGBUS, file_is_gone);
 	signal(SIGXFSZ, SIG_IGN);       /* a file that may not grow is an error of write() then, which is told */
 	return stdout_arrived(dispatch(argc, argv));
 }

@@ -100,3 +100,26 @@ it 'a file cut off inside its index is whole again after recover' "$SAMPLE"'
 	gprof-trace dump cut.gtrace >got
 	same want got
 '
+
+it 'a file that becomes shorter while it is read ends it with one line' "$SAMPLE"'
+	need python3 "python3 makes a long file, and waits for what reads it"
+	python3 -c "
+print(\"{\\\"traceEvents\\\": [\")
+for i in range(60000):
+	print(\"{\\\"ph\\\": \\\"X\\\", \\\"cat\\\": \\\"user_annotation\\\", \\\"name\\\": \\\"n%d\\\", \\\"pid\\\": 1, \\\"tid\\\": 1, \\\"ts\\\": %d, \\\"dur\\\": 1},\" % (i, i * 2))
+print(\"{}]}\")" >long.json
+	exits 0 gprof-trace import -o long.gtrace long.json 2>err
+	mkfifo door
+	gprof-trace dump long.gtrace >door 2>err &
+	reader=$!
+	exec 9<door
+	head -c 1000 <&9 >some         # it has begun, and waits for a reader
+	: >long.gtrace
+	cat <&9 >rest
+	exec 9<&-
+	status=0
+	wait $reader || status=$?
+	is 1 $status "exit status"
+	one_line
+	says "became shorter" err
+'
