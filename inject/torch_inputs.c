@@ -1,12 +1,11 @@
 #include "inject/torch_inputs.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "inject/intern.h"
 #include "inject/peek.h"
+#include "inject/say.h"
 #include "inject/torch_memo.h"
 
 #define MAX_INPUTS  64u                 /* of a record, and tensors of a list */
@@ -232,23 +231,6 @@ void torch_inputs_read(struct torch_inputs *in, const struct torch *t, const voi
 }
 
 /* ---- text ---- */
-
-struct text {
-	char *out;
-	size_t size, n;
-};
-
-static void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *t, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(t->out + t->n, t->size - t->n, fmt, args);
-	va_end(args);
-	t->n = t->n + (size_t)n < t->size ? t->n + (size_t)n : t->size - 1;
-}
 
 /* One input from word i on; where the next begins. */
 static uint32_t say_dims(struct text *t, const struct torch_inputs *in, uint32_t i)

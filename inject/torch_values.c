@@ -1,10 +1,8 @@
 #include "inject/torch_values.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "inject/health.h"
 #include "inject/intern.h"
+#include "inject/say.h"
 #include "inject/torch_memo.h"
 
 #define TEXTS 32768u                    /* distinct ones of a process */
@@ -76,23 +74,6 @@ void torch_values_list(struct torch_values *to, const struct torch_value *v, uin
 }
 
 /* ---- text ---- */
-
-struct text {
-	char *out;
-	size_t size, n;
-};
-
-static void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct text *t, const char *fmt, ...)
-{
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(t->out + t->n, t->size - t->n, fmt, args);
-	va_end(args);
-	t->n = t->n + (size_t)n < t->size ? t->n + (size_t)n : t->size - 1;
-}
 
 /* A whole number that fits has its point and nothing behind it; c10::IValue's operator<<. */
 static void say_double(struct text *t, uint64_t word)
