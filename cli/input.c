@@ -159,8 +159,10 @@ static int add_folder(const char *path)
 	closedir(folder);
 	if (rc < 0)
 		return -1;
-	qsort(foreign.paths + before, foreign.n - before, sizeof *foreign.paths, by_name);
-	leave_out(path, before);
+	if (foreign.n > before) {
+		qsort(foreign.paths + before, foreign.n - before, sizeof *foreign.paths, by_name);
+		leave_out(path, before);
+	}
 	if (foreign.n == before)
 		return fail("'%s' is a folder without a trace in a *.json, *.json.gz or *.json.zst; name one", path);
 	return 0;

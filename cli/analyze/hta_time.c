@@ -111,7 +111,7 @@ static int temporal(struct model *m, struct table *t, const struct report_choice
 	if (rc == 0 && h->n_ranks > 1 && all.kernel > 0)
 		table_note(t, "all %zu ranks: %.2f %% idle, %.2f %% computing, %.2f %% other work", h->n_ranks,
 			   100.0 * (double)all.idle / (double)all.kernel, 100.0 * (double)all.computing / (double)all.kernel,
-			   100.0 * (double)(all.kernel - all.idle - all.computing) / (double)all.kernel);
+			   100.0 * (double)time_sub(time_sub(all.kernel, all.computing), all.idle) / (double)all.kernel);
 	hta_done(h, choice);
 	return rc;
 }
