@@ -235,9 +235,17 @@ static void progress_end(void)
 }
 
 /* Refuses a file that is there, unless -f: it may be something else. */
+/* /dev/null, a pipe: written to as it is.  A file renamed over it would take its place. */
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 static int may_write(const char *path)
 {
-	if (force || access(path, F_OK) < 0)
+	if (force || access(path, F_OK) < 0 || is_device(path))
 		return 0;
 	fail("'%s' exists; -f writes over it, -o FILE writes elsewhere", path);
 	return -1;
@@ -322,6 +330,7 @@ static void say_written(const struct file *f, const struct export *x)
 /* Written beside, and renamed when it is whole: nobody finds half a file. */
 static int write_file(struct plan *plan, const struct file *f, const struct exporter *e)
 {
+	bool device = is_device(f->path);
 	char part[PATH_MAX + 8];
 	struct export x;
 	FILE *file;
@@ -329,7 +338,7 @@ static int write_file(struct plan *plan, const struct file *f, const struct expo
 
 	if (may_write(f->path) < 0)
 		return -1;
-	snprintf(part, sizeof part, "%s.part", f->path);
+	snprintf(part, sizeof part, "%s%s", f->path, device ? "" : ".part");
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file)
@@ -337,10 +346,11 @@ static int write_file(struct plan *plan, const struct file *f, const struct expo
 	rc = write_stream(plan, f, e, file, &x);
 	if (fclose(file) != 0 && rc == 0)
 		rc = fail_errno("cannot write '%s'", f->path);
-	if (rc == 0 && rename(part, f->path) < 0)
+	if (rc == 0 && !device && rename(part, f->path) < 0)
 		rc = fail_errno("cannot rename '%s' to '%s'", part, f->path);
 	if (rc < 0) {
-		unlink(part);
+		if (!device)
+			unlink(part);
 		return -1;
 	}
 	say_written(f, &x);

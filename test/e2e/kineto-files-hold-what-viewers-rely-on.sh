@@ -91,6 +91,22 @@ it 'a file that is there is kept unless -f says otherwise, and half a file is ne
 	is "one.gtrace one.has one.json" "$(echo one.*)" "what is left"
 '
 
+it 'a pipe or a device is written to, and stays what it is' "$SAMPLE"'
+	sample one
+	mkfifo pipe
+	cat pipe >got &
+	exits 0 gprof-trace export -f -o pipe one.gtrace >out
+	wait $!
+	[ -p pipe ] || fail "the pipe is gone"
+	exits 0 gprof-trace export -f -o want.json one.gtrace >out
+	grep -v traceName want.json >want
+	grep -v traceName got >came
+	same want came
+	ln -s /dev/null sink
+	exits 0 gprof-trace export -o sink one.gtrace >out
+	[ -c sink ] || fail "the link no longer leads to a device"
+'
+
 it 'HTA reads it and agrees on times and counts' "$SAMPLE"'
 	hta=$GPROF_BUILD/judges/bin/python
 	need "$hta" "HTA is not here (scripts/setup.sh)"
