@@ -4,7 +4,7 @@
 
 #include "cli/import/json_fast.h"
 
-#define DEPTH_MAX 1024u                 /* of brackets: more is no trace, and a broken file is looked at that far again and again */
+#define DEPTH_MAX 1024u                 /* of brackets: more is no trace */
 
 /* ---- the next quote or backslash ---- */
 
@@ -64,6 +64,7 @@ void scan_init(struct scan *s)
 {
 	s->find = scan_has_avx2() ? scan_find_avx2 : scan_find_plain;
 	s->odd_quotes = 0;
+	s->too_deep = NULL;
 }
 
 int scan_peek(struct scan *s)
@@ -160,8 +161,10 @@ static enum json_type composite(struct scan *s, struct json_value *v)
 				return JSON_NOTHING;
 			continue;
 		case '{': case '[':
-			if (++depth > DEPTH_MAX)
+			if (++depth > DEPTH_MAX) {
+				s->too_deep = s->p;
 				return JSON_BAD;
+			}
 			break;
 		case '}': case ']':
 			if (--depth == 0) {

@@ -21,6 +21,7 @@ struct scan {
 	void *arg;
 	const uint8_t *(*find)(const uint8_t *p, const uint8_t *end);   /* scan_init() */
 	uint64_t odd_quotes;            /* met inside of texts */
+	const uint8_t *too_deep;        /* the last bracket that was one too many inside of others; NULL: none was */
 };
 
 enum json_type {

@@ -122,6 +122,8 @@ struct kineto {
 	uint64_t last_stream;           /* its context above it */
 	uint32_t python_domain;         /* 0: none yet */
 
+	const uint8_t *needed;          /* in the source: what lies before may go; NULL: the scanner's place */
+	bool gave_up;                   /* something is too long for memory: the file is taken to end in it */
 	uint64_t index;                 /* of the next event */
 	uint64_t understood;            /* events that made a row */
 	bool phased;                    /* there was an event with a phase */

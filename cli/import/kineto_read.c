@@ -9,6 +9,7 @@
 #include "trace/file.h"
 
 #define RESYNC_KEYS 6
+#define MOST_AT_ONCE (256u << 20)       /* bytes of one event, which stay in memory until it is read; a packed file may claim any number */
 
 void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...)
 {
@@ -41,8 +42,16 @@ static bool more(struct scan *s)
 {
 	struct kineto *k = s->arg;
 	const uint8_t *base = source_base(k->source);
-	size_t have = (size_t)(s->end - base), now = source_wait(k->source, have);
+	size_t have = (size_t)(s->end - base), needed = (size_t)((k->needed ? k->needed : s->p) - base), now;
 
+	if (have - needed > MOST_AT_ONCE && !k->gave_up) {
+		k->gave_up = true;
+		kineto_count(k, COUNT_CUT, "what begins at byte %zu is longer than %u MiB", needed, MOST_AT_ONCE >> 20);
+	}
+	if (k->gave_up)
+		return false;
+	source_release(k->source, needed);
+	now = source_wait(k->source, have);
 	s->end = base + now;
 	return now > have;
 }
@@ -88,11 +97,11 @@ static bool resync(struct kineto *k, const uint8_t *from)
 
 	s->p = from + 1;
 	for (;;) {
-		const uint8_t *p = memchr(s->p, '{', (size_t)(s->end - s->p));
+		const uint8_t *end = s->end, *p = memchr(s->p, '{', (size_t)(end - s->p));
 
 		/* What follows it should be there, too; at the end of the file it need not. */
-		if ((!p || s->end - p < 256) && s->more(s)) {
-			s->p = p ? p : s->p;
+		if ((!p || end - p < 256) && s->more(s)) {
+			s->p = p ? p : end;
 			continue;
 		}
 		if (!p)
@@ -106,20 +115,23 @@ static bool resync(struct kineto *k, const uint8_t *from)
 
 static int one_event(struct kineto *k, struct event *e)
 {
-	const uint8_t *at = k->scan.p;
+	const uint8_t *at = k->needed = k->scan.p;
 	int rc = event_read(k, e);
 
 	if (rc < 0)
 		return -1;
 	if (!rc) {
+		k->needed = NULL;
 		kineto_count(k, COUNT_BROKEN, "event %llu, at byte %zu", (unsigned long long)k->index,
 			     (size_t)(at - source_base(k->source)));
 		k->index++;
-		return resync(k, at) ? 0 : -1;
+		/* Each of the brackets that led there would be followed anew. */
+		return resync(k, k->scan.too_deep > at ? k->scan.too_deep : at) ? 0 : -1;
 	}
 	k->index++;
 	if (event_rows(k, e) < 0)
 		return trace_fail(k->err, 0, "out of memory");
+	k->needed = NULL;
 	source_release(k->source, (size_t)(k->scan.p - source_base(k->source)));
 	return 0;
 }
@@ -173,7 +185,7 @@ static int read_events(struct kineto *k)
 	struct json_value v;
 	enum json_type type;
 
-	for (;;) {
+	for (;; k->needed = NULL) {
 		int c = fast_peek(&k->scan);
 
 		if (c < 0)
@@ -191,6 +203,7 @@ static int read_events(struct kineto *k)
 			k->scan.p++;
 			continue;
 		}
+		k->needed = k->scan.p;
 		type = scan_value(&k->scan, &v);
 		if (type == JSON_LIST && memory_change(k, &v)) {
 			k->index++;
@@ -271,6 +284,16 @@ static void fact(struct kineto *k, const struct json_value *key, const struct js
 	kineto_fact(k, name, "%.*s", v->n < 300 ? (int)v->n : 300, (const char *)v->at);
 }
 
+/* The next key of the file's object, which is needed until its value was read. */
+static enum json_type member(struct kineto *k, struct json_value *key)
+{
+	k->needed = NULL;
+	while (scan_peek(&k->scan) == ',')
+		k->scan.p++;
+	k->needed = k->scan.p;
+	return scan_key(&k->scan, key);
+}
+
 enum top { TOP_BAD = -2, TOP_CUT = -1, TOP_END, TOP_EVENTS };
 
 /* The members of the file's object; the scanner is behind its {.  Whether there were events among them. */
@@ -280,12 +303,13 @@ static enum top read_object(struct kineto *k)
 	enum json_type type;
 	enum top had = TOP_END;
 
-	while ((type = scan_key(&k->scan, &key)) == JSON_TEXT) {
+	while ((type = member(k, &key)) == JSON_TEXT) {
 		int c = scan_peek(&k->scan);
 		int rc = 0;
 
 		if (c == '[' && key.n == 11 && memcmp(key.at, "traceEvents", 11) == 0) {
 			k->scan.p++;
+			k->needed = NULL;
 			had = TOP_EVENTS;
 			rc = read_events(k);
 		} else if (c == '[' && key.n == 16 && memcmp(key.at, "deviceProperties", 16) == 0) {
@@ -336,6 +360,23 @@ static int first_byte(struct scan *s)
 	}
 }
 
+/* Of JSON without any event. */
+static int no_events(struct kineto *k, const char *path, enum top top)
+{
+	bool cut = k->counts[COUNT_CUT].count;
+	const char *trouble = cut ? source_trouble(k->source) : NULL, *middle = cut ? ", and ends in the middle" : "";
+
+	if (trouble)
+		return trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble);
+	if (k->gave_up)
+		return trace_fail(k->err, 0, "'%s' is no trace: %s", path, k->counts[COUNT_CUT].first);
+	if (top != TOP_EVENTS)
+		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s", path, middle);
+	if (!k->index)
+		return trace_fail(k->err, 0, "'%s' is a trace without events%s", path, middle);
+	return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event%s", path, middle);
+}
+
 static int read_top(struct kineto *k, const char *path)
 {
 	int c = first_byte(&k->scan);
@@ -364,20 +405,14 @@ static int read_top(struct kineto *k, const char *path)
 		say_start(&k->scan, start, sizeof start);
 		return trace_fail(k->err, 0, "'%s' is neither a trace of gprof-run nor JSON: it begins with '%s'", path, start);
 	}
+	k->needed = NULL;
 	if (k->err->text[0])
 		return -1;
 	if (top == TOP_BAD)
 		return trace_fail(k->err, 0, "'%s' is not JSON: byte %zu makes no sense", path,
 				  (size_t)(k->scan.p - source_base(k->source)));
-	if (top == TOP_CUT && source_trouble(k->source))
-		return trace_fail(k->err, 0, "cannot read '%s': %s", path, source_trouble(k->source));
-	if (top != TOP_EVENTS)
-		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s", path,
-				  top == TOP_CUT ? ", and ends in the middle" : "");
-	if (!k->index)
-		return trace_fail(k->err, 0, "'%s' is a trace without events", path);
-	if (!k->phased && !k->memory_change.len)
-		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event", path);
+	if (top != TOP_EVENTS || (!k->phased && !k->memory_change.len))
+		return no_events(k, path, top);
 	if (scan_peek(&k->scan) >= 0)
 		kineto_count(k, COUNT_BROKEN, "there is more behind the end of the trace");
 	return 0;

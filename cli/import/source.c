@@ -59,9 +59,14 @@ const uint8_t *source_base(const struct source *s)
 	return s->base;
 }
 
-const char *source_trouble(const struct source *s)
+const char *source_trouble(struct source *s)
 {
-	return s->trouble;
+	const char *trouble;
+
+	pthread_mutex_lock(&s->lock);
+	trouble = s->trouble;
+	pthread_mutex_unlock(&s->lock);
+	return trouble;
 }
 
 uint64_t source_file_bytes(const struct source *s)

@@ -31,7 +31,7 @@ size_t source_wait(struct source *s, size_t have);
 void source_release(struct source *s, size_t before);
 
 /* After the end: why it ended too early, for people ("unpacking ends in the middle"); NULL: it did not. */
-const char *source_trouble(const struct source *s);
+const char *source_trouble(struct source *s);
 
 /* The bytes of the file itself, packed as it is. */
 uint64_t source_file_bytes(const struct source *s);
