@@ -263,8 +263,6 @@ static int run_reports(int argc, char **argv, char *list)
 	}
 	jobs.models = models;
 	jobs.n = n_models;
-	for (int i = 0; i < n; i++)
-		jobs_expect(&jobs, wanted[i].report);
 	choice.jobs = &jobs;
 	rc = print_reports(models[0], wanted, n, file);
 	jobs_release(&jobs);

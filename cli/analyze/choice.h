@@ -13,14 +13,11 @@ struct tb_job;
 struct jobs {
 	struct model *const *models;
 	size_t n;
-	bool last_step;                 /* some report will want the last step, too */
 	struct hta *kept[2];            /* hta_load.c's; the second one rounded */
-	struct hta *with_last[2];
+	struct hta *with_last[2];       /* the same with their last step */
 	struct tb_job *tb;              /* tb_load.c's */
 };
 
-/* To be told of each report before the first of them is run: what is kept for others. */
-void jobs_expect(struct jobs *jobs, const struct report *r);
 void jobs_release(struct jobs *jobs);
 
 struct report_choice {

@@ -40,33 +40,55 @@ struct hta_name {
 	enum hta_class class;
 };
 
+/* Where a row is in the file: its process and thread, or a device and its stream. */
+struct hta_place {
+	int64_t pid, tid;
+	int64_t stream;                 /* -1: none */
+	uint32_t tid_text;              /* position in names; UINT32_MAX: tid is a number */
+};
+
+/* What few rows have. */
+union hta_extra {
+	double bandwidth;               /* GB/s */
+	struct { uint32_t wait_stream, wait_corr; };    /* of a HTA_SYNC row; UINT32_MAX: none */
+};
+
 struct hta_row {
 	int64_t ts, dur;
-	int64_t pid, tid;
-	int64_t stream, corr;           /* -1: none */
-	union {
-		double bandwidth;       /* GB/s */
-		struct { uint32_t wait_stream, wait_corr; };    /* of a HTA_SYNC row; UINT32_MAX: none */
-	};
+	int64_t corr;                   /* -1: none */
 	uint32_t index;                 /* position in the file */
 	int32_t partner;                /* HTA's index_correlation: index of the call or GPU row; -1 none, 0 not known */
 	uint32_t name;                  /* position in names */
-	uint32_t tid_text;              /* position in names; UINT32_MAX: tid is a number */
+	uint32_t place, extra;          /* positions in the rank's */
 	uint8_t category;               /* enum hta_category */
+	bool on_stream;                 /* HTA's "stream != -1", which is what its analyses select */
+	bool gpu;                       /* what it takes for a GPU row when it pairs rows with calls */
+};
+
+/* Where those rows lie that are none of a GPU; INT64_MAX, INT64_MIN: there is none. */
+struct hta_calls_time {
+	int64_t first, end;             /* the first begin, the last end */
+	int64_t last_step, step_end;    /* of ProfilerStep#N: the last begin, the last end */
 };
 
 struct hta_rank {
 	int64_t rank;
-	struct hta_row *rows;           /* where the last step was cut off GPU rows come first, and may come twice */
-	size_t n, cap;
-	size_t n_file;                  /* rows before the cut */
-	struct hta_row *uncut;          /* the n_file of them before the cut, where they were to be kept */
-	uint32_t *at;                   /* index -> position in rows, UINT32_MAX: none */
+	struct hta_row *rows;           /* in the file's order, whatever was cut off */
+	size_t n_file, cap;
+	uint32_t *order;                /* position -> row: GPU rows come first, and may come twice.  NULL: the same */
+	size_t n;                       /* positions */
+	struct hta_place *places;
+	size_t n_places, cap_places;
+	struct map place_at;            /* hash -> position in places */
+	union hta_extra *extras;        /* the first one is that of rows that have none, the second of waits */
+	size_t n_extras, cap_extras;
+	uint32_t *at;                   /* index -> position, UINT32_MAX: none */
 	size_t n_at;
 	uint32_t *gpu, *linked;         /* positions: of rows on streams; of those with a correlation id */
 	size_t n_gpu, n_linked;
 	struct queue_point *queue;      /* hta_queue.c's, for the next report */
 	size_t n_queue;
+	struct hta_calls_time calls;
 	int64_t low, high;              /* the smallest and the largest correlation id; low > high: there is none */
 	bool fractional;                /* some time in the file had a fraction */
 };
@@ -75,7 +97,6 @@ struct hta_how {
 	bool rounded;                   /* as HTA rounds */
 	bool whole;                     /* nothing is cut off and nothing shifted: as HTA compares traces */
 	bool last_step;                 /* its include_last_profiler_step */
-	bool keep_uncut;                /* somebody else will want it with the last step */
 };
 
 struct hta {
@@ -89,8 +110,9 @@ struct hta {
 	struct map by_string;           /* the same of ids that are far off */
 	struct model *strings;          /* the model whose ids these are */
 	int64_t earliest;               /* what times count from */
+	uint32_t a_step;                /* name of some ProfilerStep#N; UINT32_MAX: there is none */
 	bool cut;                       /* a last step was cut off */
-	bool borrows;                   /* its names are another job's */
+	bool borrows;                   /* its names and rows are another job's */
 	bool oom;
 };
 
@@ -105,7 +127,14 @@ void hta_done(struct hta *h, const struct report_choice *choice);
 /* ---- hta_load.c, hta_imported.c, hta_own.c: rows as the files have them ---- */
 /* With room for so many rows to begin with. */
 struct hta_rank *hta_add_rank(struct hta *h, size_t room);
+/* A row without place, extra and partner.  NULL: out of memory, which h knows then. */
 struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r);
+/* Position of a place, new if need be. */
+uint32_t hta_place_of(struct hta *h, struct hta_rank *r, const struct hta_place *place);
+#define HTA_NO_EXTRA 0u
+#define HTA_NO_WAIT  1u
+/* The row's own, with what it has had so far; NULL: out of memory. */
+union hta_extra *hta_own_extra(struct hta *h, struct hta_rank *r, struct hta_row *row);
 uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string);
 uint32_t hta_name_text(struct hta *h, const char *text);
 /* The rank that an attribute names; -1: none. */
@@ -126,10 +155,8 @@ const char *hta_word_meant(const struct hta *h, const char *word, char *buf, siz
 /* ---- hta_link.c ---- */
 /* Rounds, links calls with GPU rows, counts from the earliest row, cuts the last step off.  0, or -1: out of memory. */
 int hta_link(struct hta *h);
-/* Ranks of the same job with its last step; that of `from` was kept.  0, or -1: out of memory. */
+/* Ranks of the same job with its last step.  0, or -1: out of memory. */
 int hta_link_last(struct hta *to, const struct hta *from);
-/* Fills at, gpu and linked of a rank.  0, or -1. */
-int hta_index(struct hta_rank *r);
 
 /* Correlation id -> position.  They count up as a rule, and then an array does. */
 struct hta_corr {
@@ -165,15 +192,35 @@ static inline uint32_t hta_corr_get(const struct hta_corr *c, int64_t corr)
 	return map_get(&c->map, (uint64_t)corr);
 }
 
-static inline bool hta_is_gpu(const struct hta *h, const struct hta_row *r)
+/* The row at a position. */
+static inline const struct hta_row *hta_row(const struct hta_rank *r, size_t position)
 {
-	return (r->stream >= 0 && r->corr >= 0) || h->names[r->name].flags & HTA_HOST_WAIT;
+	return &r->rows[r->order ? r->order[position] : position];
 }
 
-/* HTA's "stream != -1", which is what its analyses select. */
-static inline bool hta_on_stream(const struct hta_row *r)
+static inline const struct hta_place *hta_place(const struct hta_rank *r, const struct hta_row *row)
 {
-	return r->stream != -1;
+	return &r->places[row->place];
+}
+
+static inline bool hta_same_place(const struct hta_place *a, const struct hta_place *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->stream == b->stream && a->tid_text == b->tid_text;
+}
+
+static inline bool hta_on_stream(const struct hta_row *row)
+{
+	return row->on_stream;
+}
+
+static inline int64_t hta_stream(const struct hta_rank *r, const struct hta_row *row)
+{
+	return row->on_stream ? r->places[row->place].stream : -1;
+}
+
+static inline const union hta_extra *hta_extra(const struct hta_rank *r, const struct hta_row *row)
+{
+	return &r->extras[row->extra];
 }
 
 static inline int64_t hta_end(const struct hta_row *r)
@@ -181,10 +228,19 @@ static inline int64_t hta_end(const struct hta_row *r)
 	return time_add(r->ts, r->dur);
 }
 
+/* Position of the file's event with this index; HTA_NOWHERE: it is not there. */
+#define HTA_NOWHERE UINT32_MAX
+static inline uint32_t hta_position(const struct hta_rank *r, int64_t index)
+{
+	return index >= 0 && (size_t)index < r->n_at ? r->at[index] : HTA_NOWHERE;
+}
+
 /* The row of the file's event with this index, or NULL. */
 static inline const struct hta_row *hta_at(const struct hta_rank *r, int64_t index)
 {
-	return index >= 0 && (size_t)index < r->n_at && r->at[index] != UINT32_MAX ? &r->rows[r->at[index]] : NULL;
+	uint32_t position = hta_position(r, index);
+
+	return position == HTA_NOWHERE ? NULL : hta_row(r, position);
 }
 
 /* ---- hta_math.c ---- */

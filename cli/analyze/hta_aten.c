@@ -32,7 +32,7 @@ static int make_tree(struct aten *a)
 	if (!a->latest)
 		return -1;
 	for (size_t i = 0; i < a->leaves; i++)
-		a->latest[a->leaves + i] = i < a->n_ops ? hta_end(&a->r->rows[a->ops[i].row]) : INT64_MIN;
+		a->latest[a->leaves + i] = i < a->n_ops ? hta_end(hta_row(a->r, a->ops[i].row)) : INT64_MIN;
 	for (size_t i = a->leaves - 1; i > 0; i--)
 		a->latest[i] = a->latest[2 * i] > a->latest[2 * i + 1] ? a->latest[2 * i] : a->latest[2 * i + 1];
 	return 0;
@@ -78,7 +78,7 @@ static const struct hta_row *op_around(const struct aten *a, const struct hta_ro
 	for (size_t i = at; i-- > 0 && a->ops[i].time == a->ops[at].time;)
 		if (a->latest[a->leaves + i] >= hta_end(call))
 			at = i;
-	return &a->r->rows[a->ops[at].row];
+	return hta_row(a->r, a->ops[at].row);
 }
 
 static int find_ops(struct aten *a)
@@ -92,7 +92,7 @@ static int find_ops(struct aten *a)
 		return -1;
 	memset(a->kernel_of, 0xff, (r->n_at + 1) * sizeof *a->kernel_of);
 	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
+		const struct hta_row *row = hta_row(r, i);
 
 		if (a->h->names[row->name].flags & HTA_ATEN)
 			a->ops[a->n_ops++] = (struct timed){ .time = row->ts, .row = (uint32_t)i };
@@ -106,16 +106,16 @@ static int find_ops(struct aten *a)
 static void find_launches(struct aten *a)
 {
 	for (size_t i = 0; i < a->r->n; i++) {
-		const struct hta_row *call = &a->r->rows[i], *op, *kernel;
+		const struct hta_row *call = hta_row(a->r, i), *op, *kernel;
 
 		if (!(a->h->names[call->name].flags & HTA_STARTS_KERNEL) || a->kernel_of[call->index] == UINT32_MAX)
 			continue;
 		op = op_around(a, call);
 		if (!op)
 			continue;
-		kernel = &a->r->rows[a->kernel_of[call->index]];
+		kernel = hta_row(a->r, a->kernel_of[call->index]);
 		a->list[a->n] = (struct launch){
-			.tid = op->tid, .op_ts = op->ts, .op = op->name, .kernel = kernel->name, .order = (uint32_t)a->n,
+			.tid = hta_place(a->r, op)->tid, .op_ts = op->ts, .op = op->name, .kernel = kernel->name, .order = (uint32_t)a->n,
 			.op_delay = time_sub(call->ts, op->ts), .kernel_delay = time_sub(kernel->ts, call->ts),
 		};
 		a->n++;

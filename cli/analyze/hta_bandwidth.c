@@ -53,20 +53,20 @@ static int changes_of(const struct hta *h, const struct hta_rank *r, struct chan
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_gpu; i++)
-		n += h->names[r->rows[r->gpu[i]].name].class == HTA_MEMORY;
+		n += h->names[hta_row(r, r->gpu[i])->name].class == HTA_MEMORY;
 	c->list = malloc((2 * n + 1) * sizeof *c->list);
 	c->order = malloc((2 * n + 1) * sizeof *c->order);
 	if (!c->list || !c->order)
 		return -1;
 	c->n = 0;
 	for (size_t i = 0; i < r->n_gpu; i++) {
-		const struct hta_row *row = &r->rows[r->gpu[i]];
+		const struct hta_row *row = hta_row(r, r->gpu[i]);
 		struct change one = { .row = r->gpu[i] };
 
 		if (h->names[row->name].class != HTA_MEMORY)
 			continue;
 		one.kind = kind_of(c, h->names[row->name].text);
-		one.value = row->category == HTA_SYNC ? 0 : row->bandwidth;
+		one.value = row->category == HTA_SYNC ? 0 : hta_extra(r, row)->bandwidth;
 		c->list[c->n] = one;
 		c->order[c->n] = (struct timed){ .time = row->ts, .row = (uint32_t)c->n };
 		one.value = -one.value;
@@ -111,7 +111,7 @@ static int print_series(const struct hta_rank *r, const struct changes *c, struc
 	for (size_t i = 0; i < c->n; i++) {
 		const struct change *one = &c->list[c->order[i].row];
 
-		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(c->order[i].time), NUMBER(r->rows[one->row].pid),
+		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(c->order[i].time), NUMBER(hta_place(r, hta_row(r, one->row))->pid),
 					      TEXT(table_keep(t, "%s", c->kinds[one->kind])), hta_real(one->value, 9) });
 	}
 	return 0;

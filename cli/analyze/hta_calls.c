@@ -9,7 +9,7 @@
 
 static uint32_t flags_of(const struct hta_graph *g, uint32_t node)
 {
-	return g->h->names[g->r->rows[g->nodes[node].row].name].flags;
+	return g->h->names[hta_row(g->r, g->nodes[node].row)->name].flags;
 }
 
 /* Calls that take CUDA's lock wait for each other, on whatever thread. */
@@ -73,7 +73,7 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 	size_t top = 0;
 
 	for (size_t i = 0; i < n && edges && stack; i++) {
-		const struct hta_row *row = &g->r->rows[rows[i]];
+		const struct hta_row *row = hta_row(g->r, rows[i]);
 		int64_t dur = row->dur > 0 ? row->dur : 0;
 
 		edges[2 * i] = (struct hta_edge){ row->ts, dur, rows[i], true };
@@ -114,15 +114,15 @@ static int64_t thread_with(const struct hta_graph *g, const uint32_t *rows, size
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct hta_row *row = &g->r->rows[rows[i]];
+		const struct hta_row *row = hta_row(g->r, rows[i]);
 
 		if ((row->category != HTA_CPU_OP && row->category != HTA_ANNOTATION) ||
 		    !strstr(g->h->names[row->name].text, part))
 			continue;
-		if (any && row->tid != tid)
+		if (any && hta_place(g->r, row)->tid != tid)
 			return 0;
 		any = true;
-		tid = row->tid;
+		tid = hta_place(g->r, row)->tid;
 	}
 	return tid;
 }
@@ -136,10 +136,10 @@ int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 	int rc = list && of ? 0 : -1;
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct hta_row *row = &g->r->rows[rows[i]];
-		int64_t tid = row->tid == backward && backward && forward ? forward : row->tid;
+		const struct hta_place *place = hta_place(g->r, hta_row(g->r, rows[i]));
+		int64_t tid = place->tid == backward && backward && forward ? forward : place->tid;
 
-		list[i] = (struct hta_member){ row->pid, tid, row->tid_text, rows[i] };
+		list[i] = (struct hta_member){ place->pid, tid, place->tid_text, rows[i] };
 	}
 	if (rc == 0)
 		qsort(list, n, sizeof *list, hta_by_thread);
@@ -149,7 +149,7 @@ int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 		for (end = i; end < n && list[end].pid == list[i].pid && list[end].tid == list[i].tid &&
 			      list[end].tid_text == list[i].tid_text; end++) {
 			of[end - i] = list[end].row;
-			host &= g->r->rows[list[end].row].stream < 0;
+			host &= hta_stream(g->r, hta_row(g->r, list[end].row)) < 0;
 		}
 		if (host)
 			rc = thread_edges(g, of, end - i);

@@ -67,8 +67,8 @@ static const char *name_meant(const struct hta *h, const struct hta_rank *r, con
 	const struct hta_row *last = NULL;
 
 	for (size_t i = 0; i < r->n; i++)
-		if ((!last || r->rows[i].ts > last->ts) && has_parts(h->names[r->rows[i].name].text, word))
-			last = &r->rows[i];
+		if ((!last || hta_row(r, i)->ts > last->ts) && has_parts(h->names[hta_row(r, i)->name].text, word))
+			last = hta_row(r, i);
 	return last ? h->names[last->name].text : word;
 }
 
@@ -87,7 +87,7 @@ static bool window_of(const struct hta *h, const struct hta_rank *r, const struc
 	if (!known)
 		word = name_meant(h, r, word);
 	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
+		const struct hta_row *row = hta_row(r, i);
 
 		if (*word && (!strstr(h->names[row->name].text, word) || seen++ != w->instance))
 			continue;
@@ -105,7 +105,7 @@ static uint32_t *clip(const struct hta *h, const struct hta_rank *r, int64_t fro
 
 	*n = 0;
 	for (size_t i = 0; taken && rows && i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i], *gpu;
+		const struct hta_row *row = hta_row(r, i), *gpu;
 
 		if (hta_on_stream(row)) {
 			taken[row->index] |= strcmp(h->names[row->name].text, "Stream Wait Event") == 0;
@@ -134,7 +134,7 @@ static int by_place(const void *a, const void *b, void *rank)
 {
 	const struct hta_node *x = a, *y = b;
 	const struct hta_rank *r = rank;
-	uint32_t first = r->rows[x->row].index, second = r->rows[y->row].index;
+	uint32_t first = hta_row(r, x->row)->index, second = hta_row(r, y->row)->index;
 
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
@@ -156,7 +156,7 @@ static int make_nodes(struct hta_graph *g, const uint32_t *rows, size_t n)
 	if (!g->nodes || !g->order || !g->start_of || !g->end_of)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct hta_row *row = &g->r->rows[rows[i]];
+		const struct hta_row *row = hta_row(g->r, rows[i]);
 
 		if (!is_node(row))
 			continue;
@@ -192,9 +192,9 @@ static enum bound bound_of(const struct hta_graph *g, const struct hta_dependenc
 	case EDGE_LAUNCH_DELAY:
 		return BOUND_LAUNCH_DELAY;
 	case EDGE_OPERATOR:
-		if (e->of == NO_NODE || g->r->rows[e->of].stream < 0)
+		if (e->of == NO_NODE || hta_stream(g->r, hta_row(g->r, e->of)) < 0)
 			return BOUND_CPU;
-		return g->h->names[g->r->rows[e->of].name].class == HTA_COMMUNICATION ? BOUND_COMMUNICATION : BOUND_COMPUTE;
+		return g->h->names[hta_row(g->r, e->of)->name].class == HTA_COMMUNICATION ? BOUND_COMMUNICATION : BOUND_COMPUTE;
 	default:
 		return BOUND_NONE;
 	}
@@ -239,8 +239,8 @@ static void put_events(struct out *o, const struct hta_graph *g)
 	bool *on = calloc(g->r->n_at + 1, sizeof *on), any = false;
 
 	for (size_t i = 0; on && i < g->n_path; i++) {
-		on[g->r->rows[g->nodes[g->edges[g->path[i]].from].row].index] = true;
-		on[g->r->rows[g->nodes[g->edges[g->path[i]].to].row].index] = true;
+		on[hta_row(g->r, g->nodes[g->edges[g->path[i]].from].row)->index] = true;
+		on[hta_row(g->r, g->nodes[g->edges[g->path[i]].to].row)->index] = true;
 	}
 	for (size_t i = 0; on && i < g->r->n_at; i++)
 		if (on[i]) {

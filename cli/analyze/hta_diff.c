@@ -148,7 +148,7 @@ static int64_t second_step(const struct hta *h)
 		for (size_t i = 0; i < h->ranks[k].n; i++) {
 			int64_t number;
 
-			if (!step_number(h->names[h->ranks[k].rows[i].name].text, &number))
+			if (!step_number(h->names[hta_row(&h->ranks[k], i)->name].text, &number))
 				continue;
 			if (first < 0 || number < first) {
 				second = first;
@@ -173,7 +173,7 @@ static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 	int rc = -1;
 
 	for (size_t i = 0; out && steps && i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
+		const struct hta_row *row = hta_row(r, i);
 		int64_t number;
 
 		if (row->dur > 0 && step_number(h->names[row->name].text, &number))
@@ -182,13 +182,14 @@ static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 	if (out && steps)
 		rc = make_pieces(&p, steps, n);
 	for (size_t i = 0; rc == 0 && i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i], *call = row->partner > 0 ? hta_at(r, row->partner) : NULL;
-		bool host = row->stream < 0 || (row->stream == 0 && row->category == HTA_CPU_OP);
+		const struct hta_row *row = hta_row(r, i), *call = row->partner > 0 ? hta_at(r, row->partner) : NULL;
+		int64_t stream = hta_stream(r, row);
+		bool host = stream < 0 || (stream == 0 && row->category == HTA_CPU_OP);
 
 		if (host)
 			out[i] = iteration_at(&p, row->ts);
 		else
-			out[i] = row->stream > 0 && call && call->stream < 0 ? iteration_at(&p, call->ts) : -1;
+			out[i] = stream > 0 && call && hta_stream(r, call) < 0 ? iteration_at(&p, call->ts) : -1;
 	}
 	free(steps);
 	free(p.from);
@@ -291,7 +292,7 @@ static int count_side(struct counts *c, const struct hta *h, unsigned side, cons
 	for (size_t i = 0; rc == 0 && i < h->n_names; i++)
 		rc = add_name(c, h->names[i].text, w->brief);
 	for (size_t i = 0; rc == 0 && i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
+		const struct hta_row *row = hta_row(r, i);
 		struct counted *one = &c->list[first + row->name];
 
 		if (iterations[i] != wanted || wanted < 0 || !(hta_on_stream(row) ? w->gpu : w->cpu))

@@ -30,7 +30,7 @@ static struct timed *rows_by_stream(const struct hta_rank *r, size_t *n)
 
 	*n = 0;
 	for (size_t i = 0; list && i < r->n_gpu; i++) {
-		const struct hta_row *row = &r->rows[r->gpu[i]];
+		const struct hta_row *row = hta_row(r, r->gpu[i]);
 
 		if (row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY)
 			list[(*n)++] = (struct timed){ .time = row->ts, .row = r->gpu[i] };
@@ -38,7 +38,7 @@ static struct timed *rows_by_stream(const struct hta_rank *r, size_t *n)
 	if (!list || timed_sort(list, *n) < 0)
 		goto failed;
 	for (size_t i = 0; i < *n; i++)
-		list[i].time = r->rows[list[i].row].stream;
+		list[i].time = hta_stream(r, hta_row(r, list[i].row));
 	if (timed_sort(list, *n) == 0)
 		return list;
 failed:
@@ -59,8 +59,8 @@ static void stream_gaps(const struct hta_rank *r, const struct timed *list, size
 {
 	s->seen[IDLE_OTHER] = true;     /* its first row, which follows nothing */
 	for (size_t i = 1; i < n; i++) {
-		const struct hta_row *row = &r->rows[list[i].row];
-		int64_t before = hta_end(&r->rows[list[i - 1].row]), gap = time_sub(row->ts, before);
+		const struct hta_row *row = hta_row(r, list[i].row);
+		int64_t before = hta_end(hta_row(r, list[i - 1].row)), gap = time_sub(row->ts, before);
 		enum idle why = why_idle(r, row, before, gap);
 
 		s->seen[why] = true;

@@ -5,18 +5,37 @@
 #include "cli/analyze/hta.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "cli/model/rows.h"
 
 #include <stdlib.h>
 
-/* The kinds that events became, and their columns; NULL where a kind has none. */
-enum { RANGE, API, KERNEL, COPY, SET, WAIT, OVERHEAD, GPU_RANGE, KINDS };
-
-struct kind_columns {
+/* The kinds that events became, all of which begin with start and duration, and where their fields are. */
+#define NONE (-1)
+#define AT(rec, member) ((int)offsetof(struct rec##_row, member))
+static const struct kind_fields {
 	unsigned kind;
-	size_t n, next, first;          /* rows of all; the next of this process; of the process after it */
-	const int64_t *start, *duration;
-	const uint32_t *thread, *corr, *device, *stream, *context;
+	int thread, corr, device, stream, context;
+} kinds[] = {
+	{ ROW_range, AT(range, thread), NONE, NONE, NONE, NONE },
+	{ ROW_api, AT(api, thread), AT(api, corr), NONE, NONE, NONE },
+	{ ROW_kernel, NONE, AT(kernel, corr), AT(kernel, device), AT(kernel, stream), NONE },
+	{ ROW_memcpy, NONE, AT(memcpy, corr), AT(memcpy, device), AT(memcpy, stream), NONE },
+	{ ROW_memset, NONE, AT(memset, corr), AT(memset, device), AT(memset, stream), NONE },
+	{ ROW_sync, NONE, AT(sync, corr), NONE, AT(sync, stream), AT(sync, context) },
+	{ ROW_overhead, NONE, NONE, NONE, NONE, NONE },
+	{ ROW_gpu_range, NONE, NONE, AT(gpu_range, device), AT(gpu_range, stream), NONE },
 };
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+#define STARTS_SPAN(rec) _Static_assert(offsetof(struct rec##_row, start) == 0 && offsetof(struct rec##_row, duration) == 8, #rec)
+STARTS_SPAN(range);
+STARTS_SPAN(api);
+STARTS_SPAN(kernel);
+STARTS_SPAN(memcpy);
+STARTS_SPAN(memset);
+STARTS_SPAN(sync);
+STARTS_SPAN(overhead);
+STARTS_SPAN(gpu_range);
 
 /* What arguments are to HTA. */
 enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION, ARG_WAIT_STREAM, ARG_WAIT_EVENT, ARG_DURATION,
@@ -28,60 +47,19 @@ struct file {
 	struct hta *h;
 	struct model *m;
 	struct hta_rank *rank;
-	struct kind_columns kinds[KINDS];
-	uint8_t kind_at[ROW_KINDS];     /* record kind -> position + 1 */
-	const uint64_t *index, *arg_index, *arg_bits;
-	const uint32_t *name, *category, *kind, *flags, *process;
-	const uint32_t *arg_key, *arg_type, *arg_text, *arg_process;
-	size_t n_args, arg;             /* arg: the next one */
+	uint8_t kind_at[ROW_KINDS];     /* record kind -> position in kinds + 1 */
+	struct rows rows[KINDS];        /* of the process */
+	struct rows args;
+	const struct imported_arg_row *arg;     /* the next one; NULL: there is none */
 	struct map arg_uses;            /* string id -> enum arg_use */
 	struct map categories;          /* string id -> enum hta_category */
 	struct { uint32_t string; uint8_t value; } near_uses[NEAR], near_categories[NEAR];      /* the last of each slot */
-	const struct thread *thread;    /* the last one met, and whose it was */
-	uint32_t thread_process, thread_id;
+	struct { struct hta_place place; uint32_t at; bool known; } near_places[KINDS];
+	const struct thread *thread;    /* the last one met */
+	uint32_t thread_id;
 	int64_t base;                   /* added to all times of the file */
-	uint32_t pid;
+	uint32_t process, pid;
 };
-
-static bool kind_read(struct file *f, unsigned at, unsigned kind, const int *fields)
-{
-	struct kind_columns *c = &f->kinds[at];
-	const uint32_t **optional[] = { &c->thread, &c->corr, &c->device, &c->stream, &c->context };
-
-	c->kind = kind;
-	f->kind_at[kind] = (uint8_t)(at + 1);
-	c->start = model_column(f->m, kind, (unsigned)fields[0]);
-	c->duration = model_column(f->m, kind, (unsigned)fields[1]);
-	for (unsigned i = 0; i < 5; i++)
-		if (fields[2 + i] >= 0 && !(*optional[i] = model_column(f->m, kind, (unsigned)fields[2 + i])))
-			return false;
-	c->n = model_rows(f->m, kind);
-	return c->start && c->duration;
-}
-
-#define HAS(rec, member) COL_##rec##_##member
-#define KIND(at, rec, thread, corr, device, stream, context)                                                            \
-	kind_read(f, at, ROW_##rec, (const int[]){ HAS(rec, start), HAS(rec, duration), thread, corr, device, stream, context })
-
-static bool columns_read(struct file *f)
-{
-	struct model *m = f->m;
-
-	return KIND(RANGE, range, HAS(range, thread), -1, -1, -1, -1) &&
-	       KIND(API, api, HAS(api, thread), HAS(api, corr), -1, -1, -1) &&
-	       KIND(KERNEL, kernel, -1, HAS(kernel, corr), HAS(kernel, device), HAS(kernel, stream), -1) &&
-	       KIND(COPY, memcpy, -1, HAS(memcpy, corr), HAS(memcpy, device), HAS(memcpy, stream), -1) &&
-	       KIND(SET, memset, -1, HAS(memset, corr), HAS(memset, device), HAS(memset, stream), -1) &&
-	       KIND(WAIT, sync, -1, HAS(sync, corr), -1, HAS(sync, stream), HAS(sync, context)) &&
-	       KIND(OVERHEAD, overhead, -1, -1, -1, -1, -1) &&
-	       KIND(GPU_RANGE, gpu_range, -1, -1, HAS(gpu_range, device), HAS(gpu_range, stream), -1) &&
-	       (f->index = MODEL_U64(m, imported, index)) && (f->name = MODEL_U32(m, imported, name)) &&
-	       (f->category = MODEL_U32(m, imported, category)) && (f->kind = MODEL_U32(m, imported, kind)) &&
-	       (f->flags = MODEL_U32(m, imported, flags)) && (f->process = model_row_process(m, ROW_imported)) &&
-	       (f->arg_index = MODEL_U64(m, imported_arg, index)) && (f->arg_bits = MODEL_U64(m, imported_arg, bits)) &&
-	       (f->arg_key = MODEL_U32(m, imported_arg, key)) && (f->arg_text = MODEL_U32(m, imported_arg, text)) && (f->arg_type = MODEL_U32(m, imported_arg, type)) &&
-	       (f->arg_process = model_row_process(m, ROW_imported_arg));
-}
 
 /* ---- arguments ---- */
 
@@ -118,41 +96,52 @@ static enum arg_use use_of(struct file *f, uint32_t key)
 	return *at - 1;
 }
 
-static void take_arg(struct file *f, struct hta_row *r, size_t i)
+/* An event on its way into a row. */
+struct event {
+	struct hta_row *row;
+	struct hta_place place;
+};
+
+static void take_arg(struct file *f, struct event *e, const struct imported_arg_row *arg)
 {
-	bool whole = f->arg_type[i] == ARG_WHOLE;
-	int64_t value = (int64_t)f->arg_bits[i];
+	bool whole = arg->type == ARG_WHOLE;
+	int64_t value = (int64_t)arg->bits;
+	enum arg_use use = use_of(f, rows_string(&f->args, arg->key));
+	struct hta_row *r = e->row;
+	union hta_extra *extra;
 	double real;
 
-	memcpy(&real, &f->arg_bits[i], sizeof real);
-	if (f->arg_type[i] == ARG_TEXT && use_of(f, f->arg_key[i]) == ARG_TID)
-		r->tid_text = hta_name_of(f->h, f->m, f->arg_text[i]);
-	if (!whole && f->arg_type[i] != ARG_DOUBLE)
+	if (use == ARG_NONE)
 		return;
-	switch (use_of(f, f->arg_key[i])) {
+	if (arg->type == ARG_TEXT && use == ARG_TID)
+		e->place.tid_text = hta_name_of(f->h, f->m, rows_string(&f->args, arg->text));
+	if (!whole && arg->type != ARG_DOUBLE)
+		return;
+	memcpy(&real, &arg->bits, sizeof real);
+	switch (use) {
 	case ARG_BANDWIDTH:
-		if (r->category != HTA_SYNC)
-			r->bandwidth = whole ? (double)value : real;
+		if (r->category != HTA_SYNC && (extra = hta_own_extra(f->h, f->rank, r)))
+			extra->bandwidth = whole ? (double)value : real;
 		break;
 	case ARG_STREAM:
-		r->stream = whole ? value : (int64_t)real;
+		e->place.stream = whole ? value : (int64_t)real;
 		break;
 	case ARG_CORRELATION:
 		r->corr = whole ? value : (int64_t)real;
 		break;
 	case ARG_WAIT_STREAM:
-		if (r->category == HTA_SYNC && whole)
-			r->wait_stream = (uint32_t)value;
+		if (r->category == HTA_SYNC && whole && (extra = hta_own_extra(f->h, f->rank, r)))
+			extra->wait_stream = (uint32_t)value;
 		break;
 	case ARG_WAIT_EVENT:
-		if (r->category == HTA_SYNC && whole)
-			r->wait_corr = (uint32_t)value;
+		if (r->category == HTA_SYNC && whole && (extra = hta_own_extra(f->h, f->rank, r)))
+			extra->wait_corr = (uint32_t)value;
 		break;
 	case ARG_PID:
-		r->pid = whole ? value : r->pid;
+		e->place.pid = whole ? value : e->place.pid;
 		break;
 	case ARG_TID:
-		r->tid = whole ? value : r->tid;
+		e->place.tid = whole ? value : e->place.tid;
 		break;
 	case ARG_DURATION:
 		r->dur = whole ? value : r->dur;
@@ -162,15 +151,12 @@ static void take_arg(struct file *f, struct hta_row *r, size_t i)
 	}
 }
 
-/* Those of one event; they stand in the order of events. */
-static void take_args(struct file *f, struct hta_row *r, uint32_t process, uint64_t index)
+/* Those of one event; they stand in the order of events.  e NULL: nobody wants them. */
+static void take_args(struct file *f, struct event *e, uint64_t index)
 {
-	while (f->arg < f->n_args && (f->arg_process[f->arg] < process ||
-				      (f->arg_process[f->arg] == process && f->arg_index[f->arg] < index)))
-		f->arg++;
-	for (; f->arg < f->n_args && f->arg_process[f->arg] == process && f->arg_index[f->arg] == index; f->arg++)
-		if (r)
-			take_arg(f, r, f->arg);
+	for (; f->arg && f->arg->index <= index; f->arg = rows_next(&f->args))
+		if (e && f->arg->index == index)
+			take_arg(f, e, f->arg);
 }
 
 /* ---- events ---- */
@@ -181,7 +167,7 @@ static enum hta_category category_of(struct file *f, uint32_t string)
 	uint32_t *at;
 
 	if (f->near_categories[string % NEAR].string == string && f->near_categories[string % NEAR].value)
-		return f->near_categories[string % NEAR].value;
+		return f->near_categories[string % NEAR].value - 1;
 	at = map_put(&f->categories, string, 0, &new);
 	if (!at) {
 		f->h->oom = true;
@@ -190,56 +176,83 @@ static enum hta_category category_of(struct file *f, uint32_t string)
 	if (new)
 		*at = hta_category_of(model_string(f->m, string)) + 1;
 	f->near_categories[string % NEAR].string = string;
-	f->near_categories[string % NEAR].value = (uint8_t)(*at - 1);
+	f->near_categories[string % NEAR].value = (uint8_t)*at;
 	return *at - 1;
 }
 
-static const struct thread *thread_of(struct file *f, uint32_t process, uint32_t id)
+static const struct thread *thread_of(struct file *f, uint32_t id)
 {
-	if (!f->thread || f->thread_process != process || f->thread_id != id) {
-		f->thread = model_thread(f->m, process, id);
-		f->thread_process = process;
+	if (!f->thread || f->thread_id != id) {
+		f->thread = model_thread(f->m, f->process, id);
 		f->thread_id = id;
 	}
 	return f->thread;
 }
 
-/* pid and tid as Kineto has them: of a process and its thread, of a device and a stream. */
-static void place(struct file *f, struct hta_row *r, const struct kind_columns *c, size_t row, uint32_t process,
-		  uint32_t flags)
+static uint32_t field_at(const char *row, int offset)
 {
-	const struct thread *t = c->thread ? thread_of(f, process, c->thread[row]) : NULL;
-	const struct context_row *context = c->context ? model_context(f->m, process, c->context[row]) : NULL;
+	uint32_t value;
 
-	r->pid = c->device ? c->device[row] : context ? context->device : c->context ? 0 : f->pid;
-	r->tid = c->stream ? c->stream[row] : t ? t->row.tid : 0;
-	if (c->stream && flags & IMPORTED_STREAM)
-		r->stream = c->stream[row];
-	if (c->corr && flags & IMPORTED_CORRELATION)
-		r->corr = c->corr[row];
+	memcpy(&value, row + offset, sizeof value);
+	return value;
+}
+
+/* pid and tid as Kineto has them: of a process and its thread, of a device and a stream. */
+static void place(struct file *f, struct event *e, const struct kind_fields *k, const char *row, uint32_t flags)
+{
+	const struct thread *t = k->thread >= 0 ? thread_of(f, field_at(row, k->thread)) : NULL;
+	const struct context_row *context = k->context >= 0 ? model_context(f->m, f->process, field_at(row, k->context)) : NULL;
+
+	e->place = (struct hta_place){ f->pid, t ? t->row.tid : 0, -1, UINT32_MAX };
+	if (k->device >= 0)
+		e->place.pid = field_at(row, k->device);
+	else if (k->context >= 0)
+		e->place.pid = context ? context->device : 0;
+	if (k->stream >= 0)
+		e->place.tid = field_at(row, k->stream);
+	if (k->stream >= 0 && flags & IMPORTED_STREAM)
+		e->place.stream = e->place.tid;
+	if (k->corr >= 0 && flags & IMPORTED_CORRELATION)
+		e->row->corr = field_at(row, k->corr);
+}
+
+/* Most rows of a kind are where the one before was. */
+static void settle(struct file *f, const struct event *e, unsigned kind)
+{
+	if (!f->near_places[kind].known || !hta_same_place(&f->near_places[kind].place, &e->place)) {
+		f->near_places[kind].place = e->place;
+		f->near_places[kind].at = hta_place_of(f->h, f->rank, &e->place);
+		f->near_places[kind].known = true;
+	}
+	e->row->place = f->near_places[kind].at;
+	e->row->on_stream = e->place.stream != -1;
 }
 
 /* HTA reads what has a length and a category, but for the profiler's own span. */
-static void take_event(struct file *f, size_t i)
+static void take_event(struct file *f, const struct rows *all, const struct imported_row *i)
 {
-	uint32_t kind = f->kind[i] < ROW_KINDS ? f->kind_at[f->kind[i]] : 0;
-	struct kind_columns *c = kind ? &f->kinds[kind - 1] : NULL;
-	size_t row = c ? c->next++ : 0;
-	struct hta_row *r = NULL;
+	uint32_t kind = i->kind < ROW_KINDS ? f->kind_at[i->kind] : 0, category;
+	const char *row = kind-- ? rows_next(&f->rows[kind]) : NULL;
+	struct event e = { .row = NULL };
+	int64_t span[2];
 
-	if (c && row < c->first && f->category[i] && !(f->flags[i] & IMPORTED_ENDLESS))
-		r = hta_add_row(f->h, f->rank);
-	if (r) {
-		*r = (struct hta_row){
-			.ts = time_sub(c->start[row], f->base), .dur = c->duration[row], .stream = -1, .corr = -1,
-			.index = (uint32_t)f->index[i], .name = hta_name_of(f->h, f->m, f->name[i]),
-			.tid_text = UINT32_MAX, .category = (uint8_t)category_of(f, f->category[i]),
-		};
-		if (r->category == HTA_SYNC)
-			r->wait_stream = r->wait_corr = UINT32_MAX;
-		place(f, r, c, row, f->process[i], f->flags[i]);
+	category = row && !(i->flags & IMPORTED_ENDLESS) ? rows_string(all, i->category) : 0;
+	if (category)
+		e.row = hta_add_row(f->h, f->rank);
+	if (!e.row) {
+		take_args(f, NULL, i->index);
+		return;
 	}
-	take_args(f, r, f->process[i], f->index[i]);
+	memcpy(span, row, sizeof span);
+	*e.row = (struct hta_row){
+		.ts = time_sub(span[0], f->base), .dur = span[1], .corr = -1, .index = (uint32_t)i->index,
+		.name = hta_name_of(f->h, f->m, rows_string(all, i->name)), .category = (uint8_t)category_of(f, category),
+	};
+	if (e.row->category == HTA_SYNC)
+		e.row->extra = HTA_NO_WAIT;
+	place(f, &e, &kinds[kind], row, i->flags);
+	take_args(f, &e, i->index);
+	settle(f, &e, kind);
 }
 
 /* A file's events stand by process; HTA has them as they come. */
@@ -266,56 +279,66 @@ static const char *attribute(const struct process *p, const char *key)
 	return value ? value : "";
 }
 
-/* The processes of one file stand together. */
-static void begin_process(struct file *f, const struct process *processes, uint32_t process, uint32_t before)
+/* The processes of one file stand together.  before: the last one that had rows; NULL: none had. */
+static bool begin_process(struct file *f, const struct process *p, const struct process *before)
 {
-	const struct process *p = &processes[process];
-	int64_t rank = hta_rank_of(f->m, process);
+	int64_t rank = hta_rank_of(f->m, f->process);
 
-	if (!f->rank || strcmp(attribute(p, "imported.file"), attribute(&processes[before], "imported.file")) != 0) {
-		f->rank = hta_add_rank(f->h, model_process_rows(f->m, ROW_imported, process));
+	if (!before || strcmp(attribute(p, "imported.file"), attribute(before, "imported.file")) != 0) {
+		f->rank = hta_add_rank(f->h, model_process_rows(f->m, ROW_imported, f->process));
 		if (!f->rank)
-			return;
+			return false;
 		f->rank->fractional = strcmp(attribute(p, "imported.fraction"), "1") == 0;
+		memset(f->near_places, 0, sizeof f->near_places);
 	}
 	if (rank >= 0)
 		f->rank->rank = rank;
 	f->base = strtoll(attribute(p, "imported.base"), NULL, 10);
 	f->pid = p->pid;
+	f->thread = NULL;
+	return true;
 }
 
-/* Positions of a process's rows of each kind: behind those of all before it. */
-static void begin_kinds(struct file *f, uint32_t *done, uint32_t process)
+/* The rows of a process.  False: out of memory. */
+static bool take_process(struct file *f)
 {
-	for (; *done <= process; ++*done)
-		for (unsigned k = 0; k < KINDS; k++) {
-			f->kinds[k].next = f->kinds[k].first;
-			f->kinds[k].first += model_process_rows(f->m, f->kinds[k].kind, *done);
-		}
+	const struct imported_row *row;
+	struct rows all;
+	bool done;
+
+	rows_begin(&all, f->m, ROW_imported, f->process);
+	rows_begin(&f->args, f->m, ROW_imported_arg, f->process);
+	for (size_t k = 0; k < KINDS; k++)
+		rows_begin(&f->rows[k], f->m, kinds[k].kind, f->process);
+	f->arg = rows_next(&f->args);
+	while ((row = rows_next(&all)) && !f->h->oom)
+		take_event(f, &all, row);
+	done = rows_end(&all) == 0;
+	done &= rows_end(&f->args) == 0;
+	for (size_t k = 0; k < KINDS; k++)
+		done &= rows_end(&f->rows[k]) == 0;
+	return done && !f->h->oom;
 }
 
 int hta_imported_rows(struct hta *h, struct model *m)
 {
 	struct file f = { .h = h, .m = m };
-	size_t first_rank = h->n_ranks, n;
-	uint32_t n_processes, before = 0, done = 0;
-	const struct process *processes = model_processes(m, &n_processes);
-	bool read = columns_read(&f);
+	size_t first_rank = h->n_ranks;
+	uint32_t n;
+	const struct process *processes = model_processes(m, &n), *before = NULL;
+	bool done = true;
 
-	n = read ? model_rows(m, ROW_imported) : 0;
-	f.n_args = read ? model_rows(m, ROW_imported_arg) : 0;
-	for (size_t i = 0; i < n && !h->oom; i++) {
-		if (i == 0 || f.process[i] != before) {
-			begin_process(&f, processes, f.process[i], before);
-			begin_kinds(&f, &done, f.process[i]);
-			before = f.process[i];
-		}
-		if (f.rank)
-			take_event(&f, i);
+	for (size_t k = 0; k < KINDS; k++)
+		f.kind_at[kinds[k].kind] = (uint8_t)(k + 1);
+	for (f.process = 0; f.process < n && done; f.process++) {
+		if (!model_process_rows(m, ROW_imported, f.process))
+			continue;
+		done = begin_process(&f, &processes[f.process], before) && take_process(&f);
+		before = &processes[f.process];
 	}
 	map_release(&f.arg_uses);
 	map_release(&f.categories);
 	for (size_t k = first_rank; k < h->n_ranks; k++)
 		in_file_order(&h->ranks[k]);
-	return read && !h->oom ? 0 : -1;
+	return done && !h->oom ? 0 : -1;
 }

@@ -155,7 +155,7 @@ static int kernels_of(const struct hta *h, const struct hta_rank *r, enum hta_cl
 	int rc;
 
 	for (size_t i = 0; i < r->n_gpu; i++) {
-		const struct hta_row *row = &r->rows[r->gpu[i]];
+		const struct hta_row *row = hta_row(r, r->gpu[i]);
 
 		if (h->names[row->name].class == class)
 			add_named(&s, h, row->name, row->dur);
@@ -211,9 +211,12 @@ static int annotations(struct model *m, struct table *t, const struct report_cho
 		const struct hta_rank *r = &h->ranks[k];
 		struct name_sums s = { 0 };
 
-		for (size_t i = 0; i < r->n; i++)
-			if (r->rows[i].category == category)
-				add_named(&s, h, r->rows[i].name, r->rows[i].dur);
+		for (size_t i = 0; i < r->n; i++) {
+			const struct hta_row *row = hta_row(r, i);
+
+			if (row->category == category)
+				add_named(&s, h, row->name, row->dur);
+		}
 		rc = finish(&s, TOP_RANGES);
 		if (rc == 0)
 			print(t, &s, NULL, r->rank);

@@ -38,13 +38,14 @@ static int make_chains(const struct hta_rank *r, struct hta_corr *first, uint32_
 {
 	for (size_t k = 0; k < r->n_gpu; k++) {
 		uint32_t i = r->gpu[k], head;
+		int64_t corr = hta_row(r, i)->corr;
 
-		if (r->rows[i].corr == -1)
+		if (corr == -1)
 			continue;
 		next[i] = UINT32_MAX;
-		head = hta_corr_get(first, r->rows[i].corr);
+		head = hta_corr_get(first, corr);
 		if (head == HTA_NO_CORR) {
-			if (!hta_corr_set(first, r->rows[i].corr, i))
+			if (!hta_corr_set(first, corr, i))
 				return -1;
 			last[i] = i;
 		} else {
@@ -68,18 +69,18 @@ static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t,
 	if (rc == 0)
 		rc = make_chains(r, &first, next, last);
 	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
-		const struct hta_row *row = &r->rows[r->linked[i]];
+		const struct hta_row *row = hta_row(r, r->linked[i]);
 
 		if (h->names[row->name].flags & HTA_LAUNCH && !hta_corr_set(&launched, row->corr, 0))
 			rc = -1;
 	}
 	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
-		const struct hta_row *call = &r->rows[r->linked[i]];
+		const struct hta_row *call = hta_row(r, r->linked[i]);
 
 		if (hta_on_stream(call) || hta_corr_get(&launched, call->corr) == HTA_NO_CORR)
 			continue;
 		for (uint32_t gpu = hta_corr_get(&first, call->corr); gpu != UINT32_MAX; gpu = next[gpu])
-			pair(t, r, call, &r->rows[gpu], s);
+			pair(t, r, call, hta_row(r, gpu), s);
 	}
 	hta_corr_release(&first);
 	hta_corr_release(&launched);

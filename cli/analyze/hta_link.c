@@ -16,102 +16,120 @@ static double microseconds(int64_t ns)
 }
 
 /* HTA adds begin and length as doubles before it rounds the sum: the error of that sum decides, too. */
-static void round_inwards(struct hta_rank *r)
+static void round_inwards(struct hta_row *row)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		struct hta_row *row = &r->rows[i];
-		double ts = microseconds(row->ts), dur = microseconds(row->dur);
-		double begin = ceil(ts), end = floor(ts + dur);
+	double ts = microseconds(row->ts), dur = microseconds(row->dur);
+	double begin = ceil(ts), end = floor(ts + dur);
 
-		if (fabs(begin) > 9e15 || fabs(end) > 9e15 || fabs(end - begin) > 9e15)
-			continue;       /* no such time in microseconds: a damaged file's */
-		row->ts = (int64_t)begin * 1000;
-		row->dur = (int64_t)(end - begin) * 1000;
-	}
+	if (fabs(begin) > 9e15 || fabs(end) > 9e15 || fabs(end - begin) > 9e15)
+		return;         /* no such time in microseconds: a damaged file's */
+	row->ts = (int64_t)begin * 1000;
+	row->dur = (int64_t)(end - begin) * 1000;
 }
 
-/* Of several rows of a side with one correlation id the last one is everybody's partner, as pairs overwrite each
- * other. */
-static int link_partners(const struct hta *h, struct hta_rank *r)
+/* What all that follows wants to know; the rows with a correlation id, and the earliest begin. */
+static int look_through(struct hta *h, struct hta_rank *r)
 {
-	struct hta_corr last[2] = { { 0 }, { 0 } };     /* of calls, of GPU rows */
+	bool rounded = h->how.rounded && r->fractional;
+	int64_t earliest = h->earliest;
+
+	r->low = INT64_MAX;
+	r->high = INT64_MIN;
+	r->n_file = r->n;
+	r->n_at = r->n ? (size_t)r->rows[r->n - 1].index + 1 : 0;
+	r->linked = malloc((r->n + 1) * sizeof *r->linked);
+	if (!r->linked)
+		return -1;
+	r->n_linked = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		struct hta_row *row = &r->rows[i];
+
+		if (rounded)
+			round_inwards(row);
+		earliest = row->ts < earliest ? row->ts : earliest;
+		row->partner = row->corr < 0 ? (row->corr < INT32_MIN ? INT32_MIN : (int32_t)row->corr) : 0;
+		row->gpu = (row->on_stream && row->corr >= 0 && hta_place(r, row)->stream >= 0) ||
+			   h->names[row->name].flags & HTA_HOST_WAIT;
+		if (row->corr == -1)
+			continue;
+		r->linked[r->n_linked++] = (uint32_t)i;
+		if (row->corr < 0)
+			continue;
+		r->low = row->corr < r->low ? row->corr : r->low;
+		r->high = row->corr > r->high ? row->corr : r->high;
+	}
+	h->earliest = earliest;
+	return 0;
+}
+
+/*
+ * Of several rows of a side with one correlation id the last one is everybody's partner, as pairs overwrite each
+ * other.
+ */
+static int link_partners(struct hta_rank *r)
+{
+	struct hta_corr last[2] = { { 0 }, { 0 } };     /* of calls, of GPU rows: their index */
 	int rc = hta_corr_begin(&last[0], r) < 0 || hta_corr_begin(&last[1], r) < 0 ? -1 : 0;
 
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		struct hta_row *row = &r->rows[i];
+	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
+		const struct hta_row *row = &r->rows[r->linked[i]];
 
-		row->partner = row->corr < 0 ? (row->corr < INT32_MIN ? INT32_MIN : (int32_t)row->corr) : 0;
-		if (row->corr != -1 && !hta_corr_set(&last[hta_is_gpu(h, row)], row->corr, (uint32_t)i))
+		if (!hta_corr_set(&last[row->gpu], row->corr, row->index))
 			rc = -1;
 	}
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		struct hta_row *row = &r->rows[i];
-		uint32_t at = row->corr == -1 ? HTA_NO_CORR : hta_corr_get(&last[!hta_is_gpu(h, row)], row->corr);
+	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
+		struct hta_row *row = &r->rows[r->linked[i]];
+		uint32_t partner = hta_corr_get(&last[!row->gpu], row->corr);
 
-		if (at != HTA_NO_CORR)
-			row->partner = (int32_t)r->rows[at].index;
+		if (partner != HTA_NO_CORR)
+			row->partner = (int32_t)partner;
 	}
 	hta_corr_release(&last[0]);
 	hta_corr_release(&last[1]);
 	return rc;
 }
 
-static void count_from_earliest(struct hta *h)
+/* Times from the job's earliest on, and where calls and steps begin and end. */
+static void count_from_earliest(struct hta *h, struct hta_rank *r)
 {
-	int64_t earliest = INT64_MAX;
+	struct hta_calls_time c = { INT64_MAX, INT64_MIN, INT64_MIN, INT64_MIN };
 
-	for (size_t k = 0; k < h->n_ranks; k++)
-		for (size_t i = 0; i < h->ranks[k].n; i++)
-			if (h->ranks[k].rows[i].ts < earliest)
-				earliest = h->ranks[k].rows[i].ts;
-	for (size_t k = 0; k < h->n_ranks; k++)
-		for (size_t i = 0; i < h->ranks[k].n; i++)
-			h->ranks[k].rows[i].ts = time_sub(h->ranks[k].rows[i].ts, earliest);
-	h->earliest = earliest;
-}
+	for (size_t i = 0; i < r->n; i++) {
+		struct hta_row *row = &r->rows[i];
+		int64_t end;
 
-/* Two different ProfilerStep#N in the job: then there is a last one to cut off. */
-static bool has_steps(const struct hta *h)
-{
-	uint32_t first = UINT32_MAX;
-
-	for (size_t k = 0; k < h->n_ranks; k++)
-		for (size_t i = 0; i < h->ranks[k].n; i++) {
-			uint32_t name = h->ranks[k].rows[i].name;
-
-			if (!(h->names[name].flags & HTA_STEP) || name == first)
-				continue;
-			if (first != UINT32_MAX)
-				return true;
-			first = name;
+		row->ts = time_sub(row->ts, h->earliest);
+		if (h->names[row->name].flags & HTA_STEP) {
+			if (h->a_step == UINT32_MAX)
+				h->a_step = row->name;
+			h->cut |= row->name != h->a_step;
 		}
-	return false;
+		if (row->gpu)
+			continue;
+		end = hta_end(row);
+		if (h->names[row->name].flags & HTA_STEP) {
+			c.last_step = row->ts > c.last_step ? row->ts : c.last_step;
+			c.step_end = end > c.step_end ? end : c.step_end;
+		}
+		c.first = row->ts < c.first ? row->ts : c.first;
+		c.end = end > c.end ? end : c.end;
+	}
+	r->calls = c;
 }
 
 /*
  * Where a rank is cut: the begin of its last step's row.  Without steps of its own nothing of it is kept.
  * With the last step, behind its end; HTA forgets that the ends it holds still count from the file's zero.
  */
-static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t earliest, int64_t *cut)
+static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t *cut)
 {
-	int64_t last = INT64_MIN, first = INT64_MAX, step_end = INT64_MIN, end = INT64_MIN;
+	const struct hta_calls_time *c = &r->calls;
+	bool steps = c->last_step != INT64_MIN;
 
-	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
-
-		if (hta_is_gpu(h, row))
-			continue;
-		if (h->names[row->name].flags & HTA_STEP) {
-			last = row->ts > last ? row->ts : last;
-			step_end = hta_end(row) > step_end ? hta_end(row) : step_end;
-		}
-		first = row->ts < first ? row->ts : first;
-		end = hta_end(row) > end ? hta_end(row) : end;
-	}
-	*cut = last != INT64_MIN ? last : first;
+	*cut = steps ? c->last_step : c->first;
 	if (h->how.last_step)
-		*cut = h->how.rounded ? time_add(time_add(last != INT64_MIN ? step_end : end, earliest), 1) : INT64_MAX;
-	return first != INT64_MAX;
+		*cut = h->how.rounded ? time_add(time_add(steps ? c->step_end : c->end, h->earliest), 1) : INT64_MAX;
+	return c->first != INT64_MAX;
 }
 
 /* How many calls stay, by correlation id. */
@@ -139,186 +157,158 @@ static uint32_t calls_of(const struct calls *c, int64_t corr)
 	return n == HTA_NO_CORR ? 0 : n;
 }
 
-/* The rows of r that stay, at the end of out's. */
-static bool take_staying(const struct hta *h, const struct hta_rank *r, int64_t cut, const struct calls *calls, bool gpu,
-			 struct hta_rank *out)
+/* Rows that stay, in a list that grows. */
+struct staying {
+	uint32_t *rows;
+	size_t n, cap;
+};
+
+static bool stays(struct staying *s, uint32_t row, uint32_t times)
 {
-	struct hta scratch = { 0 };
+	if (s->cap - s->n < times) {
+		size_t cap = s->n + times + s->cap / 2;
+		uint32_t *rows = realloc(s->rows, cap * sizeof *rows);
 
-	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
-		uint32_t times = row->ts < cut;
+		if (!rows)
+			return false;
+		s->rows = rows;
+		s->cap = cap;
+	}
+	while (times-- > 0)
+		s->rows[s->n++] = row;
+	return true;
+}
 
-		if (hta_is_gpu(h, row) != gpu)
-			continue;
-		if (gpu) {
-			times = calls_of(calls, row->corr);
-			/* HTA has a GPU row once for each call with its correlation id; it ran once. */
-			times = h->how.rounded || !times ? times : 1;
-		}
-		for (; times > 0; times--) {
-			struct hta_row *to = hta_add_row(&scratch, out);
+/* HTA has a GPU row once for each call with its correlation id; it ran once. */
+static bool take_gpu_rows(const struct hta *h, const struct hta_rank *r, const struct calls *calls, const struct staying *from,
+			  struct staying *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		uint32_t times = calls_of(calls, r->rows[from->rows[i]].corr);
 
-			if (!to)
-				return false;
-			*to = *row;
-		}
+		if (!stays(to, from->rows[i], h->how.rounded || !times ? times : 1))
+			return false;
 	}
 	return true;
 }
 
 /* pandas' inner join has the rows of one correlation id together, where the first of them stands: it decides ties. */
-static bool group_by_corr(struct hta_rank *r)
+static bool group_by_corr(const struct hta_rank *r, struct staying *s)
 {
 	struct hta_corr first = { 0 };
-	struct timed *order = malloc((r->n + 1) * sizeof *order);
-	struct hta_row *rows = NULL;
+	struct timed *order = malloc((s->n + 1) * sizeof *order);
+	int64_t before = -1;
 	bool done = order && hta_corr_begin(&first, r) == 0, apart = false;
 
-	for (size_t i = 0; i < r->n && done; i++) {
-		uint32_t at = hta_corr_get(&first, r->rows[i].corr);
+	for (size_t i = 0; i < s->n && done; i++) {
+		int64_t corr = r->rows[s->rows[i]].corr;
+		uint32_t at = hta_corr_get(&first, corr);
 
 		if (at == HTA_NO_CORR) {
 			at = (uint32_t)i;
-			done = hta_corr_set(&first, r->rows[i].corr, at);
+			done = hta_corr_set(&first, corr, at);
 		} else {
-			apart |= r->rows[i].corr != r->rows[i - 1].corr;
+			apart |= corr != before;
 		}
-		order[i] = (struct timed){ .time = at, .row = (uint32_t)i };
+		before = corr;
+		order[i] = (struct timed){ .time = at, .row = s->rows[i] };
 	}
-	if (done && apart) {
-		rows = malloc(r->cap * sizeof *rows);
-		done = rows && timed_sort(order, r->n) == 0;
-		for (size_t i = 0; i < r->n && done; i++)
-			rows[i] = r->rows[order[i].row];
-		if (done) {
-			free(r->rows);
-			r->rows = rows;
-		} else {
-			free(rows);
-		}
-	}
+	if (done && apart)
+		done = timed_sort(order, s->n) == 0;
+	for (size_t i = 0; i < s->n && done && apart; i++)
+		s->rows[i] = order[i].row;
 	hta_corr_release(&first);
 	free(order);
 	return done;
 }
 
-/*
- * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
- * GPU rows come first.  1: out has them; 0: nothing is to be cut; -1: out of memory.
- */
-static int cut_last_step(const struct hta *h, const struct hta_rank *r, struct hta_rank *out)
+/* Calls that begin before the cut, counted by their correlation id, and all GPU rows. */
+static bool part_rows(const struct hta_rank *r, int64_t cut, struct calls *calls, struct staying *host, struct staying *gpu)
 {
-	struct calls calls = { .without = 0 };
-	int64_t cut;
-	bool done = hta_corr_begin(&calls.of, r) == 0;
-
-	*out = *r;
-	out->rows = NULL;
-	out->n = out->cap = 0;
-	if (!cut_of(h, r, h->earliest, &cut)) {
-		hta_corr_release(&calls.of);
-		return 0;
-	}
-	for (size_t i = 0; i < r->n && done; i++) {
+	for (size_t i = 0; i < r->n_file; i++) {
 		const struct hta_row *row = &r->rows[i];
 
-		if (!hta_is_gpu(h, row) && row->ts < cut)
-			done = count_call(&calls, row->corr);
+		if (row->gpu)
+			gpu->rows[gpu->n++] = (uint32_t)i;
+		else if (row->ts < cut)
+			host->rows[host->n++] = (uint32_t)i;
 	}
-	out->rows = malloc((r->n + 1) * sizeof *out->rows);
-	out->cap = out->rows ? r->n + 1 : 0;
-	done = done && take_staying(h, r, cut, &calls, true, out) && (!h->how.rounded || group_by_corr(out)) &&
-	       take_staying(h, r, cut, &calls, false, out);
-	hta_corr_release(&calls.of);
-	if (done)
-		return 1;
-	free(out->rows);
-	out->rows = NULL;
-	return -1;
+	for (size_t i = 0; i < host->n; i++)
+		if (!count_call(calls, r->rows[host->rows[i]].corr))
+			return false;
+	return true;
 }
 
-int hta_index(struct hta_rank *r)
+/*
+ * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
+ * GPU rows come first.  0, or -1: out of memory.
+ */
+static int cut_last_step(const struct hta *h, struct hta_rank *r)
 {
-	uint32_t most = 0;
+	struct calls calls = { .without = 0 };
+	struct staying host = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) },
+		       gpu = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) }, all = { .n = 0 };
+	bool done = host.rows && gpu.rows && hta_corr_begin(&calls.of, r) == 0;
+	int64_t cut;
 
-	r->n_gpu = r->n_linked = 0;
-	for (size_t i = 0; i < r->n; i++) {
-		most = r->rows[i].index > most ? r->rows[i].index : most;
-		r->n_gpu += hta_on_stream(&r->rows[i]);
-		r->n_linked += r->rows[i].corr != -1;
+	if (done && cut_of(h, r, &cut)) {
+		done = part_rows(r, cut, &calls, &host, &gpu);
+		all.cap = gpu.n + host.n + 1;
+		all.rows = malloc(all.cap * sizeof *all.rows);
+		done = done && all.rows && take_gpu_rows(h, r, &calls, &gpu, &all) && (!h->how.rounded || group_by_corr(r, &all));
+		for (size_t i = 0; i < host.n && done; i++)
+			done = stays(&all, host.rows[i], 1);
+		r->order = all.rows;
+		r->n = all.n;
 	}
-	r->n_at = r->n ? (size_t)most + 1 : 0;
+	hta_corr_release(&calls.of);
+	free(host.rows);
+	free(gpu.rows);
+	return done ? 0 : -1;
+}
+
+static uint32_t *shrunk(uint32_t *list, size_t n)
+{
+	uint32_t *less = realloc(list, (n + 1) * sizeof *list);
+
+	return less ? less : list;
+}
+
+static int make_index(struct hta_rank *r)
+{
 	r->at = malloc((r->n_at + 1) * sizeof *r->at);
-	r->gpu = malloc((r->n_gpu + 1) * sizeof *r->gpu);
-	r->linked = malloc((r->n_linked + 1) * sizeof *r->linked);
+	r->gpu = malloc((r->n + 1) * sizeof *r->gpu);
+	free(r->linked);
+	r->linked = malloc((r->n + 1) * sizeof *r->linked);
 	if (!r->at || !r->gpu || !r->linked)
 		return -1;
 	memset(r->at, 0xff, (r->n_at + 1) * sizeof *r->at);
 	r->n_gpu = r->n_linked = 0;
 	for (size_t i = 0; i < r->n; i++) {
-		r->at[r->rows[i].index] = (uint32_t)i;
-		if (hta_on_stream(&r->rows[i]))
+		const struct hta_row *row = hta_row(r, i);
+
+		r->at[row->index] = (uint32_t)i;
+		if (row->on_stream)
 			r->gpu[r->n_gpu++] = (uint32_t)i;
-		if (r->rows[i].corr != -1)
+		if (row->corr != -1)
 			r->linked[r->n_linked++] = (uint32_t)i;
 	}
-	return 0;
-}
-
-static void bound_ids(struct hta_rank *r)
-{
-	r->low = INT64_MAX;
-	r->high = INT64_MIN;
-	for (size_t i = 0; i < r->n; i++) {
-		int64_t corr = r->rows[i].corr;
-
-		if (corr < 0)
-			continue;
-		r->low = corr < r->low ? corr : r->low;
-		r->high = corr > r->high ? corr : r->high;
-	}
-}
-
-static int cut_ranks(struct hta *h)
-{
-	for (size_t k = 0; k < h->n_ranks; k++) {
-		struct hta_rank *r = &h->ranks[k], out;
-		int rc = cut_last_step(h, r, &out);
-
-		if (rc < 0)
-			return -1;
-		if (!rc)
-			continue;
-		if (h->how.keep_uncut)
-			out.uncut = r->rows;
-		else
-			free(r->rows);
-		*r = out;
-	}
+	r->gpu = shrunk(r->gpu, r->n_gpu);
+	r->linked = shrunk(r->linked, r->n_linked);
 	return 0;
 }
 
 int hta_link(struct hta *h)
 {
-	for (size_t k = 0; k < h->n_ranks; k++) {
-		struct hta_rank *r = &h->ranks[k];
-
-		r->n_file = r->n;
-		bound_ids(r);
-		if (h->how.rounded && r->fractional)
-			round_inwards(r);
-		if (link_partners(h, r) < 0)
-			return -1;
-	}
-	if (!h->how.whole) {
-		count_from_earliest(h);
-		h->cut = has_steps(h);
-		if (h->cut && cut_ranks(h) < 0)
-			return -1;
-	}
+	h->earliest = INT64_MAX;
+	h->a_step = UINT32_MAX;
 	for (size_t k = 0; k < h->n_ranks; k++)
-		if (hta_index(&h->ranks[k]) < 0)
+		if (look_through(h, &h->ranks[k]) < 0 || link_partners(&h->ranks[k]) < 0)
+			return -1;
+	for (size_t k = 0; k < h->n_ranks && !h->how.whole; k++)
+		count_from_earliest(h, &h->ranks[k]);
+	for (size_t k = 0; k < h->n_ranks; k++)
+		if ((h->cut && cut_last_step(h, &h->ranks[k]) < 0) || make_index(&h->ranks[k]) < 0)
 			return -1;
 	return 0;
 }
@@ -329,23 +319,16 @@ int hta_link_last(struct hta *to, const struct hta *from)
 	to->cut = true;
 	to->ranks = calloc(from->n_ranks + 1, sizeof *to->ranks);
 	while (to->ranks && to->n_ranks < from->n_ranks) {
-		struct hta_rank whole = from->ranks[to->n_ranks], *r = &to->ranks[to->n_ranks++];
-		int rc;
+		const struct hta_rank *whole = &from->ranks[to->n_ranks];
+		struct hta_rank *r = &to->ranks[to->n_ranks++];
 
-		whole.rows = whole.uncut ? whole.uncut : whole.rows;
-		whole.n = whole.n_file;
-		whole.uncut = NULL;
-		whole.at = whole.gpu = whole.linked = NULL;
-		whole.queue = NULL;
-		rc = cut_last_step(to, &whole, r);
-		if (rc == 0) {
-			r->rows = malloc((whole.n + 1) * sizeof *r->rows);
-			r->n = r->cap = r->rows ? whole.n : 0;
-			rc = r->rows ? 1 : -1;
-			if (r->n)
-				memcpy(r->rows, whole.rows, r->n * sizeof *r->rows);
-		}
-		if (rc < 0 || hta_index(r) < 0)
+		*r = (struct hta_rank){
+			.rank = whole->rank, .rows = whole->rows, .n_file = whole->n_file, .n = whole->n_file,
+			.places = whole->places, .n_places = whole->n_places, .extras = whole->extras,
+			.n_extras = whole->n_extras, .n_at = whole->n_at, .low = whole->low, .high = whole->high,
+			.calls = whole->calls, .fractional = whole->fractional,
+		};
+		if (cut_last_step(to, r) < 0 || make_index(r) < 0)
 			return -1;
 	}
 	return to->ranks ? 0 : -1;

@@ -69,17 +69,26 @@ uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string)
 
 struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 {
-	struct hta_rank *ranks = realloc(h->ranks, (h->n_ranks + 1) * sizeof *ranks);
+	static const union hta_extra none, no_wait = { .wait_stream = UINT32_MAX, .wait_corr = UINT32_MAX };
+	struct hta_rank *ranks = realloc(h->ranks, (h->n_ranks + 1) * sizeof *ranks), *r;
 
 	if (!ranks) {
 		h->oom = true;
 		return NULL;
 	}
 	h->ranks = ranks;
-	ranks[h->n_ranks] = (struct hta_rank){ .rank = -1, .rows = malloc((room + 1) * sizeof *ranks->rows), .cap = room + 1 };
-	if (!ranks[h->n_ranks].rows)
-		ranks[h->n_ranks].cap = 0;      /* then it grows from there */
-	return &ranks[h->n_ranks++];
+	r = &ranks[h->n_ranks++];
+	*r = (struct hta_rank){ .rank = -1, .rows = malloc((room + 1) * sizeof *r->rows), .cap = room + 1,
+				.extras = malloc(64 * sizeof *r->extras), .n_extras = 2, .cap_extras = 64 };
+	if (!r->rows)
+		r->cap = 0;     /* then it grows from there */
+	if (!r->extras) {
+		h->oom = true;
+		return NULL;
+	}
+	r->extras[HTA_NO_EXTRA] = none;
+	r->extras[HTA_NO_WAIT] = no_wait;
+	return r;
 }
 
 struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r)
@@ -96,6 +105,64 @@ struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r)
 		r->cap = cap;
 	}
 	return &r->rows[r->n++];
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+uint32_t hta_place_of(struct hta *h, struct hta_rank *r, const struct hta_place *place)
+{
+	uint64_t key = mixed(mixed(mixed(mixed(1, (uint64_t)place->pid), (uint64_t)place->tid), (uint64_t)place->stream), place->tid_text);
+
+	for (;; key++) {                /* two places with one hash take the next one */
+		bool new = false;
+		uint32_t *at = map_put(&r->place_at, key, (uint32_t)r->n_places, &new);
+
+		if (!at) {
+			h->oom = true;
+			return 0;
+		}
+		if (new)
+			break;
+		if (hta_same_place(&r->places[*at - 1], place))
+			return *at - 1;
+	}
+	if (r->n_places == r->cap_places) {
+		size_t cap = r->cap_places ? r->cap_places * 2 : 64;
+		struct hta_place *places = realloc(r->places, cap * sizeof *places);
+
+		if (!places) {
+			h->oom = true;
+			return 0;
+		}
+		r->places = places;
+		r->cap_places = cap;
+	}
+	r->places[r->n_places] = *place;
+	return (uint32_t)r->n_places++;
+}
+
+union hta_extra *hta_own_extra(struct hta *h, struct hta_rank *r, struct hta_row *row)
+{
+	if (row->extra > HTA_NO_WAIT)
+		return &r->extras[row->extra];
+	if (r->n_extras == r->cap_extras) {
+		size_t cap = r->cap_extras * 2;
+		union hta_extra *extras = realloc(r->extras, cap * sizeof *extras);
+
+		if (!extras) {
+			h->oom = true;
+			return NULL;
+		}
+		r->extras = extras;
+		r->cap_extras = cap;
+	}
+	r->extras[r->n_extras] = r->extras[row->extra];
+	row->extra = (uint32_t)r->n_extras++;
+	return &r->extras[row->extra];
 }
 
 int64_t hta_rank_of(struct model *m, uint32_t process)
@@ -153,12 +220,19 @@ void hta_free(struct hta *h)
 	if (!h)
 		return;
 	for (size_t i = 0; h->ranks && i < h->n_ranks; i++) {
-		free(h->ranks[i].rows);
-		free(h->ranks[i].uncut);
-		free(h->ranks[i].at);
-		free(h->ranks[i].gpu);
-		free(h->ranks[i].queue);
-		free(h->ranks[i].linked);
+		struct hta_rank *r = &h->ranks[i];
+
+		free(r->order);
+		free(r->at);
+		free(r->gpu);
+		free(r->linked);
+		free(r->queue);
+		if (h->borrows)
+			continue;
+		free(r->rows);
+		free(r->places);
+		free(r->extras);
+		map_release(&r->place_at);
 	}
 	free(h->ranks);
 	if (!h->borrows) {
@@ -175,7 +249,6 @@ static struct hta *job_of(struct jobs *jobs, struct hta_how how)
 {
 	struct hta **kept = &jobs->kept[how.rounded];
 
-	how.keep_uncut = jobs->last_step;
 	if (!*kept)
 		*kept = hta_load(jobs->models, jobs->n, how);
 	return *kept;
@@ -206,11 +279,9 @@ struct hta *hta_get(struct model *m, const struct report_choice *choice, struct 
 {
 	if (!choice->jobs)
 		return hta_load(&m, 1, how);
-	if (how.last_step && choice->jobs->last_step)
-		return job_with_last(choice->jobs, how);
-	if (how.whole || how.last_step)
+	if (how.whole)
 		return hta_load(choice->jobs->models, choice->jobs->n, how);
-	return job_of(choice->jobs, how);
+	return how.last_step ? job_with_last(choice->jobs, how) : job_of(choice->jobs, how);
 }
 
 void hta_done(struct hta *h, const struct report_choice *choice)

@@ -24,6 +24,11 @@ struct own {
 	uint32_t *next;                 /* by process: index of its next event */
 	struct map copies;              /* kind << 40 | from << 20 | to -> name */
 	bool step_names;                /* ranges are called ProfilerStep#N already */
+	struct last_place {
+		uint32_t process, first, second;
+		bool known, on_stream;
+		uint32_t at;
+	} last[2];                      /* of a thread, of a stream */
 };
 
 /* The next event of a process; NULL: it is not wanted, or out of memory. */
@@ -38,29 +43,46 @@ static struct hta_row *put(struct own *o, uint32_t process, int64_t start, int64
 	if (!r)
 		return NULL;
 	*r = (struct hta_row){
-		.ts = time_sub(start, o->base), .dur = duration, .stream = -1, .corr = -1, .index = o->next[process]++, .name = name,
-		.category = (uint8_t)category, .tid_text = UINT32_MAX,
+		.ts = time_sub(start, o->base), .dur = duration, .corr = -1, .index = o->next[process]++, .name = name,
+		.category = (uint8_t)category,
 	};
 	return r;
 }
 
-static void put_host(struct own *o, struct hta_row *r, uint32_t process, uint32_t thread)
+/* What the row before on the same thread or stream has had is not looked up again. */
+static void settle(struct own *o, struct hta_row *r, uint32_t process, bool gpu, uint32_t first, uint32_t second)
 {
-	const struct thread *t = model_thread(o->m, process, thread);
+	struct last_place *last = &o->last[gpu];
+	struct hta_place place = { first, second, -1, UINT32_MAX };
+	const struct thread *t;
 	uint32_t n;
 
-	if (!r)
-		return;
-	r->pid = model_processes(o->m, &n)[process].pid;
-	r->tid = t && t->row.tid ? t->row.tid : thread;
+	if (!last->known || last->process != process || last->first != first || last->second != second) {
+		if (gpu) {
+			place.tid = place.stream = second == STREAM_NONE ? -1 : (int64_t)second;
+		} else {
+			t = model_thread(o->m, process, second);
+			place.pid = model_processes(o->m, &n)[process].pid;
+			place.tid = t && t->row.tid ? t->row.tid : second;
+		}
+		*last = (struct last_place){ process, first, second, true, place.stream != -1,
+					     hta_place_of(o->h, &o->h->ranks[o->rank_of[process]], &place) };
+	}
+	r->place = last->at;
+	r->on_stream = last->on_stream;
 }
 
-static void put_gpu(struct hta_row *r, uint32_t device, uint32_t stream, uint32_t corr)
+static void put_host(struct own *o, struct hta_row *r, uint32_t process, uint32_t thread)
+{
+	if (r)
+		settle(o, r, process, false, 0, thread);
+}
+
+static void put_gpu(struct own *o, struct hta_row *r, uint32_t process, uint32_t device, uint32_t stream, uint32_t corr)
 {
 	if (!r)
 		return;
-	r->pid = device;
-	r->tid = r->stream = stream == STREAM_NONE ? -1 : (int64_t)stream;
+	settle(o, r, process, true, device, stream);
 	r->corr = corr;
 }
 
@@ -162,9 +184,9 @@ static int put_kernels(struct own *o)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_kernel); i < n; i++)
 		if (start[i])
-			put_gpu(put(o, process[i], start[i], duration[i],
-				    hta_name_of(o->h, m, model_name(m, name[i], NAME_DEMANGLED)), HTA_KERNEL),
-				device[i], stream[i], corr[i]);
+			put_gpu(o, put(o, process[i], start[i], duration[i],
+				       hta_name_of(o->h, m, model_name(m, name[i], NAME_DEMANGLED)), HTA_KERNEL),
+				process[i], device[i], stream[i], corr[i]);
 	return 0;
 }
 
@@ -188,10 +210,14 @@ static uint32_t copy_name(struct own *o, uint32_t kind, uint32_t from, uint32_t 
 	return *at - 1;
 }
 
-static void put_bytes(struct hta_row *r, uint64_t bytes, int64_t duration)
+static void put_bytes(struct own *o, struct hta_row *r, uint32_t process, uint64_t bytes, int64_t duration)
 {
-	if (r && duration > 0 && bytes <= INT64_MAX)
-		r->bandwidth = (double)bytes / (double)duration;
+	union hta_extra *extra = r && duration > 0 && bytes <= INT64_MAX
+					 ? hta_own_extra(o->h, &o->h->ranks[o->rank_of[process]], r)
+					 : NULL;
+
+	if (extra)
+		extra->bandwidth = (double)bytes / (double)duration;
 }
 
 static int put_copies(struct own *o)
@@ -211,8 +237,8 @@ static int put_copies(struct own *o)
 						   HTA_MEMCPY)
 					     : NULL;
 
-		put_gpu(r, device[i], stream[i], corr[i]);
-		put_bytes(r, bytes[i], duration[i]);
+		put_gpu(o, r, process[i], device[i], stream[i], corr[i]);
+		put_bytes(o, r, process[i], bytes[i], duration[i]);
 	}
 	return 0;
 }
@@ -232,8 +258,8 @@ static int put_sets(struct own *o)
 		struct hta_row *r =
 			start[i] ? put(o, process[i], start[i], duration[i], copy_name(o, 0, 0, kind[i]), HTA_MEMSET) : NULL;
 
-		put_gpu(r, device[i], stream[i], corr[i]);
-		put_bytes(r, bytes[i], duration[i]);
+		put_gpu(o, r, process[i], device[i], stream[i], corr[i]);
+		put_bytes(o, r, process[i], bytes[i], duration[i]);
 	}
 	return 0;
 }
@@ -249,9 +275,9 @@ static int put_graphs(struct own *o)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_graph); i < n; i++)
 		if (start[i])
-			put_gpu(put(o, process[i], start[i], duration[i],
-				    hta_name_of(o->h, m, model_intern(m, "CUDA graph")), HTA_KERNEL),
-				device[i], stream[i], corr[i]);
+			put_gpu(o, put(o, process[i], start[i], duration[i],
+				       hta_name_of(o->h, m, model_intern(m, "CUDA graph")), HTA_KERNEL),
+				process[i], device[i], stream[i], corr[i]);
 	return 0;
 }
 
@@ -273,9 +299,9 @@ static int put_waits(struct own *o)
 				       hta_name_of(o->h, m, model_intern(m, words ? words : "Synchronization")), HTA_SYNC)
 				 : NULL;
 
-		put_gpu(r, c ? c->device : 0, stream[i], corr[i]);
+		put_gpu(o, r, process[i], c ? c->device : 0, stream[i], corr[i]);
 		if (r)
-			r->wait_stream = r->wait_corr = UINT32_MAX;
+			r->extra = HTA_NO_WAIT;
 	}
 	return 0;
 }

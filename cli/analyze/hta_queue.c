@@ -34,10 +34,10 @@ static int chain_gpu_rows(const struct hta_rank *r, struct hta_corr *heads, uint
 		uint32_t i = r->gpu[k], head;
 
 		next[i] = UINT32_MAX;
-		head = hta_corr_get(heads, r->rows[i].corr);
+		head = hta_corr_get(heads, hta_row(r, i)->corr);
 		if (head == HTA_NO_CORR) {
 			head = i;
-			if (!hta_corr_set(heads, r->rows[i].corr, head))
+			if (!hta_corr_set(heads, hta_row(r, i)->corr, head))
 				return -1;
 		} else {
 			next[last[head]] = i;
@@ -63,7 +63,7 @@ static int order_points(const struct hta_rank *r, struct points *p)
 	for (size_t i = 0; i < p->n && rc == 0; i++) {
 		struct queue_point *one = &p->list[order[i].row];
 		/* The length so far, moved up by 2^30: a map has no signs, and GPU rows may come before their calls. */
-		uint32_t *length = map_put(&streams, (uint64_t)r->rows[one->gpu].stream, 1u << 30, &new);
+		uint32_t *length = map_put(&streams, (uint64_t)hta_stream(r, hta_row(r, one->gpu)), 1u << 30, &new);
 
 		if (!length) {
 			rc = -1;
@@ -91,7 +91,7 @@ struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, siz
 		rc = chain_gpu_rows(r, &heads, next, last);
 	for (size_t k = 0; k < r->n_linked && rc == 0; k++) {
 		uint32_t i = r->linked[k];
-		const struct hta_row *call = &r->rows[i];
+		const struct hta_row *call = hta_row(r, i);
 
 		if (!(h->names[call->name].flags & HTA_QUEUES) || call->partner <= 0)
 			continue;
@@ -101,10 +101,10 @@ struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, siz
 			add_point(&p, call->ts, i, g, 1);
 	}
 	for (size_t k = 0; k < r->n_gpu && rc == 0; k++) {
-		uint32_t i = r->gpu[k];
+		const struct hta_row *row = hta_row(r, r->gpu[k]);
 
-		if (hta_corr_get(&launched, r->rows[i].corr) != HTA_NO_CORR)
-			add_point(&p, r->rows[i].ts, i, i, -1);
+		if (hta_corr_get(&launched, row->corr) != HTA_NO_CORR)
+			add_point(&p, row->ts, r->gpu[k], r->gpu[k], -1);
 	}
 	if (rc == 0)
 		rc = p.oom ? -1 : order_points(r, &p);
@@ -145,10 +145,10 @@ static int print_series(const struct hta *h, const struct hta_rank *r, const str
 			struct table *t)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct hta_row *gpu = &r->rows[p[i].gpu];
+		const struct hta_place *gpu = hta_place(r, hta_row(r, p[i].gpu));
 
 		table_row(t, (struct cell[]){
-				     NUMBER(r->rank), NUMBER(r->rows[p[i].row].index), hta_us(p[i].ts), NUMBER(gpu->pid),
+				     NUMBER(r->rank), NUMBER(hta_row(r, p[i].row)->index), hta_us(p[i].ts), NUMBER(gpu->pid),
 				     gpu->tid_text == UINT32_MAX ? NUMBER(gpu->tid)
 								 : TEXT(table_keep(t, "%s", h->names[gpu->tid_text].text)),
 				     NUMBER(gpu->stream), NUMBER(p[i].length) });
@@ -167,7 +167,7 @@ static struct timed *by_streams(const struct hta_rank *r, const struct queue_poi
 	struct timed *list = malloc((n + 1) * sizeof *list);
 
 	for (size_t i = 0; list && i < n; i++)
-		list[i] = (struct timed){ .time = r->rows[p[i].gpu].stream, .row = (uint32_t)i };
+		list[i] = (struct timed){ .time = hta_stream(r, hta_row(r, p[i].gpu)), .row = (uint32_t)i };
 	if (list && timed_sort(list, n) == 0)
 		return list;
 	free(list);
@@ -208,8 +208,10 @@ static int64_t trace_duration(const struct hta_rank *r)
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
 	for (size_t i = 0; i < r->n; i++) {
-		first = r->rows[i].ts < first ? r->rows[i].ts : first;
-		last = r->rows[i].ts > last ? r->rows[i].ts : last;
+		int64_t ts = hta_row(r, i)->ts;
+
+		first = ts < first ? ts : first;
+		last = ts > last ? ts : last;
 	}
 	return r->n ? time_sub(last, first) : 0;
 }

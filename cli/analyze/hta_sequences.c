@@ -22,7 +22,7 @@ static int by_time(const void *a, const void *b, void *rank)
 {
 	const struct timed *x = a, *y = b;
 	const struct hta_rank *r = rank;
-	uint32_t first = r->rows[x->row].index, second = r->rows[y->row].index;
+	uint32_t first = hta_row(r, x->row)->index, second = hta_row(r, y->row)->index;
 
 	return x->time != y->time ? (x->time < y->time ? -1 : 1) : (first > second) - (first < second);
 }
@@ -37,7 +37,7 @@ static void walk(struct below *b, uint32_t from)
 	b->todo[top++] = from;
 	while (top > 0) {
 		uint32_t at = b->todo[--top];
-		const struct hta_row *row = &b->r->rows[at];
+		const struct hta_row *row = hta_row(b->r, at);
 
 		if (hta_on_stream(row)) {
 			b->kernels[b->n++] = (struct timed){ .time = row->ts, .row = at };
@@ -65,14 +65,14 @@ static char *pattern_of(const struct hta *h, const struct below *b, const struct
 	char *text, *to;
 
 	for (size_t i = 0; i < b->n; i++)
-		length += strlen(h->names[b->r->rows[b->kernels[i].row].name].text) + 1;
+		length += strlen(h->names[hta_row(b->r, b->kernels[i].row)->name].text) + 1;
 	text = malloc(length);
 	if (!text)
 		return NULL;
 	to = stpcpy(text, h->names[op->name].text);
 	for (size_t i = 0; i < b->n; i++) {
 		*to++ = '|';
-		to = stpcpy(to, h->names[b->r->rows[b->kernels[i].row].name].text);
+		to = stpcpy(to, h->names[hta_row(b->r, b->kernels[i].row)->name].text);
 	}
 	return text;
 }
@@ -115,10 +115,10 @@ static int find(const struct hta *h, struct below *b, const char *op, struct fou
 	int32_t least = INT32_MAX;
 
 	for (size_t i = 0; i < b->r->n; i++)
-		if (b->tree->depth[i] < least && strstr(h->names[b->r->rows[i].name].text, op))
+		if (b->tree->depth[i] < least && strstr(h->names[hta_row(b->r, i)->name].text, op))
 			least = b->tree->depth[i];
 	for (size_t i = 0; i < b->r->n; i++) {
-		const struct hta_row *row = &b->r->rows[i];
+		const struct hta_row *row = hta_row(b->r, i);
 
 		if (b->tree->depth[i] != least || !strstr(h->names[row->name].text, op))
 			continue;

@@ -14,7 +14,7 @@ static struct timed *merged(const struct hta *h, const struct hta_rank *r, enum 
 	size_t found = 0;
 
 	for (size_t i = 0; list && i < r->n_gpu; i++) {
-		const struct hta_row *row = &r->rows[r->gpu[i]];
+		const struct hta_row *row = hta_row(r, r->gpu[i]);
 
 		if (class == HTA_CLASSES || h->names[row->name].class == class)
 			list[found++] = (struct timed){ .time = row->ts, .end = hta_end(row) };

@@ -81,7 +81,7 @@ static bool is_stream(const struct hta_rank *r, const struct hta_member *list, s
 	bool stream = true;
 
 	for (size_t i = 0; i < n && stream; i++)
-		stream = r->rows[list[i].row].stream > 0;
+		stream = hta_stream(r, hta_row(r, list[i].row)) > 0;
 	return stream || list[0].pid == 0 || (list[0].tid == 0 && list[0].tid_text == UINT32_MAX);
 }
 
@@ -104,7 +104,7 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const struct hta_m
 	size_t n_edges = 0, top = 0;
 
 	for (size_t i = 0; i < n && edges && stack; i++) {
-		const struct hta_row *row = &r->rows[list[i].row];
+		const struct hta_row *row = hta_row(r, list[i].row);
 		int64_t dur = row->dur > 0 ? row->dur : 0;
 
 		if (hta_on_stream(row))
@@ -140,7 +140,7 @@ static int label_of(const struct hta *h, const struct hta_rank *r, const struct 
 	int label = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct hta_name *name = &h->names[r->rows[list[i].row].name];
+		const struct hta_name *name = &h->names[hta_row(r, list[i].row)->name];
 
 		if (name->flags & HTA_STEP)
 			return MAIN_THREAD;
@@ -166,12 +166,12 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 
 	for (size_t j = 0; tops && j < n_back; j++)
 		if (t->depth[back[j].row] == 0)
-			tops[n++] = (struct timed){ .time = r->rows[back[j].row].ts, .row = back[j].row };
+			tops[n++] = (struct timed){ .time = hta_row(r, back[j].row)->ts, .row = back[j].row };
 	rc = tops ? timed_sort(tops, n) : -1;
 	for (size_t i = 0; i < n_main && !named; i++)
-		named = is_backward(h, &r->rows[main_list[i].row]);
+		named = is_backward(h, hta_row(r, main_list[i].row));
 	for (size_t i = 0; i < n_main && rc == 0; i++) {
-		const struct hta_row *around = &r->rows[main_list[i].row];
+		const struct hta_row *around = hta_row(r, main_list[i].row);
 		size_t low = 0, high = n;
 
 		if (named ? !is_backward(h, around) : !(h->names[around->name].flags & HTA_STEP))
@@ -187,7 +187,7 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 		for (; low < n && tops[low].time <= hta_end(around); low++) {
 			uint32_t row = tops[low].row;
 
-			if (t->depth[row] == 0 && hta_end(&r->rows[row]) <= hta_end(around)) {
+			if (t->depth[row] == 0 && hta_end(hta_row(r, row)) <= hta_end(around)) {
 				t->depth[row] = -1;
 				hang(t, row, main_list[i].row);
 			}
@@ -203,12 +203,12 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 static void hang_kernels(const struct hta_rank *r, struct hta_tree *t, const bool *in_tree)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *row = &r->rows[i];
-		const struct hta_row *call = row->stream > 0 && row->partner > 0 ? hta_at(r, row->partner) : NULL;
+		const struct hta_row *row = hta_row(r, i);
+		uint32_t call = hta_stream(r, row) > 0 && row->partner > 0 ? hta_position(r, row->partner) : HTA_NOWHERE;
 
 		/* A row that the cut put there twice counts once. */
-		if (call && in_tree[call - r->rows] && r->at[row->index] == i)
-			hang(t, (uint32_t)i, (uint32_t)(call - r->rows));
+		if (call != HTA_NOWHERE && in_tree[call] && r->at[row->index] == i)
+			hang(t, (uint32_t)i, call);
 	}
 }
 
@@ -237,8 +237,11 @@ static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree 
 	struct { size_t first, n; } labelled[3] = { { 0 } };
 	unsigned labels = 0, both = 0;
 
-	for (size_t i = 0; i < r->n; i++)
-		list[i] = (struct hta_member){ r->rows[i].pid, r->rows[i].tid, r->rows[i].tid_text, (uint32_t)i };
+	for (size_t i = 0; i < r->n; i++) {
+		const struct hta_place *place = hta_place(r, hta_row(r, i));
+
+		list[i] = (struct hta_member){ place->pid, place->tid, place->tid_text, (uint32_t)i };
+	}
 	qsort(list, r->n, sizeof *list, hta_by_thread);
 	for (size_t i = 0, end; i < r->n; i = end) {
 		int label;

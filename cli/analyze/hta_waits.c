@@ -73,14 +73,17 @@ static int collect_launches(struct waits *w)
 	if (!w->by_stream || !w->by_thread)
 		return -1;
 	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *call = &r->rows[i], *gpu;
+		const struct hta_row *call = hta_row(r, i), *gpu;
+		const struct hta_place *on, *from;
 
 		if (!(w->g->h->names[call->name].flags & HTA_QUEUES) || !(gpu = launched(r, call)))
 			continue;
+		on = hta_place(r, gpu);
+		from = hta_place(r, call);
 		w->by_stream[w->n] =
-			(struct launch){ gpu->pid, 0, gpu->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
+			(struct launch){ on->pid, 0, on->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
 		w->by_thread[w->n] =
-			(struct launch){ call->pid, call->tid, gpu->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
+			(struct launch){ from->pid, from->tid, on->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
 		w->n++;
 	}
 	qsort(w->by_stream, w->n, sizeof *w->by_stream, by_launch);
@@ -97,11 +100,11 @@ static int find_last_launches(struct waits *w)
 	int rc = 0;
 
 	for (size_t i = 0; i < r->n && rc == 0; i++)
-		if (r->rows[i].category == HTA_SYNC && r->rows[i].wait_stream != UINT32_MAX &&
-		    !map_put(&waiting, r->rows[i].wait_corr, (uint32_t)i, &new))
+		if (hta_row(r, i)->category == HTA_SYNC && hta_extra(r, hta_row(r, i))->wait_stream != UINT32_MAX &&
+		    !map_put(&waiting, hta_extra(r, hta_row(r, i))->wait_corr, (uint32_t)i, &new))
 			rc = -1;
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		const struct hta_row *record = &r->rows[i], *wait;
+		const struct hta_row *record = hta_row(r, i), *wait;
 		struct launch key;
 		uint32_t at;
 		size_t place;
@@ -111,8 +114,8 @@ static int find_last_launches(struct waits *w)
 		at = map_get(&waiting, (uint32_t)record->corr);
 		if (at == MAP_NONE)
 			continue;
-		wait = &r->rows[at];
-		key = (struct launch){ wait->pid, 0, wait->wait_stream, record->ts, 0, UINT32_MAX };
+		wait = hta_row(r, at);
+		key = (struct launch){ hta_place(r, wait)->pid, 0, hta_extra(r, wait)->wait_stream, record->ts, 0, UINT32_MAX };
 		place = behind(w->by_stream, w->n, &key);
 		if (place && w->by_stream[place - 1].pid == key.pid && w->by_stream[place - 1].stream == key.stream)
 			rc = map_set(&w->last_launch, (uint64_t)record->corr, w->by_stream[place - 1].call) ? 0 : -1;
@@ -127,13 +130,13 @@ static int find_next_launches(struct waits *w)
 	const struct hta_rank *r = w->g->r;
 
 	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_row *wait = &r->rows[i], *gpu;
+		const struct hta_row *wait = hta_row(r, i), *gpu;
 		struct launch key;
 		size_t place;
 
 		if (strcmp(w->g->h->names[wait->name].text, "cudaStreamWaitEvent") != 0 || !(gpu = launched(r, wait)))
 			continue;
-		key = (struct launch){ wait->pid, wait->tid, gpu->stream, wait->ts - 1, 0, UINT32_MAX };
+		key = (struct launch){ hta_place(r, wait)->pid, hta_place(r, wait)->tid, hta_stream(r, gpu), wait->ts - 1, 0, UINT32_MAX };
 		place = behind(w->by_thread, w->n, &key);
 		if (place < w->n && w->by_thread[place].pid == key.pid && w->by_thread[place].tid == key.tid &&
 		    w->by_thread[place].stream == key.stream &&
@@ -157,7 +160,7 @@ static int find_lengths(struct waits *w)
 	for (size_t i = 0; i <= r->n_at; i++)
 		w->length[i] = -1;
 	for (size_t i = 0; i < n; i++)
-		w->length[r->rows[points[i].row].index] = points[i].length;
+		w->length[hta_row(r, points[i].row)->index] = points[i].length;
 	free(points);
 	return 0;
 }
@@ -188,27 +191,27 @@ static void wait_edges(struct waits *w, const struct hta_row *row)
 {
 	struct hta_graph *g = w->g;
 	const char *name = g->h->names[row->name].text;
-	const struct hta_row *call = hta_at(g->r, row->partner);
-	uint32_t host = call ? g->end_of[call - g->r->rows] : NO_NODE, from, to;
+	uint32_t call = hta_position(g->r, row->partner), host = call != HTA_NOWHERE ? g->end_of[call] : NO_NODE, from, to;
 
 	if (strcmp(name, "Stream Wait Event") == 0 || strcmp(name, "Event Sync") == 0) {
-		const struct hta_row *before, *behind_it;
+		uint32_t awaited = hta_extra(g->r, row)->wait_corr, before;
+		const struct hta_row *behind_it;
 
-		from = row->wait_corr == UINT32_MAX ? MAP_NONE : map_get(&w->last_launch, row->wait_corr);
+		from = awaited == UINT32_MAX ? MAP_NONE : map_get(&w->last_launch, awaited);
 		if (from == MAP_NONE)
 			return;
-		before = hta_at(g->r, g->r->rows[from].partner);
-		if (!before)
+		before = hta_position(g->r, hta_row(g->r, from)->partner);
+		if (before == HTA_NOWHERE)
 			return;
 		if (*name == 'E') {
-			from = g->end_of[before - g->r->rows];
+			from = g->end_of[before];
 			if (from != NO_NODE && host != NO_NODE)
 				hta_depend(g, from, host, EDGE_SYNC, false);
 			return;
 		}
 		to = row->partner < 0 ? MAP_NONE : map_get(&w->next_launch, (uint64_t)row->partner);
-		behind_it = to == MAP_NONE ? NULL : hta_at(g->r, g->r->rows[to].partner);
-		if (behind_it && !map_set(&w->waits_for, behind_it->index, (uint32_t)(before - g->r->rows)))
+		behind_it = to == MAP_NONE ? NULL : hta_at(g->r, hta_row(g->r, to)->partner);
+		if (behind_it && !map_set(&w->waits_for, behind_it->index, before))
 			g->oom = true;
 		return;
 	}
@@ -219,19 +222,20 @@ static void wait_edges(struct waits *w, const struct hta_row *row)
 			hta_depend(g, w->streams[i].end, host, EDGE_SYNC, false);
 		return;
 	}
-	from = last_end(w, row->stream);
+	from = last_end(w, hta_stream(g->r, row));
 	if (from != NO_NODE)
 		hta_depend(g, from, host, EDGE_SYNC, false);
 }
 
 /* A row that ran: it began when it was launched, or when the one before had ended, or what it waited for. */
-static void run_edges(struct waits *w, const struct hta_row *row)
+static void run_edges(struct waits *w, uint32_t at)
 {
 	struct hta_graph *g = w->g;
-	uint32_t at = (uint32_t)(row - g->r->rows), start = g->start_of[at], end = g->end_of[at];
+	const struct hta_row *row = hta_row(g->r, at);
+	uint32_t start = g->start_of[at], end = g->end_of[at], call = hta_position(g->r, row->partner);
+	int64_t stream = hta_stream(g->r, row), called = 0;
 	uint32_t awaited = map_get(&w->waits_for, row->index), last, awaited_end = NO_NODE, launch;
-	const struct hta_row *call = hta_at(g->r, row->partner);
-	int32_t length;
+	int32_t length = -1;
 
 	if (start == NO_NODE)
 		return;
@@ -242,17 +246,21 @@ static void run_edges(struct waits *w, const struct hta_row *row)
 		hta_depend(g, awaited_end, start, EDGE_SYNC, false);
 	if (awaited != MAP_NONE && !map_set(&w->waits_for, row->index, MAP_NONE - 2))
 		g->oom = true;
-	last = last_end(w, row->stream);
-	launch = call ? g->start_of[call - g->r->rows] : NO_NODE;
-	length = call ? w->length[call->index] : -1;
+	last = last_end(w, stream);
+	launch = NO_NODE;
+	if (call != HTA_NOWHERE) {
+		launch = g->start_of[call];
+		length = w->length[row->partner];
+		called = hta_row(g->r, call)->ts;
+	}
 	if (length == 1 && w->length[row->index] == 0 && launch != NO_NODE &&
-	    (last == NO_NODE || g->nodes[last].ts < call->ts) &&
-	    (awaited_end == NO_NODE || g->nodes[awaited_end].ts < call->ts))
+	    (last == NO_NODE || g->nodes[last].ts < called) &&
+	    (awaited_end == NO_NODE || g->nodes[awaited_end].ts < called))
 		hta_depend(g, launch, start, EDGE_LAUNCH_DELAY, false);
 	else if (last != NO_NODE && time_sub(g->nodes[start].ts, g->nodes[last].ts) < LONGEST_GAP &&
 		 (awaited_end == NO_NODE || g->nodes[awaited_end].ts < g->nodes[last].ts))
 		hta_attribute(g, hta_depend(g, last, start, EDGE_KERNEL_DELAY, false), NO_NODE);
-	set_last_end(w, row->stream, end);
+	set_last_end(w, stream, end);
 }
 
 static int walk(struct waits *w, const uint32_t *rows, size_t n)
@@ -267,7 +275,7 @@ static int walk(struct waits *w, const uint32_t *rows, size_t n)
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct hta_row *row = &r->rows[rows[i]];
+		const struct hta_row *row = hta_row(r, rows[i]);
 
 		if ((hta_on_stream(row) || w->g->h->names[row->name].flags & HTA_HOST_WAIT) && row->partner >= 0)
 			order[found++] = (struct timed){ .time = row->category == HTA_SYNC ? hta_end(row) : row->ts,
@@ -278,12 +286,12 @@ static int walk(struct waits *w, const uint32_t *rows, size_t n)
 		return -1;
 	}
 	for (size_t i = 0; i < found && !w->g->oom; i++) {
-		const struct hta_row *row = &r->rows[order[i].row];
+		const struct hta_row *row = hta_row(r, order[i].row);
 
 		if (row->category == HTA_SYNC)
 			wait_edges(w, row);
 		else
-			run_edges(w, row);
+			run_edges(w, order[i].row);
 	}
 	free(order);
 	return w->g->oom ? -1 : 0;

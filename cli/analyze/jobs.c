@@ -2,15 +2,10 @@
 #include "cli/analyze/hta.h"
 #include "cli/analyze/tb.h"
 
-void jobs_expect(struct jobs *jobs, const struct report *r)
-{
-	jobs->last_step |= r == &report_critical_path || r == &report_hta_critical_path;
-}
-
 void jobs_release(struct jobs *jobs)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		hta_free(jobs->with_last[i]);   /* before whose names it has */
+		hta_free(jobs->with_last[i]);   /* before whose names and rows it has */
 		hta_free(jobs->kept[i]);
 		jobs->kept[i] = jobs->with_last[i] = NULL;
 	}
