@@ -95,6 +95,44 @@ TEST(columns_of_numbers_of_every_length_come_back_as_they_were)
 	}
 }
 
+/* Values that stay for a while, and then are larger or smaller by about so many bits. */
+static void shape_runs(struct sample *s, unsigned longest, struct random *random)
+{
+	for (unsigned f = 0; f < s->record->n_fields; f++) {
+		uint64_t value = random_next(random) >> random_next(random) % 64, bits = random_next(random) % 64;
+		size_t left = 0;
+
+		for (size_t i = 0; i < s->n && (int)f != s->record->len_field; i++, left--) {
+			if (!left) {
+				left = 1 + random_next(random) % longest;
+				value += random_next(random) % 2 ? random_next(random) >> bits : 0 - (random_next(random) >> bits);
+			}
+			field_store(&s->record->fields[f], s->rows + i * s->record->size, value);
+		}
+	}
+}
+
+TEST(columns_that_stay_the_same_for_any_number_of_rows_come_back_as_they_were)
+{
+	static const size_t sizes[] = { 257, 513, 2000 };
+	static const unsigned longest[] = { 2, 100, 256, 1000 };
+	struct random random = { 7 };
+
+	for (size_t i = 0; i < n_records; i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(sizes) * ARRAY_SIZE(longest); k++) {
+			struct buf body = { 0 };
+			struct sample s;
+
+			sample_make(&s, &records[i], sizes[k % ARRAY_SIZE(sizes)], k);
+			shape_runs(&s, longest[k / ARRAY_SIZE(sizes)], &random);
+			if (!CHECK(decodes_to(&s, &body, encode(&s, &body))))
+				test_check_str(records[i].name, "", "record", __FILE__, (int)k);
+			sample_free(&s);
+			buf_free(&body);
+		}
+	}
+}
+
 TEST(no_rows_make_an_empty_body)
 {
 	struct buf body = { 0 };
