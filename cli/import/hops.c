@@ -1,28 +1,25 @@
 #include "cli/import/hops.h"
 
-const struct hop *hop_learn(struct hops *hops, const struct hop *from, const struct hop *h, const uint8_t *p, const uint8_t *end)
+struct hop *hop_learn(struct hops *hops, struct hop *from, const struct hop *h, const uint8_t *p, const uint8_t *end)
 {
-	struct hop *before = &hops->list[from - hops->list], *new;
-	uint16_t *link = &before->next;
+	size_t n = (size_t)(end - p);
+	struct hop **link = &from->next, *new;
 
 	if (!hops->n)
 		hops->n = 1;
-	while (*link) {
-		const struct hop *old = &hops->list[*link];
-
-		/* It was not found where the file's bytes are at their end for now. */
-		if (old->n == (size_t)(end - p) && memcmp(old->bytes, p, old->n) == 0)
-			return old;
-		link = &hops->list[*link].beside;
-	}
-	if (hops->n == MOST_HOPS || before->n_next == MOST_NEXT || (size_t)(end - p) > HOP_BYTES || p == end)
+	/* It may be there: it was not looked for where the bytes are at their end for now. */
+	for (; *link; link = &(*link)->beside)
+		if ((*link)->n == n && memcmp((*link)->bytes, p, n) == 0)
+			return *link;
+	if (hops->n == MOST_HOPS || from->n_next == MOST_NEXT || n > HOP_BYTES || !n)
 		return NULL;
 	new = &hops->list[hops->n];
 	*new = *h;
-	new->n = (uint32_t)(end - p);
-	new->next = new->beside = new->n_next = 0;
-	memcpy(new->bytes, p, new->n);
-	before->n_next++;
-	*link = hops->n++;
-	return new;
+	new->n = (uint8_t)n;
+	new->n_next = 0;
+	new->number = hops->n++;
+	new->next = new->beside = NULL;
+	memcpy(new->bytes, p, n);
+	from->n_next++;
+	return *link = new;
 }

@@ -16,21 +16,24 @@
 #endif
 
 #define HOP_BYTES 64u
+#define HOP_ROOM  96                    /* the bytes of one, and a number behind it */
 #define MOST_HOPS 1024u                 /* a file needs a hundred; the rest of an odd one is read letter by letter */
 #define MOST_NEXT 24u                   /* ways to go on from one, each of which may have to be compared */
 
 struct hop {
 	uint8_t bytes[HOP_BYTES];
-	uint32_t n;
-	uint32_t text;                  /* the rest is the caller's */
-	uint8_t what, place;
+	struct hop *next, *beside;      /* the first that may follow; another that may follow the one before */
+	uint8_t n, n_next;
+	uint16_t number;                /* from 1 on; 0: not kept */
+	/* The rest is the caller's. */
+	uint8_t what, place, brace;
+	uint8_t category, n_category, key, n_key;       /* where in bytes */
+	bool in_args, has_phase, sets;  /* sets: a phase or a category */
 	char phase;
-	uint8_t n_next;
-	uint16_t next, beside;          /* the first that may follow; another that may follow the one before.  0: none */
 };
 
 struct hops {
-	struct hop list[MOST_HOPS];     /* the first is the root: an event's bracket */
+	struct hop list[MOST_HOPS];     /* the first is the root: before an event */
 	uint16_t n;
 };
 
@@ -41,27 +44,29 @@ static inline bool hop_same(const struct hop *h, const uint8_t *p)
 	uint32_t same = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b))) |
 			(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1))) << 16;
 
-	if (h->n < 32)
-		return !(~same << (32 - h->n));
-	return same == UINT32_MAX && memcmp(h->bytes + 32, p + 32, h->n - 32) == 0;
+	if (h->n <= 32)
+		return !((uint32_t)~same << (32 - h->n));
+	if (same != UINT32_MAX)
+		return false;
+	same = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a + 2), _mm_loadu_si128(b + 2))) |
+	       (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a + 3), _mm_loadu_si128(b + 3))) << 16;
+	return !((uint32_t)~same << (64 - h->n));
 #else
 	return memcmp(h->bytes, p, h->n) == 0;
 #endif
 }
 
-/* The one whose bytes stand at p, with one more before end; HOP_BYTES behind that may be read.  NULL: it is new. */
-static inline const struct hop *hop_find(const struct hops *hops, const struct hop *from, const uint8_t *p, const uint8_t *end)
+/* The one whose bytes stand at p; HOP_BYTES from there may be read.  NULL: it is new. */
+static inline struct hop *hop_find(const struct hop *from, const uint8_t *p)
 {
-	for (unsigned i = from->next; i; i = hops->list[i].beside) {
-		const struct hop *h = &hops->list[i];
+	struct hop *h;
 
-		if (hop_same(h, p) && end - p > h->n)
-			return h;
-	}
-	return NULL;
+	for (h = from->next; h && !hop_same(h, p); h = h->beside)
+		;
+	return h;
 }
 
-/* Keeps *h, whose bytes are those from p to end, as one that may follow `from`.  NULL: there is no room. */
-const struct hop *hop_learn(struct hops *hops, const struct hop *from, const struct hop *h, const uint8_t *p, const uint8_t *end);
+/* Keeps *h, whose bytes are those from p to end, as one that may follow `from`, one of the list.  NULL: there is no room. */
+struct hop *hop_learn(struct hops *hops, struct hop *from, const struct hop *h, const uint8_t *p, const uint8_t *end);
 
 #endif

@@ -125,33 +125,48 @@ static inline const uint8_t *fast_digits(const uint8_t *p)
 #endif
 }
 
-/* n digits from p on, 1 to 8; the bytes behind them may be anything.  Pairs are put together, then fours, then all. */
-static inline uint64_t fast_eight(const uint8_t *p, unsigned n)
+/* What may stand behind a number. */
+extern const uint8_t scan_ends_number[256];
+
+/* Eight digits, the first in the lowest byte and zeros for those that are missing in front: pairs, then fours, then all. */
+static inline uint64_t fast_eight(uint64_t digits)
 {
-	uint64_t v;
+	digits = (digits * 2561 >> 8) & 0x00ff00ff00ff00ffull;
+	digits = (digits * 6553601 >> 16) & 0x0000ffff0000ffffull;
+	return digits * 42949672960001ull >> 32;
+}
+
+/* The bytes from p on without what makes digits letters, and eight times how many of them are digits, at most 64. */
+static inline unsigned fast_digit_bits(const uint8_t *p, uint64_t *digits)
+{
+	uint64_t v, other;
 
 	memcpy(&v, p, 8);
-	v <<= 64 - 8 * n;
-	v = (v & 0x0f0f0f0f0f0f0f0full) * 2561 >> 8;
-	v = (v & 0x00ff00ff00ff00ffull) * 6553601 >> 16;
-	return (v & 0x0000ffff0000ffffull) * 42949672960001ull >> 32;
+	v ^= 0x3030303030303030ull;
+	*digits = v;
+	/* A carry out of a byte that is no digit reaches only bytes behind the first such. */
+	other = ((v + 0x7676767676767676ull) | v) & 0x8080808080808080ull;
+	return other ? (unsigned)__builtin_ctzll(other) & ~7u : 64;
 }
 
-static inline bool fast_ends_number(uint8_t c)
+/* 1 to 16 digits and what may follow a number, all of it within 24 bytes from p on that are there.  Behind them, or NULL. */
+static inline const uint8_t *fast_whole(const uint8_t *p, uint64_t *whole)
 {
-	return c == ',' || c == '}' || c == ']' || c <= ' ';
-}
+	static const uint32_t tens[9] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
+	uint64_t a, b;
+	unsigned bits = fast_digit_bits(p, &a);
 
-/* 1 to 16 digits from p on.  Behind them; NULL: there are none, or they are not all there. */
-static inline const uint8_t *fast_whole(const struct scan *s, const uint8_t *p, uint64_t *whole)
-{
-	const uint8_t *q = fast_digits(p);
-	unsigned n = (unsigned)(q - p);
-
-	if (!n || s->end - p < 24)
+	if (!bits)
 		return NULL;
-	*whole = n <= 8 ? fast_eight(p, n) : fast_eight(p, n - 8) * 100000000 + fast_eight(q - 8, 8);
-	return q;
+	*whole = fast_eight(a << (64 - bits));
+	p += bits >> 3;
+	if (bits == 64) {
+		bits = fast_digit_bits(p, &b);
+		if (bits)
+			*whole = *whole * tens[bits >> 3] + fast_eight(b << (64 - bits));
+		p += bits >> 3;
+	}
+	return p;
 }
 
 /* At a digit or a minus. */

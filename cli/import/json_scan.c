@@ -100,6 +100,10 @@ const uint8_t scan_in_number[256] = {
 	['0' ... '9'] = 1, ['.'] = 1, ['-'] = 1, ['+'] = 1, ['e'] = 1, ['E'] = 1,
 };
 
+const uint8_t scan_ends_number[256] = {
+	[0 ... ' '] = 1, [','] = 1, ['}'] = 1, [']'] = 1,
+};
+
 static inline bool in_word(uint8_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '_' || c == '-' || c == '+' ||

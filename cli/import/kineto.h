@@ -43,32 +43,67 @@ struct kineto_sink {
 #define OTHER_ARGS 64u                  /* of one event; more are counted */
 
 struct event_number {
-	struct json_value value;
-	bool is_whole;
-	int64_t whole;
+	struct json_value value;        /* of a plain number its type, and nothing else */
+	bool is_whole, is_double;
+	int64_t whole;                  /* or the bits of the double */
+};
+
+/* A word of a hop, which has no number where the hop is not kept. */
+struct word {
+	struct json_value v;
+	uint16_t hop;
 };
 
 struct other_arg {
-	uint32_t key;
+	struct word key;
 	struct event_number number;     /* or anything else */
 };
 
+/* A hop that is not kept, with what may not fit its bytes. */
+struct odd_hop {
+	struct hop hop;
+	struct json_value category, key;
+};
+
+/* What a hop leads to. */
+enum hop_what {
+	GO_ON,                          /* to the next hop */
+	TO_NOTHING,                     /* a value that is not needed */
+	TO_ARG, TO_THREE, TO_OTHER_ARG, TO_NAME, TO_PID, TO_TID, TO_ID, TO_TS, TO_DUR,
+	BEHIND_EVENT,
+};
+
+enum event_item {
+	ITEM_EVENT,
+	ITEM_CHANGE,                    /* of a memory timeline */
+	ITEM_BROKEN, ITEM_NO_EVENT,
+	ITEM_END,                       /* of the list */
+	ITEM_CUT,                       /* of the file, in the middle of it */
+};
+
 struct event {
+	enum event_item item;
 	uint64_t index;
-	const uint8_t *at;              /* its { */
+	const uint8_t *at, *end;        /* its {; behind it */
+	struct json_value name_value;
+	struct word category_word;
 	char phase;
 	bool has_ts, has_dur, negative, fraction;
 	bool bad_time;                  /* ts or dur is there and no number */
 	int64_t ts, dur;                /* ns, as in the file; dur: 0 where below 0 */
 	int64_t negative_dur;
-	uint32_t name, category;        /* texts */
+	uint32_t name, category;        /* texts; event_rows() puts them there */
 	struct event_number pid, tid, id;
 	uint64_t has;                   /* bits 1 << enum arg_place */
 	uint64_t is_whole;              /* of them, those that are whole numbers: they are in whole[], too */
+	uint64_t plain;                 /* of these, those that are digits alone: they are not in args[] */
+	uint64_t threes;                /* lists of three numbers: they are in three[], too */
+	uint32_t three[2][3];           /* grid, block */
 	struct json_value args[N_ARG_PLACES];
 	int64_t whole[N_ARG_PLACES];
 	struct other_arg others[OTHER_ARGS];
-	unsigned n_others;
+	unsigned n_others, n_lost;      /* n_lost: for which there was no place */
+	struct memory_change_row change;
 };
 
 /* A process of the file: rows of the host, times as in the file, threads as positions in kineto.threads. */
@@ -94,10 +129,14 @@ struct kineto {
 	struct import_file *file;
 	struct scan scan;
 	struct source *source;
-	struct texts texts;
 	struct hops hops;
-	uint8_t arg_places[128];        /* by text: the keys of the table were put first */
-	uint32_t n_keys;
+	uint64_t index;                 /* of the next event */
+	const uint8_t *since, *broken;  /* behind the event before; where one made no sense, or NULL */
+	const uint8_t *needed;          /* in the source: what lies before may go; NULL: the scanner's place */
+	bool gave_up;                   /* something is too long for memory: the file is taken to end in it */
+
+	struct texts texts;
+	uint32_t category_of[MOST_HOPS], key_of[MOST_HOPS];     /* texts, by the hop's number; 0: not looked for yet */
 
 	struct host *hosts;
 	size_t n_hosts;
@@ -122,9 +161,6 @@ struct kineto {
 	uint64_t last_stream;           /* its context above it */
 	uint32_t python_domain;         /* 0: none yet */
 
-	const uint8_t *needed;          /* in the source: what lies before may go; NULL: the scanner's place */
-	bool gave_up;                   /* something is too long for memory: the file is taken to end in it */
-	uint64_t index;                 /* of the next event */
 	uint64_t understood;            /* events that made a row */
 	bool phased;                    /* there was an event with a phase */
 	const char *format;             /* "kineto", "nsys" */
@@ -145,6 +181,12 @@ static inline int64_t kineto_whole(const struct event *e, enum arg_place place, 
 	return e->is_whole & 1ull << place ? e->whole[place] : otherwise;
 }
 
+/* An argument that is no plain number; NULL: it is one, or there is none. */
+static inline const struct json_value *kineto_value(const struct event *e, enum arg_place place)
+{
+	return e->has & ~e->plain & 1ull << place ? &e->args[place] : NULL;
+}
+
 static inline const char *kineto_text(const struct kineto *k, uint32_t id)
 {
 	return k->texts.list[id].at;
@@ -159,8 +201,18 @@ void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...
 /* A fact about the trace. */
 void kineto_fact(struct kineto *k, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* kineto_event.c: reads one event.  1; 0: it makes no sense, the scanner stands somewhere in it; -1: the file ends. */
-int event_read(struct kineto *k, struct event *e);
+/* kineto_events.c: the list of events; the scanner is behind its [.  0, or -1: the file ends in it, or err says why. */
+int kineto_events(struct kineto *k);
+
+/*
+ * kineto_event.c: reads one event.  1; 0: it makes no sense, the scanner stands somewhere in it; -1: the file ends.
+ * since: behind the event before, with blanks and commas between, or where it begins.  first: the hop whose bytes stand
+ * there; NULL: the scanner is at its {.
+ */
+int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct hop *first);
+
+/* kineto_hop.c: a hop that was not met before, behind `from`, whose bytes begin at since; *to may be in odd.  As event_read(). */
+int event_hop(struct kineto *k, struct event *e, struct hop *from, const uint8_t *since, struct odd_hop *odd, struct hop **to);
 
 /* kineto_rows.c: rows of one event.  0, or -1: out of memory. */
 int event_rows(struct kineto *k, struct event *e);

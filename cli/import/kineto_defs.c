@@ -6,11 +6,15 @@
 /* [x, y, z], or as much of it as there is. */
 static void three(const struct event *e, enum arg_place place, uint32_t out[3])
 {
-	const struct json_value *v = &e->args[place];
+	const struct json_value *v = kineto_value(e, place);
 	unsigned n = 0;
 
+	if (e->threes & 1ull << place) {
+		memcpy(out, e->three[place == ARG_BLOCK], 3 * sizeof *out);
+		return;
+	}
 	out[0] = out[1] = out[2] = e->has & 1ull << place ? 1 : 0;
-	if (!(e->has & 1ull << place) || (v->type != JSON_LIST && v->type != JSON_TEXT))
+	if (!v || (v->type != JSON_LIST && v->type != JSON_TEXT))
 		return;
 	for (const uint8_t *p = v->at, *end = p + v->n; p < end && n < 3;) {
 		uint64_t x = 0;

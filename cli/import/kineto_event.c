@@ -1,24 +1,11 @@
-/* One event of a Kineto file: its members into struct event. */
+/*
+ * One event of a Kineto file: its members into struct event.  It goes from value to value; what stands between two is
+ * compared with what stood there before (hops.h), or read letter by letter (kineto_hop.c).
+ */
 #include <string.h>
 
 #include "cli/import/json_fast.h"
 #include "cli/import/kineto.h"
-
-/* What a hop leads to: a value, or for texts of which there are few, behind it. */
-enum hop_what {
-	TO_NOTHING,                     /* a value that is not needed */
-	TO_ARG, TO_NAME, TO_PID, TO_TID, TO_ID, TO_TS, TO_DUR,
-	BEHIND_PHASE, BEHIND_CATEGORY,  /* hop.phase; hop.text */
-	BEHIND_NOTHING,
-	TO_ARGS,                        /* into their { */
-	BEHIND_ARGS, BEHIND_EVENT,      /* their } */
-};
-
-static inline bool key_is(const struct json_value *key, const char *word, size_t n)
-{
-	return key->n == n && memcmp(key->at, word, n) == 0;
-}
-#define KEY_IS(key, word) key_is(key, word, sizeof word - 1)
 
 /* A text without an end may have lost its quote: what follows is looked for all the same. */
 static int ended(const struct json_value *v)
@@ -26,121 +13,117 @@ static int ended(const struct json_value *v)
 	return v->type == JSON_NOTHING ? -1 : 0;
 }
 
-/* ---- from value to value, letter by letter ---- */
+/* ---- numbers as nearly all are written, in bytes that are there: behind them, or NULL ---- */
 
-/* "ph" or "cat": its value belongs to the hop, so that what follows it is told apart by it. */
-static int hop_with_value(struct kineto *k, struct hop *h, bool phase, bool *plain)
-{
-	struct scan *s = &k->scan;
-	struct json_value v;
-
-	if (fast_value(s, &v) <= JSON_BAD)
-		return ended(&v);
-	h->what = v.type != JSON_TEXT ? BEHIND_NOTHING : phase ? BEHIND_PHASE : BEHIND_CATEGORY;
-	if (h->what == BEHIND_PHASE)
-		h->phase = v.n == 1 ? (char)v.at[0] : 0;
-	else if (h->what == BEHIND_CATEGORY)
-		h->text = texts_value(&k->texts, &v);
-	/* With the comma: whether a quote ends a text is up to what follows it. */
-	*plain &= v.type == JSON_TEXT && !v.escaped && s->p < s->end && *s->p == ',';
-	s->p += *plain;
-	return 1;
-}
-
-/* Arrows become no rows: of them only times are looked at. */
-static bool is_arrow(const struct event *e)
-{
-	return e->phase == 's' || e->phase == 't' || e->phase == 'f';
-}
-
-static int hop_of_key(struct kineto *k, const struct event *e, struct hop *h, const struct json_value *key, bool *plain)
-{
-	int c = fast_peek(&k->scan);
-
-	if (c < 0)
-		return -1;
-	if (KEY_IS(key, "ph") || KEY_IS(key, "cat"))
-		return hop_with_value(k, h, key->n == 2, plain);
-	if (KEY_IS(key, "args") && c == '{') {
-		k->scan.p++;
-		h->what = TO_ARGS;
-		return 1;
-	}
-	*plain &= !KEY_IS(key, "args");
-	h->what = KEY_IS(key, "ts") ? TO_TS : is_arrow(e) ? TO_NOTHING : KEY_IS(key, "dur") ? TO_DUR : KEY_IS(key, "pid") ? TO_PID :
-		  KEY_IS(key, "tid") ? TO_TID : KEY_IS(key, "id") ? TO_ID : KEY_IS(key, "name") ? TO_NAME : TO_NOTHING;
-	return 1;
-}
-
-/* A hop that was not met before; *to: it, in `odd` if it is none to keep.  As event_read(). */
-static int new_hop(struct kineto *k, const struct event *e, const struct hop *from, bool in_args, struct hop *odd, const struct hop **to)
-{
-	struct scan *s = &k->scan;
-	const uint8_t *at = s->p;
-	uint64_t odd_quotes = s->odd_quotes;
-	struct hop h = { .what = TO_NOTHING };
-	struct json_value key;
-	enum json_type type = fast_key(s, &key);
-	bool plain = true;
-	int rc = 1;
-
-	if (type <= JSON_BAD)
-		return type == JSON_NOTHING ? -1 : 0;
-	if (type == JSON_OBJECT) {
-		h.what = in_args ? BEHIND_ARGS : BEHIND_EVENT;
-	} else if (in_args) {
-		h.what = TO_ARG;
-		h.text = texts_value(&k->texts, &key);
-		h.place = h.text <= k->n_keys ? k->arg_places[h.text] : ARG_OTHER;
-		rc = fast_peek(s) < 0 ? -1 : 1;
-	} else {
-		rc = hop_of_key(k, e, &h, &key, &plain);
-	}
-	if (rc != 1)
-		return rc;
-	*to = from == odd || !plain || s->odd_quotes != odd_quotes ? NULL : hop_learn(&k->hops, from, &h, at, s->p);
-	if (!*to) {
-		*odd = h;
-		*to = odd;
-	}
-	return 1;
-}
-
-/* ---- values ---- */
-
-/* Digits, as nearly all numbers are.  False: something else, and nothing is read. */
-static inline bool plain_whole(struct scan *s, struct event_number *n)
+/* Digits. */
+static inline const uint8_t *plain_whole(const uint8_t *p, int64_t *n)
 {
 	uint64_t whole;
-	const uint8_t *end = fast_whole(s, s->p, &whole);
 
-	if (!end || !fast_ends_number(*end))
-		return false;
-	n->value = (struct json_value){ s->p, (size_t)(end - s->p), JSON_NUMBER, false };
-	n->is_whole = true;
-	n->whole = (int64_t)whole;
-	s->p = end;
-	return true;
+	p = fast_whole(p, &whole);
+	if (!p || !scan_ends_number[*p])
+		return NULL;
+	*n = (int64_t)whole;
+	return p;
 }
 
-static int read_number(struct kineto *k, struct event_number *n)
+static inline const uint8_t *plain_id(const uint8_t *p, struct event_number *n)
 {
-	if (plain_whole(&k->scan, n))
-		return 1;
-	if (fast_value(&k->scan, &n->value) <= JSON_BAD)
+	p = plain_whole(p, &n->whole);
+	if (p) {
+		n->value.type = JSON_NUMBER;
+		n->is_whole = true;
+	}
+	return p;
+}
+
+/* Digits, perhaps a point and up to seven more; up to 15 in all and a power of ten are exact doubles, so their quotient is the nearest one. */
+static inline const uint8_t *plain_number(const uint8_t *p, struct event_number *n)
+{
+	static const uint32_t tens[8] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
+	uint64_t whole, digits;
+	unsigned bits;
+	double d;
+
+	p = fast_whole(p, &whole);
+	if (!p)
+		return NULL;
+	if (*p != '.') {
+		n->value.type = JSON_NUMBER;
+		n->is_whole = true;
+		n->whole = (int64_t)whole;
+		return scan_ends_number[*p] ? p : NULL;
+	}
+	bits = fast_digit_bits(++p, &digits);
+	p += bits >> 3;
+	if (!bits || bits == 64 || whole >= 100000000 || !scan_ends_number[*p])
+		return NULL;
+	d = (double)(whole * tens[bits >> 3] + fast_eight(digits << (64 - bits))) / tens[bits >> 3];
+	memcpy(&n->whole, &d, sizeof d);
+	n->value.type = JSON_NUMBER;
+	n->is_double = true;
+	return p;
+}
+
+/* [1, 2, 3], as a grid is written. */
+static inline const uint8_t *plain_three(const uint8_t *p, uint32_t three[3])
+{
+	if (*p != '[')
+		return NULL;
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t digits;
+		unsigned bits = fast_digit_bits(++p, &digits);
+
+		p += bits >> 3;
+		if (!bits || bits == 64 || *p != (i < 2 ? ',' : ']'))
+			return NULL;
+		three[i] = (uint32_t)fast_eight(digits << (64 - bits));
+		p += p[1] == ' ';
+	}
+	return p + 1;
+}
+
+/* Microseconds: digits, perhaps a point and three more. */
+static inline const uint8_t *plain_us(const uint8_t *p, int64_t *ns, bool *fraction)
+{
+	uint64_t whole;
+
+	p = fast_whole(p, &whole);
+	if (!p || whole > 9000000000000000)
+		return NULL;
+	whole *= 1000;
+	if (*p == '.') {
+		unsigned a = p[1] - '0', b = p[2] - '0', c = p[3] - '0';
+
+		if (a > 9 || b > 9 || c > 9)
+			return NULL;
+		whole += a * 100 + b * 10 + c;
+		*fraction = true;
+		p += 4;
+	}
+	if (!scan_ends_number[*p])
+		return NULL;
+	*ns = (int64_t)whole;
+	return p;
+}
+
+/* A number nobody needs. */
+static inline const uint8_t *plain_unneeded(const uint8_t *p)
+{
+	const uint8_t *end = fast_digits(p);
+
+	return end > p && scan_ends_number[*end] ? end : NULL;
+}
+
+/* ---- values in any other spelling, at s->p: 1, or as event_read() ---- */
+
+static int odd_number(struct scan *s, struct event_number *n)
+{
+	if (fast_value(s, &n->value) <= JSON_BAD)
 		return ended(&n->value);
 	n->is_whole = json_whole(&n->value, &n->whole);
+	n->is_double = false;
 	return 1;
-}
-
-static inline bool plain_number(struct scan *s)
-{
-	const uint8_t *p = fast_digits(s->p);
-
-	if (p == s->p || p >= s->end || !fast_ends_number(*p))
-		return false;
-	s->p = p;
-	return true;
 }
 
 /* Also 7.0: what passed through a table of pandas. */
@@ -156,94 +139,42 @@ static bool whole_of(const struct json_value *v, int64_t *out)
 	return true;
 }
 
-static inline int read_other_arg(struct kineto *k, struct event *e, uint32_t key)
+static int odd_arg(struct scan *s, struct event *e, enum arg_place place)
 {
-	struct event_number n = { .is_whole = false };
-	enum json_type type = plain_whole(&k->scan, &n) ? JSON_NUMBER : fast_value(&k->scan, &n.value);
+	struct json_value v;
+	int64_t whole = 0;
 
-	if (type <= JSON_BAD)
-		return type == JSON_NOTHING ? -1 : 0;
-	if (e->n_others < OTHER_ARGS)
-		e->others[e->n_others++] = (struct other_arg){ key, n };
-	else
-		kineto_count(k, COUNT_VALUE, "more than %u arguments of event %llu", OTHER_ARGS, (unsigned long long)e->index);
+	if (fast_value(s, &v) <= JSON_BAD)
+		return ended(&v);
+	e->has |= 1ull << place;
+	e->plain &= ~(1ull << place);
+	e->threes &= ~(1ull << place);
+	e->is_whole &= ~(1ull << place);
+	if (v.type <= JSON_NUMBER && whole_of(&v, &whole))
+		e->is_whole |= 1ull << place;
+	e->args[place] = v;
+	e->whole[place] = whole;
 	return 1;
 }
 
-static inline int read_arg(struct kineto *k, struct event *e, const struct hop *h)
-{
-	struct scan *s = &k->scan;
-	struct event_number n = { .is_whole = false };
-	enum json_type type;
-
-	if (h->place == ARG_OTHER)
-		return read_other_arg(k, e, h->text);
-	if (h->place == ARG_UNUSED && plain_number(s))
-		return 1;
-	if (!plain_whole(s, &n)) {
-		type = fast_value(s, &n.value);
-		if (type <= JSON_BAD)
-			return type == JSON_NOTHING ? -1 : 0;
-		n.is_whole = h->place != ARG_UNUSED && type <= JSON_NUMBER && whole_of(&n.value, &n.whole);
-	}
-	e->has |= 1ull << h->place;
-	e->is_whole |= (uint64_t)n.is_whole << h->place;
-	e->args[h->place] = n.value;
-	e->whole[h->place] = n.whole;
-	return 1;
-}
-
-/* Microseconds as nearly all are written: digits, perhaps a point and three more.  False: otherwise, and nothing is read. */
-static inline bool plain_us(struct scan *s, int64_t *ns, bool *fraction)
-{
-	uint64_t whole;
-	const uint8_t *p = fast_whole(s, s->p, &whole);
-
-	if (!p || whole > 9000000000000000)
-		return false;
-	whole *= 1000;
-	if (*p == '.') {
-		unsigned a = p[1] - '0', b = p[2] - '0', c = p[3] - '0';
-
-		if (a > 9 || b > 9 || c > 9)
-			return false;
-		whole += a * 100 + b * 10 + c;
-		*fraction = true;
-		p += 4;
-	}
-	if (!fast_ends_number(*p))
-		return false;
-	*ns = (int64_t)whole;
-	s->p = p;
-	return true;
-}
-
-static int read_ts(struct kineto *k, struct event *e)
+static int odd_ts(struct scan *s, struct event *e)
 {
 	struct json_value v;
 
-	if (plain_us(&k->scan, &e->ts, &e->fraction)) {
-		e->has_ts = true;
-		return 1;
-	}
-	if (fast_value(&k->scan, &v) <= JSON_BAD)
+	if (fast_value(s, &v) <= JSON_BAD)
 		return ended(&v);
 	e->has_ts = json_us(&v, &e->ts, &e->fraction);
 	e->bad_time |= !e->has_ts && v.type != JSON_NULL;
 	return 1;
 }
 
-static int read_dur(struct kineto *k, struct event *e)
+static int odd_dur(struct scan *s, struct event *e)
 {
 	struct json_value v;
 	bool fraction = false;
 	int64_t whole;
 
-	if (plain_us(&k->scan, &e->dur, &fraction)) {
-		e->has_dur = true;
-		return 1;
-	}
-	if (fast_value(&k->scan, &v) <= JSON_BAD)
+	if (fast_value(s, &v) <= JSON_BAD)
 		return ended(&v);
 	e->has_dur = json_us(&v, &e->dur, &fraction);
 	if (!e->has_dur && json_whole(&v, &whole) && whole < 0) {
@@ -259,78 +190,167 @@ static int read_dur(struct kineto *k, struct event *e)
 	return 1;
 }
 
-static inline int read_name(struct kineto *k, struct event *e)
+static int name(struct scan *s, struct event *e)
 {
 	struct json_value v;
 
-	if ((*k->scan.p == '"' ? fast_text(&k->scan, &v) : fast_value(&k->scan, &v)) <= JSON_BAD)
+	if ((*s->p == '"' ? fast_text(s, &v) : fast_value(s, &v)) <= JSON_BAD)
 		return ended(&v);
 	if (v.type == JSON_TEXT)
-		e->name = texts_value(&k->texts, &v);
+		e->name_value = v;
 	return 1;
 }
 
-static inline int read_nothing(struct kineto *k)
+static int odd_value(struct kineto *k, struct event *e, const struct hop *h, struct event_number *other)
 {
+	struct scan *s = &k->scan;
 	struct json_value v;
 
-	return plain_number(&k->scan) || fast_value(&k->scan, &v) > JSON_BAD ? 1 : ended(&v);
-}
-
-static inline int read_value(struct kineto *k, struct event *e, const struct hop *h)
-{
-
 	switch (h->what) {
-	case TO_ARG:  return read_arg(k, e, h);
-	case TO_NAME: return read_name(k, e);
-	case TO_PID:  return read_number(k, &e->pid);
-	case TO_TID:  return read_number(k, &e->tid);
-	case TO_ID:   return read_number(k, &e->id);
-	case TO_TS:   return read_ts(k, e);
-	case TO_DUR:  return read_dur(k, e);
-	default:      return read_nothing(k);
+	case TO_ARG: case TO_THREE: return odd_arg(s, e, h->place);
+	case TO_OTHER_ARG: return odd_number(s, other);
+	case TO_NAME:      return name(s, e);
+	case TO_PID:       return odd_number(s, &e->pid);
+	case TO_TID:       return odd_number(s, &e->tid);
+	case TO_ID:        return odd_number(s, &e->id);
+	case TO_TS:        return odd_ts(s, e);
+	case TO_DUR:       return odd_dur(s, e);
+	default:           return fast_value(s, &v) > JSON_BAD ? 1 : ended(&v);
 	}
 }
 
-static void begin(struct kineto *k, struct event *e)
+/* ---- the event ---- */
+
+static inline void begin(struct event *e, uint64_t index)
 {
-	e->index = k->index;
-	e->at = k->scan.p++;
+	e->index = index;
 	e->phase = 0;
 	e->has_ts = e->has_dur = e->negative = e->fraction = e->bad_time = false;
 	e->ts = e->dur = 0;
-	e->name = e->category = 0;
-	e->pid = e->tid = e->id = (struct event_number){ .value.type = JSON_NULL };
-	e->has = e->is_whole = 0;
-	e->n_others = 0;
+	e->name_value.n = e->category_word.v.n = 0;
+	e->pid.is_whole = e->tid.is_whole = e->id.is_whole = false;
+	e->pid.value.type = e->tid.value.type = e->id.value.type = JSON_NULL;
+	e->has = e->is_whole = e->plain = e->threes = 0;
+	e->n_others = e->n_lost = 0;
 }
 
-int event_read(struct kineto *k, struct event *e)
+static inline struct word word_of(const struct hop *h, uint8_t at, uint8_t n, const struct odd_hop *odd, const struct json_value *v)
 {
-	const struct hop *h = k->hops.list, *next;
-	struct hop odd = { .what = TO_NOTHING };
-	bool in_args = false;
-	int rc = 1;
+	if (h == &odd->hop)
+		return (struct word){ .v = *v };
+	return (struct word){ .v = { h->bytes + at, n, JSON_TEXT, false }, .hop = h->number };
+}
 
-	begin(k, e);
-	for (; rc == 1; h = next) {
-		next = hop_find(&k->hops, h, k->scan.p, k->scan.end);
-		if (next)
-			k->scan.p += next->n;
-		else if ((rc = new_hop(k, e, h, in_args, &odd, &next)) != 1)
-			break;
-		switch (next->what) {
-		case BEHIND_EVENT:    return 1;
-		case BEHIND_PHASE:    e->phase = next->phase; break;
-		case BEHIND_CATEGORY: e->category = next->text; break;
-		case BEHIND_NOTHING:  break;
-		case TO_ARGS: case BEHIND_ARGS:
-			in_args = next->what == TO_ARGS;
-			break;
-		default:
-			rc = read_value(k, e, next);
-			break;
-		}
+/* Where the next argument that has no place goes. */
+static inline struct event_number *other_arg(struct event *e, const struct hop *h, const struct odd_hop *odd, struct event_number *none)
+{
+	struct other_arg *o = &e->others[e->n_others];
+
+	if (e->n_others == OTHER_ARGS) {
+		e->n_lost++;
+		return none;
 	}
-	return rc;
+	e->n_others++;
+	o->key = word_of(h, h->key, h->n_key, odd, &odd->key);
+	o->number.is_whole = o->number.is_double = false;
+	return &o->number;
+}
+
+static inline void set_words(struct event *e, const struct hop *h, const struct odd_hop *odd)
+{
+	if (h->has_phase)
+		e->phase = h->phase;
+	if (h->n_category)
+		e->category_word = word_of(h, h->category, h->n_category, odd, &odd->category);
+}
+
+/* From a hop letter by letter to behind its value; *h becomes the hop.  1, 0 or -1 as event_read(). */
+static int slow_part(struct kineto *k, struct event *e, struct hop **h, const uint8_t *since, struct odd_hop *odd)
+{
+	struct event_number none, *other = &none;
+	int rc = event_hop(k, e, *h, since, odd, h);
+
+	if (rc != 1)
+		return rc;
+	set_words(e, *h, odd);
+	if ((*h)->what == TO_OTHER_ARG)
+		other = other_arg(e, *h, odd, &none);
+	return (*h)->what == GO_ON || (*h)->what == BEHIND_EVENT ? 1 : odd_value(k, e, *h, other);
+}
+
+int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct hop *first)
+{
+	struct scan *s = &k->scan;
+	struct hop *from = k->hops.list, *h = first;
+	struct event_number none, *other = &none;
+	struct odd_hop odd;
+	const uint8_t *p = since, *end;
+	int rc;
+
+	begin(e, k->index);
+	e->at = first ? since + first->brace : s->p;
+	for (;; from = h, h = s->end - p >= HOP_ROOM ? hop_find(from, p) : NULL, s->p = p) {
+		if (!h) {
+			h = from;
+			rc = slow_part(k, e, &h, p, &odd);
+			if (rc != 1)
+				return rc;
+			p = s->p;
+			if (h->what == BEHIND_EVENT)
+				break;
+			continue;
+		}
+		p += h->n;
+		if (h->sets)
+			set_words(e, h, &odd);
+		switch (h->what) {
+		case TO_ARG:
+			end = plain_whole(p, &e->whole[h->place]);
+			if (end)
+				e->plain |= 1ull << h->place;
+			break;
+		case TO_THREE:
+			end = plain_three(p, e->three[h->place == ARG_BLOCK]);
+			if (end) {
+				e->has |= 1ull << h->place;
+				e->threes |= 1ull << h->place;
+				e->args[h->place] = (struct json_value){ p, (size_t)(end - p), JSON_LIST, false };
+			}
+			break;
+		case TO_OTHER_ARG:
+			other = other_arg(e, h, &odd, &none);
+			end = plain_number(p, other);
+			break;
+		case TO_PID: end = plain_id(p, &e->pid); break;
+		case TO_TID: end = plain_id(p, &e->tid); break;
+		case TO_ID:  end = plain_id(p, &e->id); break;
+		case TO_TS:
+			end = plain_us(p, &e->ts, &e->fraction);
+			e->has_ts |= end != NULL;
+			break;
+		case TO_DUR:
+			end = plain_us(p, &e->dur, &(bool){ false });
+			e->has_dur |= end != NULL;
+			break;
+		case TO_NOTHING: end = plain_unneeded(p); break;
+		case TO_NAME:    end = NULL; break;
+		case GO_ON:      end = p; break;
+		default:         end = p; goto out;     /* BEHIND_EVENT */
+		}
+		if (end) {
+			p = end;
+			continue;
+		}
+		s->p = p;
+		rc = odd_value(k, e, h, other);
+		if (rc != 1)
+			return rc;
+		p = s->p;
+	}
+out:
+	s->p = p;
+	e->end = p;
+	e->has |= e->plain;
+	e->is_whole |= e->plain;
+	return 1;
 }

@@ -8,7 +8,6 @@
 #include "cli/import/source.h"
 #include "trace/file.h"
 
-#define RESYNC_KEYS 6
 #define MOST_AT_ONCE (256u << 20)       /* bytes of one event, which stay in memory until it is read; a packed file may claim any number */
 
 void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...)
@@ -54,167 +53,6 @@ static bool more(struct scan *s)
 	now = source_wait(k->source, have);
 	s->end = base + now;
 	return now > have;
-}
-
-static void put_keys(struct kineto *k)
-{
-	static const struct { const char *key; uint8_t place; } keys[] = {
-#define ARG(key, place, doc) { key, place },
-#define SAME(key, place) { key, place },
-#include "cli/import/kineto_args.def"
-#undef ARG
-#undef SAME
-	};
-	_Static_assert(sizeof keys / sizeof *keys < sizeof k->arg_places, "the table of places is by text");
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		k->arg_places[texts_put(&k->texts, keys[i].key, strlen(keys[i].key))] = keys[i].place;
-	k->n_keys = k->texts.n ? k->texts.n - 1 : 0;
-}
-
-/* ---- events ---- */
-
-/* An event begins at p: a bracket, and a key that only events have. */
-static bool event_at(const uint8_t *p, const uint8_t *end)
-{
-	static const char *const keys[RESYNC_KEYS] = { "ph", "cat", "name", "pid", "tid", "ts" };
-
-	for (p++; p < end && *p <= ' '; p++)
-		;
-	for (size_t i = 0; i < RESYNC_KEYS; i++) {
-		size_t n = strlen(keys[i]);
-
-		if (end - p > (ptrdiff_t)n + 1 && p[0] == '"' && memcmp(p + 1, keys[i], n) == 0 && p[n + 1] == '"')
-			return true;
-	}
-	return false;
-}
-
-/* To the next event behind the one that made no sense.  False: there is none. */
-static bool resync(struct kineto *k, const uint8_t *from)
-{
-	struct scan *s = &k->scan;
-
-	s->p = from + 1;
-	for (;;) {
-		const uint8_t *end = s->end, *p = memchr(s->p, '{', (size_t)(end - s->p));
-
-		/* What follows it should be there, too; at the end of the file it need not. */
-		if ((!p || end - p < 256) && s->more(s)) {
-			s->p = p ? p : end;
-			continue;
-		}
-		if (!p)
-			return false;
-		s->p = p;
-		if (event_at(p, s->end))
-			return true;
-		s->p = p + 1;
-	}
-}
-
-static int one_event(struct kineto *k, struct event *e)
-{
-	const uint8_t *at = k->needed = k->scan.p;
-	int rc = event_read(k, e);
-
-	if (rc < 0)
-		return -1;
-	if (!rc) {
-		k->needed = NULL;
-		kineto_count(k, COUNT_BROKEN, "event %llu, at byte %zu", (unsigned long long)k->index,
-			     (size_t)(at - source_base(k->source)));
-		k->index++;
-		/* Each of the brackets that led there would be followed anew. */
-		return resync(k, k->scan.too_deep > at ? k->scan.too_deep : at) ? 0 : -1;
-	}
-	k->index++;
-	if (event_rows(k, e) < 0)
-		return trace_fail(k->err, 0, "out of memory");
-	k->needed = NULL;
-	source_release(k->source, (size_t)(k->scan.p - source_base(k->source)));
-	return 0;
-}
-
-/* The whole numbers of a list that has nothing else; false: there are not so many. */
-static bool whole_numbers(const struct json_value *v, int64_t *to, size_t n)
-{
-	const uint8_t *p = v->at, *end = p + v->n;
-	size_t got = 0;
-
-	while (p < end && *p++ != '[')
-		;
-	for (; p < end && got < n; p++) {
-		struct json_value one = { .at = p, .type = JSON_NUMBER };
-
-		if (*p <= ' ')
-			continue;
-		while (p < end && *p > ' ' && *p != ',' && *p != ']')
-			p++;
-		one.n = (size_t)(p - one.at);
-		if (!one.n || !json_whole(&one, &to[got++]))
-			return false;
-		while (p < end && *p <= ' ')
-			p++;
-		if (p == end || *p != (got < n ? ',' : ']'))
-			return false;
-	}
-	return got == n;
-}
-
-/* [when, action, bytes, category]: a row of a memory timeline, which is a list of such lists.  False: it is none. */
-static bool memory_change(struct kineto *k, const struct json_value *v)
-{
-	struct memory_change_row row = { .ts = 0 };
-	int64_t n[4];
-
-	if (v->type != JSON_LIST || !whole_numbers(v, n, 4))
-		return false;
-	row.ts = n[0];
-	row.action = (uint32_t)n[1];
-	row.bytes = n[2];
-	row.category = (uint32_t)n[3];
-	buf_put(&k->memory_change, &row, sizeof row);
-	return true;
-}
-
-/* The list of events; the scanner is behind its [.  0, or -1: the file ends in it, or err says why. */
-static int read_events(struct kineto *k)
-{
-	struct event e;
-	struct json_value v;
-	enum json_type type;
-
-	for (;; k->needed = NULL) {
-		int c = fast_peek(&k->scan);
-
-		if (c < 0)
-			return -1;
-		if (c == '{') {
-			if (one_event(k, &e) < 0)
-				return -1;
-			continue;
-		}
-		if (c == ']' || c == '}') {     /* the latter: whoever cut it, closed it in a hurry */
-			k->scan.p += c == ']';
-			return 0;
-		}
-		if (c == ',') {
-			k->scan.p++;
-			continue;
-		}
-		k->needed = k->scan.p;
-		type = scan_value(&k->scan, &v);
-		if (type == JSON_LIST && memory_change(k, &v)) {
-			k->index++;
-			source_release(k->source, (size_t)(k->scan.p - source_base(k->source)));
-			continue;
-		}
-		kineto_count(k, COUNT_BROKEN, "event %llu is no object", (unsigned long long)k->index);
-		k->index++;
-		if (type == JSON_NOTHING || (type == JSON_BAD && !resync(k, k->scan.p)))
-			return -1;
-	}
 }
 
 /* ---- what stands around them ---- */
@@ -311,7 +149,7 @@ static enum top read_object(struct kineto *k)
 			k->scan.p++;
 			k->needed = NULL;
 			had = TOP_EVENTS;
-			rc = read_events(k);
+			rc = kineto_events(k);
 		} else if (c == '[' && key.n == 16 && memcmp(key.at, "deviceProperties", 16) == 0) {
 			k->scan.p++;
 			rc = read_devices(k);
@@ -392,7 +230,7 @@ static int read_top(struct kineto *k, const char *path)
 		top = read_object(k);
 	} else if (c == '[') {
 		k->scan.p++;
-		if (read_events(k) < 0 && !k->err->text[0])
+		if (kineto_events(k) < 0 && !k->err->text[0])
 			kineto_count(k, COUNT_CUT, "the last whole event is number %llu", (unsigned long long)k->index);
 	} else if (c < 0) {
 		const char *trouble = source_trouble(k->source);
@@ -422,7 +260,6 @@ int kineto_read(struct kineto *k, const char *path)
 {
 	int rc;
 
-	put_keys(k);
 	k->source = source_open(path, k->err);
 	if (!k->source)
 		return -1;

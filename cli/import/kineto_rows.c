@@ -166,8 +166,8 @@ static uint32_t thread_name(struct kineto *k, uint32_t id)
 
 void event_names(struct kineto *k, const struct event *e)
 {
-	uint32_t name = e->has & BIT(ARG_NAME) && e->args[ARG_NAME].type == JSON_TEXT ?
-			texts_value(&k->texts, &e->args[ARG_NAME]) : 0;
+	const struct json_value *v = kineto_value(e, ARG_NAME);
+	uint32_t name = v && v->type == JSON_TEXT ? texts_value(&k->texts, v) : 0;
 	int64_t pid = kineto_number(k, &e->pid), tid = kineto_number(k, &e->tid);
 	uint32_t at;
 
@@ -191,6 +191,18 @@ void event_names(struct kineto *k, const struct event *e)
 
 /* ---- what all rows have ---- */
 
+/* Most words are those of hops, which are looked for once. */
+static uint32_t word_text(struct kineto *k, uint32_t *of_hops, const struct word *w)
+{
+	uint32_t *known = &of_hops[w->hop];
+
+	if (!w->hop)
+		return texts_value(&k->texts, &w->v);
+	if (!*known)
+		*known = texts_value(&k->texts, &w->v);
+	return *known;
+}
+
 static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct event_number *n)
 {
 	const struct json_value *v = &n->value;
@@ -200,9 +212,12 @@ static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const
 
 	switch (v->type) {
 	case JSON_NUMBER:
-		if (n->is_whole || json_whole(v, &whole)) {
+		if (n->is_whole || n->is_double) {
+			row.type = n->is_whole ? ARG_WHOLE : ARG_DOUBLE;
+			row.bits = (uint64_t)n->whole;
+		} else if (json_whole(v, &whole)) {
 			row.type = ARG_WHOLE;
-			row.bits = (uint64_t)(n->is_whole ? n->whole : whole);
+			row.bits = (uint64_t)whole;
 		} else if (json_double(v, &u.d)) {
 			row.type = ARG_DOUBLE;
 			row.bits = u.bits;
@@ -235,9 +250,15 @@ static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const
 	buf_put(&k->args, &row, sizeof row);
 }
 
-static void put_value(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
+static void put_place(struct kineto *k, const struct event *e, uint32_t key, enum arg_place place)
 {
-	put_arg(k, e, key, &(struct event_number){ .value = *v });
+	struct event_number n = { .is_whole = e->plain & BIT(place), .whole = e->whole[place] };
+
+	if (n.is_whole)
+		n.value.type = JSON_NUMBER;
+	else
+		n.value = e->args[place];
+	put_arg(k, e, key, &n);
 }
 
 static const char *const place_keys[] = {
@@ -269,12 +290,14 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED), left_out = e->is_whole & placed[class];
 
 	for (unsigned i = 0; i < e->n_others; i++)
-		put_arg(k, e, e->others[i].key, &e->others[i].number);
+		put_arg(k, e, word_text(k, k->key_of, &e->others[i].key), &e->others[i].number);
+	if (e->n_lost)
+		kineto_count(k, COUNT_VALUE, "more than %u arguments of event %llu", OTHER_ARGS, (unsigned long long)e->index);
 	for (; left; left &= left - 1) {
 		unsigned place = (unsigned)__builtin_ctzll(left);
 		uint32_t key = texts_put(&k->texts, place_keys[place], strlen(place_keys[place]));
 
-		put_value(k, e, key, &e->args[place]);
+		put_place(k, e, key, place);
 	}
 	if (e->negative) {
 		struct imported_arg_row row = { .index = e->index, .key = texts_put(&k->texts, "dur", 3), .type = ARG_WHOLE,
@@ -283,7 +306,7 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 		buf_put(&k->args, &row, sizeof row);
 	}
 	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
-		put_value(k, e, texts_put(&k->texts, "correlation", 11), &e->args[ARG_CORRELATION]);
+		put_place(k, e, texts_put(&k->texts, "correlation", 11), ARG_CORRELATION);
 	/* What ran on a stream and is of no kind that is known: MTIA's kernels. */
 	if ((class >= CLASS_KERNEL && class < CLASS_SPAN) || (class == CLASS_OTHER_HOST && e->has & BIT(ARG_STREAM)))
 		put_track(k, e, class);
@@ -322,10 +345,9 @@ static bool is_step(const char *name)
 
 static uint32_t value_json(struct kineto *k, const struct event *e, enum arg_place place)
 {
-	if (!(e->has & BIT(place)) || (e->args[place].type != JSON_LIST && e->args[place].type != JSON_TEXT))
-		return 0;
-	return e->args[place].type == JSON_LIST ? texts_json(&k->texts, &e->args[place])
-						: texts_value(&k->texts, &e->args[place]);
+	const struct json_value *v = kineto_value(e, place);
+
+	return !v ? 0 : v->type == JSON_LIST ? texts_json(&k->texts, v) : v->type == JSON_TEXT ? texts_value(&k->texts, v) : 0;
 }
 
 /* op.range: the row's position for now. */
@@ -488,8 +510,10 @@ int event_rows(struct kineto *k, struct event *e)
 {
 	k->fraction |= e->fraction || !e->has_ts;
 	k->phased |= e->phase != 0;
+	e->name = e->category = 0;
 	switch (e->phase) {
 	case 'M':
+		e->name = texts_value(&k->texts, &e->name_value);
 		event_names(k, e);
 		return 0;
 	case 's': case 't': case 'f':   /* arrows: correlation ids and sequence numbers say the same */
@@ -500,6 +524,8 @@ int event_rows(struct kineto *k, struct event *e)
 		kineto_count(k, COUNT_PHASE, e->phase > ' ' ? "ph %c" : "an event without ph", e->phase);
 		return 0;
 	}
+	e->category = e->category_word.v.n ? word_text(k, k->category_of, &e->category_word) : 0;
+	e->name = e->name_value.n ? texts_value(&k->texts, &e->name_value) : 0;
 	if (!e->has_ts || (e->bad_time && !e->has_dur)) {
 		kineto_count(k, COUNT_TIME, "event %llu", (unsigned long long)e->index);
 		return 0;
