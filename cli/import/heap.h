@@ -6,8 +6,8 @@
 
 /*
  * About so many bytes will be allocated, used, freed and allocated again.  From then on large blocks come from the heap
- * too, and what is freed stays there: memory that is given back comes again as zeroed pages, one fault each.  Beyond the
- * first few MiB the heap is on huge pages.  A hint: nothing can fail.
+ * too, and what is freed stays there: memory that is given back comes again as zeroed pages, one fault each.  Where it is
+ * more than a little the heap is on huge pages.  A hint: nothing can fail.
  */
 void heap_expect(size_t bytes);
 
