@@ -44,7 +44,7 @@ struct work {
 	struct table *t;
 	const struct torch_ranges *torch;
 	const struct torch_cost *costs;
-	uint32_t *children;             /* by position: ranges directly in it */
+	uint32_t *folded_into;          /* by position: the range that counts for it; itself, mostly */
 	enum grouping grouping;
 	bool gpu;
 	struct map index;               /* name << 32 | detail -> position in list */
@@ -84,20 +84,32 @@ static uint32_t detail_of(const struct work *w, size_t i)
 	return w->grouping == BY_STACK ? w->text_of[i] : STRING_NONE;
 }
 
-/* Whether a range is folded into the one around it. */
-static bool is_folded(const struct work *w, size_t i)
+/* A range that is alone in one of its name is folded into it, which stands before it in the list. */
+static int fold(struct work *w)
 {
-	uint32_t up = w->torch->list[i].parent;
+	size_t n = w->torch->n;
+	const struct torch_range *list = w->torch->list;
+	uint32_t *children = calloc(n + 1, sizeof *children);
 
-	return up < i && w->children[up] == 1 && w->torch->list[up].name == w->torch->list[i].name;
+	w->folded_into = malloc((n + 1) * sizeof *w->folded_into);
+	for (size_t i = 0; children && i < n; i++)
+		if (list[i].parent < i)
+			children[list[i].parent]++;
+	for (size_t i = 0; children && w->folded_into && i < n; i++) {
+		uint32_t up = list[i].parent;
+		bool folded = up < i && children[up] == 1 && list[up].name == list[i].name;
+
+		w->folded_into[i] = folded ? w->folded_into[up] : (uint32_t)i;
+	}
+	free(children);
+	return children && w->folded_into ? 0 : -1;
 }
 
 static struct op *op_at(struct work *w, size_t i)
 {
 	const struct torch_range *r;
 
-	while (is_folded(w, i))
-		i = w->torch->list[i].parent;
+	i = w->folded_into[i];
 	r = &w->torch->list[i];
 	return op_of(w, r->name, detail_of(w, i), r->scope);
 }
@@ -111,7 +123,7 @@ static int add(struct work *w, size_t i)
 		return -1;
 	op->self = time_add(op->self, c->self);
 	op->self_gpu = time_add(op->self_gpu, c->self_gpu);
-	if (is_folded(w, i))
+	if (w->folded_into[i] != i)
 		return 0;
 	op->calls++;
 	op->host = time_add(op->host, c->host);
@@ -273,12 +285,8 @@ static int print(struct work *w)
 
 static int sum(struct work *w, const uint32_t *forwards)
 {
-	w->children = calloc(w->torch->n + 1, sizeof *w->children);
-	if (!w->children)
+	if (fold(w) < 0)
 		return -1;
-	for (size_t i = 0; i < w->torch->n; i++)
-		if (w->torch->list[i].parent < i)
-			w->children[w->torch->list[i].parent]++;
 	for (size_t i = 0; i < w->torch->n; i++)
 		if (add(w, i) < 0)
 			return -1;
@@ -305,7 +313,7 @@ static int run_by(struct model *m, struct table *t, enum grouping grouping, cons
 	free(forwards);
 	free(costs);
 	free(w.text_of);
-	free(w.children);
+	free(w.folded_into);
 	free(w.list);
 	map_release(&w.index);
 	return rc;

@@ -20,7 +20,9 @@ struct pprof {
 	struct map strings;             /* model's string id -> index in the table, from 1 */
 	uint32_t *order;                /* the table: string ids */
 	size_t n_strings, cap_strings;
-	struct map pseudo;              /* string id of a call or kernel -> number, from 0 */
+	struct map pseudo;              /* string id of a call or kernel -> position in pseudos */
+	uint32_t *pseudos;
+	size_t cap_pseudos;
 	bool oom;
 };
 
@@ -147,11 +149,21 @@ static void put_types(struct pprof *p)
 /* Calls and kernels are functions too, behind those of the program. */
 static uint64_t pseudo(struct pprof *p, uint32_t name)
 {
+	size_t n = p->pseudo.n;
 	bool new;
-	uint32_t *at = map_put(&p->pseudo, name, (uint32_t)p->pseudo.n, &new);
+	uint32_t *at = map_put(&p->pseudo, name, (uint32_t)n, &new), *list;
 
+	if (at && new && n == p->cap_pseudos) {
+		list = realloc(p->pseudos, (n * 2 + 64) * sizeof *list);
+		at = list ? at : NULL;
+		p->pseudos = list ? list : p->pseudos;
+		p->cap_pseudos = list ? n * 2 + 64 : n;
+	}
 	p->oom |= !at;
-	return at ? *at - 1 : 0;
+	if (!at)
+		return 0;
+	p->pseudos[*at - 1] = name;
+	return *at - 1;
 }
 
 static void put_function(struct pprof *p, uint64_t id, uint32_t name, uint32_t file, uint32_t line)
@@ -218,13 +230,9 @@ static void put_functions(struct pprof *p)
 			     s->functions[i].line);
 	for (size_t i = 0; i < s->n_places; i++)
 		put_location(p, i + 1, s->places[i].function + 1ull, s->places[i].line);
-	for (size_t i = 0; p->pseudo.entries && i <= p->pseudo.mask; i++) {
-		const struct map_entry *e = &p->pseudo.entries[i];
-
-		if (!e->value)
-			continue;
-		put_function(p, s->n_functions + e->value, (uint32_t)e->key, STRING_NONE, 0);
-		put_location(p, s->n_places + e->value, s->n_functions + e->value, 0);
+	for (size_t i = 0; i < p->pseudo.n && !p->oom; i++) {
+		put_function(p, s->n_functions + i + 1, p->pseudos[i], STRING_NONE, 0);
+		put_location(p, s->n_places + i + 1, s->n_functions + i + 1, 0);
 	}
 }
 
@@ -263,6 +271,7 @@ static int sum(struct export *x)
 	free(p.order);
 	map_release(&p.strings);
 	map_release(&p.pseudo);
+	free(p.pseudos);
 	free(frames);
 	stack_weights_release(&w);
 	return rc;

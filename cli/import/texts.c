@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/import/json_scan.h"
+#include "cli/model/map.h"
 
 #define BLOCK (1u << 20)
 #define MOST  (1u << 30)                /* numbers fit string ids with room to spare */
@@ -23,14 +24,14 @@ static inline uint64_t load(const char *p, size_t n)
 	return v;
 }
 
-static inline uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t mix(const uint64_t secret[2], uint64_t a, uint64_t b)
 {
-	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xe7037ed1a0b428dbull);
+	__uint128_t m = (__uint128_t)(a ^ secret[0]) * (b ^ secret[1]);
 
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline uint32_t hash_of(const char *p, size_t n)
+static inline uint32_t hash_of(const uint64_t secret[2], const char *p, size_t n)
 {
 	uint64_t h = n;
 
@@ -46,12 +47,12 @@ static inline uint32_t hash_of(const char *p, size_t n)
 		} else {
 			v = n ? (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1] : 0;
 		}
-		return (uint32_t)mix(v, h);
+		return (uint32_t)mix(secret, v, h);
 	}
 	for (; n > 16; n -= 16, p += 16)
-		h = mix(load(p, 8) ^ h, load(p + 8, 8));
+		h = mix(secret, load(p, 8) ^ h, load(p + 8, 8));
 	/* The last 16 bytes or fewer, by two words that may overlap. */
-	return (uint32_t)(n >= 8 ? mix(load(p, 8) ^ h, load(p + n - 8, 8)) : mix(h, load(p, n)));
+	return (uint32_t)(n >= 8 ? mix(secret, load(p, 8) ^ h, load(p + n - 8, 8)) : mix(secret, h, load(p, n)));
 }
 
 static bool grow(struct texts *t)
@@ -73,6 +74,8 @@ static bool grow(struct texts *t)
 
 		if (!places)
 			return false;
+		for (unsigned i = 0; i < 2 && !t->places; i++)
+			t->secret[i] = hash_secret(i);
 		for (uint32_t i = 1; i < t->n; i++) {
 			uint32_t at = t->list[i].hash & (size - 1);
 
@@ -117,13 +120,14 @@ copy:
 
 uint32_t texts_put(struct texts *t, const char *at, size_t n)
 {
-	uint32_t hash = hash_of(at, n), place;
+	uint32_t hash, place;
 	const char *kept;
 
 	if (!n)
 		return 0;
 	if (!t->places && !grow(t))
 		goto oom;
+	hash = hash_of(t->secret, at, n);
 	for (place = hash & t->mask; t->places[place]; place = (place + 1) & t->mask) {
 		const struct text *old = &t->list[t->places[place]];
 

@@ -20,6 +20,7 @@ struct texts {
 	uint32_t n, cap;                /* n: of the next */
 	uint32_t *places;               /* hash table of numbers; 0: free */
 	uint32_t mask;
+	uint64_t secret[2];
 	struct text_block *blocks;
 	char *room;
 	size_t left;

@@ -52,6 +52,8 @@ static struct defs *defs_load(struct model *m, unsigned kind)
 		return d;
 	if (strings_load(m) < 0)
 		return NULL;
+	free(d->rows);          /* of an attempt for which there was no memory */
+	d->n = 0;
 	d->rows = malloc(k->n_rows * r->size + 1);
 	if (!d->rows)
 		return NULL;
@@ -156,6 +158,8 @@ static struct defs *threads_load(struct model *m)
 
 	if (d->loaded)
 		return d;
+	free(m->threads);
+	m->n_threads = 0;
 	m->threads = malloc(k->n_rows * sizeof *m->threads + 1);
 	for (size_t i = 0; m->threads && i < k->n_parts && rc == 0; i++)
 		rc = chunk_threads(m, &k->parts[i], d, &tails);

@@ -61,40 +61,55 @@ static int see(const struct batch *b, void *state)
 	return busy && busy->spans.oom ? -1 : 0;
 }
 
-/* The same GPU: the same device of one process, or equal UUIDs. */
-static bool same_gpu(struct model *m, const struct gpu *g, const struct busy *b)
-{
-	const struct device_row *p, *q;
-
-	if (g->process == b->process && g->device == b->device)
-		return true;
-	p = model_device(m, g->process, g->device);
-	q = model_device(m, b->process, b->device);
-	return p && q && (p->uuid_high || p->uuid_low) && p->uuid_high == q->uuid_high && p->uuid_low == q->uuid_low;
-}
-
 struct melt {
 	struct gpu gpu;
 	struct spans spans;
 	struct spans more;              /* in any order: lists too short to walk all of spans for each */
 };
 
-static int melt(struct model *m, struct buf *gpus, struct busy *b)
+/* What the workers have met, put together. */
+struct melting {
+	struct buf list;                /* struct melt */
+	struct map by_place, by_uuid;   /* process << 32 | device; the UUID, mixed -> position in list */
+	struct map counted;             /* that position << 32 | process: counted as one that used it */
+};
+
+static uint64_t uuid_of(struct model *m, uint32_t process, uint32_t device)
 {
-	size_t n = gpus->len / sizeof(struct melt), i = 0;
-	struct melt *g = (struct melt *)gpus->data;
+	const struct device_row *d = model_device(m, process, device);
 
-	while (i < n && !same_gpu(m, &g[i].gpu, b))
-		i++;
-	if (i == n) {
-		const struct melt new = { .gpu = { .process = b->process, .device = b->device } };
+	return d ? d->uuid_high * 0x9e3779b97f4a7c15ull ^ d->uuid_low : 0;
+}
 
-		buf_put(gpus, &new, sizeof new);
-		if (gpus->oom)
-			return -1;
-		g = (struct melt *)gpus->data;
+/* The same GPU is the same device of one process, or has an equal UUID.  NULL: out of memory. */
+static struct melt *melt_of(struct model *m, struct melting *all, const struct busy *b)
+{
+	const struct melt none = { .gpu = { .process = b->process, .device = b->device } };
+	uint64_t place = (uint64_t)b->process << 32 | b->device, uuid = uuid_of(m, b->process, b->device);
+	uint32_t i = map_get(&all->by_place, place);
+	bool new;
+
+	if (i == MAP_NONE && uuid)
+		i = map_get(&all->by_uuid, uuid);
+	if (i == MAP_NONE) {
+		i = (uint32_t)(all->list.len / sizeof none);
+		buf_put(&all->list, &none, sizeof none);
+		if (all->list.oom || !map_put(&all->by_place, place, i, &new) ||
+		    (uuid && !map_put(&all->by_uuid, uuid, i, &new)))
+			return NULL;
 	}
-	g += i;
+	if (!map_put(&all->counted, (uint64_t)i << 32 | b->process, 0, &new))
+		return NULL;
+	((struct melt *)all->list.data)[i].gpu.processes += new;
+	return (struct melt *)all->list.data + i;
+}
+
+static int melt(struct model *m, struct melting *all, struct busy *b)
+{
+	struct melt *g = melt_of(m, all, b);
+
+	if (!g)
+		return -1;
 	g->gpu.rows += b->rows;
 	g->gpu.untimed += b->untimed;
 	if (b->first && (!g->gpu.first || b->first < g->gpu.first))
@@ -108,23 +123,7 @@ static int melt(struct model *m, struct buf *gpus, struct busy *b)
 	return g->more.oom ? -1 : 0;
 }
 
-/* Several workers have met the same process: it counts once. */
-static void count_processes(struct model *m, struct gpu *g, const struct seen *seen)
-{
-	struct map counted = { 0 };
-	bool new;
-
-	for (size_t w = 0; w < MODEL_WORKERS; w++) {
-		const struct busy *b = (const struct busy *)seen[w].list.data;
-
-		for (size_t i = 0; i < seen[w].list.len / sizeof *b; i++)
-			if (same_gpu(m, g, &b[i]) && map_put(&counted, b[i].process, 0, &new))
-				g->processes += new;
-	}
-	map_release(&counted);
-}
-
-static int by_place(const void *a, const void *b)
+static int place_order(const void *a, const void *b)
 {
 	const struct gpu *p = a, *q = b;
 
@@ -133,10 +132,10 @@ static int by_place(const void *a, const void *b)
 	return p->device < q->device ? -1 : p->device > q->device;
 }
 
-static int finish(struct model *m, struct buf *melted, struct seen *seen, struct gpu **gpus)
+static int finish(struct melting *all, struct gpu **gpus)
 {
-	struct melt *g = (struct melt *)melted->data;
-	size_t n = melted->len / sizeof *g;
+	struct melt *g = (struct melt *)all->list.data;
+	size_t n = all->list.len / sizeof *g;
 	struct gpu *out = calloc(n + 1, sizeof *out);
 
 	if (!out)
@@ -147,10 +146,9 @@ static int finish(struct model *m, struct buf *melted, struct seen *seen, struct
 			return -1;
 		}
 		g[i].gpu.busy = spans_length(&g[i].spans);
-		count_processes(m, &g[i].gpu, seen);
 		out[i] = g[i].gpu;
 	}
-	qsort(out, n, sizeof *out, by_place);
+	qsort(out, n, sizeof *out, place_order);
 	*gpus = out;
 	return (int)n;
 }
@@ -176,7 +174,7 @@ int model_gpus(struct model *m, struct gpu **gpus)
 	};
 	struct seen seen[MODEL_WORKERS] = { 0 };
 	void *const states[MODEL_WORKERS] = { &seen[0], &seen[1] };
-	struct buf melted = { 0 };
+	struct melting all = { 0 };
 	int rc = 0;
 
 	for (size_t k = 0; k < GPU_KINDS && rc == 0; k++) {
@@ -189,17 +187,20 @@ int model_gpus(struct model *m, struct gpu **gpus)
 			struct busy *b = (struct busy *)seen[w].list.data + i;
 
 			if (rc == 0)
-				rc = melt(m, &melted, b);
+				rc = melt(m, &all, b);
 			spans_release(&b->spans);
 			spans_release(&b->all);
 		}
 	if (rc == 0)
-		rc = finish(m, &melted, seen, gpus);
-	for (size_t i = 0; i < melted.len / sizeof(struct melt); i++) {
-		spans_release(&((struct melt *)melted.data)[i].spans);
-		spans_release(&((struct melt *)melted.data)[i].more);
+		rc = finish(&all, gpus);
+	for (size_t i = 0; i < all.list.len / sizeof(struct melt); i++) {
+		spans_release(&((struct melt *)all.list.data)[i].spans);
+		spans_release(&((struct melt *)all.list.data)[i].more);
 	}
-	buf_free(&melted);
+	buf_free(&all.list);
+	map_release(&all.by_place);
+	map_release(&all.by_uuid);
+	map_release(&all.counted);
 	for (size_t w = 0; w < MODEL_WORKERS; w++) {
 		buf_free(&seen[w].list);
 		map_release(&seen[w].slots);

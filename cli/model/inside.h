@@ -41,6 +41,7 @@ struct strings {
 	uint32_t n, cap;
 	uint32_t *places;               /* hash table of id + 1 */
 	size_t mask;
+	uint64_t secret;
 	struct memory { struct memory *next; } *blocks; /* texts live here until the model is closed */
 	char *room;
 	size_t left;

@@ -244,16 +244,23 @@ static int nest_one(struct nesting *n, uint32_t row)
 }
 
 /* Ranges that start at the same time: the outer one first. */
-static void outer_first(struct timed *p, size_t n, const uint32_t *level)
+static int outer_first(struct timed *p, size_t n, const uint32_t *level)
 {
-	for (size_t i = 1; i < n; i++) {
-		struct timed x = p[i];
-		size_t j = i;
+	for (size_t i = 0, end; i < n; i = end) {
+		int64_t time = p[i].time;
 
-		for (; j > 0 && p[j - 1].time == x.time && level[p[j - 1].row] > level[x.row]; j--)
-			p[j] = p[j - 1];
-		p[j] = x;
+		for (end = i + 1; end < n && p[end].time == time; end++)
+			;
+		if (end == i + 1)
+			continue;
+		for (size_t j = i; j < end; j++)
+			p[j].time = level[p[j].row];
+		if (timed_sort(p + i, end - i) < 0)
+			return -1;
+		for (size_t j = i; j < end; j++)
+			p[j].time = time;
 	}
+	return 0;
 }
 
 static int nest_all(struct nesting *n, size_t rows)
@@ -265,9 +272,8 @@ static int nest_all(struct nesting *n, size_t rows)
 		return -1;
 	for (size_t i = 0; i < rows; i++)
 		order[i] = (struct timed){ .time = n->start[i], .row = (uint32_t)i };
-	if (timed_sort(order, rows) < 0)
+	if (timed_sort(order, rows) < 0 || outer_first(order, rows, n->level) < 0)
 		goto out;
-	outer_first(order, rows, n->level);
 	for (size_t i = 0; i < rows; i++)
 		if (nest_one(n, order[i].row) < 0)
 			goto out;

@@ -5,12 +5,13 @@
 
 #define BLOCK (64u << 10)
 
-static uint64_t hash_text(const char *text)
+static uint64_t hash_text(const struct strings *s, const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = s->secret;
 
 	for (; *text; text++)
 		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+	h *= s->secret | 1;
 	return h ^ h >> 32;
 }
 
@@ -45,8 +46,10 @@ static bool places_grow(struct strings *s)
 
 	if (!places)
 		return false;
+	if (!s->places)
+		s->secret = hash_secret(1);
 	for (uint32_t id = 0; id < s->n; id++) {
-		size_t at = hash_text(s->texts[id]) & (size - 1);
+		size_t at = hash_text(s, s->texts[id]) & (size - 1);
 
 		while (places[at])
 			at = (at + 1) & (size - 1);
@@ -65,7 +68,7 @@ static uint32_t intern(struct model *m, const char *text)
 
 	if ((!s->places || s->n * 2ull > s->mask) && !places_grow(s))
 		return MAP_NONE;
-	for (at = hash_text(text) & s->mask; s->places[at]; at = (at + 1) & s->mask)
+	for (at = hash_text(s, text) & s->mask; s->places[at]; at = (at + 1) & s->mask)
 		if (strcmp(s->texts[s->places[at] - 1], text) == 0)
 			return s->places[at] - 1;
 	if (s->n == s->cap) {

@@ -5,8 +5,6 @@
 #include "cli/model/sort.h"
 #include "cli/model/torch_inside.h"
 
-#define DEEPEST 4096u                   /* ranges around each other; beyond it is a damaged number */
-
 void torch_forget(struct model *m)
 {
 	struct torch_made *t = m->torch;
@@ -16,6 +14,7 @@ void torch_forget(struct model *m)
 	free(t->public.list);
 	free((void *)t->public.at);
 	free((void *)t->public.parents);
+	free((void *)t->public.around);
 	t->public = (struct torch_ranges){ .n = 0 };
 	t->made = false;
 }
@@ -177,10 +176,30 @@ static int join_ops(struct model *m, struct torch_ranges *t, const uint32_t *at)
 
 uint32_t torch_around(const struct torch_ranges *t, size_t range_row)
 {
-	for (uint32_t up = (uint32_t)range_row, depth = 0; up != UINT32_MAX && depth < DEEPEST; up = t->parents[up], depth++)
-		if (t->at[up] != NO_TORCH)
-			return t->at[up];
-	return NO_TORCH;
+	return t->around[range_row];
+}
+
+#define NOT_LOOKED 0xfffffffeu
+
+/* The innermost of each range.  All those on the way up have the same, so none is passed twice, however deep they lie. */
+static uint32_t *find_around(const struct torch_ranges *t, size_t n)
+{
+	uint32_t *around = malloc(n * sizeof *around + 1);
+
+	for (size_t i = 0; around && i < n; i++)
+		around[i] = t->at[i] != NO_TORCH ? t->at[i] : t->parents[i] == UINT32_MAX ? NO_TORCH : NOT_LOOKED;
+	for (uint32_t i = 0; around && i < n; i++) {
+		uint32_t up = i, next, found;
+
+		while (around[up] == NOT_LOOKED)
+			up = t->parents[up];
+		found = around[up];
+		for (up = i; around[up] == NOT_LOOKED; up = next) {
+			next = t->parents[up];
+			around[up] = found;
+		}
+	}
+	return around;
 }
 
 static int fill(struct model *m, struct torch_ranges *t, const struct columns *c, const struct timed *order, size_t n)
@@ -204,6 +223,9 @@ static int fill(struct model *m, struct torch_ranges *t, const struct columns *c
 			.name = c->name[row], .scope = TORCH_USER, .flags = c->flags[row],
 		};
 	}
+	t->around = find_around(t, c->n);
+	if (!t->around)
+		return -1;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t up = t->parents[t->list[i].row];
 

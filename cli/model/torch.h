@@ -28,6 +28,7 @@ struct torch_ranges {
 	size_t n;
 	const uint32_t *at;             /* by range row: position in list, or NO_TORCH */
 	const uint32_t *parents;        /* by range row, of all domains: model_range_parents() */
+	const uint32_t *around;         /* by range row: torch_around() */
 	/* columns of ops, by torch_range.op */
 	const int64_t *sequence;
 	const uint64_t *fwd_thread, *torch_thread;
