@@ -82,14 +82,14 @@ struct hta_rank {
 	struct map place_at;            /* hash -> position in places */
 	union hta_extra *extras;        /* the first one is that of rows that have none, the second of waits */
 	size_t n_extras, cap_extras;
+	uint32_t *ids;                  /* by row: the number of its correlation id, from 1; 0: it has none */
+	size_t n_ids;
 	uint32_t *at;                   /* index -> position, UINT32_MAX: none */
 	size_t n_at;
 	uint32_t *gpu, *linked;         /* positions: of rows on streams; of those with a correlation id */
 	size_t n_gpu, n_linked;
-	struct queue_point *queue;      /* hta_queue.c's, for the next report */
-	size_t n_queue;
+	struct hta_made *made;          /* hta_made.c's */
 	struct hta_calls_time calls;
-	int64_t low, high;              /* the smallest and the largest correlation id; low > high: there is none */
 	bool fractional;                /* some time in the file had a fraction */
 };
 
@@ -158,44 +158,16 @@ int hta_link(struct hta *h);
 /* Ranks of the same job with its last step.  0, or -1: out of memory. */
 int hta_link_last(struct hta *to, const struct hta *from);
 
-/* Correlation id -> position.  They count up as a rule, and then an array does. */
-struct hta_corr {
-	uint32_t *dense;                /* by corr - low: position + 2; 0, 1: none */
-	int64_t low;
-	uint64_t n;
-	struct map map;                 /* of ids beyond those; values as in dense */
-};
-#define HTA_NO_CORR UINT32_MAX
-
-/* For the ids of a rank's rows.  0, or -1: out of memory. */
-int hta_corr_begin(struct hta_corr *c, const struct hta_rank *r);
-void hta_corr_release(struct hta_corr *c);
-bool hta_corr_set_far(struct hta_corr *c, int64_t corr, uint32_t position);
-
-/* False: out of memory. */
-static inline bool hta_corr_set(struct hta_corr *c, int64_t corr, uint32_t position)
-{
-	uint64_t at = (uint64_t)corr - (uint64_t)c->low;
-
-	if (at >= c->n)
-		return hta_corr_set_far(c, corr, position);
-	c->dense[at] = position + 2;
-	return true;
-}
-
-static inline uint32_t hta_corr_get(const struct hta_corr *c, int64_t corr)
-{
-	uint64_t at = (uint64_t)corr - (uint64_t)c->low;
-
-	if (at < c->n)
-		return c->dense[at] > 1 ? c->dense[at] - 2 : HTA_NO_CORR;
-	return map_get(&c->map, (uint64_t)corr);
-}
-
 /* The row at a position. */
 static inline const struct hta_row *hta_row(const struct hta_rank *r, size_t position)
 {
 	return &r->rows[r->order ? r->order[position] : position];
+}
+
+/* The number of the correlation id of the row at a position. */
+static inline uint32_t hta_id(const struct hta_rank *r, size_t position)
+{
+	return r->ids[r->order ? r->order[position] : position];
 }
 
 static inline const struct hta_place *hta_place(const struct hta_rank *r, const struct hta_row *row)
@@ -245,8 +217,14 @@ static inline const struct hta_row *hta_at(const struct hta_rank *r, int64_t ind
 
 /* ---- hta_math.c ---- */
 
-/* Sorted by ts, those that overlap or touch made one (utils.merge_kernel_intervals).  to[] holds n; the number left. */
-size_t hta_merge(struct timed *intervals, size_t n);
+/* Intervals of which those that overlap or touch are one (utils.merge_kernel_intervals). */
+struct hta_intervals {
+	struct timed *list;
+	size_t n;
+	int64_t latest;                 /* of all ends so far: one that ends early does not end what is around it */
+};
+/* Adds the next one by begin; there is room. */
+void hta_merge(struct hta_intervals *to, struct timed one);
 
 /* What pandas' describe() says of n numbers, which it sorts. */
 struct hta_described {

@@ -2,7 +2,7 @@
  * Why a stream was idle between two of its rows (hta/analyzers/breakdown_analysis.py, get_idle_time_breakdown): the
  * host launched the later one only after the earlier had ended; or the two simply followed each other; or else.
  */
-#include "cli/analyze/hta.h"
+#include "cli/analyze/hta_made.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,30 +20,41 @@ struct stream_idle {
 	bool seen[IDLES];
 };
 
-/*
- * Rows of a rank that count here, by stream and then by begin.  time: the stream; row: position.  free(); NULL: out of
- * memory.
- */
-static struct timed *rows_by_stream(const struct hta_rank *r, size_t *n)
+/* Rows of a rank that count here, by stream and then by begin; where each stream's end. */
+struct by_stream {
+	const struct hta_streams *streams;
+	uint32_t *rows;                 /* positions */
+	size_t *end;
+};
+
+static bool counts(const struct hta_row *row)
 {
-	struct timed *list = malloc((r->n_gpu + 1) * sizeof *list);
+	return row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY;
+}
 
-	*n = 0;
-	for (size_t i = 0; list && i < r->n_gpu; i++) {
-		const struct hta_row *row = hta_row(r, r->gpu[i]);
+static bool by_streams(const struct hta_rank *r, struct by_stream *b)
+{
+	const struct timed *rows = hta_by_time(r);
+	size_t sum = 0;
 
-		if (row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY)
-			list[(*n)++] = (struct timed){ .time = row->ts, .row = r->gpu[i] };
+	b->streams = hta_streams(r);
+	b->rows = malloc((r->n_gpu + 1) * sizeof *b->rows);
+	b->end = b->streams ? calloc(b->streams->n + 1, sizeof *b->end) : NULL;
+	if (!rows || !b->rows || !b->end)
+		return false;
+	for (size_t i = 0; i < r->n_gpu; i++)
+		if (counts(hta_row(r, rows[i].row)))
+			b->end[hta_stream_at(b->streams, hta_row(r, rows[i].row))]++;
+	for (size_t s = 0; s < b->streams->n; s++) {
+		size_t here = b->end[s];
+
+		b->end[s] = sum;
+		sum += here;
 	}
-	if (!list || timed_sort(list, *n) < 0)
-		goto failed;
-	for (size_t i = 0; i < *n; i++)
-		list[i].time = hta_stream(r, hta_row(r, list[i].row));
-	if (timed_sort(list, *n) == 0)
-		return list;
-failed:
-	free(list);
-	return NULL;
+	for (size_t i = 0; i < r->n_gpu; i++)
+		if (counts(hta_row(r, rows[i].row)))
+			b->rows[b->end[hta_stream_at(b->streams, hta_row(r, rows[i].row))]++] = rows[i].row;
+	return true;
 }
 
 /* HTA looks up the launch by index even where there is none: 0 and -1 are indices then, and index 0 is a row. */
@@ -55,12 +66,12 @@ static enum idle why_idle(const struct hta_rank *r, const struct hta_row *row, i
 }
 
 /* The gaps of one stream.  The end that counts is the row's before, not the latest. */
-static void stream_gaps(const struct hta_rank *r, const struct timed *list, size_t n, struct stream_idle *s)
+static void stream_gaps(const struct hta_rank *r, const uint32_t *rows, size_t n, struct stream_idle *s)
 {
 	s->seen[IDLE_OTHER] = true;     /* its first row, which follows nothing */
 	for (size_t i = 1; i < n; i++) {
-		const struct hta_row *row = hta_row(r, list[i].row);
-		int64_t before = hta_end(hta_row(r, list[i - 1].row)), gap = time_sub(row->ts, before);
+		const struct hta_row *row = hta_row(r, rows[i]);
+		int64_t before = hta_end(hta_row(r, rows[i - 1])), gap = time_sub(row->ts, before);
 		enum idle why = why_idle(r, row, before, gap);
 
 		s->seen[why] = true;
@@ -100,24 +111,24 @@ static int idle_of(struct model *m, struct table *t, const struct report_choice 
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
-		size_t n = 0, end;
-		struct timed *list = rows_by_stream(&h->ranks[k], &n);
+		const struct hta_rank *r = &h->ranks[k];
+		struct by_stream b = { .rows = NULL };
 
-		if (!list)
-			rc = -1;
-		for (size_t i = 0; i < n && rc == 0; i = end) {
+		rc = by_streams(r, &b) ? 0 : -1;
+		for (size_t stream = 0, i = 0; rc == 0 && stream < b.streams->n; i = b.end[stream++]) {
 			struct stream_idle s = { 0 };
 
-			for (end = i; end < n && list[end].time == list[i].time;)
-				end++;
-			stream_gaps(&h->ranks[k], &list[i], end - i, &s);
-			print(t, &h->ranks[k], list[i].time, &s);
+			if (i == b.end[stream])
+				continue;
+			stream_gaps(r, &b.rows[i], b.end[stream] - i, &s);
+			print(t, r, b.streams->numbers[stream], &s);
 			for (unsigned w = 0; w < IDLES; w++) {
 				rc = s.gaps[w].oom ? -1 : rc;
 				free(s.gaps[w].values);
 			}
 		}
-		free(list);
+		free(b.rows);
+		free(b.end);
 	}
 	hta_done(h, choice);
 	return rc;

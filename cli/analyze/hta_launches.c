@@ -1,7 +1,5 @@
 /* From call to kernel (hta/analyzers/cuda_kernel_analysis.py, get_cuda_kernel_launch_stats). */
-#include "cli/analyze/hta.h"
-
-#include <stdlib.h>
+#include "cli/analyze/hta_made.h"
 
 #define SHORT_CALL 50000        /* ns: HTA's runtime_cutoff */
 #define LONG_DELAY 100000       /* ns: HTA's launch_delay_cutoff */
@@ -33,60 +31,24 @@ static void pair(struct table *t, const struct hta_rank *r, const struct hta_row
 	s->late += delay > LONG_DELAY;
 }
 
-/* Rows on streams as chains by their correlation, in row order: first is the head, last what the next one hangs on. */
-static int make_chains(const struct hta_rank *r, struct hta_corr *first, uint32_t *next, uint32_t *last)
-{
-	for (size_t k = 0; k < r->n_gpu; k++) {
-		uint32_t i = r->gpu[k], head;
-		int64_t corr = hta_row(r, i)->corr;
-
-		if (corr == -1)
-			continue;
-		next[i] = UINT32_MAX;
-		head = hta_corr_get(first, corr);
-		if (head == HTA_NO_CORR) {
-			if (!hta_corr_set(first, corr, i))
-				return -1;
-			last[i] = i;
-		} else {
-			next[last[head]] = i;
-			last[head] = i;
-		}
-	}
-	return 0;
-}
-
 /*
  * Every row off the streams with every row on one of equal correlation, where a launch has that correlation.  t NULL:
  * only the sums.
  */
 static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t, struct launch_sums *s)
 {
-	struct hta_corr first = { 0 }, launched = { 0 };
-	uint32_t *next = malloc((r->n + 1) * sizeof *next), *last = malloc((r->n + 1) * sizeof *last);
-	int rc = next && last && hta_corr_begin(&first, r) == 0 && hta_corr_begin(&launched, r) == 0 ? 0 : -1;
+	const struct hta_chains *c = hta_chains(h, r);
 
-	if (rc == 0)
-		rc = make_chains(r, &first, next, last);
-	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
-		const struct hta_row *row = hta_row(r, r->linked[i]);
-
-		if (h->names[row->name].flags & HTA_LAUNCH && !hta_corr_set(&launched, row->corr, 0))
-			rc = -1;
-	}
-	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
+	for (size_t i = 0; c && i < r->n_linked; i++) {
 		const struct hta_row *call = hta_row(r, r->linked[i]);
+		uint32_t id = hta_id(r, r->linked[i]);
 
-		if (hta_on_stream(call) || hta_corr_get(&launched, call->corr) == HTA_NO_CORR)
+		if (hta_on_stream(call) || !(c->flags[id] & HTA_LAUNCH))
 			continue;
-		for (uint32_t gpu = hta_corr_get(&first, call->corr); gpu != UINT32_MAX; gpu = next[gpu])
-			pair(t, r, call, hta_row(r, gpu), s);
+		for (uint32_t k = c->first[id]; k; k = c->next[k - 1])
+			pair(t, r, call, hta_row(r, r->gpu[k - 1]), s);
 	}
-	hta_corr_release(&first);
-	hta_corr_release(&launched);
-	free(next);
-	free(last);
-	return rc;
+	return c ? 0 : -1;
 }
 
 static int launches(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)

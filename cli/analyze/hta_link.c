@@ -2,7 +2,7 @@
  * From the rows of a file to those HTA analyses (trace_parser.py, trace.py, trace_filter.py): times rounded inwards,
  * calls linked with GPU rows by correlation, times counted from the job's earliest, the last profiler step cut off.
  */
-#include "cli/analyze/hta.h"
+#include "cli/analyze/hta_made.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,20 +27,20 @@ static void round_inwards(struct hta_row *row)
 	row->dur = (int64_t)(end - begin) * 1000;
 }
 
-/* What all that follows wants to know; the rows with a correlation id, and the earliest begin. */
-static int look_through(struct hta *h, struct hta_rank *r)
+/* The smallest and the largest correlation id; low > high: there is none. */
+struct range {
+	int64_t low, high;
+};
+
+/* What all that follows wants to know, and the earliest begin. */
+static struct range look_through(struct hta *h, struct hta_rank *r)
 {
 	bool rounded = h->how.rounded && r->fractional;
+	struct range ids = { INT64_MAX, INT64_MIN };
 	int64_t earliest = h->earliest;
 
-	r->low = INT64_MAX;
-	r->high = INT64_MIN;
 	r->n_file = r->n;
 	r->n_at = r->n ? (size_t)r->rows[r->n - 1].index + 1 : 0;
-	r->linked = malloc((r->n + 1) * sizeof *r->linked);
-	if (!r->linked)
-		return -1;
-	r->n_linked = 0;
 	for (size_t i = 0; i < r->n; i++) {
 		struct hta_row *row = &r->rows[i];
 
@@ -50,16 +50,56 @@ static int look_through(struct hta *h, struct hta_rank *r)
 		row->partner = row->corr < 0 ? (row->corr < INT32_MIN ? INT32_MIN : (int32_t)row->corr) : 0;
 		row->gpu = (row->on_stream && row->corr >= 0 && hta_place(r, row)->stream >= 0) ||
 			   h->names[row->name].flags & HTA_HOST_WAIT;
-		if (row->corr == -1)
-			continue;
-		r->linked[r->n_linked++] = (uint32_t)i;
 		if (row->corr < 0)
 			continue;
-		r->low = row->corr < r->low ? row->corr : r->low;
-		r->high = row->corr > r->high ? row->corr : r->high;
+		ids.low = row->corr < ids.low ? row->corr : ids.low;
+		ids.high = row->corr > ids.high ? row->corr : ids.high;
 	}
 	h->earliest = earliest;
-	return 0;
+	return ids;
+}
+
+/* Numbers of correlation ids.  They count up as a rule, and then an array has them. */
+struct numbers {
+	uint32_t *dense;                /* by id - low */
+	uint64_t n;
+	int64_t low;
+	struct map map;                 /* of the others */
+};
+
+static uint32_t *number_of(struct numbers *n, int64_t id)
+{
+	uint64_t at = (uint64_t)id - (uint64_t)n->low;
+	bool new;
+
+	return at < n->n ? &n->dense[at] : map_put(&n->map, (uint64_t)id, UINT32_MAX, &new);
+}
+
+static int number_ids(struct hta_rank *r, struct range ids)
+{
+	struct numbers n = { .low = ids.low };
+	bool done = true;
+
+	r->ids = calloc(r->n + 1, sizeof *r->ids);
+	if (ids.low <= ids.high && (uint64_t)(ids.high - ids.low) / 4 <= r->n) {        /* else it would be mostly empty */
+		n.n = (uint64_t)(ids.high - ids.low) + 1;
+		n.dense = calloc(n.n, sizeof *n.dense);
+		done = n.dense != NULL;
+	}
+	done &= r->ids != NULL;
+	for (size_t i = 0; i < r->n && done; i++) {
+		uint32_t *number = r->rows[i].corr == -1 ? NULL : number_of(&n, r->rows[i].corr);
+
+		done = number || r->rows[i].corr == -1;
+		if (!number)
+			continue;
+		if (!*number)
+			*number = (uint32_t)++r->n_ids;
+		r->ids[i] = *number;
+	}
+	free(n.dense);
+	map_release(&n.map);
+	return done ? 0 : -1;
 }
 
 /*
@@ -68,25 +108,23 @@ static int look_through(struct hta *h, struct hta_rank *r)
  */
 static int link_partners(struct hta_rank *r)
 {
-	struct hta_corr last[2] = { { 0 }, { 0 } };     /* of calls, of GPU rows: their index */
-	int rc = hta_corr_begin(&last[0], r) < 0 || hta_corr_begin(&last[1], r) < 0 ? -1 : 0;
+	uint32_t *last[2];      /* by id, of calls and of GPU rows: position + 1 */
 
-	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
-		const struct hta_row *row = &r->rows[r->linked[i]];
+	last[0] = calloc(2 * (r->n_ids + 1), sizeof **last);
+	if (!last[0])
+		return -1;
+	last[1] = last[0] + r->n_ids + 1;
+	for (size_t i = 0; i < r->n; i++)
+		last[r->rows[i].gpu][r->ids[i]] = r->rows[i].index + 1;
+	last[0][0] = last[1][0] = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		uint32_t partner = last[!r->rows[i].gpu][r->ids[i]];
 
-		if (!hta_corr_set(&last[row->gpu], row->corr, row->index))
-			rc = -1;
+		if (partner)
+			r->rows[i].partner = (int32_t)(partner - 1);
 	}
-	for (size_t i = 0; i < r->n_linked && rc == 0; i++) {
-		struct hta_row *row = &r->rows[r->linked[i]];
-		uint32_t partner = hta_corr_get(&last[!row->gpu], row->corr);
-
-		if (partner != HTA_NO_CORR)
-			row->partner = (int32_t)partner;
-	}
-	hta_corr_release(&last[0]);
-	hta_corr_release(&last[1]);
-	return rc;
+	free(last[0]);
+	return 0;
 }
 
 /* Times from the job's earliest on, and where calls and steps begin and end. */
@@ -132,31 +170,6 @@ static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t *cut)
 	return c->first != INT64_MAX;
 }
 
-/* How many calls stay, by correlation id. */
-struct calls {
-	struct hta_corr of;
-	uint32_t without;               /* that have none */
-};
-
-static bool count_call(struct calls *c, int64_t corr)
-{
-	uint32_t before;
-
-	if (corr == -1) {
-		c->without++;
-		return true;
-	}
-	before = hta_corr_get(&c->of, corr);
-	return hta_corr_set(&c->of, corr, before == HTA_NO_CORR ? 1 : before + 1);
-}
-
-static uint32_t calls_of(const struct calls *c, int64_t corr)
-{
-	uint32_t n = corr == -1 ? c->without : hta_corr_get(&c->of, corr);
-
-	return n == HTA_NO_CORR ? 0 : n;
-}
-
 /* Rows that stay, in a list that grows. */
 struct staying {
 	uint32_t *rows;
@@ -179,89 +192,82 @@ static bool stays(struct staying *s, uint32_t row, uint32_t times)
 	return true;
 }
 
-/* HTA has a GPU row once for each call with its correlation id; it ran once. */
-static bool take_gpu_rows(const struct hta *h, const struct hta_rank *r, const struct calls *calls, const struct staying *from,
-			  struct staying *to)
-{
-	for (size_t i = 0; i < from->n; i++) {
-		uint32_t times = calls_of(calls, r->rows[from->rows[i]].corr);
-
-		if (!stays(to, from->rows[i], h->how.rounded || !times ? times : 1))
-			return false;
-	}
-	return true;
-}
-
 /* pandas' inner join has the rows of one correlation id together, where the first of them stands: it decides ties. */
-static bool group_by_corr(const struct hta_rank *r, struct staying *s)
+static bool group_by_id(const struct hta_rank *r, struct staying *s)
 {
-	struct hta_corr first = { 0 };
+	uint32_t *first = calloc(r->n_ids + 1, sizeof *first);  /* by id, + 1 */
 	struct timed *order = malloc((s->n + 1) * sizeof *order);
-	int64_t before = -1;
-	bool done = order && hta_corr_begin(&first, r) == 0, apart = false;
+	bool done = first && order, apart = false;
 
 	for (size_t i = 0; i < s->n && done; i++) {
-		int64_t corr = r->rows[s->rows[i]].corr;
-		uint32_t at = hta_corr_get(&first, corr);
+		uint32_t id = r->ids[s->rows[i]];
 
-		if (at == HTA_NO_CORR) {
-			at = (uint32_t)i;
-			done = hta_corr_set(&first, corr, at);
-		} else {
-			apart |= corr != before;
-		}
-		before = corr;
-		order[i] = (struct timed){ .time = at, .row = s->rows[i] };
+		if (!first[id])
+			first[id] = (uint32_t)i + 1;
+		else
+			apart |= id != r->ids[s->rows[i - 1]];
+		order[i] = (struct timed){ .time = first[id], .row = s->rows[i] };
 	}
 	if (done && apart)
 		done = timed_sort(order, s->n) == 0;
 	for (size_t i = 0; i < s->n && done && apart; i++)
 		s->rows[i] = order[i].row;
-	hta_corr_release(&first);
+	free(first);
 	free(order);
 	return done;
 }
 
 /* Calls that begin before the cut, counted by their correlation id, and all GPU rows. */
-static bool part_rows(const struct hta_rank *r, int64_t cut, struct calls *calls, struct staying *host, struct staying *gpu)
+static void part_rows(const struct hta_rank *r, int64_t cut, uint32_t *calls, struct staying *host, struct staying *gpu)
 {
 	for (size_t i = 0; i < r->n_file; i++) {
-		const struct hta_row *row = &r->rows[i];
-
-		if (row->gpu)
+		if (r->rows[i].gpu) {
 			gpu->rows[gpu->n++] = (uint32_t)i;
-		else if (row->ts < cut)
+		} else if (r->rows[i].ts < cut) {
 			host->rows[host->n++] = (uint32_t)i;
+			calls[r->ids[i]]++;
+		}
 	}
-	for (size_t i = 0; i < host->n; i++)
-		if (!count_call(calls, r->rows[host->rows[i]].corr))
-			return false;
-	return true;
 }
 
 /*
- * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id: an inner join.
- * GPU rows come first.  0, or -1: out of memory.
+ * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id (or none, like
+ * them): an inner join.  HTA has a GPU row as often; it ran once.  GPU rows come first.
  */
+static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls, const struct staying *host,
+		 const struct staying *gpu)
+{
+	struct staying all = { .cap = gpu->n + host->n + 1 };
+	bool done = (all.rows = malloc(all.cap * sizeof *all.rows)) != NULL;
+
+	for (size_t i = 0; i < gpu->n && done; i++) {
+		uint32_t times = calls[r->ids[gpu->rows[i]]];
+
+		done = stays(&all, gpu->rows[i], h->how.rounded || !times ? times : 1);
+	}
+	if (done && h->how.rounded)
+		done = group_by_id(r, &all);
+	for (size_t i = 0; i < host->n && done; i++)
+		done = stays(&all, host->rows[i], 1);
+	r->order = all.rows;
+	r->n = all.n;
+	return done;
+}
+
+/* 0, or -1: out of memory. */
 static int cut_last_step(const struct hta *h, struct hta_rank *r)
 {
-	struct calls calls = { .without = 0 };
 	struct staying host = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) },
-		       gpu = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) }, all = { .n = 0 };
-	bool done = host.rows && gpu.rows && hta_corr_begin(&calls.of, r) == 0;
+		       gpu = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) };
+	uint32_t *calls = calloc(r->n_ids + 1, sizeof *calls);
+	bool done = host.rows && gpu.rows && calls;
 	int64_t cut;
 
 	if (done && cut_of(h, r, &cut)) {
-		done = part_rows(r, cut, &calls, &host, &gpu);
-		all.cap = gpu.n + host.n + 1;
-		all.rows = malloc(all.cap * sizeof *all.rows);
-		done = done && all.rows && take_gpu_rows(h, r, &calls, &gpu, &all) && (!h->how.rounded || group_by_corr(r, &all));
-		for (size_t i = 0; i < host.n && done; i++)
-			done = stays(&all, host.rows[i], 1);
-		r->order = all.rows;
-		r->n = all.n;
+		part_rows(r, cut, calls, &host, &gpu);
+		done = join(h, r, calls, &host, &gpu);
 	}
-	hta_corr_release(&calls.of);
+	free(calls);
 	free(host.rows);
 	free(gpu.rows);
 	return done ? 0 : -1;
@@ -278,9 +284,9 @@ static int make_index(struct hta_rank *r)
 {
 	r->at = malloc((r->n_at + 1) * sizeof *r->at);
 	r->gpu = malloc((r->n + 1) * sizeof *r->gpu);
-	free(r->linked);
+	r->made = calloc(1, sizeof *r->made);
 	r->linked = malloc((r->n + 1) * sizeof *r->linked);
-	if (!r->at || !r->gpu || !r->linked)
+	if (!r->at || !r->gpu || !r->linked || !r->made)
 		return -1;
 	memset(r->at, 0xff, (r->n_at + 1) * sizeof *r->at);
 	r->n_gpu = r->n_linked = 0;
@@ -303,7 +309,7 @@ int hta_link(struct hta *h)
 	h->earliest = INT64_MAX;
 	h->a_step = UINT32_MAX;
 	for (size_t k = 0; k < h->n_ranks; k++)
-		if (look_through(h, &h->ranks[k]) < 0 || link_partners(&h->ranks[k]) < 0)
+		if (number_ids(&h->ranks[k], look_through(h, &h->ranks[k])) < 0 || link_partners(&h->ranks[k]) < 0)
 			return -1;
 	for (size_t k = 0; k < h->n_ranks && !h->how.whole; k++)
 		count_from_earliest(h, &h->ranks[k]);
@@ -325,7 +331,7 @@ int hta_link_last(struct hta *to, const struct hta *from)
 		*r = (struct hta_rank){
 			.rank = whole->rank, .rows = whole->rows, .n_file = whole->n_file, .n = whole->n_file,
 			.places = whole->places, .n_places = whole->n_places, .extras = whole->extras,
-			.n_extras = whole->n_extras, .n_at = whole->n_at, .low = whole->low, .high = whole->high,
+			.n_extras = whole->n_extras, .ids = whole->ids, .n_ids = whole->n_ids, .n_at = whole->n_at,
 			.calls = whole->calls, .fractional = whole->fractional,
 		};
 		if (cut_last_step(to, r) < 0 || make_index(r) < 0)

@@ -1,5 +1,5 @@
 /* Jobs out of models, and kept from one report to the next. */
-#include "cli/analyze/hta.h"
+#include "cli/analyze/hta_made.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 
@@ -226,9 +226,10 @@ void hta_free(struct hta *h)
 		free(r->at);
 		free(r->gpu);
 		free(r->linked);
-		free(r->queue);
+		hta_made_free(r->made);
 		if (h->borrows)
 			continue;
+		free(r->ids);
 		free(r->rows);
 		free(r->places);
 		free(r->extras);

@@ -4,22 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-size_t hta_merge(struct timed *intervals, size_t n)
+void hta_merge(struct hta_intervals *to, struct timed one)
 {
-	size_t out = 0;
-	int64_t latest = INT64_MIN;     /* of all ends so far: a group that ends early does not end what is around it */
+	bool first = to->n == 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct timed one = intervals[i];
-
-		if (out == 0 || one.time > latest)
-			intervals[out++] = one;
-		else if (one.end > intervals[out - 1].end)
-			intervals[out - 1].end = one.end;
-		if (one.end > latest)
-			latest = one.end;
-	}
-	return out;
+	if (first || one.time > to->latest)
+		to->list[to->n++] = one;
+	else if (one.end > to->list[to->n - 1].end)
+		to->list[to->n - 1].end = one.end;
+	if (first || one.end > to->latest)
+		to->latest = one.end;
 }
 
 static int by_value(const void *a, const void *b)
@@ -148,25 +142,4 @@ char *hta_json_end(struct hta_json *j)
 		return j->text;
 	free(j->text);
 	return NULL;
-}
-
-int hta_corr_begin(struct hta_corr *c, const struct hta_rank *r)
-{
-	*c = (struct hta_corr){ .low = r->low };
-	if (r->low > r->high || (uint64_t)(r->high - r->low) / 4 > r->n_file)
-		return 0;       /* far apart: an array would be mostly empty */
-	c->n = (uint64_t)(r->high - r->low) + 1;
-	c->dense = calloc(c->n, sizeof *c->dense);
-	return c->dense ? 0 : -1;
-}
-
-void hta_corr_release(struct hta_corr *c)
-{
-	free(c->dense);
-	map_release(&c->map);
-}
-
-bool hta_corr_set_far(struct hta_corr *c, int64_t corr, uint32_t position)
-{
-	return map_set(&c->map, (uint64_t)corr, position);
 }

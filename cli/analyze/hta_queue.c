@@ -1,123 +1,100 @@
-#include "cli/analyze/hta_queue.h"
+/* How many launches waited in each stream's queue (hta/analyzers/trace_counters.py, queue length). */
+#include "cli/analyze/hta_made.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define FULL_QUEUE 1024         /* launches: HTA's CUDA_MAX_LAUNCH_QUEUE_PER_STREAM */
 
-struct points {
-	struct queue_point *list;
+/* Where queues get longer, by time.  row: position among pairs of a call's position and its GPU row's. */
+struct longer {
+	struct timed *list;
+	uint32_t (*pairs)[2];
 	size_t n, cap;
-	bool oom;
 };
 
-static void add_point(struct points *p, int64_t ts, uint32_t row, uint32_t gpu, int32_t change)
+static bool add_longer(struct longer *l, int64_t ts, uint32_t call, uint32_t gpu)
 {
-	if (p->n == p->cap) {
-		size_t cap = p->cap ? p->cap * 2 : 256;
-		struct queue_point *list = realloc(p->list, cap * sizeof *list);
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 256;
+		struct timed *list = realloc(l->list, cap * sizeof *list);
+		uint32_t (*pairs)[2] = list ? realloc(l->pairs, cap * sizeof *pairs) : NULL;
 
-		if (!list) {
-			p->oom = true;
-			return;
-		}
-		p->list = list;
-		p->cap = cap;
+		l->list = list ? list : l->list;
+		if (!pairs)
+			return false;
+		l->pairs = pairs;
+		l->cap = cap;
 	}
-	p->list[p->n++] = (struct queue_point){ ts, row, gpu, change };
+	l->pairs[l->n][0] = call;
+	l->pairs[l->n][1] = gpu;
+	l->list[l->n] = (struct timed){ .time = ts, .row = (uint32_t)l->n };
+	l->n++;
+	return true;
 }
 
-/* GPU rows of each correlation id as chains in row order; heads has the first.  next and last: r->n each. */
-static int chain_gpu_rows(const struct hta_rank *r, struct hta_corr *heads, uint32_t *next, uint32_t *last)
+static bool find_longer(const struct hta *h, const struct hta_rank *r, const struct hta_chains *c, struct longer *l)
 {
-	for (size_t k = 0; k < r->n_gpu; k++) {
-		uint32_t i = r->gpu[k], head;
-
-		next[i] = UINT32_MAX;
-		head = hta_corr_get(heads, hta_row(r, i)->corr);
-		if (head == HTA_NO_CORR) {
-			head = i;
-			if (!hta_corr_set(heads, hta_row(r, i)->corr, head))
-				return -1;
-		} else {
-			next[last[head]] = i;
-		}
-		last[head] = i;
-	}
-	return 0;
-}
-
-/* In time's order, stable; then changes become lengths. */
-static int order_points(const struct hta_rank *r, struct points *p)
-{
-	struct timed *order = malloc((p->n + 1) * sizeof *order);
-	struct queue_point *sorted = malloc((p->n + 1) * sizeof *sorted);
-	struct map streams = { 0 };
-	int rc = order && sorted ? 0 : -1;
-	bool new;
-
-	for (size_t i = 0; i < p->n && rc == 0; i++)
-		order[i] = (struct timed){ .time = p->list[i].ts, .row = (uint32_t)i };
-	if (rc == 0)
-		rc = timed_sort(order, p->n);
-	for (size_t i = 0; i < p->n && rc == 0; i++) {
-		struct queue_point *one = &p->list[order[i].row];
-		/* The length so far, moved up by 2^30: a map has no signs, and GPU rows may come before their calls. */
-		uint32_t *length = map_put(&streams, (uint64_t)hta_stream(r, hta_row(r, one->gpu)), 1u << 30, &new);
-
-		if (!length) {
-			rc = -1;
-			break;
-		}
-		*length += (uint32_t)one->length;
-		sorted[i] = *one;
-		sorted[i].length = (int32_t)(*length - 1 - (1u << 30));
-	}
-	map_release(&streams);
-	free(order);
-	free(p->list);
-	p->list = sorted;
-	return rc;
-}
-
-struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, size_t *n)
-{
-	struct points p = { 0 };
-	struct hta_corr heads = { 0 }, launched = { 0 };
-	uint32_t *next = malloc((r->n + 1) * sizeof *next), *last = malloc((r->n + 1) * sizeof *last);
-	int rc = next && last && hta_corr_begin(&heads, r) == 0 && hta_corr_begin(&launched, r) == 0 ? 0 : -1;
-
-	if (rc == 0)
-		rc = chain_gpu_rows(r, &heads, next, last);
-	for (size_t k = 0; k < r->n_linked && rc == 0; k++) {
-		uint32_t i = r->linked[k];
-		const struct hta_row *call = hta_row(r, i);
+	for (size_t i = 0; i < r->n_linked; i++) {
+		const struct hta_row *call = hta_row(r, r->linked[i]);
 
 		if (!(h->names[call->name].flags & HTA_QUEUES) || call->partner <= 0)
 			continue;
-		if (!hta_corr_set(&launched, call->corr, 0))
-			rc = -1;
-		for (uint32_t g = hta_corr_get(&heads, call->corr); g != UINT32_MAX; g = next[g])
-			add_point(&p, call->ts, i, g, 1);
+		for (uint32_t k = c->first[hta_id(r, r->linked[i])]; k; k = c->next[k - 1])
+			if (!add_longer(l, call->ts, r->linked[i], r->gpu[k - 1]))
+				return false;
 	}
-	for (size_t k = 0; k < r->n_gpu && rc == 0; k++) {
-		const struct hta_row *row = hta_row(r, r->gpu[k]);
+	return timed_sort(l->list, l->n) == 0;
+}
 
-		if (hta_corr_get(&launched, row->corr) != HTA_NO_CORR)
-			add_point(&p, row->ts, r->gpu[k], r->gpu[k], -1);
+/* Both kinds of changes as one list.  lengths: by stream, of zeros. */
+static size_t merge(const struct hta_rank *r, const struct longer *l, const struct timed *gpu, int32_t *lengths,
+		    struct queue_point *out)
+{
+	const struct hta_streams *streams = hta_streams(r);
+	const struct hta_chains *c = &r->made->chains;
+	size_t n = 0, longer = 0;
+
+	for (size_t i = 0; i <= r->n_gpu; i++) {
+		const struct hta_row *row = i < r->n_gpu ? hta_row(r, gpu[i].row) : NULL;
+
+		if (row && !(c->flags[hta_id(r, gpu[i].row)] & HTA_QUEUES))
+			continue;
+		for (; longer < l->n && (!row || l->list[longer].time <= row->ts); longer++) {
+			const uint32_t *pair = l->pairs[l->list[longer].row];
+
+			out[n++] = (struct queue_point){ l->list[longer].time, pair[0], pair[1],
+							 ++lengths[hta_stream_at(streams, hta_row(r, pair[1]))] };
+		}
+		if (row)
+			out[n++] = (struct queue_point){ row->ts, gpu[i].row, gpu[i].row,
+							 --lengths[hta_stream_at(streams, row)] };
 	}
-	if (rc == 0)
-		rc = p.oom ? -1 : order_points(r, &p);
-	hta_corr_release(&heads);
-	hta_corr_release(&launched);
-	free(next);
-	free(last);
-	if (rc < 0) {
-		free(p.list);
-		return NULL;
+	return n;
+}
+
+const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, size_t *n)
+{
+	const struct hta_chains *c = hta_chains(h, r);
+	const struct hta_streams *streams = hta_streams(r);
+	const struct timed *gpu = hta_by_time(r);
+	struct queue_point *points = r->made->queue;
+	struct longer l = { .n = 0 };
+	int32_t *lengths = NULL;
+
+	if (!points && c && streams && gpu) {
+		lengths = calloc(streams->n + 1, sizeof *lengths);
+		if (lengths && find_longer(h, r, c, &l))
+			points = malloc((l.n + r->n_gpu + 1) * sizeof *points);
+		if (points)
+			r->made->n_queue = merge(r, &l, gpu, lengths, points);
+		r->made->queue = points;
 	}
-	*n = p.n;
-	return p.list;
+	free(l.list);
+	free(l.pairs);
+	free(lengths);
+	*n = r->made->n_queue;
+	return points;
 }
 
 /* ---- reports ---- */
@@ -131,11 +108,11 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
-		struct hta_rank *r = &h->ranks[k];
+		const struct queue_point *p;
+		size_t n;
 
-		if (!r->queue)
-			r->queue = hta_queue(h, r, &r->n_queue);
-		rc = r->queue ? print(h, r, r->queue, r->n_queue, t) : -1;
+		p = hta_queue(h, &h->ranks[k], &n);
+		rc = p ? print(h, &h->ranks[k], p, n, t) : -1;
 	}
 	hta_done(h, choice);
 	return rc;
@@ -161,40 +138,64 @@ static int series(struct model *m, struct table *t, const struct report_choice *
 	return each_rank(m, t, choice, how, print_series);
 }
 
-/* Points of one stream after the other, each stream's in time's order.  time: the stream; row: position in the points. */
-static struct timed *by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n)
-{
-	struct timed *list = malloc((n + 1) * sizeof *list);
+/* Points of one stream after the other, each stream's in time's order. */
+struct by_stream {
+	const struct hta_streams *streams;
+	uint32_t *points;
+	size_t *end;                    /* by stream: where its points end */
+};
 
-	for (size_t i = 0; list && i < n; i++)
-		list[i] = (struct timed){ .time = hta_stream(r, hta_row(r, p[i].gpu)), .row = (uint32_t)i };
-	if (list && timed_sort(list, n) == 0)
-		return list;
-	free(list);
-	return NULL;
+static bool by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n, struct by_stream *b)
+{
+	size_t sum = 0;
+
+	b->streams = hta_streams(r);
+	b->points = malloc((n + 1) * sizeof *b->points);
+	b->end = b->streams ? calloc(b->streams->n + 1, sizeof *b->end) : NULL;
+	if (!b->points || !b->end)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		b->end[hta_stream_at(b->streams, hta_row(r, p[i].gpu))]++;
+	for (size_t s = 0; s < b->streams->n; s++) {
+		size_t here = b->end[s];
+
+		b->end[s] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < n; i++)
+		b->points[b->end[hta_stream_at(b->streams, hta_row(r, p[i].gpu))]++] = (uint32_t)i;
+	return true;
+}
+
+static void by_stream_release(struct by_stream *b)
+{
+	free(b->points);
+	free(b->end);
 }
 
 static int print_summary(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n,
 			 struct table *t)
 {
-	struct timed *list = by_streams(r, p, n);
-	double *values = malloc((n + 1) * sizeof *values);
-	int rc = list && values ? 0 : -1;
+	struct by_stream b = { .points = NULL };
+	double *values = by_streams(r, p, n, &b) ? malloc((n + 1) * sizeof *values) : NULL;
 
 	(void)h;
-	for (size_t i = 0, end; i < n && rc == 0; i = end) {
+	for (size_t s = 0, i = 0; values && s < b.streams->n; s++) {
 		struct hta_described d;
+		size_t first = i;
 
-		for (end = i; end < n && list[end].time == list[i].time; end++)
-			values[end - i] = p[list[end].row].length;
-		d = hta_describe(values, end - i);
-		table_row(t, (struct cell[]){ NUMBER(r->rank), NUMBER(list[i].time), NUMBER(d.n), hta_real(d.mean, 9),
+		for (; i < b.end[s]; i++)
+			values[i - first] = p[b.points[i]].length;
+		if (i == first)
+			continue;
+		d = hta_describe(values, i - first);
+		table_row(t, (struct cell[]){ NUMBER(r->rank), NUMBER(b.streams->numbers[s]), NUMBER(d.n), hta_real(d.mean, 9),
 					      hta_real(d.std, 9), hta_real(d.min, 0), hta_real(d.q1, 2),
 					      hta_real(d.median, 2), hta_real(d.q3, 2), hta_real(d.max, 0) });
 	}
-	free(list);
+	by_stream_release(&b);
 	free(values);
-	return rc;
+	return values ? 0 : -1;
 }
 
 static int summary(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
@@ -219,23 +220,23 @@ static int64_t trace_duration(const struct hta_rank *r)
 /* Of several such streams of a rank HTA keeps the last one alone: it puts each into the same place. */
 static int print_full(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n, struct table *t)
 {
-	struct timed *list = by_streams(r, p, n);
+	struct by_stream b = { .points = NULL };
+	bool made = by_streams(r, p, n, &b), some = false;
 	int64_t all = trace_duration(r);
 	struct cell row[4];
-	bool some = false;
 
-	for (size_t i = 0, end; list && i < n; i = end) {
+	for (size_t s = 0, i = 0; made && s < b.streams->n; s++) {
 		int64_t blocked = 0;
 		bool full = false;
 
-		for (end = i; end < n && list[end].time == list[i].time; end++) {
-			const struct queue_point *one = &p[list[end].row];
+		for (; i < b.end[s]; i++) {
+			const struct queue_point *one = &p[b.points[i]];
 
 			if (one->length < FULL_QUEUE)
 				continue;
 			full = true;
-			if (end + 1 < n && list[end + 1].time == list[i].time)
-				blocked = time_add(blocked, time_sub(p[list[end + 1].row].ts, one->ts));
+			if (i + 1 < b.end[s])
+				blocked = time_add(blocked, time_sub(p[b.points[i + 1]].ts, one->ts));
 		}
 		if (!full)
 			continue;
@@ -243,14 +244,14 @@ static int print_full(const struct hta *h, const struct hta_rank *r, const struc
 			table_row(t, row);
 		some = true;
 		row[0] = NUMBER(r->rank);
-		row[1] = NUMBER(list[i].time);
+		row[1] = NUMBER(b.streams->numbers[s]);
 		row[2] = hta_us(blocked);
 		row[3] = hta_real(all ? (double)blocked / (double)all : NAN, 9);
 	}
 	if (some)
 		table_row(t, row);
-	free(list);
-	return list ? 0 : -1;
+	by_stream_release(&b);
+	return made ? 0 : -1;
 }
 
 static int full(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)

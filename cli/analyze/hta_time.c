@@ -2,50 +2,31 @@
  * How a GPU's time was spent: computing, talking to other GPUs, copying, nothing (hta/analyzers/breakdown_analysis.py,
  * communication_analysis.py).
  */
-#include "cli/analyze/hta.h"
+#include "cli/analyze/hta_made.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The merged intervals of a rank's GPU rows, of one class or (HTA_CLASSES) of all.  free(); NULL: out of memory. */
-static struct timed *merged(const struct hta *h, const struct hta_rank *r, enum hta_class class, size_t *n)
-{
-	struct timed *list = malloc((r->n_gpu + 1) * sizeof *list);
-	size_t found = 0;
-
-	for (size_t i = 0; list && i < r->n_gpu; i++) {
-		const struct hta_row *row = hta_row(r, r->gpu[i]);
-
-		if (class == HTA_CLASSES || h->names[row->name].class == class)
-			list[found++] = (struct timed){ .time = row->ts, .end = hta_end(row) };
-	}
-	if (!list || timed_sort(list, found) < 0) {
-		free(list);
-		return NULL;
-	}
-	*n = hta_merge(list, found);
-	return list;
-}
-
-static int64_t length(const struct timed *list, size_t n)
+static int64_t length(const struct hta_intervals *l)
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < n; i++)
-		sum = time_add(sum, time_sub(list[i].end, list[i].time));
+	for (size_t i = 0; i < l->n; i++)
+		sum = time_add(sum, time_sub(l->list[i].end, l->list[i].time));
 	return sum;
 }
 
-static int64_t common(const struct timed *a, size_t n_a, const struct timed *b, size_t n_b)
+static int64_t common(const struct hta_intervals *a, const struct hta_intervals *b)
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
-		int64_t start = a[i].time > b[j].time ? a[i].time : b[j].time, end = a[i].end < b[j].end ? a[i].end : b[j].end;
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		const struct timed *x = &a->list[i], *y = &b->list[j];
+		int64_t start = x->time > y->time ? x->time : y->time, end = x->end < y->end ? x->end : y->end;
 
 		if (end > start)
 			sum = time_add(sum, end - start);
-		if (a[i].end < b[j].end)
+		if (x->end < y->end)
 			i++;
 		else
 			j++;
@@ -73,18 +54,15 @@ struct totals {
 /* Kernel time is from the first begin to the end of the last group; what is neither idle nor computing is the rest. */
 static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct table *t, struct totals *all_ranks)
 {
-	size_t n, n_compute;
-	struct timed *all = merged(h, r, HTA_CLASSES, &n), *compute = all ? merged(h, r, HTA_COMPUTATION, &n_compute) : NULL;
+	const struct hta_intervals *all = hta_busy(h, r, HTA_CLASSES), *compute = hta_busy(h, r, HTA_COMPUTATION);
 	int64_t kernel, idle, computing, rest;
 
-	if (!compute) {
-		free(all);
+	if (!all || !compute)
 		return -1;
-	}
-	if (n) {
-		kernel = time_sub(all[n - 1].end, all[0].time);
-		idle = time_sub(kernel, length(all, n));
-		computing = length(compute, n_compute);
+	if (all->n) {
+		kernel = time_sub(all->list[all->n - 1].end, all->list[0].time);
+		idle = time_sub(kernel, length(all));
+		computing = length(compute);
 		rest = time_sub(time_sub(kernel, computing), idle);
 		all_ranks->kernel = time_add(all_ranks->kernel, kernel);
 		all_ranks->idle = time_add(all_ranks->idle, idle);
@@ -95,8 +73,6 @@ static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct t
 		table_row(t, (struct cell[]){ NUMBER(r->rank), UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN });
 		table_note(t, "rank %lld has no GPU rows", (long long)r->rank);
 	}
-	free(all);
-	free(compute);
 	return 0;
 }
 
@@ -130,21 +106,19 @@ static int overlap(struct model *m, struct table *t, const struct report_choice 
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
-		size_t n_compute, n_talk;
-		struct timed *compute = merged(h, &h->ranks[k], HTA_COMPUTATION, &n_compute),
-			     *talk = compute ? merged(h, &h->ranks[k], HTA_COMMUNICATION, &n_talk) : NULL;
+		const struct hta_intervals *compute = hta_busy(h, &h->ranks[k], HTA_COMPUTATION),
+					   *talk = hta_busy(h, &h->ranks[k], HTA_COMMUNICATION);
+		int64_t both, talking;
 
-		if (talk) {
-			int64_t both = common(compute, n_compute, talk, n_talk), talking = length(talk, n_talk);
-
-			table_row(t, (struct cell[]){ NUMBER(h->ranks[k].rank), percent(both, talking) });
-			beside = time_add(beside, both);
-			all = time_add(all, talking);
-		} else {
+		if (!compute || !talk) {
 			rc = -1;
+			break;
 		}
-		free(compute);
-		free(talk);
+		both = common(compute, talk);
+		talking = length(talk);
+		table_row(t, (struct cell[]){ NUMBER(h->ranks[k].rank), percent(both, talking) });
+		beside = time_add(beside, both);
+		all = time_add(all, talking);
 	}
 	if (rc == 0 && h->n_ranks > 1 && all > 0)
 		table_note(t, "all %zu ranks: %.2f %%", h->n_ranks, 100.0 * (double)beside / (double)all);
@@ -175,24 +149,22 @@ struct mask_time {
  */
 static int sweep(const struct hta *h, const struct hta_rank *r, unsigned bits, struct mask_time times[MASKS])
 {
-	struct timed *points = NULL, *list, *more;
-	size_t n = 0, found;
+	const struct hta_intervals *busy = hta_busy(h, r, HTA_CLASSES);
+	struct timed *points;
+	size_t n = 0, room = 1;
 	int running = 0;
 
+	for (unsigned b = 0; busy && b < bits; b++)
+		room += 2 * hta_busy(h, r, bit_classes[b])->n;
+	points = busy ? malloc(room * sizeof *points) : NULL;
+	if (!points)
+		return -1;
 	for (unsigned b = 0; b < bits; b++) {
-		list = merged(h, r, bit_classes[b], &found);
-		more = list ? realloc(points, (n + 2 * found + 1) * sizeof *points) : NULL;
-		if (!more) {
-			free(list);
-			free(points);
-			return -1;
+		busy = hta_busy(h, r, bit_classes[b]);
+		for (size_t i = 0; i < busy->n; i++) {
+			points[n++] = (struct timed){ .time = busy->list[i].time, .end = 1 << b };
+			points[n++] = (struct timed){ .time = busy->list[i].end, .end = -(1 << b) };
 		}
-		points = more;
-		for (size_t i = 0; i < found; i++) {
-			points[n++] = (struct timed){ .time = list[i].time, .end = 1 << b };
-			points[n++] = (struct timed){ .time = list[i].end, .end = -(1 << b) };
-		}
-		free(list);
 	}
 	if (timed_sort(points, n) < 0) {
 		free(points);

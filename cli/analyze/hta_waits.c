@@ -3,7 +3,7 @@
  * (hta/analyzers/critical_path_analysis.py).
  */
 #include "cli/analyze/hta_graph.h"
-#include "cli/analyze/hta_queue.h"
+#include "cli/analyze/hta_made.h"
 
 #include <stdlib.h>
 
@@ -150,7 +150,7 @@ static int find_next_launches(struct waits *w)
 static int find_lengths(struct waits *w)
 {
 	const struct hta_rank *r = w->g->r;
-	struct queue_point *points;
+	const struct queue_point *points;
 	size_t n;
 
 	w->length = malloc((r->n_at + 1) * sizeof *w->length);
@@ -161,7 +161,6 @@ static int find_lengths(struct waits *w)
 		w->length[i] = -1;
 	for (size_t i = 0; i < n; i++)
 		w->length[hta_row(r, points[i].row)->index] = points[i].length;
-	free(points);
 	return 0;
 }
 

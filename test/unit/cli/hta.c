@@ -26,11 +26,15 @@ TEST(intervals_that_touch_are_one_and_one_that_ends_early_ends_nothing)
 {
 	struct timed list[] = { { 0, { 10 } }, { 2, { 5 } }, { 10, { 12 } }, { 13, { 13 } }, { 20, { 19 } }, { 20, { 25 } } };
 
-	CHECK_EQ(hta_merge(list, 6), 4);
-	CHECK_EQ(list[0].end, 12);
-	CHECK_EQ(list[1].time, 13);
-	CHECK_EQ(list[2].end, 19);      /* turned by rounding: what begins with it is beyond its end */
-	CHECK_EQ(list[3].end, 25);
+	struct hta_intervals merged = { .list = (struct timed[6]){ { 0 } } };
+
+	for (size_t i = 0; i < 6; i++)
+		hta_merge(&merged, list[i]);
+	CHECK_EQ(merged.n, 4);
+	CHECK_EQ(merged.list[0].end, 12);
+	CHECK_EQ(merged.list[1].time, 13);
+	CHECK_EQ(merged.list[2].end, 19);       /* turned by rounding: what begins with it is beyond its end */
+	CHECK_EQ(merged.list[3].end, 25);
 }
 
 TEST(numbers_are_described_as_pandas_describes_them)
