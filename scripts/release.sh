@@ -42,7 +42,7 @@ fi
 case $targets in *unit*) ldflags=-Wl,--no-gc-sections ;; *) ldflags=-Wl,-s ;; esac
 # shellcheck disable=SC2086
 make -s -j"$JOBS" B="$place" CC="$cc" CFLAGS="-O2 -g0 -w -isystem $zstd/include" LDFLAGS="-L$zstd/lib $ldflags" \
-	$targets 8>&- || exit 1
+	LIBZSTD=-lzstd START= $targets 8>&- || exit 1
 [ "$targets" = all ] || exit 0
 glibc=$(scripts/release-glibc.sh "$place/bin" && scripts/release-glibc.sh "$place/lib") || { status=$?; echo "$glibc"; exit $status; }
 echo "release.sh: in $place, for glibc from $(printf '%s\n' "$glibc" | sed 's/ .*//' | sort -V | tail -n 1) on"

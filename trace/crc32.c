@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 
+#include "trace/processor.h"
+
 #define POLYNOMIAL 0xedb88320u          /* x^31 is bit 0, x^0 is bit 31; x^32 is left out */
 
 static uint32_t table[8][256];          /* table[k][b]: byte b followed by k zero bytes */
@@ -59,7 +61,7 @@ static void make_factors(void)
 	by_64[1] = power_of_x(512 - 32);
 	by_16[0] = power_of_x(128 + 32);
 	by_16[1] = power_of_x(128 - 32);
-	multiplies = __builtin_cpu_supports("pclmul");
+	multiplies = processor_multiplies_polynomials();
 }
 
 __attribute__((target("pclmul"))) static inline __m128i moved(__m128i block, __m128i factors)

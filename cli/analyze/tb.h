@@ -128,6 +128,14 @@ static inline bool tb_is_gpu(const struct tb_event *e)
 
 /* A share in percent, with two decimals; unknown where the whole is nothing. */
 struct cell tb_percent(double part, double whole);
+
+/* The whole number next to it; of two, the one further from 0.  (llround() alone would load libm into every process.) */
+static inline int64_t tb_round(double v)
+{
+	double whole = (double)(int64_t)v;
+
+	return (int64_t)whole + (v - whole >= 0.5) - (whole - v >= 0.5);
+}
 struct cell tb_rank(const struct tb_run *r);
 
 #endif

@@ -41,7 +41,7 @@ static double efficient(struct point *points, size_t n, int64_t start, int64_t e
 
 		running += points[i].change;
 		if (to > from && running > 0)
-			sum += (double)(to - from) * fmin(running, 1);
+			sum += (double)(to - from) * (running < 1 ? running : 1);
 	}
 	return sum > 0 ? sum : -1;
 }
@@ -134,7 +134,7 @@ const struct device_row *tb_device(const struct tb_run *r, const struct tb_gpu *
 
 static struct cell percent(double share)
 {
-	return isfinite(share) ? FIXED(llround(share * 10000), 2) : UNKNOWN;
+	return isfinite(share) ? FIXED(tb_round(share * 10000), 2) : UNKNOWN;
 }
 
 static int put_run(struct tb_run *r, struct table *t, bool *unknown)

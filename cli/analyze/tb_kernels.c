@@ -112,7 +112,7 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, s
 /* A mean weighted by time, with two decimals. */
 static struct cell weighted(const struct sum *s, double sum, bool known)
 {
-	return !known ? UNKNOWN : FIXED(s->total > 0 ? llround(100 * sum / (double)s->total) : 0, 2);
+	return !known ? UNKNOWN : FIXED(s->total > 0 ? tb_round(100 * sum / (double)s->total) : 0, 2);
 }
 
 static void put(const struct tb_run *r, struct table *t, const struct sum *s, bool by_operator)

@@ -164,7 +164,7 @@ void tb_free(struct tb_job *job)
 
 struct cell tb_percent(double part, double whole)
 {
-	return whole > 0 && isfinite(part) ? FIXED(llround(10000 * part / whole), 2) : UNKNOWN;
+	return whole > 0 && isfinite(part) ? FIXED(tb_round(10000 * part / whole), 2) : UNKNOWN;
 }
 
 struct cell tb_rank(const struct tb_run *r)

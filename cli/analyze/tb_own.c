@@ -156,7 +156,8 @@ static void fill(struct own *o, struct tb_event *e, uint32_t config)
 	threads = (double)c->block_x * c->block_y * c->block_z;
 	e->blocks = (double)c->grid_x * c->grid_y * c->grid_z / d->sm_count;
 	if (occupancy_of(c, d, &most) && most.blocks)
-		e->occupancy = (double)lround(100 * fmin(most.blocks, e->blocks) * threads / ((double)d->max_warps_sm * d->warp));
+		e->occupancy = (double)tb_round(100 * (most.blocks < e->blocks ? most.blocks : e->blocks) * threads /
+						  ((double)d->max_warps_sm * d->warp));
 }
 
 static int gpu_events(struct own *o, unsigned kind, enum tb_type type, const unsigned columns[4])

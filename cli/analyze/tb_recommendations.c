@@ -29,7 +29,7 @@ static void say(const struct advice *a, const char *about, int64_t device, doubl
 {
 	table_row(a->t, (struct cell[]){ TEXT(table_keep(a->t, "%s", a->r->worker)), tb_rank(a->r), TEXT(about),
 					 device >= 0 ? NUMBER(device) : UNKNOWN,
-					 isfinite(value) ? FIXED(llround(value * 10), 1) : UNKNOWN, TEXT(text) });
+					 isfinite(value) ? FIXED(tb_round(value * 10), 1) : UNKNOWN, TEXT(text) });
 }
 
 /* Share of all steps' time in percent. */

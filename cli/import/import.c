@@ -17,12 +17,13 @@
 #include "trace/reader.h"
 
 #define SQLITE_MAGIC "SQLite format 3"   /* with its zero */
-#define PROBE        (1u << 20)          /* bytes that tell whether a file may be a trace */
+#define PROBE        (1u << 20)          /* bytes that tell whether a file may be a trace; ... */
+#define PROBE_FIRST  (16u << 10)         /* ... of nearly all that are one, so many do */
 #define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
 
 static bool is_packed(const uint8_t *p, const uint8_t *end)
 {
-	return (end - p >= 3 && p[0] == 0x1f && p[1] == 0x8b) || (end - p >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0);
+	return source_packing(p, (size_t)(end - p)) != PLAIN;
 }
 
 /* Packed, or JSON: only that is taken for a trace of others.  Anything else the reader of ours knows to name. */
@@ -57,28 +58,44 @@ bool import_is_foreign(const char *path)
 	return n > 0 && looks_foreign(head, head + n);
 }
 
-bool import_may_be_trace(const char *path)
+/* A trace begins so; [[: a memory timeline. */
+static bool has_words(const uint8_t *p, size_t n)
 {
 	static const char *const words[] = { "\"traceEvents\"", "\"ph\"" };
-	struct trace_error err = { 0 };
-	struct source *s = source_open(path, &err);
-	const uint8_t *p;
-	size_t have = 0, now;
-	bool may, ended = false;
+	bool has = n > 1 && memcmp(p, "[[", 2) == 0;
 
-	if (!s)
-		return true;
-	while (have < PROBE && !(ended = (now = source_wait(s, have)) == have))
-		have = now;
-	p = source_base(s);
-	may = !have || (looks_foreign(p, p + have) && !is_packed(p, p + have));
-	if (may && ended && have && !source_trouble(s)) {
-		may = have > 1 && memmem(p, have, "[[", 2) == p;        /* a memory timeline */
-		for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-			may |= memmem(p, have, words[i], strlen(words[i])) != NULL;
-	}
-	source_close(s);
-	return may;
+	for (size_t i = 0; i < sizeof words / sizeof *words && !has; i++)
+		has = memmem(p, n, words[i], strlen(words[i])) != NULL;
+	return has;
+}
+
+enum verdict { NO_TRACE, MAY_BE_TRACE, UNDECIDED };
+
+static enum verdict verdict_of(const uint8_t *p, size_t n, bool all, bool last)
+{
+	if (!n || !looks_foreign(p, p + n) || is_packed(p, p + n))
+		return n && (all || last) ? NO_TRACE : UNDECIDED;
+	return has_words(p, n) ? MAY_BE_TRACE : all ? NO_TRACE : UNDECIDED;
+}
+
+static enum verdict look(const char *path, size_t room)
+{
+	uint8_t *head = malloc(room);
+	enum verdict v = MAY_BE_TRACE;          /* who reads it says what is wrong */
+	bool all;
+	ssize_t n = head ? source_head(path, head, room, &all) : -1;
+
+	if (n >= 0)
+		v = verdict_of(head, (size_t)n, all, room == PROBE);
+	free(head);
+	return v;
+}
+
+bool import_may_be_trace(const char *path)
+{
+	enum verdict v = look(path, PROBE_FIRST);
+
+	return (v == UNDECIDED ? look(path, PROBE) : v) != NO_TRACE;
 }
 
 static void release(struct kineto *k)

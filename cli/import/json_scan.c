@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/import/json_fast.h"
+#include "trace/processor.h"
 
 #define DEPTH_MAX 1024u                 /* of brackets: more is no trace */
 
@@ -46,7 +47,7 @@ const uint8_t *scan_find_avx2(const uint8_t *p, const uint8_t *end)
 
 bool scan_has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2");
+	return processor_has_avx2();
 }
 #else
 const uint8_t *scan_find_avx2(const uint8_t *p, const uint8_t *end)

@@ -32,8 +32,6 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-enum packing { PLAIN, GZIP, ZSTD };
-
 struct source {
 	uint8_t *base, *addresses;      /* base: the first of them that begins a piece */
 	size_t reserved, filled;
@@ -249,13 +247,6 @@ void source_release(struct source *s, size_t before)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static enum packing packing_of(const uint8_t *head, size_t n)
-{
-	if (n >= 3 && head[0] == 0x1f && head[1] == 0x8b)
-		return GZIP;
-	return n >= 4 && head[0] == 0x28 && head[1] == 0xb5 && head[2] == 0x2f && head[3] == 0xfd ? ZSTD : PLAIN;
-}
-
 static int reserve(struct source *s, const char *path, enum packing packing, struct trace_error *err)
 {
 	size_t size = (size_t)s->size, huge = (size_t)1 << 45;
@@ -300,7 +291,7 @@ static int prepare(struct source *s, const char *path, struct trace_error *err)
 	}
 	if (!n)
 		return trace_fail(err, 0, "'%s' is empty", path);
-	packing = packing_of(head, n);
+	packing = source_packing(head, n);
 	s->piped = !S_ISREG(st.st_mode);
 	s->size = s->piped ? 0 : (uint64_t)st.st_size;
 	if (packing != PLAIN && s->piped)

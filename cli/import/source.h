@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "trace/error.h"
 
@@ -35,5 +36,17 @@ const char *source_trouble(struct source *s);
 
 /* The bytes of the file itself, packed as it is. */
 uint64_t source_file_bytes(const struct source *s);
+
+/* ---- source_head.c ---- */
+enum packing { PLAIN, GZIP, ZSTD };
+
+/* What n bytes at the beginning of a file say. */
+enum packing source_packing(const uint8_t *head, size_t n);
+
+/*
+ * The beginning of a file, unpacked: room bytes, or up to half a KiB less of a packed one; less also where the file is not longer (*all),
+ * or its beginning packs to more than room.  -1: it cannot be read, or is no file; a pipe is left alone.
+ */
+ssize_t source_head(const char *path, uint8_t *to, size_t room, bool *all);
 
 #endif

@@ -73,7 +73,7 @@ static double half(uint16_t bits)
 {
 	int exponent = bits >> 10 & 31, fraction = bits & 1023;
 	double v = exponent == 31 ? (fraction ? NAN : INFINITY)
-		 : exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+		 : exponent ? (double)((int64_t)(1024 + fraction) << exponent) / (1 << 25) : (double)fraction / (1 << 24);
 
 	return bits >> 15 ? -v : v;
 }

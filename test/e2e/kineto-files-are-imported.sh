@@ -202,10 +202,13 @@ it 'what of a folder is no trace is named and left out' "$TOOLS"'
 	printf "{\"lr\": 0.1}" >ranks/config.json
 	printf "hello" | gzip -c >ranks/notes.gz
 	tar czf ranks/source.tar.gz ranks/config.json
+	long=$(printf "%40000s" x)
+	printf "{\"why\": \"%s\"}" "$long" | gzip -c >ranks/reasons.json.gz
+	printf "{\"why\": \"%s\", %s" "$long" "$(events "$(kernel 20 5)" | cut -c 2-)" >ranks/2.json
 	gprof-trace dump --kind kernel ranks >out 2>err
-	is 1 "$(grep -c "^kernel " out)" "kernels"
+	is 2 "$(grep -c "^kernel " out)" "kernels"
 	is 1 "$(wc -l <err)" "lines"
-	grep -q "left out of .ranks., being no traces: .config.json., .notes.gz., .source.tar.gz.$" err || fail "$(cat err)"
+	grep -q "left out of .ranks., being no traces: .config.json., .notes.gz., .reasons.json.gz. and 1 more$" err || fail "$(cat err)"
 	cp ranks/config.json nothing
 	exits 1 gprof-trace dump nothing 2>err
 	says "folder without a trace" err

@@ -46,12 +46,9 @@ $(KIT)/gpu/driver_api-shared: test/programs/driver_api.c
 	$(gpu_so)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -isystem $(CUDA)/include -o $@ $< -ldl
 
-# A folder with only the archive in it: the linker takes that for -lzstd.
-KIT_ZSTD := $(shell $(CC) -print-file-name=libzstd.a)
 kit-products:
-	$(Q)mkdir -p $(B)/kit-build/static $(KIT)/bin $(KIT)/lib/gprof $(KIT)/lib/cuda
-	$(Q)if [ -f "$(KIT_ZSTD)" ]; then ln -sf "$(KIT_ZSTD)" $(B)/kit-build/static/libzstd.a; fi
-	$(Q)$(MAKE) --no-print-directory B=$(B)/kit-build LDFLAGS=-L$(abspath $(B)/kit-build/static) all
+	$(Q)mkdir -p $(KIT)/bin $(KIT)/lib/gprof $(KIT)/lib/cuda
+	$(Q)$(MAKE) --no-print-directory B=$(B)/kit-build all
 	$(Q)cp $(B)/kit-build/bin/* $(KIT)/bin/ && cp $(B)/kit-build/lib/gprof/* $(KIT)/lib/gprof/
 	$(Q)cp -L $(CUDA)/lib64/libcudart.so.1[0-9] $(KIT)/lib/cuda/
 	$(Q)cp -L $(firstword $(wildcard $(CUDA)/lib64/libcupti.so.1[0-9] $(CUDA)/extras/CUPTI/lib64/libcupti.so.1[0-9])) $(KIT)/lib/cuda/

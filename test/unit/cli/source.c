@@ -175,3 +175,32 @@ TEST(who_stops_early_waits_for_nothing)
 	unlink(path);
 	free(data);
 }
+
+TEST(the_beginning_of_a_file_is_had_without_the_rest)
+{
+	uint8_t *data = malloc(1 << 20), *packed = malloc(ZSTD_compressBound(1 << 20)), head[5000];
+	bool all;
+
+	put_places(data, 1 << 20);
+	for (size_t size = 100; size <= 1 << 20; size = size * 3 + 1) {
+		size_t n = ZSTD_compress(packed, ZSTD_compressBound(1 << 20), data, size, 1), most = size < sizeof head ? size : sizeof head;
+
+		put_file(data, size);
+		CHECK_EQ(source_head(path, head, sizeof head, &all), (ssize_t)most);
+		CHECK(are_places(head, 0, most));
+		CHECK_EQ(all, size <= sizeof head);
+		unlink(path);
+		put_file(packed, n);
+		CHECK(source_head(path, head, sizeof head, &all) >= 0);
+		CHECK_EQ(all, size < sizeof head);
+		unlink(path);
+		put_file(packed, n - 5);
+		CHECK(source_head(path, head, sizeof head, &all) >= 0);
+		CHECK(!all);
+		unlink(path);
+	}
+	CHECK_EQ(source_head(path, head, sizeof head, &all), -1);
+	CHECK_EQ(source_head("/tmp", head, sizeof head, &all), -1);
+	free(data);
+	free(packed);
+}
