@@ -116,7 +116,10 @@ static enum event_item other_value(struct kineto *k, struct event *e)
 		return ITEM_CHANGE;
 	if (type == JSON_BAD)
 		k->broken = k->scan.p;
-	return ITEM_NO_EVENT;
+	if (type != JSON_NOTHING)
+		return ITEM_NO_EVENT;
+	kineto_count(k, COUNT_BROKEN, "event %llu is no object", (unsigned long long)e->index);
+	return ITEM_CUT;        /* nothing was read: it would be met again and again */
 }
 
 static enum event_item next_item(struct kineto *k, struct event *e)

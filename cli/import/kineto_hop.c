@@ -169,7 +169,7 @@ int event_hop(struct kineto *k, struct event *e, struct hop *from, const uint8_t
 	rc = parts(s, since, &m, e->phase);
 	if (rc != 1)
 		return rc;
-	m.hop.n_category = (uint8_t)m.category.n;
+	m.hop.n_category = m.category.n < UINT8_MAX ? (uint8_t)m.category.n : UINT8_MAX;        /* an odd one: not 0 */
 	m.hop.n_key = (uint8_t)m.key.n;
 	m.hop.category = place_in(&m.category, since);
 	m.hop.key = place_in(&m.key, since);
