@@ -149,6 +149,8 @@ enum hta_class hta_class_of(const char *name);
 uint32_t hta_flags_of(const char *name);
 bool hta_is_memory_name(const char *name);
 enum hta_category hta_category_of(const char *word);
+/* By name: whether it has this in it.  free(); NULL: out of memory. */
+bool *hta_names_with(const struct hta *h, const char *part);
 /* What names of the job have where the word says it, perhaps with "_" for "::": the word, or that in buf. */
 const char *hta_word_meant(const struct hta *h, const char *word, char *buf, size_t size);
 

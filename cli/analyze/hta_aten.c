@@ -176,7 +176,7 @@ static void print_runs(struct table *t, const struct aten *a, struct run *runs, 
 			op += (double)runs[end].op_delay / 1000.0;
 			kernel += (double)runs[end].kernel_delay / 1000.0;
 		}
-		table_row(t, (struct cell[]){ TEXT(table_keep(t, "%s", runs[i].op)),
+		table_row(t, (struct cell[]){ TEXT(runs[i].op),
 					      TEXT(table_keep(t, "%s", runs[i].sequence)), NUMBER(end - i),
 					      hta_real(op / (double)(end - i), 3), hta_real(kernel / (double)(end - i), 3),
 					      NUMBER(a->r->rank) });

@@ -108,11 +108,15 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 
 static int print_series(const struct hta_rank *r, const struct changes *c, struct table *t)
 {
+	const char *kinds[sizeof c->kinds / sizeof *c->kinds];
+
+	for (size_t k = 0; k < c->n_kinds; k++)
+		kinds[k] = table_keep(t, "%s", c->kinds[k]);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct change *one = &c->list[c->order[i].row];
 
 		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(c->order[i].time), NUMBER(hta_place(r, hta_row(r, one->row))->pid),
-					      TEXT(table_keep(t, "%s", c->kinds[one->kind])), hta_real(one->value, 9) });
+					      TEXT(kinds[one->kind]), hta_real(one->value, 9) });
 	}
 	return 0;
 }

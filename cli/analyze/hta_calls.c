@@ -108,22 +108,25 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 }
 
 /* The only thread with operators or annotations that have this in their names; 0: none, or several. */
-static int64_t thread_with(const struct hta_graph *g, const uint32_t *rows, size_t n, const char *part)
+static int64_t thread_with(struct hta_graph *g, const uint32_t *rows, size_t n, const char *part)
 {
+	bool *with = hta_names_with(g->h, part), any = false;
 	int64_t tid = 0;
-	bool any = false;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && with; i++) {
 		const struct hta_row *row = hta_row(g->r, rows[i]);
 
-		if ((row->category != HTA_CPU_OP && row->category != HTA_ANNOTATION) ||
-		    !strstr(g->h->names[row->name].text, part))
+		if ((row->category != HTA_CPU_OP && row->category != HTA_ANNOTATION) || !with[row->name])
 			continue;
-		if (any && hta_place(g->r, row)->tid != tid)
-			return 0;
+		if (any && hta_place(g->r, row)->tid != tid) {
+			tid = 0;
+			break;
+		}
 		any = true;
 		tid = hta_place(g->r, row)->tid;
 	}
+	g->oom |= !with;
+	free(with);
 	return tid;
 }
 
@@ -131,30 +134,17 @@ static int64_t thread_with(const struct hta_graph *g, const uint32_t *rows, size
 int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 {
 	int64_t forward = thread_with(g, rows, n, "forward"), backward = thread_with(g, rows, n, "autograd");
-	struct hta_member *list = malloc((n + 1) * sizeof *list);
-	uint32_t *of = malloc((n + 1) * sizeof *of);
-	int rc = list && of ? 0 : -1;
+	struct hta_threads t;
+	int rc = hta_threads(g->r, rows, n, backward, forward && backward ? forward : backward, &t) ? 0 : -1;
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct hta_place *place = hta_place(g->r, hta_row(g->r, rows[i]));
-		int64_t tid = place->tid == backward && backward && forward ? forward : place->tid;
-
-		list[i] = (struct hta_member){ place->pid, tid, place->tid_text, rows[i] };
-	}
-	if (rc == 0)
-		qsort(list, n, sizeof *list, hta_by_thread);
-	for (size_t i = 0, end; i < n && rc == 0; i = end) {
+	for (size_t k = 0, i = 0; k < t.n && rc == 0; i = t.end[k++]) {
 		bool host = true;
 
-		for (end = i; end < n && list[end].pid == list[i].pid && list[end].tid == list[i].tid &&
-			      list[end].tid_text == list[i].tid_text; end++) {
-			of[end - i] = list[end].row;
-			host &= hta_stream(g->r, hta_row(g->r, list[end].row)) < 0;
-		}
-		if (host)
-			rc = thread_edges(g, of, end - i);
+		for (size_t j = i; j < t.end[k] && host; j++)
+			host = hta_stream(g->r, hta_row(g->r, t.rows[j])) < 0;
+		if (host && i < t.end[k])
+			rc = thread_edges(g, &t.rows[i], t.end[k] - i);
 	}
-	free(list);
-	free(of);
+	hta_threads_release(&t);
 	return rc;
 }

@@ -72,29 +72,31 @@ static const char *name_meant(const struct hta *h, const struct hta_rank *r, con
 	return last ? h->names[last->name].text : word;
 }
 
-/* The time of the instance; false: there is none. */
-static bool window_of(const struct hta *h, const struct hta_rank *r, const struct wish *w, int64_t *from, int64_t *to)
+/* The time of the instance.  1; 0: there is none; -1: out of memory. */
+static int window_of(const struct hta *h, const struct hta_rank *r, const struct wish *w, int64_t *from, int64_t *to)
 {
 	char meant[sizeof w->word];
 	const char *word = hta_word_meant(h, w->word, meant, sizeof meant);
-	bool known = !*word;
+	bool *with = hta_names_with(h, word);
 	size_t seen = 0;
 
 	*from = INT64_MAX;
 	*to = INT64_MIN;
-	for (size_t i = 0; i < h->n_names && !known; i++)
-		known = strstr(h->names[i].text, word) != NULL;
-	if (!known)
+	if (with && !memchr(with, true, h->n_names)) {
+		free(with);
 		word = name_meant(h, r, word);
-	for (size_t i = 0; i < r->n; i++) {
+		with = hta_names_with(h, word);
+	}
+	for (size_t i = 0; i < r->n && with; i++) {
 		const struct hta_row *row = hta_row(r, i);
 
-		if (*word && (!strstr(h->names[row->name].text, word) || seen++ != w->instance))
+		if (*word && (!with[row->name] || seen++ != w->instance))
 			continue;
 		*from = row->ts < *from ? row->ts : *from;
 		*to = hta_end(row) > *to ? hta_end(row) : *to;
 	}
-	return *from != INT64_MAX;
+	free(with);
+	return with ? *from != INT64_MAX : -1;
 }
 
 /* Positions of the rows in question, by index. */
@@ -130,48 +132,45 @@ static uint32_t *clip(const struct hta *h, const struct hta_rank *r, int64_t fro
 
 /* ---- nodes ---- */
 
-static int by_place(const void *a, const void *b, void *rank)
-{
-	const struct hta_node *x = a, *y = b;
-	const struct hta_rank *r = rank;
-	uint32_t first = hta_row(r, x->row)->index, second = hta_row(r, y->row)->index;
-
-	if (x->ts != y->ts)
-		return x->ts < y->ts ? -1 : 1;
-	return first != second ? (first < second ? -1 : 1) : y->start - x->start;
-}
-
 static bool is_node(const struct hta_row *row)
 {
 	return row->category == HTA_CPU_OP || row->category == HTA_DRIVER || row->category == HTA_RUNTIME ||
 	       (hta_on_stream(row) && row->partner >= 0);
 }
 
+/* rows are by index, and the sort leaves the order at one time as it is: begin before end of each. */
 static int make_nodes(struct hta_graph *g, const uint32_t *rows, size_t n)
 {
-	g->nodes = calloc(2 * n + 1, sizeof *g->nodes);
+	struct timed *order = malloc((2 * n + 1) * sizeof *order);
+
+	g->nodes = malloc((2 * n + 1) * sizeof *g->nodes);
 	g->order = malloc((2 * n + 1) * sizeof *g->order);
 	g->start_of = malloc((g->r->n + 1) * sizeof *g->start_of);
 	g->end_of = malloc((g->r->n + 1) * sizeof *g->end_of);
-	if (!g->nodes || !g->order || !g->start_of || !g->end_of)
+	if (!order || !g->nodes || !g->order || !g->start_of || !g->end_of) {
+		free(order);
 		return -1;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct hta_row *row = hta_row(g->r, rows[i]);
 
 		if (!is_node(row))
 			continue;
-		g->nodes[g->n_nodes++] = (struct hta_node){ .ts = row->ts, .row = rows[i], .start = true };
-		g->nodes[g->n_nodes++] = (struct hta_node){ .ts = hta_end(row), .row = rows[i] };
+		order[g->n_nodes++] = (struct timed){ .time = row->ts, .row = rows[i], .kind = true };
+		order[g->n_nodes++] = (struct timed){ .time = hta_end(row), .row = rows[i] };
 	}
-	qsort_r(g->nodes, g->n_nodes, sizeof *g->nodes, by_place, (void *)g->r);
+	if (timed_sort(order, g->n_nodes) < 0) {
+		free(order);
+		return -1;
+	}
 	memset(g->start_of, 0xff, (g->r->n + 1) * sizeof *g->start_of);
 	memset(g->end_of, 0xff, (g->r->n + 1) * sizeof *g->end_of);
 	for (size_t i = 0; i < g->n_nodes; i++) {
-		struct hta_node *node = &g->nodes[i];
-
-		node->first_out = node->first_in = NO_NODE;
-		(node->start ? g->start_of : g->end_of)[node->row] = (uint32_t)i;
+		g->nodes[i] = (struct hta_node){ .ts = order[i].time, .row = order[i].row, .start = order[i].kind,
+						 .first_out = NO_NODE, .first_in = NO_NODE };
+		(order[i].kind ? g->start_of : g->end_of)[order[i].row] = (uint32_t)i;
 	}
+	free(order);
 	return 0;
 }
 
@@ -312,7 +311,10 @@ static int path_of(struct hta *h, const struct wish *w, struct table *t)
 	size_t n;
 	int rc;
 
-	if (!window_of(h, g.r, w, &from, &to)) {
+	rc = window_of(h, g.r, w, &from, &to);
+	if (rc < 0)
+		return -1;
+	if (!rc) {
 		table_note(t, "there is no annotation %zu with '%s' in its name", w->instance, w->word);
 		return 0;
 	}

@@ -137,7 +137,7 @@ static void print(struct table *t, const struct name_sums *s, const char *class,
 	for (size_t i = 0; i < s->n; i++) {
 		const struct name_sum *one = &s->list[i];
 		struct cell cells[8] = {
-			TEXT(table_keep(t, "%s", one->text)), hta_us(one->sum),
+			TEXT(one->text), hta_us(one->sum),
 			hta_us(one->max), hta_us(one->min), hta_real(deviation(one), 6), hta_real(one->mean, 6),
 		};
 

@@ -29,9 +29,43 @@ static int64_t ordered(int64_t bits)
 	return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
+/* Whole numbers that lie close together, by counting them.  False: they are no such numbers. */
+static bool sort_counted(double *values, size_t n)
+{
+	double low = values[0], high = values[0];
+	uint32_t *counts;
+	size_t at = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		low = values[i] < low ? values[i] : low;
+		high = values[i] > high ? values[i] : high;
+	}
+	if (!(low > -1e9 && high < 1e9 && high - low < (double)n))
+		return false;
+	counts = calloc((size_t)(high - low) + 2, sizeof *counts);
+	for (size_t i = 0; i < n && counts; i++) {
+		double off = values[i] - low;
+
+		if ((double)(size_t)off != off || (double)(int64_t)low != low) {
+			free(counts);
+			return false;
+		}
+		counts[(size_t)off]++;
+	}
+	for (size_t k = 0; counts && at < n; k++)
+		for (uint32_t c = 0; c < counts[k]; c++)
+			values[at++] = low + (double)k;
+	free(counts);
+	return counts != NULL;
+}
+
 static void sort_values(double *values, size_t n)
 {
-	struct timed *list = n < 256 ? NULL : malloc(n * sizeof *list);
+	struct timed *list;
+
+	if (n >= 256 && sort_counted(values, n))
+		return;
+	list = n < 256 ? NULL : malloc(n * sizeof *list);
 
 	for (size_t i = 0; list && i < n; i++) {
 		memcpy(&list[i].time, &values[i], sizeof *values);

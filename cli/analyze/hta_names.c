@@ -1,6 +1,8 @@
 /* What HTA takes from names: classes of kernels (hta/common/types.py), calls that launch, wait, and lock. */
 #include "cli/analyze/hta.h"
 
+#include <stdlib.h>
+
 const char *const hta_class_words[HTA_CLASSES] = { "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER" };
 
 static bool begins(const char *text, const char *with)
@@ -166,4 +168,13 @@ const char *hta_word_meant(const struct hta *h, const char *word, char *buf, siz
 		buf[length] = '\0';
 	}
 	return best ? buf : word;
+}
+
+bool *hta_names_with(const struct hta *h, const char *part)
+{
+	bool *with = malloc(h->n_names + 1);
+
+	for (size_t i = 0; i < h->n_names && with; i++)
+		with[i] = strstr(h->names[i].text, part) != NULL;
+	return with;
 }

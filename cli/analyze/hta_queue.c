@@ -127,7 +127,7 @@ static int print_series(const struct hta *h, const struct hta_rank *r, const str
 		table_row(t, (struct cell[]){
 				     NUMBER(r->rank), NUMBER(hta_row(r, p[i].row)->index), hta_us(p[i].ts), NUMBER(gpu->pid),
 				     gpu->tid_text == UINT32_MAX ? NUMBER(gpu->tid)
-								 : TEXT(table_keep(t, "%s", h->names[gpu->tid_text].text)),
+								 : TEXT(h->names[gpu->tid_text].text),
 				     NUMBER(gpu->stream), NUMBER(p[i].length) });
 	}
 	return 0;

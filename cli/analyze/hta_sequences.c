@@ -113,24 +113,26 @@ static size_t sum_up(struct found *list, size_t n)
 static int find(const struct hta *h, struct below *b, const char *op, struct found *list, size_t *n)
 {
 	int32_t least = INT32_MAX;
+	bool *with = hta_names_with(h, op);
+	int rc = with ? 0 : -1;
 
-	for (size_t i = 0; i < b->r->n; i++)
-		if (b->tree->depth[i] < least && strstr(h->names[hta_row(b->r, i)->name].text, op))
+	for (size_t i = 0; i < b->r->n && with; i++)
+		if (b->tree->depth[i] < least && with[hta_row(b->r, i)->name])
 			least = b->tree->depth[i];
-	for (size_t i = 0; i < b->r->n; i++) {
+	for (size_t i = 0; i < b->r->n && rc == 0; i++) {
 		const struct hta_row *row = hta_row(b->r, i);
 
-		if (b->tree->depth[i] != least || !strstr(h->names[row->name].text, op))
+		if (b->tree->depth[i] != least || !with[row->name])
 			continue;
 		walk(b, (uint32_t)i);
 		if (b->launched < FEWEST_KERNELS)
 			continue;
 		list[*n] = (struct found){ pattern_of(h, b, row), b->gpu, row->dur, 1 };
-		if (!list[*n].pattern)
-			return -1;
-		++*n;
+		rc = list[*n].pattern ? 0 : -1;
+		*n += rc == 0;
 	}
-	return 0;
+	free(with);
+	return rc;
 }
 
 static int rank_sequences(const struct hta *h, const struct hta_rank *r, const char *op, struct table *t)

@@ -44,45 +44,122 @@ static void turn(struct hta_edge *edges, size_t n)
 	free(copy);
 }
 
+/* By time alone, which is linear.  False: no memory. */
+static bool sort_by_time(struct hta_edge *edges, size_t n)
+{
+	struct timed *order = malloc((n + 1) * sizeof *order);
+	struct hta_edge *sorted = malloc((n + 1) * sizeof *sorted);
+	bool done = order && sorted;
+
+	for (size_t i = 0; i < n && done; i++)
+		order[i] = (struct timed){ .time = edges[i].time, .row = (uint32_t)i };
+	done = done && timed_sort(order, n) == 0;
+	for (size_t i = 0; i < n && done; i++)
+		sorted[i] = edges[order[i].row];
+	if (done)
+		memcpy(edges, sorted, n * sizeof *edges);
+	free(order);
+	free(sorted);
+	return done;
+}
+
 void hta_sort_edges(struct hta_edge *edges, size_t n)
 {
-	qsort(edges, n, sizeof *edges, compare);
+	bool by_time = sort_by_time(edges, n);
+
+	if (!by_time)
+		qsort(edges, n, sizeof *edges, compare);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && edges[end].time == edges[i].time;)
 			end++;
-		if (end - i > 1)
-			turn(&edges[i], end - i);
+		if (end - i < 2)
+			continue;
+		if (by_time)
+			qsort(&edges[i], end - i, sizeof *edges, compare);
+		turn(&edges[i], end - i);
 	}
 }
 
 /* ---- threads ---- */
 
-int hta_by_thread(const void *a, const void *b)
+struct named_place {
+	struct hta_place place;
+	uint32_t at;
+};
+
+static int by_thread(const void *a, const void *b)
 {
-	const struct hta_member *x = a, *y = b;
+	const struct hta_place *x = &((const struct named_place *)a)->place, *y = &((const struct named_place *)b)->place;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	if (x->tid_text != y->tid_text)
-		return x->tid_text < y->tid_text ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
+	return (x->tid_text > y->tid_text) - (x->tid_text < y->tid_text);
 }
 
-static bool same_thread(const struct hta_member *x, const struct hta_member *y)
+/* of_place[]: the number of its thread, in their order.  How many there are; 0: none, or no memory. */
+static size_t number_threads(const struct hta_rank *r, int64_t from, int64_t to, uint32_t *of_place)
 {
-	return x->pid == y->pid && x->tid == y->tid && x->tid_text == y->tid_text;
+	struct named_place *list = malloc((r->n_places + 1) * sizeof *list);
+	size_t n = 0;
+
+	if (!list)
+		return 0;
+	for (uint32_t i = 0; i < r->n_places; i++) {
+		list[i] = (struct named_place){ r->places[i], i };
+		if (list[i].place.tid == from)
+			list[i].place.tid = to;
+	}
+	qsort(list, r->n_places, sizeof *list, by_thread);
+	for (size_t i = 0; i < r->n_places; i++) {
+		n += i == 0 || by_thread(&list[i], &list[i - 1]) != 0;
+		of_place[list[i].at] = (uint32_t)n - 1;
+	}
+	free(list);
+	return n;
+}
+
+bool hta_threads(const struct hta_rank *r, const uint32_t *rows, size_t n, int64_t from, int64_t to, struct hta_threads *t)
+{
+	uint32_t *of_place = malloc((r->n_places + 1) * sizeof *of_place);
+	size_t sum = 0;
+
+	*t = (struct hta_threads){ .rows = malloc((n + 1) * sizeof *t->rows) };
+	t->n = of_place && t->rows ? number_threads(r, from, to, of_place) : 0;
+	t->end = t->n || !n ? calloc(t->n + 1, sizeof *t->end) : NULL;
+	for (size_t i = 0; i < n && t->end; i++)
+		t->end[of_place[hta_row(r, rows ? rows[i] : i)->place]]++;
+	for (size_t k = 0; k < t->n && t->end; k++) {
+		size_t here = t->end[k];
+
+		t->end[k] = sum;
+		sum += here;
+	}
+	for (size_t i = 0; i < n && t->end; i++) {
+		uint32_t row = rows ? rows[i] : (uint32_t)i;
+
+		t->rows[t->end[of_place[hta_row(r, row)->place]]++] = row;
+	}
+	free(of_place);
+	return t->end != NULL;
+}
+
+void hta_threads_release(struct hta_threads *t)
+{
+	free(t->rows);
+	free(t->end);
 }
 
 /* HTA takes these for streams. */
-static bool is_stream(const struct hta_rank *r, const struct hta_member *list, size_t n)
+static bool is_stream(const struct hta_rank *r, const uint32_t *list, size_t n)
 {
+	const struct hta_place *place = hta_place(r, hta_row(r, list[0]));
 	bool stream = true;
 
 	for (size_t i = 0; i < n && stream; i++)
-		stream = hta_stream(r, hta_row(r, list[i].row)) > 0;
-	return stream || list[0].pid == 0 || (list[0].tid == 0 && list[0].tid_text == UINT32_MAX);
+		stream = hta_stream(r, hta_row(r, list[i])) > 0;
+	return stream || place->pid == 0 || (place->tid == 0 && place->tid_text == UINT32_MAX);
 }
 
 static void hang(struct hta_tree *t, uint32_t child, uint32_t parent)
@@ -97,20 +174,20 @@ static void hang(struct hta_tree *t, uint32_t child, uint32_t parent)
 }
 
 /* Rows of the host by nesting.  depth 0 marks the top ones. */
-static int nest(const struct hta_rank *r, struct hta_tree *t, const struct hta_member *list, size_t n)
+static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *list, size_t n)
 {
 	struct hta_edge *edges = malloc((2 * n + 1) * sizeof *edges);
 	uint32_t *stack = malloc((n + 1) * sizeof *stack);
 	size_t n_edges = 0, top = 0;
 
 	for (size_t i = 0; i < n && edges && stack; i++) {
-		const struct hta_row *row = hta_row(r, list[i].row);
+		const struct hta_row *row = hta_row(r, list[i]);
 		int64_t dur = row->dur > 0 ? row->dur : 0;
 
 		if (hta_on_stream(row))
 			continue;
-		edges[n_edges++] = (struct hta_edge){ row->ts, dur, list[i].row, true };
-		edges[n_edges++] = (struct hta_edge){ time_add(row->ts, dur), dur, list[i].row, false };
+		edges[n_edges++] = (struct hta_edge){ row->ts, dur, list[i], true };
+		edges[n_edges++] = (struct hta_edge){ time_add(row->ts, dur), dur, list[i], false };
 	}
 	if (edges && stack) {
 		hta_sort_edges(edges, n_edges);
@@ -135,12 +212,12 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const struct hta_m
 
 enum { MAIN_THREAD = 1, BACKWARD_THREAD };
 
-static int label_of(const struct hta *h, const struct hta_rank *r, const struct hta_member *list, size_t n)
+static int label_of(const struct hta *h, const struct hta_rank *r, const uint32_t *list, size_t n)
 {
 	int label = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct hta_name *name = &h->names[hta_row(r, list[i].row)->name];
+		const struct hta_name *name = &h->names[hta_row(r, list[i])->name];
 
 		if (name->flags & HTA_STEP)
 			return MAIN_THREAD;
@@ -156,8 +233,8 @@ static bool is_backward(const struct hta *h, const struct hta_row *row)
 }
 
 /* Top rows of backward's thread that lie in a row of the main one become its children. */
-static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, const struct hta_member *main_list,
-		   size_t n_main, const struct hta_member *back, size_t n_back)
+static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, const uint32_t *main_list,
+		   size_t n_main, const uint32_t *back, size_t n_back)
 {
 	struct timed *tops = malloc((n_back + 1) * sizeof *tops);
 	size_t n = 0;
@@ -165,13 +242,13 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 	int rc;
 
 	for (size_t j = 0; tops && j < n_back; j++)
-		if (t->depth[back[j].row] == 0)
-			tops[n++] = (struct timed){ .time = hta_row(r, back[j].row)->ts, .row = back[j].row };
+		if (t->depth[back[j]] == 0)
+			tops[n++] = (struct timed){ .time = hta_row(r, back[j])->ts, .row = back[j] };
 	rc = tops ? timed_sort(tops, n) : -1;
 	for (size_t i = 0; i < n_main && !named; i++)
-		named = is_backward(h, hta_row(r, main_list[i].row));
+		named = is_backward(h, hta_row(r, main_list[i]));
 	for (size_t i = 0; i < n_main && rc == 0; i++) {
-		const struct hta_row *around = hta_row(r, main_list[i].row);
+		const struct hta_row *around = hta_row(r, main_list[i]);
 		size_t low = 0, high = n;
 
 		if (named ? !is_backward(h, around) : !(h->names[around->name].flags & HTA_STEP))
@@ -189,7 +266,7 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 
 			if (t->depth[row] == 0 && hta_end(hta_row(r, row)) <= hta_end(around)) {
 				t->depth[row] = -1;
-				hang(t, row, main_list[i].row);
+				hang(t, row, main_list[i]);
 			}
 		}
 	}
@@ -232,29 +309,24 @@ static int set_depths(const struct hta_rank *r, struct hta_tree *t)
 	return todo ? 0 : -1;
 }
 
-static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, struct hta_member *list, bool *in_tree)
+static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, const struct hta_threads *threads,
+		 bool *in_tree)
 {
 	struct { size_t first, n; } labelled[3] = { { 0 } };
+	const uint32_t *rows = threads->rows;
 	unsigned labels = 0, both = 0;
 
-	for (size_t i = 0; i < r->n; i++) {
-		const struct hta_place *place = hta_place(r, hta_row(r, i));
-
-		list[i] = (struct hta_member){ place->pid, place->tid, place->tid_text, (uint32_t)i };
-	}
-	qsort(list, r->n, sizeof *list, hta_by_thread);
-	for (size_t i = 0, end; i < r->n; i = end) {
+	for (size_t k = 0, i = 0, end; k < threads->n; k++, i = end) {
 		int label;
 
-		for (end = i + 1; end < r->n && same_thread(&list[i], &list[end]);)
-			end++;
-		if (is_stream(r, &list[i], end - i))
+		end = threads->end[k];
+		if (i == end || is_stream(r, &rows[i], end - i))
 			continue;
 		for (size_t j = i; j < end; j++)
-			in_tree[list[j].row] = true;
-		if (nest(r, t, &list[i], end - i) < 0)
+			in_tree[rows[j]] = true;
+		if (nest(r, t, &rows[i], end - i) < 0)
 			return -1;
-		label = label_of(h, r, &list[i], end - i);
+		label = label_of(h, r, &rows[i], end - i);
 		labels += label != 0;
 		both |= 1u << label;
 		labelled[label].first = i;
@@ -262,15 +334,16 @@ static int build(const struct hta *h, const struct hta_rank *r, struct hta_tree 
 	}
 	hang_kernels(r, t, in_tree);
 	if (labels == 2 && both >> 1 == 3 &&
-	    connect(h, r, t, &list[labelled[MAIN_THREAD].first], labelled[MAIN_THREAD].n,
-		    &list[labelled[BACKWARD_THREAD].first], labelled[BACKWARD_THREAD].n) < 0)
+	    connect(h, r, t, &rows[labelled[MAIN_THREAD].first], labelled[MAIN_THREAD].n,
+		    &rows[labelled[BACKWARD_THREAD].first], labelled[BACKWARD_THREAD].n) < 0)
 		return -1;
 	return set_depths(r, t);
 }
 
 int hta_tree(const struct hta *h, const struct hta_rank *r, struct hta_tree *t)
 {
-	struct hta_member *list = malloc((r->n + 1) * sizeof *list);
+	struct hta_threads threads;
+	bool listed = hta_threads(r, NULL, r->n, 0, 0, &threads);
 	bool *in_tree = calloc(r->n + 1, sizeof *in_tree);
 	size_t bytes = (r->n + 1) * sizeof(uint32_t);
 	int rc = -1;
@@ -280,14 +353,14 @@ int hta_tree(const struct hta *h, const struct hta_rank *r, struct hta_tree *t)
 	t->first = malloc(bytes);
 	t->next = malloc(bytes);
 	t->last = malloc(bytes);
-	if (list && in_tree && t->parent && t->depth && t->first && t->next && t->last) {
+	if (listed && in_tree && t->parent && t->depth && t->first && t->next && t->last) {
 		memset(t->parent, 0xff, bytes);
 		memset(t->depth, 0xff, bytes);
 		memset(t->first, 0xff, bytes);
 		memset(t->next, 0xff, bytes);
-		rc = build(h, r, t, list, in_tree);
+		rc = build(h, r, t, &threads, in_tree);
 	}
-	free(list);
+	hta_threads_release(&threads);
 	free(in_tree);
 	return rc;
 }

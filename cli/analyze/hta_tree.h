@@ -31,11 +31,18 @@ struct hta_edge {
  */
 void hta_sort_edges(struct hta_edge *edges, size_t n);
 
-/* A row and its thread, and the order of them for qsort(): by thread, then row. */
-struct hta_member {
-	int64_t pid, tid;
-	uint32_t tid_text, row;
+/* Rows of one thread after the other, in the order of pid and tid; each thread's in the order in which they were given. */
+struct hta_threads {
+	uint32_t *rows;                 /* positions */
+	size_t *end;                    /* by thread: where its rows end */
+	size_t n;
 };
-int hta_by_thread(const void *a, const void *b);
+
+/*
+ * Of the rows at these positions (NULL: the first n), as if the thread `from` were `to`.  False: out of memory.
+ * hta_threads_release() whatever came.
+ */
+bool hta_threads(const struct hta_rank *r, const uint32_t *rows, size_t n, int64_t from, int64_t to, struct hta_threads *t);
+void hta_threads_release(struct hta_threads *t);
 
 #endif
