@@ -52,6 +52,16 @@ static inline void buf_put(struct buf *b, const void *p, size_t n)
 	}
 }
 
+/* n more bytes at the end, which the caller fills, or NULL (oom).  A row written there need not be copied. */
+static inline void *buf_add(struct buf *b, size_t n)
+{
+	uint8_t *room = buf_room(b, n);
+
+	if (room)
+		b->len += n;
+	return room;
+}
+
 static inline uint64_t zigzag(int64_t v)
 {
 	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);

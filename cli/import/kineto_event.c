@@ -141,18 +141,17 @@ static bool whole_of(const struct json_value *v, int64_t *out)
 
 static int odd_arg(struct scan *s, struct event *e, enum arg_place place)
 {
-	struct json_value v;
+	struct json_value *v = &e->args[place];
 	int64_t whole = 0;
 
-	if (fast_value(s, &v) <= JSON_BAD)
-		return ended(&v);
+	if (fast_value(s, v) <= JSON_BAD)
+		return ended(v);
 	e->has |= 1ull << place;
 	e->plain &= ~(1ull << place);
 	e->threes &= ~(1ull << place);
 	e->is_whole &= ~(1ull << place);
-	if (v.type <= JSON_NUMBER && whole_of(&v, &whole))
+	if (v->type <= JSON_NUMBER && whole_of(v, &whole))
 		e->is_whole |= 1ull << place;
-	e->args[place] = v;
 	e->whole[place] = whole;
 	return 1;
 }
@@ -192,12 +191,12 @@ static int odd_dur(struct scan *s, struct event *e)
 
 static int name(struct scan *s, struct event *e)
 {
-	struct json_value v;
+	struct json_value *v = &e->name_value;
 
-	if ((*s->p == '"' ? fast_text(s, &v) : fast_value(s, &v)) <= JSON_BAD)
-		return ended(&v);
-	if (v.type == JSON_TEXT)
-		e->name_value = v;
+	if ((*s->p == '"' ? fast_text(s, v) : fast_value(s, v)) <= JSON_BAD)
+		return ended(v);
+	if (v->type != JSON_TEXT)
+		v->n = 0;
 	return 1;
 }
 
@@ -234,11 +233,21 @@ static inline void begin(struct event *e, uint64_t index)
 	e->n_others = e->n_lost = 0;
 }
 
-static inline struct word word_of(const struct hop *h, uint8_t at, uint8_t n, const struct odd_hop *odd, const struct json_value *v)
+/* Field by field: a whole word would be put together on the stack, and be waited for there. */
+static inline void set_word(struct word *w, const struct hop *h, unsigned at, unsigned n, const struct odd_hop *odd,
+			    const struct json_value *v)
 {
-	if (h == &odd->hop)
-		return (struct word){ .v = *v };
-	return (struct word){ .v = { h->bytes + at, n, JSON_TEXT, false }, .hop = h->number };
+	w->hop = h->number;
+	w->v.type = JSON_TEXT;
+	if (h == &odd->hop) {
+		w->v.at = v->at;
+		w->v.n = v->n;
+		w->v.escaped = v->escaped;
+	} else {
+		w->v.at = h->bytes + at;
+		w->v.n = n;
+		w->v.escaped = false;
+	}
 }
 
 /* Where the next argument that has no place goes. */
@@ -251,7 +260,7 @@ static inline struct event_number *other_arg(struct event *e, const struct hop *
 		return none;
 	}
 	e->n_others++;
-	o->key = word_of(h, h->key, h->n_key, odd, &odd->key);
+	set_word(&o->key, h, h->key, h->n_key, odd, &odd->key);
 	o->number.is_whole = o->number.is_double = false;
 	return &o->number;
 }
@@ -261,7 +270,7 @@ static inline void set_words(struct event *e, const struct hop *h, const struct 
 	if (h->has_phase)
 		e->phase = h->phase;
 	if (h->n_category)
-		e->category_word = word_of(h, h->category, h->n_category, odd, &odd->category);
+		set_word(&e->category_word, h, h->category, h->n_category, odd, &odd->category);
 }
 
 /* From a hop letter by letter to behind its value; *h becomes the hop.  1, 0 or -1 as event_read(). */
@@ -314,7 +323,9 @@ int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct h
 			if (end) {
 				e->has |= 1ull << h->place;
 				e->threes |= 1ull << h->place;
-				e->args[h->place] = (struct json_value){ p, (size_t)(end - p), JSON_LIST, false };
+				e->args[h->place].at = p;
+				e->args[h->place].n = (size_t)(end - p);
+				e->args[h->place].type = JSON_LIST;
 			}
 			break;
 		case TO_OTHER_ARG:

@@ -61,12 +61,14 @@ static struct place place_of(struct kineto *k, const struct event *e)
 static void put_kernel(struct kineto *k, const struct event *e)
 {
 	struct place p = place_of(k, e);
-	struct kernel_row row = {
-		.start = e->ts, .duration = e->dur, .graph_node = p.graph_node, .corr = p.corr, .name = e->name,
-		.device = p.device, .context = p.context, .stream = p.stream, .config = kineto_config_id(k, e), .graph = p.graph,
-	};
+	uint32_t config = kineto_config_id(k, e);
+	struct kernel_row *row = buf_add(&k->kernel, sizeof *row);
 
-	buf_put(&k->kernel, &row, sizeof row);
+	if (row)
+		*row = (struct kernel_row){
+			.start = e->ts, .duration = e->dur, .graph_node = p.graph_node, .corr = p.corr, .name = e->name,
+			.device = p.device, .context = p.context, .stream = p.stream, .config = config, .graph = p.graph,
+		};
 }
 
 static void put_memcpy(struct kineto *k, const struct event *e)

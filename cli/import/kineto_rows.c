@@ -203,51 +203,56 @@ static uint32_t word_text(struct kineto *k, uint32_t *of_hops, const struct word
 	return *known;
 }
 
-static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct event_number *n)
+static void put_arg_row(struct kineto *k, const struct event *e, uint32_t key, uint32_t type, uint64_t bits, uint32_t text)
 {
-	const struct json_value *v = &n->value;
-	struct imported_arg_row row = { .index = e->index, .key = key };
+	struct imported_arg_row *row = buf_add(&k->args, sizeof *row);
+
+	if (row)
+		*row = (struct imported_arg_row){ .index = e->index, .key = key, .type = type, .bits = bits, .text = text };
+}
+
+/* A number that is not plain. */
+static void put_odd_number(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
+{
 	union { double d; uint64_t bits; } u;
 	int64_t whole;
 
+	if (json_whole(v, &whole))
+		put_arg_row(k, e, key, ARG_WHOLE, (uint64_t)whole, 0);
+	else if (json_double(v, &u.d))
+		put_arg_row(k, e, key, ARG_DOUBLE, u.bits, 0);
+	else
+		put_arg_row(k, e, key, ARG_TEXT, 0, texts_value(&k->texts, v));
+}
+
+static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct event_number *n)
+{
+	const struct json_value *v = &n->value;
+
 	switch (v->type) {
 	case JSON_NUMBER:
-		if (n->is_whole || n->is_double) {
-			row.type = n->is_whole ? ARG_WHOLE : ARG_DOUBLE;
-			row.bits = (uint64_t)n->whole;
-		} else if (json_whole(v, &whole)) {
-			row.type = ARG_WHOLE;
-			row.bits = (uint64_t)whole;
-		} else if (json_double(v, &u.d)) {
-			row.type = ARG_DOUBLE;
-			row.bits = u.bits;
-		} else {
-			row.type = ARG_TEXT;
-			row.text = texts_value(&k->texts, v);
-		}
+		if (n->is_whole || n->is_double)
+			put_arg_row(k, e, key, n->is_whole ? ARG_WHOLE : ARG_DOUBLE, (uint64_t)n->whole, 0);
+		else
+			put_odd_number(k, e, key, v);
 		break;
 	case JSON_TRUE: case JSON_FALSE:
-		row.type = ARG_WHOLE;
-		row.bits = v->type == JSON_TRUE;
-		break;
-	case JSON_TEXT:
-		row.type = ARG_TEXT;
-		row.text = texts_value(&k->texts, v);
+		put_arg_row(k, e, key, ARG_WHOLE, v->type == JSON_TRUE, 0);
 		break;
 	case JSON_WORD:
 		kineto_count(k, COUNT_VALUE, "%.*s for '%.60s' of event %llu", v->n < 40 ? (int)v->n : 40, (const char *)v->at,
 			     kineto_text(k, key), (unsigned long long)e->index);
-		row.type = ARG_TEXT;
-		row.text = texts_value(&k->texts, v);
+		put_arg_row(k, e, key, ARG_TEXT, 0, texts_value(&k->texts, v));
+		break;
+	case JSON_TEXT:
+		put_arg_row(k, e, key, ARG_TEXT, 0, texts_value(&k->texts, v));
 		break;
 	case JSON_LIST: case JSON_OBJECT:
-		row.type = ARG_JSON;
-		row.text = texts_json(&k->texts, v);
+		put_arg_row(k, e, key, ARG_JSON, 0, texts_json(&k->texts, v));
 		break;
 	default:
 		return;
 	}
-	buf_put(&k->args, &row, sizeof row);
 }
 
 static void put_place(struct kineto *k, const struct event *e, uint32_t key, enum arg_place place)
@@ -299,12 +304,8 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 
 		put_place(k, e, key, place);
 	}
-	if (e->negative) {
-		struct imported_arg_row row = { .index = e->index, .key = texts_put(&k->texts, "dur", 3), .type = ARG_WHOLE,
-						.bits = (uint64_t)e->negative_dur };
-
-		buf_put(&k->args, &row, sizeof row);
-	}
+	if (e->negative)
+		put_arg_row(k, e, texts_put(&k->texts, "dur", 3), ARG_WHOLE, (uint64_t)e->negative_dur, 0);
 	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
 		put_place(k, e, texts_put(&k->texts, "correlation", 11), ARG_CORRELATION);
 	/* What ran on a stream and is of no kind that is known: MTIA's kernels. */
@@ -314,17 +315,22 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 
 static void put_imported(struct kineto *k, const struct event *e, enum event_class class, unsigned kind, uint32_t host)
 {
-	struct imported_row row = {
-		.index = e->index, .external = (uint64_t)kineto_whole(e, ARG_EXTERNAL, 0), .name = e->name,
-		.category = e->category, .kind = kind,
-		.flags = (kineto_whole(e, ARG_STREAM, -1) >= 0 ? IMPORTED_STREAM : 0) |
-			 (kineto_whole(e, ARG_CORRELATION, -1) >= 0 ? IMPORTED_CORRELATION : 0) |
-			 (e->has_dur ? 0 : IMPORTED_ENDLESS) | (e->negative ? IMPORTED_NEGATIVE : 0) |
-			 (kineto_whole(e, ARG_EXTERNAL, -1) >= 0 ? IMPORTED_EXTERNAL : 0),
-	};
+	uint64_t whole = e->is_whole;
+	struct imported_row *row = buf_add(&k->imported, sizeof *row);
+	uint32_t *whose = buf_add(&k->imported_host, sizeof *whose);
 
-	buf_put(&k->imported, &row, sizeof row);
-	buf_put(&k->imported_host, &host, sizeof host);
+	if (!row || !whose)
+		return;
+	*whose = host;
+	row->index = e->index;
+	row->external = whole & BIT(ARG_EXTERNAL) ? (uint64_t)e->whole[ARG_EXTERNAL] : 0;
+	row->name = e->name;
+	row->category = e->category;
+	row->kind = kind;
+	row->flags = (whole & BIT(ARG_STREAM) && e->whole[ARG_STREAM] >= 0 ? IMPORTED_STREAM : 0) |
+		     (whole & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] >= 0 ? IMPORTED_CORRELATION : 0) |
+		     (e->has_dur ? 0 : IMPORTED_ENDLESS) | (e->negative ? IMPORTED_NEGATIVE : 0) |
+		     (whole & BIT(ARG_EXTERNAL) && e->whole[ARG_EXTERNAL] >= 0 ? IMPORTED_EXTERNAL : 0);
 	put_args(k, e, class);
 	k->understood++;
 }
@@ -384,17 +390,18 @@ static void host_range(struct kineto *k, const struct event *e, enum event_class
 {
 	struct host *h = &k->hosts[k->threads[thread].host];
 	bool step = (class == CLASS_ANNOTATION || class == CLASS_OP) && e->name && is_step(kineto_text(k, e->name));
-	struct range_row row = {
-		.start = e->ts, .duration = e->dur, .thread = thread, .end_thread = thread, .name = e->name,
-		.domain = domain_of(k, e, class), .step = -1,
-	};
-	size_t n = h->range.len / sizeof row;
+	uint32_t domain = domain_of(k, e, class);
+	size_t n = h->range.len / sizeof(struct range_row);
+	struct range_row *row = buf_add(&h->range, sizeof *row);
 
-	if (class == CLASS_OTHER_HOST)
-		row.flags = RANGE_STARTEND;
+	if (!row)
+		return;
+	*row = (struct range_row){
+		.start = e->ts, .duration = e->dur, .thread = thread, .end_thread = thread, .name = e->name, .domain = domain,
+		.flags = class == CLASS_OTHER_HOST ? RANGE_STARTEND : 0, .step = -1,
+	};
 	if (class == CLASS_PYTHON)
-		k->python_domain = row.domain;
-	buf_put(&h->range, &row, sizeof row);
+		k->python_domain = domain;
 	if (class == CLASS_OP && !step)
 		put_op(k, e, h, n);
 	if (step) {
@@ -409,18 +416,19 @@ static void host_range(struct kineto *k, const struct event *e, enum event_class
 
 static void host_api(struct kineto *k, const struct event *e, enum event_class class, uint32_t thread)
 {
-	struct host *h = &k->hosts[k->threads[thread].host];
 	int64_t cbid = kineto_whole(e, ARG_CBID, 0);
+	uint32_t corr = (uint32_t)kineto_whole(e, ARG_CORRELATION, 0);
 	const char *name = e->name ? kineto_text(k, e->name) : "";
-	struct api_row row = {
-		.start = e->ts, .duration = e->dur, .corr = (uint32_t)kineto_whole(e, ARG_CORRELATION, 0), .thread = thread,
-		.name = e->name, .step = -1,
-	};
+	struct api_row *row = buf_add(&k->hosts[k->threads[thread].host].api, sizeof *row);
 
 	/* Numbers of other vendors' calls are not CUPTI's. */
-	if (name[0] == 'c' && name[1] == 'u' && cbid > 0 && cbid < 0x10000)
-		row.cbid = (class == CLASS_DRIVER ? 1u : 2u) << 16 | (uint32_t)cbid;
-	buf_put(&h->api, &row, sizeof row);
+	if (name[0] != 'c' || name[1] != 'u' || cbid <= 0 || cbid >= 0x10000)
+		cbid = 0;
+	if (row)
+		*row = (struct api_row){
+			.start = e->ts, .duration = e->dur, .corr = corr, .thread = thread, .name = e->name, .step = -1,
+			.cbid = cbid ? (class == CLASS_DRIVER ? 1u : 2u) << 16 | (uint32_t)cbid : 0,
+		};
 }
 
 static int host_alloc(struct kineto *k, const struct event *e)
