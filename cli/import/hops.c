@@ -17,6 +17,7 @@ struct hop *hop_learn(struct hops *hops, struct hop *from, const struct hop *h, 
 	*new = *h;
 	new->n = (uint8_t)n;
 	new->n_next = 0;
+	new->met = 0;
 	new->number = hops->n++;
 	new->next = new->beside = NULL;
 	memcpy(new->bytes, p, n);

@@ -24,6 +24,7 @@ struct hop {
 	uint8_t bytes[HOP_BYTES];
 	struct hop *next, *beside;      /* the first that may follow; another that may follow the one before */
 	uint8_t n, n_next;
+	uint32_t met;                   /* so many times behind another */
 	uint16_t number;                /* from 1 on; 0: not kept */
 	/* The rest is the caller's. */
 	uint8_t what, place, brace;
@@ -56,14 +57,29 @@ static inline bool hop_same(const struct hop *h, const uint8_t *p)
 #endif
 }
 
-/* The one whose bytes stand at p; HOP_BYTES from there may be read.  NULL: it is new. */
-static inline struct hop *hop_find(const struct hop *from, const uint8_t *p)
+/* The one whose bytes stand at p; HOP_BYTES from there may be read.  NULL: it is new.  What is met often moves to the front. */
+static inline struct hop *hop_find(struct hop *from, const uint8_t *p)
 {
-	struct hop *h;
+	struct hop *h = from->next, **link = &from->next;
 
-	for (h = from->next; h && !hop_same(h, p); h = h->beside)
-		;
-	return h;
+	if (!h || hop_same(h, p))
+		return h;
+	while (h->beside) {
+		struct hop *before = h;
+
+		h = h->beside;
+		if (!hop_same(h, p)) {
+			link = &before->beside;
+			continue;
+		}
+		if (++h->met > before->met) {
+			before->beside = h->beside;
+			h->beside = before;
+			*link = h;
+		}
+		return h;
+	}
+	return NULL;
 }
 
 /* Keeps *h, whose bytes are those from p to end, as one that may follow `from`, one of the list.  NULL: there is no room. */
