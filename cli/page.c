@@ -33,6 +33,7 @@ struct page {
 	size_t width;
 	const struct process *processes;
 	uint32_t n_processes;
+	bool startend;                  /* no range of the program lies in another: all are start/end */
 };
 
 /* ---- words and numbers for people ---- */
@@ -158,7 +159,7 @@ static int put_holds(struct page *p)
 		return -1;
 	n = count_text(text, sizeof text, 0, seen, "process", "processes");
 
-	if (n && cuda < seen)
+	if (n && cuda < seen && !imported(p))
 		n += (size_t)snprintf(text + n, sizeof text - n, " (%u recorded, %u used CUDA)", connected, cuda);
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_api), "API call", "API calls");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_kernel), "kernel", "kernels");
@@ -299,9 +300,12 @@ static int put_times(struct page *p)
 		if (rc == 0)
 			put_top(p, &s, "kernel", "runs");
 	} else if (model_rows(p->m, ROW_range)) {
-		rc = ranges_sum(&s);
+		rc = ranges_sum(&s, false);
+		p->startend = rc == 0 && !s.groups.n;
+		if (p->startend)
+			rc = ranges_sum(&s, true);
 		if (rc == 0 && s.groups.n)
-			put_top(p, &s, "NVTX range", "times");
+			put_top(p, &s, imported(p) ? "range" : "NVTX range", "times");
 	}
 	sums_release(&s);
 	return rc;
@@ -468,7 +472,7 @@ static void put_next(struct page *p)
 
 	words_quote(path, sizeof path, words, 1);
 	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
-		kernels ? "cuda_gpu_kern_sum" : model_has_torch(p->m) ? "phases" : ranges ? "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
+		kernels ? "cuda_gpu_kern_sum" : model_has_torch(p->m) ? "phases" : ranges ? p->startend ? "nvtx_startend_sum" : "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
 	if (model_rows(p->m, ROW_stack) && (kernels || ranges || !samples))
 		out_format(p->out, "%*sgprof-trace report -r %s %s    %s\n", LABEL, "",
 			samples ? "lines,cpu_sum" : model_rows(p->m, ROW_api) ? "launch_sites,stacks" : "range_sites,stacks", path, samples ? "by line and function" : "who called");

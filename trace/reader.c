@@ -22,6 +22,7 @@ static const struct {
 	{ "\x1f\x8b", 2, "is compressed by gzip; run gunzip on it first" },
 	{ "\x28\xb5\x2f\xfd", 4, "is compressed by zstd; run unzstd on it first" },
 	{ "SQLite format 3", 16, "is not a trace but an SQLite database; read it with sqlite3" },
+	{ "version https://git-lfs", 23, "is a pointer of Git LFS, not the file itself; git lfs pull gets that" },
 	{ "{", 1, "is not a trace but JSON; if it is Kineto's, 'gprof-trace import' makes one of it" },
 	{ "[", 1, "is not a trace but JSON; if it is Kineto's, 'gprof-trace import' makes one of it" },
 };

@@ -40,9 +40,11 @@ struct hta_name {
 	enum hta_class class;
 };
 
+#define HTA_TEXT_PID (1ll << 62)
+
 /* Where a row is in the file: its process and thread, or a device and its stream. */
 struct hta_place {
-	int64_t pid, tid;
+	int64_t pid, tid;               /* pid: a number, or HTA_TEXT_PID and a position in names */
 	int64_t stream;                 /* -1: none */
 	uint32_t tid_text;              /* position in names; UINT32_MAX: tid is a number */
 };
@@ -237,6 +239,7 @@ struct hta_described hta_describe(double *values, size_t n);
 
 /* ns as microseconds; a number with so many decimals, rounded half to even, or unknown if it is none. */
 struct cell hta_us(int64_t ns);
+struct cell hta_pid(const struct hta *h, const struct hta_place *place, struct table *t);
 struct cell hta_real(double value, unsigned decimals);
 
 /* A new number in a list that grows. */

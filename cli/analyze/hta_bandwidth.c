@@ -89,7 +89,8 @@ static int changes_of(const struct hta *h, const struct hta_rank *r, struct chan
 }
 
 static int each_rank(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how,
-		     int (*print)(const struct hta_rank *r, const struct changes *c, struct table *t))
+		     int (*print)(const struct hta *h, const struct hta_rank *r, const struct changes *c,
+			  struct table *t))
 {
 	struct hta *h = hta_get(m, choice, how);
 	int rc = h ? 0 : -1;
@@ -99,14 +100,14 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 
 		rc = changes_of(h, &h->ranks[k], &c);
 		if (rc == 0)
-			rc = print(&h->ranks[k], &c, t);
+			rc = print(h, &h->ranks[k], &c, t);
 		release(&c);
 	}
 	hta_done(h, choice);
 	return rc;
 }
 
-static int print_series(const struct hta_rank *r, const struct changes *c, struct table *t)
+static int print_series(const struct hta *h, const struct hta_rank *r, const struct changes *c, struct table *t)
 {
 	const char *kinds[sizeof c->kinds / sizeof *c->kinds];
 
@@ -115,16 +116,17 @@ static int print_series(const struct hta_rank *r, const struct changes *c, struc
 	for (size_t i = 0; i < c->n; i++) {
 		const struct change *one = &c->list[c->order[i].row];
 
-		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(c->order[i].time), NUMBER(hta_place(r, hta_row(r, one->row))->pid),
+		table_row(t, (struct cell[]){ NUMBER(r->rank), hta_us(c->order[i].time), hta_pid(h, hta_place(r, hta_row(r, one->row)), t),
 					      TEXT(kinds[one->kind]), hta_real(one->value, 9) });
 	}
 	return 0;
 }
 
-static int print_summary(const struct hta_rank *r, const struct changes *c, struct table *t)
+static int print_summary(const struct hta *h, const struct hta_rank *r, const struct changes *c, struct table *t)
 {
 	double *values = malloc((c->n + 1) * sizeof *values);
 
+	(void)h;
 	for (uint32_t k = 0; values && k < c->n_kinds; k++) {
 		struct hta_described d;
 		size_t n = 0;

@@ -115,6 +115,8 @@ static void take_arg(struct file *f, struct event *e, const struct imported_arg_
 		return;
 	if (arg->type == ARG_TEXT && use == ARG_TID)
 		e->place.tid_text = hta_name_of(f->h, f->m, rows_string(&f->args, arg->text));
+	if (arg->type == ARG_TEXT && use == ARG_PID)
+		e->place.pid = HTA_TEXT_PID | hta_name_of(f->h, f->m, rows_string(&f->args, arg->text));
 	if (!whole && arg->type != ARG_DOUBLE)
 		return;
 	memcpy(&real, &arg->bits, sizeof real);

@@ -136,6 +136,12 @@ struct cell hta_us(int64_t ns)
 	return ns % 1000 ? FIXED(ns, 3) : NUMBER(ns / 1000);
 }
 
+struct cell hta_pid(const struct hta *h, const struct hta_place *place, struct table *t)
+{
+	return place->pid & HTA_TEXT_PID && place->pid >= 0 ? TEXT(table_keep(t, "%s", h->names[place->pid ^ HTA_TEXT_PID].text))
+							    : NUMBER(place->pid);
+}
+
 struct cell hta_real(double value, unsigned decimals)
 {
 	static const double scale[] = { 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };

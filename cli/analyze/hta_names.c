@@ -1,6 +1,7 @@
 /* What HTA takes from names: classes of kernels (hta/common/types.py), calls that launch, wait, and lock. */
 #include "cli/analyze/hta.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 const char *const hta_class_words[HTA_CLASSES] = { "COMPUTATION", "COMMUNICATION", "MEMORY", "OTHER" };
@@ -94,7 +95,7 @@ uint32_t hta_flags_of(const char *name)
 		flags |= HTA_LOCKS;
 	if (strcmp(name, "Event Sync") == 0 || strcmp(name, "Context Sync") == 0)
 		flags |= HTA_HOST_WAIT;
-	if (begins(name, "ProfilerStep#"))
+	if (begins(name, "ProfilerStep#") && isdigit((unsigned char)name[13]))
 		flags |= HTA_STEP;
 	if (begins(name, "aten::"))
 		flags |= HTA_ATEN;

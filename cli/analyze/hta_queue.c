@@ -125,7 +125,7 @@ static int print_series(const struct hta *h, const struct hta_rank *r, const str
 		const struct hta_place *gpu = hta_place(r, hta_row(r, p[i].gpu));
 
 		table_row(t, (struct cell[]){
-				     NUMBER(r->rank), NUMBER(hta_row(r, p[i].row)->index), hta_us(p[i].ts), NUMBER(gpu->pid),
+				     NUMBER(r->rank), NUMBER(hta_row(r, p[i].row)->index), hta_us(p[i].ts), hta_pid(h, gpu, t),
 				     gpu->tid_text == UINT32_MAX ? NUMBER(gpu->tid)
 								 : TEXT(h->names[gpu->tid_text].text),
 				     NUMBER(gpu->stream), NUMBER(p[i].length) });

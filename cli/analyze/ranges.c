@@ -82,9 +82,9 @@ static int sum(struct sums *s, struct range_filter *f)
 	return rc;
 }
 
-int ranges_sum(struct sums *s)
+int ranges_sum(struct sums *s, bool startend)
 {
-	return sum(s, &(struct range_filter){ .pushpop = true });
+	return sum(s, &(struct range_filter){ .pushpop = !startend, .startend = startend });
 }
 
 /* nsys writes domain:message, and nothing before the colon for the default domain. */

@@ -29,7 +29,7 @@ void sums_release(struct sums *s);
 /* GPU time by kernel (key: string id of the name as printed) and time in push/pop ranges (key: domain's name << 32 |
  * message). */
 int kernels_sum(struct sums *s, enum name_style style);
-int ranges_sum(struct sums *s);
+int ranges_sum(struct sums *s, bool startend);
 
 /* Names what a series is called; the text lives until the table ends. */
 int sums_print_times(struct sums *s, struct table *t,

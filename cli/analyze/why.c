@@ -4,6 +4,7 @@
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
+#include "cli/model/torch.h"
 #include "cli/table.h"
 #include "trace/health.h"
 
@@ -17,11 +18,12 @@ static const char *const telling[] = {
 
 struct seen {
 	unsigned processes, cuda, cupti;
+	bool imported;                  /* out of another profiler's file */
 };
 
 static struct seen look(const struct process *p, uint32_t n)
 {
-	struct seen s = { .processes = n - 1 };
+	struct seen s = { .processes = n - 1, .imported = n > 1 && process_attribute(&p[1], "imported") };
 
 	for (uint32_t i = 1; i < n; i++) {
 		s.cuda += !!(p[i].flags & PROCESS_CUDA);
@@ -114,6 +116,10 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	if (!s->processes) {
 		put(w, "no process was seen: the program was not injected", "",
 		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
+	} else if (!s->cuda && s->imported) {
+		put(w, "the file has no rows of GPUs or of calls of CUDA", "", model_has_torch(m) ?
+		    "torch.profiler writes them if asked for ProfilerActivity.CUDA" :
+		    "what a Chrome trace of another program than PyTorch's profiler says of GPUs is not understood");
 	} else if (!s->cuda) {
 		snprintf(text, sizeof text, "no process used CUDA; %u %s seen, and none called it%s", s->processes,
 			 s->processes == 1 ? "was" : "were", driver && strcmp(driver, "none") == 0 ? no_driver : "");

@@ -100,7 +100,7 @@ bool import_may_be_trace(const char *path)
 
 static void release(struct kineto *k)
 {
-	struct map *maps[] = { &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains, &k->pairs };
+	struct map *maps[] = { &k->labels, &k->thread_of, &k->configs, &k->contexts, &k->streams, &k->domains, &k->pairs };
 
 	struct buf *b;
 
@@ -195,7 +195,7 @@ static int check_ranks(const struct import *im, size_t i, struct trace_error *er
 		const struct import_file *o = &im->files[j];
 
 		if (f->rank >= 0 && f->rank == o->rank)
-			return trace_fail(err, 0, "'%s' and '%s' are both of rank %lld", o->path, f->path, (long long)f->rank);
+			return trace_fail(err, 0, "'%s' and '%s' are both of rank %lld; of several recordings of a job name one's", o->path, f->path, (long long)f->rank);
 		if ((f->rank >= 0) != (o->rank >= 0))
 			return trace_fail(err, 0, "'%s' is of rank %lld, '%s' of no rank: they are not of one job",
 					  f->rank >= 0 ? f->path : o->path, (long long)(f->rank >= 0 ? f->rank : o->rank),

@@ -142,6 +142,7 @@ struct kineto {
 	size_t n_hosts;
 	struct host_thread *threads;
 	size_t n_threads, cap_threads;
+	struct map labels;              /* kineto_labels.c: text -> position in hosts */
 	struct map thread_of;           /* pid << 32 | tid, mixed with words -> position */
 	int64_t last_pid, last_tid;
 	uint32_t last_thread;
@@ -163,6 +164,7 @@ struct kineto {
 
 	uint64_t understood;            /* events that made a row */
 	bool phased;                    /* there was an event with a phase */
+	bool listed;                    /* there was a list where an event should be */
 	const char *format;             /* "kineto", "nsys" */
 	int64_t base;                   /* ns of the epoch that times count from */
 	bool has_base, fraction;        /* fraction: some time has decimals, or an event has none (HTA's rule) */
@@ -225,6 +227,13 @@ int64_t kineto_number(struct kineto *k, const struct event_number *n);
 /* Position of the thread; NO_HOST: out of memory. */
 uint32_t kineto_thread_of(struct kineto *k, int64_t pid, int64_t tid);
 uint32_t kineto_thread(struct kineto *k, const struct event *e);
+
+/* kineto_labels.c: e's pid is a text: the host is called so, and what has its label is of this host.  0, or -1: out of memory. */
+int label_put(struct kineto *k, const struct event *e, uint32_t host);
+/* That host; NO_HOST: none, or it was not met before. */
+uint32_t label_host(struct kineto *k, const struct event *e);
+/* Of an event without a category: PyTorch's first profiler (autograd.profiler) wrote two processes that it made up instead. */
+enum event_class label_class(const struct kineto *k, const struct event *e);
 
 /* kineto_pairs.c: what is told in two events, and marks.  0, or -1: out of memory. */
 int pair_begin(struct kineto *k, const struct event *e, uint32_t thread);

@@ -116,6 +116,7 @@ static enum event_item other_value(struct kineto *k, struct event *e)
 		return ITEM_CHANGE;
 	if (type == JSON_BAD)
 		k->broken = k->scan.p;
+	k->listed |= type == JSON_LIST;
 	if (type != JSON_NOTHING)
 		return ITEM_NO_EVENT;
 	kineto_count(k, COUNT_BROKEN, "event %llu is no object", (unsigned long long)e->index);

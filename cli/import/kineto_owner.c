@@ -26,12 +26,30 @@ struct gpu_rows {
 	size_t size, corr;              /* of a row; where its correlation id is; 0: it has none */
 };
 
+/* The host that the label of the next row of a kind names, if it called anything; *at: where its imported row is looked for. */
+static uint32_t labelled(const struct kineto *k, unsigned kind, size_t *at)
+{
+	const struct imported_row *row = (const struct imported_row *)k->imported.data;
+	const uint32_t *whose = (const uint32_t *)k->imported_host.data;
+	size_t n = k->labels.n ? k->imported.len / sizeof *row : 0;
+
+	while (*at < n && row[*at].kind != kind)
+		++*at;
+	if (*at >= n || whose[*at] == NO_HOST || !k->hosts[whose[*at]].api.len)
+		return ++*at, NO_HOST;
+	return whose[(*at)++];
+}
+
 static int own(struct kineto *k, const struct map *of, const struct gpu_rows *g, struct buf *owners)
 {
+	size_t imported = 0;
+
 	for (size_t at = 0; at < g->rows->len; at += g->size) {
 		uint32_t corr = g->corr ? *(const uint32_t *)(g->rows->data + at + g->corr) : 0;
-		uint32_t host = corr ? map_get(of, corr) : MAP_NONE;
+		uint32_t host = labelled(k, g->kind, &imported);
 
+		if (host == NO_HOST)
+			host = corr ? map_get(of, corr) : MAP_NONE;
 		if (host == MAP_NONE || host == AMBIGUOUS)
 			host = NO_HOST;
 		buf_put(owners, &host, sizeof host);
@@ -66,8 +84,15 @@ int kineto_owners(struct kineto *k)
 
 	for (size_t h = 0; h < k->n_hosts; h++)
 		callers += k->hosts[h].api.len != 0;
-	if (callers < 2)
+	if (callers < 2) {
+		uint32_t *whose = (uint32_t *)k->imported_host.data;
+		const struct imported_row *row = (const struct imported_row *)k->imported.data;
+
+		for (size_t i = 0; k->labels.n && i < k->imported.len / sizeof *row; i++)
+			for (size_t g = 0; g < GPU_KINDS; g++)
+				whose[i] = row[i].kind == all[g].kind ? NO_HOST : whose[i];
 		return 0;
+	}
 	rc = map_calls(k, &of) < 0 ? trace_fail(k->err, 0, "out of memory") : 0;
 	for (size_t i = 0; i < GPU_KINDS && rc == 0; i++) {
 		rc = own(k, &of, &all[i], &k->owners[i]);

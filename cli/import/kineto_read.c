@@ -198,6 +198,8 @@ static int first_byte(struct scan *s)
 	}
 }
 
+#define EXECUTION_TRACE "kineto.schema="        /* the fact that one begins with */
+
 /* Of JSON without any event. */
 static int no_events(struct kineto *k, const char *path, enum top top)
 {
@@ -209,10 +211,13 @@ static int no_events(struct kineto *k, const char *path, enum top top)
 	if (k->gave_up)
 		return trace_fail(k->err, 0, "'%s' is no trace: %s", path, k->counts[COUNT_CUT].first);
 	if (top != TOP_EVENTS)
-		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s", path, middle);
+		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s%s", path, middle,
+				  memmem(k->attributes.data, k->attributes.len, EXECUTION_TRACE, sizeof EXECUTION_TRACE - 1) ?
+				  "; an execution trace has no times, the profiler's own trace has" : "");
 	if (!k->index)
 		return trace_fail(k->err, 0, "'%s' is a trace without events%s", path, middle);
-	return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event%s", path, middle);
+	return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event%s%s", path, middle,
+			  k->listed ? "; of a memory timeline the one named .raw.json.gz is read" : "");
 }
 
 static int read_top(struct kineto *k, const char *path)

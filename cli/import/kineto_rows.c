@@ -32,7 +32,8 @@ static const struct { const char *category; uint8_t class; } categories[] = {
 	{ "user_annotation", CLASS_ANNOTATION },
 	{ "python_function", CLASS_PYTHON },
 	{ "cuda_runtime", CLASS_RUNTIME }, { "Runtime", CLASS_RUNTIME }, { "hip_runtime", CLASS_RUNTIME },
-	{ "privateuse1_runtime", CLASS_RUNTIME }, { "xpu_runtime", CLASS_RUNTIME },
+	{ "privateuse1_runtime", CLASS_RUNTIME }, { "xpu_runtime", CLASS_RUNTIME }, { "mtia_runtime", CLASS_RUNTIME },
+	{ "glow_runtime", CLASS_RUNTIME },
 	{ "cuda_driver", CLASS_DRIVER }, { "privateuse1_driver", CLASS_DRIVER }, { "xpu_driver", CLASS_DRIVER },
 	{ "kernel", CLASS_KERNEL }, { "Kernel", CLASS_KERNEL },
 	{ "gpu_memcpy", CLASS_MEMCPY }, { "Memcpy", CLASS_MEMCPY },
@@ -50,7 +51,7 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 	struct text *t = &k->texts.list[e->category];
 
 	if (!e->category)
-		return CLASS_OTHER_HOST;
+		return label_class(k, e);
 	if (t->what)
 		return t->what;
 	t->what = CLASS_OTHER_HOST;
@@ -148,8 +149,11 @@ uint32_t kineto_thread(struct kineto *k, const struct event *e)
 	int64_t pid = kineto_number(k, &e->pid);
 
 	/* Python threads that the profiler knows no numbers of are of process 0. */
-	if (!pid && k->n_hosts)
-		pid = k->hosts[0].pid;
+	if (!pid && k->n_hosts) {
+		uint32_t host = label_host(k, e);
+
+		pid = k->hosts[host == NO_HOST ? 0 : host].pid;
+	}
 	return kineto_thread_of(k, pid, kineto_number(k, &e->tid));
 }
 
@@ -274,16 +278,20 @@ static const char *const place_keys[] = {
 #undef SAME
 };
 
-/* pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021. */
+/*
+ * pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021; "[TP00] 0": files of
+ * several ranks made one.  Of the host's, where it says a stream.
+ */
 static void put_track(struct kineto *k, const struct event *e, enum event_class class)
 {
-	int64_t device = class == CLASS_OTHER_HOST ? -1 : 0, stream = device;
+	bool host = class < CLASS_KERNEL;
+	int64_t device = host ? -1 : 0, stream = device;
 
-	if (class != CLASS_OVERHEAD && class != CLASS_SYNC && class != CLASS_OTHER_HOST)
+	if (class != CLASS_OVERHEAD && class != CLASS_SYNC && !host)
 		device = kineto_whole(e, ARG_DEVICE, 0);
-	if (class != CLASS_OVERHEAD && class != CLASS_OTHER_HOST)
+	if (class != CLASS_OVERHEAD && !host)
 		stream = kineto_whole(e, ARG_STREAM, 0);
-	if (e->pid.is_whole && e->pid.whole != device)
+	if (e->pid.value.type == JSON_TEXT || (e->pid.is_whole && e->pid.whole != device))
 		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid);
 	if (e->tid.value.type == JSON_TEXT || (e->tid.is_whole && e->tid.whole != stream))
 		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid);
@@ -308,8 +316,8 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 		put_arg_row(k, e, texts_put(&k->texts, "dur", 3), ARG_WHOLE, (uint64_t)e->negative_dur, 0);
 	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
 		put_place(k, e, texts_put(&k->texts, "correlation", 11), ARG_CORRELATION);
-	/* What ran on a stream and is of no kind that is known: MTIA's kernels. */
-	if ((class >= CLASS_KERNEL && class < CLASS_SPAN) || (class == CLASS_OTHER_HOST && e->has & BIT(ARG_STREAM)))
+	/* What says a stream and is of no kind that runs on one: MTIA's kernels, Triton's operators. */
+	if ((class >= CLASS_KERNEL && class < CLASS_SPAN) || (class < CLASS_KERNEL && e->has & BIT(ARG_STREAM)))
 		put_track(k, e, class);
 }
 
@@ -481,7 +489,7 @@ static int slice(struct kineto *k, const struct event *e)
 	}
 	if (class < CLASS_KERNEL) {
 		thread = kineto_thread(k, e);
-		if (thread == NO_HOST)
+		if (thread == NO_HOST || (!e->pid.is_whole && label_put(k, e, k->threads[thread].host) < 0))
 			return -1;
 		if (e->ts < k->threads[thread].first)
 			k->threads[thread].first = e->ts;
@@ -494,7 +502,7 @@ static int slice(struct kineto *k, const struct event *e)
 	default: host_range(k, e, class, thread); break;
 	}
 	put_imported(k, e, class, class < sizeof kinds && kinds[class] ? kinds[class] : ROW_range,
-		     thread == NO_HOST ? NO_HOST : k->threads[thread].host);
+		     thread == NO_HOST ? label_host(k, e) : k->threads[thread].host);
 	return e->phase == 'X' ? 0 : pair_begin(k, e, thread);
 }
 

@@ -114,6 +114,53 @@ it 'ranks are one trace with a process each, from files or a folder' "$TOOLS"'
 	says "of a job of 2 ranks" err
 '
 
+it 'ranks that were made one file keep their GPU rows apart by the labels of their pids' "$TOOLS"'
+	need python3
+	python3 - <<-END >merged.json
+		import json
+		rows = []
+		for rank in range(2):
+		    host, gpu = f"[TP0{rank}] {500 + rank}", f"[TP0{rank}] {rank}"
+		    for i in range(3 + rank):
+		        rows.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": host, "tid": 1, "ts": 100 * i, "dur": 5,
+		                     "args": {"correlation": i + 1}})
+		        rows.append({"ph": "X", "cat": "kernel", "name": "k%d" % rank, "pid": gpu, "tid": 7, "ts": 100 * i + 50, "dur": 10 + rank,
+		                     "args": {"device": rank, "stream": 7, "correlation": i + 1}})
+		print(json.dumps({"traceEvents": rows}))
+	END
+	gprof-trace report -r processes --format csv merged.json >out
+	is "500 3 3,501 4 4," "$(tail -n +2 out | cut -d, -f2,7,8 | tr "," " " | tr "\n" ",")" "calls and kernels of each rank"
+	gprof-trace report -r hta_queue_length_time_series --format csv merged.json >out
+	says ",[TP01] 1,7,7," out
+'
+
+it 'the list of the first autograd.profiler has operators and kernels' "$TOOLS"'
+	row() { printf "{\"name\": \"%s\", \"ph\": \"X\", \"ts\": %s, \"dur\": 4.5, \"tid\": 0, \"pid\": \"%s functions\", \"args\": {}}" "$@"; }
+	printf "[%s, %s, %s, %s]" "$(row aten::add 10.5 CPU)" \
+		"{\"name\": \"k\", \"ph\": \"f\", \"ts\": 12, \"tid\": 0, \"pid\": \"CUDA functions\", \"id\": 0, \"cat\": \"cpu_to_cuda\", \"args\": {}}" \
+		"$(row "k(int)" 12 CUDA)" "$(row "Memcpy HtoD" 20 CUDA)" >old.json
+	kernels old.json >out 2>err
+	is "" "$(cat err)" "complaints"
+	says "100.0,4500,1,4500.0,4500.0,4500,4500,0.0,k(int)" out
+	gprof-trace report old.json >out
+	says "1 process, 1 kernel, 1 copy, 1 PyTorch range" out
+'
+
+it 'Chrome traces of other programs are their ranges, and nothing is said of GPUs' "$TOOLS"'
+	x() { printf "{\"ph\": \"X\", \"pid\": 7, \"tid\": 7, \"ts\": %s, \"dur\": 2, \"name\": \"fusion.%s\", \"args\": {}}" "$1" "$1"; }
+	events "$(x 1000), $(x 1005), {}" >jax.json
+	gprof-trace report jax.json >out 2>err
+	says "2 events of unknown categories" err
+	says "2 other ranges" out
+	says "fusion.1005" out
+	says "of another program" out
+	says "report -r nvtx_startend_sum jax.json" out
+	grep -q "used CUDA" out && fail "$(cat out)"
+	events "$(x 1000 | sed "s/\"ph\"/\"cat\": \"cpu_op\", \"ph\"/")" >cpu.json
+	gprof-trace report cpu.json >out
+	says "ProfilerActivity.CUDA" out
+'
+
 it 'what is no trace is refused with one line that says why' "$TOOLS"'
 	: >empty.json;                            one_line empty.json "is empty"
 	gzip <empty.json >empty.gz;               one_line empty.gz "is empty"
@@ -121,6 +168,9 @@ it 'what is no trace is refused with one line that says why' "$TOOLS"'
 	echo "hello" >text.json;                  one_line text.json "neither a trace" "is not a trace"
 	echo "{\"a\": 1}" >other.json;            one_line other.json "no traceEvents"
 	echo "[1, 2, 3]" >list.json;              one_line list.json "no element of its list is an event"
+	echo "[[1, 2], [[3], [4]]]" >line.json;   one_line line.json "of a memory timeline"
+	echo "{\"schema\": \"1.1\", \"nodes\": []}" >et.json;  one_line et.json "an execution trace has no times"
+	printf "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n" >lfs.json;  one_line lfs.json "neither a trace" "git lfs pull"
 	events "" >none.json;                     one_line none.json "without events"
 	echo "{\"a\": }" >bad.json;               one_line bad.json "is not JSON"
 	truncate -s 4G sparse.json;               one_line sparse.json "neither a trace" "is not a trace"
