@@ -180,6 +180,10 @@ char *digits_u64(char *p, uint64_t v)
 		*p = (char)('0' + v);
 		return p + 1;
 	}
+	if (v < 100) {
+		memcpy(p, pairs + v * 2, 2);
+		return p + 2;
+	}
 	n = digits_of(v);
 	digits_put(p, v, n);
 	return p + n;
@@ -203,6 +207,8 @@ char *digits_fixed(char *p, int64_t value, unsigned decimals)
 
 	if (value < 0)
 		*p++ = '-';
+	if (!decimals)
+		return digits_u64(p, v);
 	if (decimals == 3) {    /* the usual case, with a divisor that the compiler knows */
 		p = digits_u64(p, v / 1000);
 		*p = '.';
@@ -210,12 +216,9 @@ char *digits_fixed(char *p, int64_t value, unsigned decimals)
 		return p + 4;
 	}
 	p = digits_u64(p, v / power[decimals]);
-	if (decimals) {
-		*p++ = '.';
-		digits_put(p, v % power[decimals], decimals);
-		p += decimals;
-	}
-	return p;
+	*p = '.';
+	digits_put(p + 1, v % power[decimals], decimals);
+	return p + 1 + decimals;
 }
 
 /* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */

@@ -205,19 +205,26 @@ static void csv_head(struct table *t)
 	out_char(t->tables->out, '\n');
 }
 
+#define NUMBERS_ROOM 1024u      /* all cells of a row, with a comma each, if none is text */
+
 static void csv_row(struct table *t, const struct cell *cells)
 {
 	struct out *o = t->tables->out;
+	char *p = out_room(o, NUMBERS_ROOM);
 
 	for (size_t i = 0; i < t->n_columns; i++) {
 		if (i)
-			out_char(o, ',');
-		if (cells[i].kind == CELL_TEXT)
+			*p++ = ',';
+		if (cells[i].kind == CELL_NUMBER) {
+			p = digits_fixed(p, cells[i].number, cells[i].decimals);
+		} else if (cells[i].kind == CELL_TEXT) {
+			o->len = (size_t)(p - o->data);
 			csv_text(o, cells[i].text);
-		else if (cells[i].kind == CELL_NUMBER)
-			out_fixed(o, cells[i].number, cells[i].decimals);
+			p = out_room(o, NUMBERS_ROOM);
+		}
 	}
-	out_char(o, '\n');
+	*p++ = '\n';
+	o->len = (size_t)(p - o->data);
 }
 
 static void json_head(struct table *t)

@@ -176,17 +176,25 @@ struct staying {
 	size_t n, cap;
 };
 
-static bool stays(struct staying *s, uint32_t row, uint32_t times)
+static bool has_room(struct staying *s, size_t more)
 {
-	if (s->cap - s->n < times) {
-		size_t cap = s->n + times + s->cap / 2;
-		uint32_t *rows = realloc(s->rows, cap * sizeof *rows);
+	size_t cap = s->n + more + s->cap / 2;
+	uint32_t *rows;
 
-		if (!rows)
-			return false;
+	if (s->cap - s->n >= more)
+		return true;
+	rows = realloc(s->rows, cap * sizeof *rows);
+	if (rows) {
 		s->rows = rows;
 		s->cap = cap;
 	}
+	return rows != NULL;
+}
+
+static bool stays(struct staying *s, uint32_t row, uint32_t times)
+{
+	if (!has_room(s, times))
+		return false;
 	while (times-- > 0)
 		s->rows[s->n++] = row;
 	return true;
@@ -247,8 +255,10 @@ static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls,
 	}
 	if (done && h->how.rounded)
 		done = group_by_id(r, &all);
-	for (size_t i = 0; i < host->n && done; i++)
-		done = stays(&all, host->rows[i], 1);
+	done = done && has_room(&all, host->n);
+	if (done)
+		memcpy(all.rows + all.n, host->rows, host->n * sizeof *all.rows);
+	all.n += done ? host->n : 0;
 	r->order = all.rows;
 	r->n = all.n;
 	return done;
