@@ -32,6 +32,13 @@ void unzstd_free(struct unzstd *z)
 	free(z);
 }
 
+uint64_t unzstd_size(const uint8_t *in, size_t size)
+{
+	unsigned long long n = ZSTD_getFrameContentSize(in, size);
+
+	return n == ZSTD_CONTENTSIZE_UNKNOWN || n == ZSTD_CONTENTSIZE_ERROR ? 0 : n;
+}
+
 enum unzstd_result unzstd_next(struct unzstd *z, void *out, size_t room, size_t *got)
 {
 	ZSTD_outBuffer to = { out, room, 0 };

@@ -11,6 +11,9 @@ struct unzstd;
 struct unzstd *unzstd_new(const uint8_t *in, size_t size);
 void unzstd_free(struct unzstd *z);
 
+/* What the first frame says it becomes; 0: it does not say. */
+uint64_t unzstd_size(const uint8_t *in, size_t size);
+
 enum unzstd_result { UNZSTD_MORE, UNZSTD_END, UNZSTD_CUT, UNZSTD_BAD };
 
 /* The next bytes, at most room; *got of them.  UNZSTD_MORE: there may be more.  CUT: the file ends in the middle. */

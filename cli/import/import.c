@@ -17,8 +17,7 @@
 #include "trace/reader.h"
 
 #define SQLITE_MAGIC "SQLite format 3"   /* with its zero */
-#define PROBE        (1u << 20)          /* bytes that tell whether a file may be a trace; ... */
-#define PROBE_FIRST  (16u << 10)         /* ... of nearly all that are one, so many do */
+#define PROBE        (1u << 20)          /* bytes that tell whether a file may be a trace */
 #define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
 
 static bool is_packed(const uint8_t *p, const uint8_t *end)
@@ -93,9 +92,12 @@ static enum verdict look(const char *path, size_t room)
 
 bool import_may_be_trace(const char *path)
 {
-	enum verdict v = look(path, PROBE_FIRST);
+	static const size_t rooms[] = { 8u << 10, 64u << 10, PROBE };   /* nearly all; those that begin with many GPUs; the others */
+	enum verdict v = UNDECIDED;
 
-	return (v == UNDECIDED ? look(path, PROBE) : v) != NO_TRACE;
+	for (size_t i = 0; i < sizeof rooms / sizeof *rooms && v == UNDECIDED; i++)
+		v = look(path, rooms[i]);
+	return v != NO_TRACE;
 }
 
 static void release(struct kineto *k)
@@ -287,7 +289,7 @@ static bool is_sqlite(const char *path)
 	return is;
 }
 
-/* Rows and what is made of them take up to twice the bytes of JSON, which packs to a fifteenth. */
+/* JSON packs to a fifteenth; rows and what is made of them take up to twice as much as it does, and that of a small file is beside them. */
 static size_t memory_of(const struct import *im)
 {
 	struct stat st;
@@ -295,7 +297,7 @@ static size_t memory_of(const struct import *im)
 
 	for (size_t i = 0; i < im->n; i++)
 		if (stat(im->paths[i], &st) == 0 && S_ISREG(st.st_mode))
-			sum += (size_t)st.st_size * 32;
+			sum += (size_t)st.st_size * 48;
 	return sum;
 }
 

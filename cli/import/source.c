@@ -21,8 +21,9 @@
 #define HISTORY     (64u << 10)         /* unpacking looks back 32 KiB */
 #define MOST_MADE   (1u << 20)          /* between two calls of filled_to(), and more than that */
 #define SMALL       (1u << 20)          /* a file that is read at once and without a thread: ... */
-#define SMALL_TOO   (64u << 10)         /* ... starting one takes longer; and one that is packed */
-#define MOST_INLINE (8u << 20)          /* unpacked without a thread; if it becomes more, it is begun anew with one */
+#define SMALL_TOO   (256u << 10)         /* ... starting one takes longer; and one that is packed ... */
+#define MOST_MADE_AT_ONCE (8u << 20)    /* ... and says that it does not become more */
+#define SPILL       1024u               /* an unpacker has all only when it found no more, and writes a little behind that */
 #define DEFLATE_MAX 1040u               /* a byte of deflate makes 1032 at most */
 #define ZSTD_ROOM   ((size_t)1 << 38)   /* zstd has no such bound */
 #ifndef MADV_POPULATE_READ
@@ -34,9 +35,10 @@
 
 struct source {
 	uint8_t *base, *addresses;      /* base: the first of them that begins a piece */
+	uint8_t *heap;                  /* read at once: base is this, and there is no thread */
 	size_t reserved, filled;
 	size_t backed, gone;            /* memory was given to what lies before; taken from what lies before */
-	bool ended, stop, piped, inlined;
+	bool ended, stop, piped;
 	bool mapped;                    /* the file itself lies at base */
 	bool waiting, blocked;          /* the reader, for more than `wanted` bytes; the thread, for it to be near */
 	size_t wanted, used;            /* of the reader */
@@ -107,11 +109,15 @@ static int filled_to(void *arg, size_t done)
 	size_t used;
 	bool stop;
 
+	if (s->heap) {
+		s->filled = done;
+		return 0;
+	}
 	pthread_mutex_lock(&s->lock);
 	s->filled = done;
 	if (s->waiting && done > s->wanted)
 		pthread_cond_signal(&s->more);
-	while (!s->inlined && !s->stop && s->filled > s->used + AHEAD && !(s->waiting && s->filled <= s->wanted)) {
+	while (!s->stop && s->filled > s->used + AHEAD && !(s->waiting && s->filled <= s->wanted)) {
 		s->blocked = true;
 		pthread_cond_wait(&s->less, &s->lock);
 	}
@@ -123,7 +129,7 @@ static int filled_to(void *arg, size_t done)
 		let_go(s, used);
 	else
 		back(s, done, used);
-	return stop || (s->inlined && done > MOST_INLINE) ? -1 : 0;
+	return stop ? -1 : 0;
 }
 
 /* Its pages are only made ready, which is done faster than copying them; before Linux 5.14 the reader waits for each. */
@@ -139,6 +145,8 @@ static const char *read_mapped(struct source *s)
 	} while (filled_to(s, at) == 0 && at < size);
 	return NULL;
 }
+
+static const char too_large[] = "it is larger than there are addresses for";
 
 static const char *read_plain(struct source *s)
 {
@@ -157,7 +165,7 @@ static const char *read_plain(struct source *s)
 			return s->text;
 		}
 		if (!n)
-			return room ? NULL : "it is larger than there are addresses for";
+			return room ? NULL : too_large;
 		at += (size_t)n;
 		if (filled_to(s, at) < 0)
 			return NULL;
@@ -172,7 +180,7 @@ static const char *read_gzip(struct source *s)
 	case INFLATE_CUT:      return "the packed data end in the middle";
 	case INFLATE_BAD:      return "the packed data are damaged";
 	case INFLATE_CHECKSUM: return "the checksum of the packed data is wrong";
-	case INFLATE_FULL:     return "it is larger than packed data can be";
+	case INFLATE_FULL:     return too_large;
 	case INFLATE_OK: case INFLATE_STOPPED: break;
 	}
 	return NULL;
@@ -193,7 +201,7 @@ static const char *read_zstd(struct source *s)
 		rc = unzstd_next(z, s->base + at, room < AT_ONCE ? room : AT_ONCE, &got);
 		at += got;
 		if (rc == UNZSTD_MORE && !got)
-			trouble = "it is larger than there are addresses for";
+			trouble = too_large;
 	} while (filled_to(s, at) == 0 && rc == UNZSTD_MORE && !trouble);
 	unzstd_free(z);
 	return rc == UNZSTD_BAD ? "the packed data are damaged" : rc == UNZSTD_CUT ? "the packed data end in the middle" :
@@ -265,18 +273,55 @@ static int reserve(struct source *s, const char *path, enum packing packing, str
 				  s->reserved >> 30, strerror(errno));
 	}
 	s->base = (uint8_t *)(((uintptr_t)s->addresses + PIECE - 1) & ~((uintptr_t)PIECE - 1));
-	if (packing == PLAIN && !s->piped && !s->inlined)
+	if (packing == PLAIN && !s->piped)
 		s->mapped = mmap(s->base, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, s->fd, 0) != MAP_FAILED;
-	if (!s->inlined && !s->mapped)  /* a huge page is cleared as a whole */
-		madvise(s->base, s->reserved, MADV_HUGEPAGE);
+	if (s->mapped)
+		return 0;
+	madvise(s->base, s->reserved, MADV_HUGEPAGE);
+	back(s, 0, 0);
 	return 0;
+}
+
+/* What a small file becomes; 0: it is not small. */
+static size_t small_size(const struct source *s, enum packing packing)
+{
+	uint32_t last = 0;
+	uint64_t size;
+
+	if (s->piped || s->size > (packing == PLAIN ? SMALL : SMALL_TOO))
+		return 0;
+	if (packing == GZIP && s->size > sizeof last)
+		memcpy(&last, s->packed + s->size - sizeof last, sizeof last);  /* of the last member */
+	size = packing == PLAIN ? s->size : packing == GZIP ? last : unzstd_size(s->packed, (size_t)s->size);
+	return size <= MOST_MADE_AT_ONCE ? (size_t)size : 0;
+}
+
+/* False: it is not as large as it said, or there is no memory.  n bytes of the file were read before. */
+static bool read_at_once(struct source *s, size_t size, const uint8_t *head, size_t n)
+{
+	s->reserved = size + SPILL;
+	s->base = s->heap = malloc(s->reserved);
+	if (s->heap) {
+		memcpy(s->base, head, n);
+		s->filled = s->packed ? 0 : n;
+		fill(s);
+	}
+	if (s->ended && s->trouble != too_large)
+		return true;
+	free(s->heap);
+	s->heap = s->base = NULL;
+	s->trouble = NULL;
+	s->filled = 0;
+	if (!s->packed)
+		lseek(s->fd, (off_t)n, SEEK_SET);
+	return s->ended = false;
 }
 
 static int prepare(struct source *s, const char *path, struct trace_error *err)
 {
 	struct stat st;
 	uint8_t head[4];
-	size_t n = 0;
+	size_t n = 0, size;
 	ssize_t got;
 	enum packing packing;
 
@@ -304,11 +349,11 @@ static int prepare(struct source *s, const char *path, struct trace_error *err)
 			return trace_fail(err, 0, "cannot read '%s': %s", path, strerror(errno));
 		}
 	}
-	s->inlined = !s->piped && s->size <= (packing == PLAIN ? SMALL : SMALL_TOO);
+	size = small_size(s, packing);
+	if (size && read_at_once(s, size, head, n))
+		return 0;
 	if (reserve(s, path, packing, err) < 0)
 		return -1;
-	if (!s->mapped)
-		back(s, 0, 0);
 	if (packing == PLAIN && !s->mapped) {
 		memcpy(s->base, head, n);
 		s->filled = n;
@@ -329,15 +374,8 @@ struct source *source_open(const char *path, struct trace_error *err)
 	pthread_cond_init(&s->less, NULL);
 	s->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (prepare(s, path, err) == 0) {
-		if (s->inlined) {
-			fill(s);
-			if (s->filled <= MOST_INLINE)
-				return s;
-			s->inlined = s->ended = false;
-			s->filled = s->packed ? 0 : s->filled;
-		}
-		s->threaded = pthread_create(&s->thread, NULL, fill, s) == 0;
-		if (s->threaded)
+		s->threaded = !s->heap && pthread_create(&s->thread, NULL, fill, s) == 0;
+		if (s->threaded || s->heap)
 			return s;
 		trace_fail(err, 0, "cannot read '%s': no thread", path);
 	}
@@ -358,6 +396,7 @@ void source_close(struct source *s)
 	}
 	if (s->addresses)
 		munmap(s->addresses, s->reserved + PIECE);
+	free(s->heap);
 	if (s->packed)
 		munmap((void *)s->packed, (size_t)s->size);
 	if (s->fd >= 0)

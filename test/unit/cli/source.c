@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "test/unit/test.h"
+#include "trace/file.h"
 
 #define MUCH (60u << 20)
 
@@ -159,6 +160,37 @@ TEST(a_small_file_that_becomes_a_large_one_arrives_whole)
 	unlink(path);
 	free(data);
 	free(packed);
+}
+
+/* Its last four bytes say that it becomes less than it does, as they do where a file has several members. */
+TEST(a_small_file_that_says_less_than_it_becomes_arrives_whole)
+{
+	static const uint8_t header[10] = { 0x1f, 0x8b, 8 };
+	uint8_t file[2 * (sizeof header + 5 + 3000 + 8)], *to = file;
+	struct trace_error err = { 0 };
+	struct source *s;
+	size_t have = 0, now;
+
+	for (size_t i = 0, n; i < 2; i++) {             /* members of one stored block each, of 3000 bytes and of 7 */
+		uint8_t text[3000];
+
+		n = i ? 7 : sizeof text;
+		memset(text, 'a' + (int)i, sizeof text);
+		to = mempcpy(to, header, sizeof header);
+		to = mempcpy(to, (uint8_t[]){ 1, (uint8_t)n, (uint8_t)(n >> 8), (uint8_t)~n, (uint8_t)(~n >> 8) }, 5);
+		to = mempcpy(to, text, n);
+		to = mempcpy(to, &(uint32_t){ crc32_of(0, text, n) }, 4);
+		to = mempcpy(to, &(uint32_t){ (uint32_t)n }, 4);
+	}
+	put_file(file, (size_t)(to - file));
+	s = source_open(path, &err);
+	CHECK_STR(err.text, "");
+	while (s && (now = source_wait(s, have)) > have)
+		have = now;
+	CHECK_EQ(have, 3007u);
+	CHECK(!s || (source_base(s)[2999] == 'a' && source_base(s)[3006] == 'b' && !source_trouble(s)));
+	source_close(s);
+	unlink(path);
 }
 
 TEST(who_stops_early_waits_for_nothing)
