@@ -38,6 +38,7 @@ struct string_ids {
 
 struct strings {
 	const char **texts;             /* by id */
+	uint32_t *hashes;               /* of those */
 	uint32_t n, cap;
 	uint32_t *places;               /* hash table of id + 1 */
 	size_t mask;

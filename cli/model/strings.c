@@ -5,14 +5,26 @@
 
 #define BLOCK (64u << 10)
 
-static uint64_t hash_text(const struct strings *s, const char *text)
+/* Both halves of the product: without the secret nobody can say which texts meet. */
+static uint64_t folded(uint64_t a, uint64_t b)
 {
-	uint64_t h = s->secret;
+	unsigned __int128 product = (unsigned __int128)a * b;
 
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
-	h *= s->secret | 1;
-	return h ^ h >> 32;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint32_t hash_text(const struct strings *s, const char *text, size_t n)
+{
+	uint64_t h = s->secret + n, other = ~s->secret * 0x9e3779b97f4a7c15ull, words[2];
+
+	for (; n > sizeof words; n -= sizeof words, text += sizeof words) {
+		memcpy(words, text, sizeof words);
+		h = folded(words[0] ^ other, words[1] ^ h);
+	}
+	words[0] = words[1] = 0;
+	memcpy(words, text, n);
+	h = folded(words[0] ^ other, words[1] ^ h);
+	return (uint32_t)(h ^ h >> 32);
 }
 
 const char *strings_keep(struct model *m, const char *text, size_t n)
@@ -49,7 +61,7 @@ static bool places_grow(struct strings *s)
 	if (!s->places)
 		s->secret = hash_secret(1);
 	for (uint32_t id = 0; id < s->n; id++) {
-		size_t at = hash_text(s, s->texts[id]) & (size - 1);
+		size_t at = s->hashes[id] & (size - 1);
 
 		while (places[at])
 			at = (at + 1) & (size - 1);
@@ -61,28 +73,37 @@ static bool places_grow(struct strings *s)
 	return true;
 }
 
-static uint32_t intern(struct model *m, const char *text)
+/* Of n bytes without a zero among them. */
+static uint32_t intern(struct model *m, const char *text, size_t n)
 {
 	struct strings *s = &m->strings;
+	uint32_t hash;
 	size_t at;
 
 	if ((!s->places || s->n * 2ull > s->mask) && !places_grow(s))
 		return MAP_NONE;
-	for (at = hash_text(s, text) & s->mask; s->places[at]; at = (at + 1) & s->mask)
-		if (strcmp(s->texts[s->places[at] - 1], text) == 0)
-			return s->places[at] - 1;
+	hash = hash_text(s, text, n);
+	for (at = hash & s->mask; s->places[at]; at = (at + 1) & s->mask) {
+		uint32_t id = s->places[at] - 1;
+
+		if (s->hashes[id] == hash && strncmp(s->texts[id], text, n) == 0 && !s->texts[id][n])
+			return id;
+	}
 	if (s->n == s->cap) {
 		uint32_t cap = s->cap ? s->cap * 2 : 1024;
 		const char **texts = realloc(s->texts, cap * sizeof *texts);
+		uint32_t *hashes = texts ? realloc(s->hashes, cap * sizeof *hashes) : NULL;
 
-		if (!texts)
+		s->texts = texts ? texts : s->texts;
+		if (!hashes)
 			return MAP_NONE;
-		s->texts = texts;
+		s->hashes = hashes;
 		s->cap = cap;
 	}
-	text = strings_keep(m, text, strlen(text));
+	text = strings_keep(m, text, n);
 	if (!text)
 		return MAP_NONE;
+	s->hashes[s->n] = hash;
 	s->texts[s->n++] = text;
 	s->places[at] = s->n;
 	return s->n - 1;
@@ -90,7 +111,7 @@ static uint32_t intern(struct model *m, const char *text)
 
 uint32_t model_intern(struct model *m, const char *text)
 {
-	return strings_load(m) < 0 ? MAP_NONE : intern(m, text);
+	return strings_load(m) < 0 ? MAP_NONE : intern(m, text, strlen(text));
 }
 
 const char *model_string(struct model *m, uint32_t id)
@@ -101,7 +122,7 @@ const char *model_string(struct model *m, uint32_t id)
 		return "?";
 	if (id & STRING_LOST) {
 		snprintf(text, sizeof text, "?%u", id & ~STRING_LOST);
-		id = intern(m, text);
+		id = intern(m, text, strlen(text));
 	}
 	return id < m->strings.n ? m->strings.texts[id] : "?";
 }
@@ -140,36 +161,36 @@ static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t r
 	return map_set(&ids->rest, id, value) ? 0 : -1;
 }
 
+/* The texts of a chunk one behind the other; those of a trace in memory where they are. */
 static int chunk_strings(struct model *m, const struct part *p, struct buf *tails)
 {
 	uint32_t rows = p->chunk->head.rows;
-	struct string_row *row = malloc(rows * sizeof *row + 1);
-	size_t at = 0;
+	const struct string_row *row = (const struct string_row *)p->chunk->rows;
+	const char *text = (const char *)p->chunk->tails;
+	size_t left = p->chunk->tail_bytes;
+	void *copy = NULL;
 	int rc = -1;
 
-	tails->len = 0;
-	if (!row || trace_rows(&m->trace, p->chunk, row) < 0 || trace_tails(&m->trace, p->chunk, tails) < 0) {
-		rc = row && p->chunk->bad ? 0 : -1;
-		goto out;
-	}
-	for (uint32_t i = 0; i < rows && row[i].bytes <= tails->len - at; at += row[i++].bytes) {
-		uint8_t *end = buf_room(tails, 1); /* at least one byte behind, so the text can be ended in place */
-		uint8_t *text = tails->data + at, saved;
-		uint32_t id;
-
-		if (!end)
+	if (!row) {
+		tails->len = 0;
+		row = copy = malloc(rows * sizeof *row + 1);
+		if (!copy || trace_rows(&m->trace, p->chunk, copy) < 0 || trace_tails(&m->trace, p->chunk, tails) < 0) {
+			rc = copy && p->chunk->bad ? 0 : -1;
 			goto out;
-		saved = text[row[i].bytes];
-		text[row[i].bytes] = '\0';
-		id = intern(m, (const char *)text);
-		text[row[i].bytes] = saved;
+		}
+		text = (const char *)tails->data;
+		left = tails->len;
+	}
+	for (uint32_t i = 0; i < rows && row[i].bytes <= left; left -= row[i].bytes, text += row[i++].bytes) {
+		uint32_t id = intern(m, row[i].bytes ? text : "", row[i].bytes ? strnlen(text, row[i].bytes) : 0);
+
 		if (id == MAP_NONE ||
 		    (row[i].id && ids_set(&m->strings.ids[p->process], row[i].id, id, m->kinds[ROW_string].n_rows) < 0))
 			goto out;
 	}
 	rc = 0;
 out:
-	free(row);
+	free(copy);
 	return rc;
 }
 
@@ -184,7 +205,7 @@ int strings_load(struct model *m)
 		return s->failed ? -1 : 0;
 	s->loaded = true;
 	s->ids = calloc(m->n_processes, sizeof *s->ids);
-	if (!s->ids || intern(m, "") != STRING_NONE)
+	if (!s->ids || intern(m, "", 0) != STRING_NONE)
 		goto out;
 	for (size_t i = 0; i < kind->n_parts; i++)
 		if (chunk_strings(m, &kind->parts[i], &tails) < 0)
@@ -206,6 +227,7 @@ void strings_release(struct model *m)
 	}
 	free(s->ids);
 	free(s->texts);
+	free(s->hashes);
 	free(s->places);
 	while (s->blocks) {
 		struct memory *next = s->blocks->next;
