@@ -14,16 +14,16 @@
 #define AT(rec, member) ((int)offsetof(struct rec##_row, member))
 static const struct kind_fields {
 	unsigned kind;
-	int thread, corr, device, stream, context;
+	int thread, corr, device, stream;
 } kinds[] = {
-	{ ROW_range, AT(range, thread), NONE, NONE, NONE, NONE },
-	{ ROW_api, AT(api, thread), AT(api, corr), NONE, NONE, NONE },
-	{ ROW_kernel, NONE, AT(kernel, corr), AT(kernel, device), AT(kernel, stream), NONE },
-	{ ROW_memcpy, NONE, AT(memcpy, corr), AT(memcpy, device), AT(memcpy, stream), NONE },
-	{ ROW_memset, NONE, AT(memset, corr), AT(memset, device), AT(memset, stream), NONE },
-	{ ROW_sync, NONE, AT(sync, corr), NONE, AT(sync, stream), AT(sync, context) },
-	{ ROW_overhead, NONE, NONE, NONE, NONE, NONE },
-	{ ROW_gpu_range, NONE, NONE, AT(gpu_range, device), AT(gpu_range, stream), NONE },
+	{ ROW_range, AT(range, thread), NONE, NONE, NONE },
+	{ ROW_api, AT(api, thread), AT(api, corr), NONE, NONE },
+	{ ROW_kernel, NONE, AT(kernel, corr), AT(kernel, device), AT(kernel, stream) },
+	{ ROW_memcpy, NONE, AT(memcpy, corr), AT(memcpy, device), AT(memcpy, stream) },
+	{ ROW_memset, NONE, AT(memset, corr), AT(memset, device), AT(memset, stream) },
+	{ ROW_sync, NONE, AT(sync, corr), NONE, AT(sync, stream) },
+	{ ROW_overhead, NONE, NONE, NONE, NONE },
+	{ ROW_gpu_range, NONE, NONE, AT(gpu_range, device), AT(gpu_range, stream) },
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -203,13 +203,11 @@ static uint32_t field_at(const char *row, int offset)
 static void place(struct file *f, struct event *e, const struct kind_fields *k, const char *row, uint32_t flags)
 {
 	const struct thread *t = k->thread >= 0 ? thread_of(f, field_at(row, k->thread)) : NULL;
-	const struct context_row *context = k->context >= 0 ? model_context(f->m, f->process, field_at(row, k->context)) : NULL;
 
-	e->place = (struct hta_place){ f->pid, t ? t->row.tid : 0, -1, UINT32_MAX };
+	/* Rows of a GPU without a device have their pid as an argument, unless it is 0. */
+	e->place = (struct hta_place){ k->thread >= 0 ? f->pid : 0, t ? t->row.tid : 0, -1, UINT32_MAX };
 	if (k->device >= 0)
 		e->place.pid = field_at(row, k->device);
-	else if (k->context >= 0)
-		e->place.pid = context ? context->device : 0;
 	if (k->stream >= 0)
 		e->place.tid = field_at(row, k->stream);
 	if (k->stream >= 0 && flags & IMPORTED_STREAM)

@@ -62,6 +62,17 @@ it 'has a GPU row on the track that the file names, and takes 7.0 for 7' "$EVENT
 	is "0,1,10,4000000,70,7,0" "$(tail -n 1 out)"
 '
 
+it 'has a wait on the GPU of its pid, whatever GPU had its context first' "$EVENTS"'
+	{
+		say cuda_runtime cudaLaunchKernel 1 1 10 5 "\"correlation\": 1"
+		say kernel k 3 7 20 5 "\"device\": 3, \"context\": 1, \"stream\": 7, \"correlation\": 1"
+		say cuda_runtime cudaLaunchKernel 1 1 30 5 "\"correlation\": 2"
+		say cuda_sync "Stream Sync" 0 7 40 5 "\"context\": 1, \"stream\": 7, \"correlation\": 2"
+	} | file 0 >a.json
+	gprof-trace report -r hta_queue_length_time_series --format csv a.json >out
+	is "0,3,30,0,7,7,0" "$(tail -n 1 out)"
+'
+
 it 'has rows of one launch together where the last step is cut off, as HTA has them' "$EVENTS"'
 	{
 		say user_annotation "ProfilerStep#1" 1 1 0 100 ""; say user_annotation "ProfilerStep#2" 1 1 500 100 ""
