@@ -250,6 +250,8 @@ int kineto_device(struct kineto *k);    /* an element of deviceProperties; the s
 
 /* kineto_nest.c: what lies inside what: range ids, levels, the ranges of calls.  0 or -1. */
 int kineto_nest(struct kineto *k);
+/* kineto_steps.c: the calls of steps, and their ranges by id.  0, or -1: out of memory. */
+int kineto_bound_steps(struct host *h);
 
 /* kineto_owner.c: which process each GPU row belongs to, where several called CUDA.  0 or -1. */
 int kineto_owners(struct kineto *k);

@@ -13,11 +13,33 @@
  */
 #define SLACK_NS 1000
 
-enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK, ITEM_NODE };         /* from ITEM_ALLOC on without a length */
+enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK, ITEM_NODE, ITEMS };  /* from ITEM_ALLOC on without a length */
+
+/* Where in a host its rows of a type are, and in a row its start, its duration, and what the innermost range goes to. */
+static const struct {
+	size_t list, size, start, duration, range, thread;
+} types[ITEMS] = {
+#define TYPE(list, of, duration, range) \
+	{ offsetof(struct host, list), sizeof(struct of##_row), offsetof(struct of##_row, start), duration, \
+	  offsetof(struct of##_row, range), offsetof(struct of##_row, thread) }
+	[ITEM_RANGE] = TYPE(range, range, offsetof(struct range_row, duration), id),
+	[ITEM_API] = TYPE(api, api, offsetof(struct api_row, duration), range),
+	[ITEM_ALLOC] = TYPE(alloc, alloc, 0, range),
+	[ITEM_MARK] = TYPE(mark, mark, 0, range),
+	[ITEM_NODE] = TYPE(graph_node, graph_node, 0, range),
+#undef TYPE
+};
 
 struct item {
 	int64_t start, end;
 	uint32_t type, row;
+};
+
+/* Rows of a type of one thread, in order; each has the next one's number in an array of its own. */
+struct chain {
+	int64_t start, end;             /* of the last */
+	uint32_t first, last, n;
+	bool unsorted;
 };
 
 struct open {
@@ -87,6 +109,10 @@ struct nesting {
 	struct host *h;
 	struct stack stacks[2];
 	uint64_t pushed;
+	struct chain *chains;           /* ITEMS of each thread */
+	uint32_t *next[ITEMS];          /* of each row of the host */
+	struct item *items;             /* to sort: cap, and cap more */
+	size_t cap;
 };
 
 static bool push(struct stack *s, struct open o)
@@ -145,135 +171,198 @@ static bool range(struct nesting *x, const struct item *i, uint64_t id, const st
 	return push(s, o);
 }
 
-/* The rows of one thread, sorted. */
-static bool thread(struct nesting *x, const struct item *items, size_t n, uint32_t ordinal)
+/* ---- chains ---- */
+
+static const struct buf *list_of(const struct host *h, unsigned type)
 {
+	return (const struct buf *)((const char *)h + types[type].list);
+}
+
+static size_t count(const struct host *h, unsigned type)
+{
+	return list_of(h, type)->len / types[type].size;
+}
+
+static inline struct item item_of(const char *rows, unsigned type, uint32_t row)
+{
+	const char *at = rows + row * types[type].size;
+	struct item i = { .type = type, .row = row };
+	int64_t duration = 0;
+
+	memcpy(&i.start, at + types[type].start, sizeof i.start);
+	if (types[type].duration)
+		memcpy(&duration, at + types[type].duration, sizeof duration);
+	i.end = i.start + duration;
+	return i;
+}
+
+/* Rows of a type to the chains of their threads, in the order of the file.  Inlined: the type is a constant. */
+static inline __attribute__((always_inline)) void link_rows(struct nesting *x, unsigned type)
+{
+	const struct buf *list = list_of(x->h, type);
+	const char *rows = (const char *)list->data;
+	uint32_t n = (uint32_t)count(x->h, type), *next = x->next[type];
+
+	for (uint32_t row = 0; row < n; row++) {
+		struct item i = item_of(rows, type, row);
+		struct chain *c;
+		uint32_t thread;
+
+		memcpy(&thread, rows + row * types[type].size + types[type].thread, sizeof thread);
+		c = &x->chains[thread * (size_t)ITEMS + type];
+		if (c->n++) {
+			next[c->last] = row;
+			c->unsorted |= i.start < c->start || (i.start == c->start && i.end > c->end);
+		} else {
+			c->first = row;
+		}
+		c->last = row;
+		c->start = i.start;
+		c->end = i.end;
+	}
+}
+
+static bool scratch(struct nesting *x, size_t n)
+{
+	if (x->cap >= n)
+		return true;
+	free(x->items);
+	x->items = malloc(2 * n * sizeof *x->items);
+	x->cap = x->items ? n : 0;
+	return x->items;
+}
+
+static bool sort_chain(struct nesting *x, struct chain *c, unsigned type)
+{
+	const char *rows = (const char *)list_of(x->h, type)->data;
+	uint32_t *next = x->next[type], row = c->first;
+	const struct item *sorted;
+
+	if (!scratch(x, c->n))
+		return false;
+	for (uint32_t i = 0; i < c->n; i++, row = next[row])
+		x->items[i] = item_of(rows, type, row);
+	sorted = sort(x->items, x->items + x->cap, c->n);
+	c->first = sorted[0].row;
+	for (uint32_t i = 1; i < c->n; i++)
+		next[sorted[i - 1].row] = sorted[i].row;
+	return true;
+}
+
+/* ---- a thread ---- */
+
+/* How far a chain has been followed. */
+struct head {
+	struct item item;
+	char *rows;
+	const uint32_t *next;
+	uint32_t left;                  /* with the item */
+};
+
+static bool place(struct nesting *x, const struct head *c, uint32_t ordinal, uint64_t *sequence)
+{
+	const struct open *inside = innermost(x, c->item.start);
+	unsigned type = c->item.type;
+	uint64_t id = inside ? inside->id : 0;
+
+	if (type == ITEM_RANGE)
+		return range(x, &c->item, (uint64_t)ordinal << 40 | ++*sequence, inside);
+	memcpy(c->rows + c->item.row * types[type].size + types[type].range, &id, sizeof id);
+	return true;
+}
+
+/* The first of some heads, all but one of them. */
+static inline struct head *first_of(struct head *c, size_t n, const struct head *but)
+{
+	struct head *first = NULL;
+
+	for (struct head *end = c + n; c < end; c++)
+		if (c != but && (!first || before(&c->item, &first->item)))
+			first = c;
+	return first;
+}
+
+static bool thread(struct nesting *x, size_t t)
+{
+	struct chain *chains = &x->chains[t * ITEMS];
+	struct head heads[ITEMS];
 	uint64_t sequence = 0;
+	size_t n = 0;
 
-	x->stacks[0].n = x->stacks[1].n = 0;
-	for (const struct item *i = items; i < items + n; i++) {
-		const struct open *inside = innermost(x, i->start);
+	for (unsigned type = 0; type < ITEMS; type++) {
+		char *rows = (char *)list_of(x->h, type)->data;
 
-		if (i->type == ITEM_API)
-			((struct api_row *)x->h->api.data)[i->row].range = inside ? inside->id : 0;
-		else if (i->type == ITEM_ALLOC)
-			((struct alloc_row *)x->h->alloc.data)[i->row].range = inside ? inside->id : 0;
-		else if (i->type == ITEM_MARK)
-			((struct mark_row *)x->h->mark.data)[i->row].range = inside ? inside->id : 0;
-		else if (i->type == ITEM_NODE)
-			((struct graph_node_row *)x->h->graph_node.data)[i->row].range = inside ? inside->id : 0;
-		else if (!range(x, i, (uint64_t)ordinal << 40 | ++sequence, inside))
+		if (!chains[type].n)
+			continue;
+		if (chains[type].unsorted && !sort_chain(x, &chains[type], type))
 			return false;
+		heads[n++] = (struct head){ item_of(rows, type, chains[type].first), rows, x->next[type], chains[type].n };
+	}
+	x->stacks[0].n = x->stacks[1].n = 0;
+	while (n) {
+		struct head *c = first_of(heads, n, NULL), *other = first_of(heads, n, c);
+
+		for (;;) {
+			if (!place(x, c, x->k->threads[t].ordinal, &sequence))
+				return false;
+			if (!--c->left)
+				break;
+			c->item = item_of(c->rows, c->item.type, c->next[c->item.row]);
+			if (other && before(&other->item, &c->item)) {
+				struct head *was = c;
+
+				c = other;
+				other = n == 2 ? was : first_of(heads, n, c);
+			}
+		}
+		*c = heads[--n];
 	}
 	return true;
 }
 
-/* Rows of a kind into the items of their threads; first: where the next of each thread goes. */
-#define DEAL(list, of, length) do {                                                                      \
-	const struct of##_row *r = (const struct of##_row *)h->list.data;                               \
-	for (uint32_t i = 0; i < h->list.len / sizeof *r; i++)                                          \
-		items[first[r[i].thread]++] = (struct item){ r[i].start, r[i].start + (length), type, i }; \
-	type++;                                                                                         \
-} while (0)
+/* ---- all of it ---- */
 
-#define COUNT(list, of) do {                                                                            \
-	const struct of##_row *r = (const struct of##_row *)h->list.data;                               \
-	for (uint32_t i = 0; i < h->list.len / sizeof *r; i++)                                          \
-		first[r[i].thread + 1]++;                                                               \
-} while (0)
-
-/* The first call at or behind a time. */
-static uint32_t call_from(const struct item *calls, size_t n, int64_t time, uint32_t otherwise)
+static bool nest_host(struct nesting *x)
 {
-	size_t low = 0, high = n;
+	const struct range_row *ranges = (const struct range_row *)x->h->range.data;
+	struct op_row *op = (struct op_row *)x->h->op.data;
+	uint32_t *next;
+	size_t n = 0;
+	bool ok = true;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (calls[mid].start < time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < n ? calls[low].row : otherwise;
-}
-
-/* Steps are bounded by the first calls in and behind them, as recorded ones are. */
-static void bound_steps(struct host *h, struct item *items, struct item *spare)
-{
-	size_t n_steps = h->step.len / sizeof(struct step_row), n_calls = h->api.len / sizeof(struct api_row), n = 0;
-	struct step_row *steps = (struct step_row *)h->step.data;
-	const struct api_row *api = (const struct api_row *)h->api.data;
-	const struct item *calls;
-	uint32_t beyond = 0;
-
-	for (size_t i = 0; i < n_calls; i++) {
-		if (!api[i].corr)
-			continue;
-		items[n++] = (struct item){ .start = api[i].start, .row = api[i].corr };
-		beyond = api[i].corr >= beyond ? api[i].corr + 1 : beyond;
-	}
-	calls = sort(items, spare, n);
-	for (size_t i = 0; i < n_steps; i++) {
-		struct step_row *s = &steps[i];
-
-		s->first_corr = call_from(calls, n, s->start, 0);
-		s->end_corr = call_from(calls, n, s->start + s->duration, beyond);
-		if (!s->first_corr || s->first_corr == s->end_corr)
-			s->first_corr = s->end_corr = 0;
-		s->range = ((const struct range_row *)h->range.data)[s->range].id;
-	}
-}
-
-static int nest_host(struct kineto *k, struct host *h)
-{
-	size_t n = h->range.len / sizeof(struct range_row) + h->api.len / sizeof(struct api_row) +
-		   h->alloc.len / sizeof(struct alloc_row) + h->mark.len / sizeof(struct mark_row) +
-		   h->graph_node.len / sizeof(struct graph_node_row);
-	struct item *items = malloc((n + 1) * sizeof *items), *spare = malloc((n + 1) * sizeof *items);
-	size_t *first = calloc(k->n_threads + 2, sizeof *first), at = 0;
-	struct nesting x = { .k = k, .h = h };
-	struct op_row *op = (struct op_row *)h->op.data;
-	uint32_t type = ITEM_RANGE;
-	int rc = -1;
-
-	if (!items || !spare || !first)
-		goto out;
-	COUNT(range, range);
-	COUNT(api, api);
-	COUNT(alloc, alloc);
-	COUNT(mark, mark);
-	COUNT(graph_node, graph_node);
-	for (size_t t = 0; t < k->n_threads; t++)
-		first[t + 1] += first[t];
-	DEAL(range, range, r[i].duration);
-	DEAL(api, api, r[i].duration);
-	DEAL(alloc, alloc, 0);
-	DEAL(mark, mark, 0);
-	DEAL(graph_node, graph_node, 0);
-	/* Dealt out, first[t] is where the thread's rows end. */
-	for (size_t t = 0; t < k->n_threads; at = first[t++])
-		if (!thread(&x, sort(items + at, spare + at, first[t] - at), first[t] - at, k->threads[t].ordinal))
-			goto out;
-	for (size_t i = 0; i < h->op.len / sizeof *op; i++)
-		op[i].range = ((const struct range_row *)h->range.data)[op[i].range].id;
-	if (h->step.len)
-		bound_steps(h, items, spare);
-	rc = 0;
-out:
-	free(x.stacks[0].open);
-	free(x.stacks[1].open);
-	free(items);
-	free(spare);
-	free(first);
-	return rc;
+	for (unsigned type = 0; type < ITEMS; type++)
+		n += count(x->h, type);
+	next = malloc((n + 1) * sizeof *next);
+	if (!next)
+		return false;
+	for (unsigned type = 0; type < ITEMS; type++)
+		x->next[type] = type ? x->next[type - 1] + count(x->h, type - 1) : next;
+	link_rows(x, ITEM_RANGE);
+	link_rows(x, ITEM_API);
+	link_rows(x, ITEM_ALLOC);
+	link_rows(x, ITEM_MARK);
+	link_rows(x, ITEM_NODE);
+	for (size_t t = 0; t < x->k->n_threads && ok; t++)
+		ok = &x->k->hosts[x->k->threads[t].host] != x->h || thread(x, t);
+	free(next);
+	for (size_t i = 0; ok && i < x->h->op.len / sizeof *op; i++)
+		op[i].range = ranges[op[i].range].id;
+	return ok && kineto_bound_steps(x->h) == 0;
 }
 
 int kineto_nest(struct kineto *k)
 {
+	struct nesting x = { .k = k, .chains = calloc(k->n_threads * ITEMS + 1, sizeof *x.chains) };
+	bool ok = x.chains;
+
 	pairs_finish(k);
-	for (size_t i = 0; i < k->n_hosts; i++)
-		if (nest_host(k, &k->hosts[i]) < 0)
-			return trace_fail(k->err, 0, "out of memory");
-	return 0;
+	for (size_t i = 0; i < k->n_hosts && ok; i++) {
+		x.h = &k->hosts[i];
+		ok = nest_host(&x);
+	}
+	free(x.stacks[0].open);
+	free(x.stacks[1].open);
+	free(x.items);
+	free(x.chains);
+	return ok ? 0 : trace_fail(k->err, 0, "out of memory");
 }
