@@ -177,25 +177,33 @@ static enum top read_object(struct kineto *k)
 	return type == JSON_BAD && had != TOP_EVENTS ? TOP_BAD : had;
 }
 
+#define START 12u                       /* bytes that tell what a file is, if it is no JSON */
+
 /* In words what stands where JSON should. */
 static void say_start(const struct scan *s, char *text, size_t size)
 {
 	size_t n = 0;
 
-	for (const uint8_t *p = s->p; p < s->end && p < s->p + 12 && n + 2 < size; p++)
+	for (const uint8_t *p = s->p; p < s->end && p < s->p + START && n + 2 < size; p++)
 		text[n++] = *p > ' ' && *p < 0x7f && *p != '\'' ? (char)*p : '.';
 	text[n] = '\0';
 }
 
-/* The first byte that is no blank: elsewhere zeros are blanks, too, but a file of nothing else is not read to its end. */
+/*
+ * The first byte that is no blank, and START from there if there are so many: elsewhere zeros are blanks, too, but a file
+ * of nothing else is not read to its end.
+ */
 static int first_byte(struct scan *s)
 {
 	for (;; s->p++) {
 		if (s->p == s->end && !s->more(s))
 			return -1;
 		if (*s->p != ' ' && *s->p != '\n' && *s->p != '\r' && *s->p != '\t')
-			return *s->p;
+			break;
 	}
+	while (s->end - s->p < (ptrdiff_t)START && s->more(s))
+		;
+	return *s->p;
 }
 
 #define EXECUTION_TRACE "kineto.schema="        /* the fact that one begins with */
@@ -212,7 +220,7 @@ static int no_events(struct kineto *k, const char *path, enum top top)
 		return trace_fail(k->err, 0, "'%s' is no trace: %s", path, k->counts[COUNT_CUT].first);
 	if (top != TOP_EVENTS)
 		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s%s", path, middle,
-				  memmem(k->attributes.data, k->attributes.len, EXECUTION_TRACE, sizeof EXECUTION_TRACE - 1) ?
+				  k->attributes.len && memmem(k->attributes.data, k->attributes.len, EXECUTION_TRACE, sizeof EXECUTION_TRACE - 1) ?
 				  "; an execution trace has no times, the profiler's own trace has" : "");
 	if (!k->index)
 		return trace_fail(k->err, 0, "'%s' is a trace without events%s", path, middle);
@@ -256,7 +264,7 @@ static int read_top(struct kineto *k, const char *path)
 				  (size_t)(k->scan.p - source_base(k->source)));
 	if (top != TOP_EVENTS || (!k->phased && !k->memory_change.len))
 		return no_events(k, path, top);
-	if (scan_peek(&k->scan) >= 0)
+	if (!k->counts[COUNT_CUT].count && scan_peek(&k->scan) >= 0)
 		kineto_count(k, COUNT_BROKEN, "there is more behind the end of the trace");
 	return 0;
 }

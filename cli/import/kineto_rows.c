@@ -48,10 +48,11 @@ static const struct { const char *category; uint8_t class; } categories[] = {
 
 static enum event_class class_of(struct kineto *k, const struct event *e)
 {
-	struct text *t = &k->texts.list[e->category];
+	struct text *t;
 
 	if (!e->category)
-		return label_class(k, e);
+		return label_class(k, e);       /* of no text at all there is no list either */
+	t = &k->texts.list[e->category];
 	if (t->what)
 		return t->what;
 	t->what = CLASS_OTHER_HOST;

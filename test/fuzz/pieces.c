@@ -1,0 +1,27 @@
+/*
+ * libFuzzer target: any bytes as a Kineto file, once whole and once in pieces, each time with other bytes behind those that
+ * are there.  What is made of it is the same.  The first two bytes of the input say how large the pieces are.
+ */
+#include "test/unit/import/rows.h"
+#include "test/unit/import/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct imported whole, pieces;
+	const char *what;
+
+	if (size < 3)
+		return 0;
+	source_comes(data + 2, size - 2, size - 2, 1, NULL);
+	whole = rows_of("file.json");
+	source_comes(data + 2, size - 2, (size_t)(data[0] >> (data[1] & 7)) + 1, data[1], NULL);
+	pieces = rows_of("file.json");
+	what = rows_differ(&whole, &pieces);
+	if (!what)
+		return 0;
+	fprintf(stderr, "other are %s: '%s' '%s', '%s' '%s'\n", what, whole.err.text, whole.file.trouble, pieces.err.text,
+		pieces.file.trouble);
+	abort();
+}
