@@ -40,12 +40,13 @@ struct kineto_sink {
 	struct trace *memory;
 };
 
+#define BIT(place) (1ull << (place))     /* of enum arg_place */
 #define OTHER_ARGS 64u                  /* of one event; more are counted */
 
 struct event_number {
 	struct json_value value;        /* of a plain number its type, and nothing else */
-	bool is_whole, is_double;
-	int64_t whole;                  /* or the bits of the double */
+	bool is_whole, is_double, is_text;
+	int64_t whole;                  /* or the bits of the double; or the text that a list is, where it is known */
 };
 
 /* A word of a hop, which has no number where the hop is not kept. */
@@ -92,11 +93,12 @@ struct event {
 	bool bad_time;                  /* ts or dur is there and no number */
 	int64_t ts, dur;                /* ns, as in the file; dur: 0 where below 0 */
 	int64_t negative_dur;
-	uint32_t name, category;        /* texts; event_rows() puts them there */
+	uint32_t name, category;        /* texts; event_rows() puts them there, but the name where it is known */
 	struct event_number pid, tid, id;
 	uint64_t has;                   /* bits 1 << enum arg_place */
 	uint64_t is_whole;              /* of them, those that are whole numbers: they are in whole[], too */
 	uint64_t plain;                 /* of these, those that are digits alone: they are not in args[] */
+	uint64_t known;                 /* lists whose text is known: its number is in whole[] */
 	uint64_t threes;                /* lists of three numbers: they are in three[], too */
 	uint32_t three[2][3];           /* grid, block */
 	struct json_value args[N_ARG_PLACES];
@@ -136,6 +138,7 @@ struct kineto {
 	bool gave_up;                   /* something is too long for memory: the file is taken to end in it */
 
 	struct texts texts;
+	uint64_t odd_quotes;            /* of scan, up to the event before */
 	uint32_t category_of[MOST_HOPS], key_of[MOST_HOPS];     /* texts, by the hop's number; 0: not looked for yet */
 
 	struct host *hosts;
@@ -215,6 +218,15 @@ int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct h
 
 /* kineto_hop.c: a hop that was not met before, behind `from`, whose bytes begin at since; *to may be in odd.  As event_read(). */
 int event_hop(struct kineto *k, struct event *e, struct hop *from, const uint8_t *since, struct odd_hop *odd, struct hop **to);
+
+/* kineto_words.c: texts.  category_of or key_of; its name; a list or an object; an argument that is a list or a text. */
+uint32_t event_word(struct kineto *k, uint32_t *of_hops, const struct word *w);
+uint32_t event_name(struct kineto *k, const struct event *e);
+uint32_t event_list(struct kineto *k, const struct json_value *v);
+uint32_t event_value(struct kineto *k, const struct event *e, enum arg_place place);
+
+/* kineto_imported.c: the imported row of an event that became a row of that kind, and imported_arg rows. */
+void event_imported(struct kineto *k, const struct event *e, enum event_class class, unsigned kind, uint32_t host);
 
 /* kineto_rows.c: rows of one event.  0, or -1: out of memory. */
 int event_rows(struct kineto *k, struct event *e);

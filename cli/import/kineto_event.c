@@ -83,6 +83,30 @@ static inline const uint8_t *plain_three(const uint8_t *p, uint32_t three[3])
 	return p + 1;
 }
 
+/* A text whose number is known, at its quote. */
+static inline const uint8_t *known_name(struct kineto *k, const uint8_t *p, struct event *e)
+{
+	const struct recent *r = *p == '"' ? texts_recent(k->texts.names, p + 1, (size_t)(k->scan.end - p)) : NULL;
+
+	if (!r || p[1 + r->n] != '"' || p[2 + r->n] != ',')
+		return NULL;
+	e->name = r->text;
+	return p + 2 + r->n;
+}
+
+static inline const uint8_t *known_list(struct kineto *k, const uint8_t *p, struct json_value *v, int64_t *text)
+{
+	const struct recent *r = *p == '[' ? texts_recent(k->texts.lists, p, (size_t)(k->scan.end - p)) : NULL;
+
+	if (!r)
+		return NULL;
+	v->type = JSON_LIST;
+	v->at = p;
+	v->n = r->n;
+	*text = r->text;
+	return p + r->n;
+}
+
 /* Microseconds: digits, perhaps a point and three more. */
 static inline const uint8_t *plain_us(const uint8_t *p, int64_t *ns, bool *fraction)
 {
@@ -122,7 +146,7 @@ static int odd_number(struct scan *s, struct event_number *n)
 	if (fast_value(s, &n->value) <= JSON_BAD)
 		return ended(&n->value);
 	n->is_whole = json_whole(&n->value, &n->whole);
-	n->is_double = false;
+	n->is_double = n->is_text = false;
 	return 1;
 }
 
@@ -149,6 +173,7 @@ static int odd_arg(struct scan *s, struct event *e, enum arg_place place)
 	e->has |= 1ull << place;
 	e->plain &= ~(1ull << place);
 	e->threes &= ~(1ull << place);
+	e->known &= ~(1ull << place);
 	e->is_whole &= ~(1ull << place);
 	if (v->type <= JSON_NUMBER && whole_of(v, &whole))
 		e->is_whole |= 1ull << place;
@@ -193,6 +218,7 @@ static int name(struct scan *s, struct event *e)
 {
 	struct json_value *v = &e->name_value;
 
+	e->name = 0;
 	if ((*s->p == '"' ? fast_text(s, v) : fast_value(s, v)) <= JSON_BAD)
 		return ended(v);
 	if (v->type != JSON_TEXT)
@@ -226,10 +252,11 @@ static inline void begin(struct event *e, uint64_t index)
 	e->phase = 0;
 	e->has_ts = e->has_dur = e->negative = e->fraction = e->bad_time = false;
 	e->ts = e->dur = 0;
+	e->name = 0;
 	e->name_value.n = e->category_word.v.n = 0;
 	e->pid.is_whole = e->tid.is_whole = e->id.is_whole = false;
 	e->pid.value.type = e->tid.value.type = e->id.value.type = JSON_NULL;
-	e->has = e->is_whole = e->plain = e->threes = 0;
+	e->has = e->is_whole = e->plain = e->known = e->threes = 0;
 	e->n_others = e->n_lost = 0;
 }
 
@@ -261,7 +288,7 @@ static inline struct event_number *other_arg(struct event *e, const struct hop *
 	}
 	e->n_others++;
 	set_word(&o->key, h, h->key, h->n_key, odd, &odd->key);
-	o->number.is_whole = o->number.is_double = false;
+	o->number.is_whole = o->number.is_double = o->number.is_text = false;
 	return &o->number;
 }
 
@@ -315,8 +342,16 @@ int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct h
 		switch (h->what) {
 		case TO_ARG:
 			end = plain_whole(p, &e->whole[h->place]);
-			if (end)
+			if (end) {
 				e->plain |= 1ull << h->place;
+				break;
+			}
+			end = known_list(k, p, &e->args[h->place], &e->whole[h->place]);
+			if (end) {
+				e->has |= 1ull << h->place;
+				e->known |= 1ull << h->place;
+				e->plain &= ~(1ull << h->place);
+			}
 			break;
 		case TO_THREE:
 			end = plain_three(p, e->three[h->place == ARG_BLOCK]);
@@ -331,6 +366,10 @@ int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct h
 		case TO_OTHER_ARG:
 			other = other_arg(e, h, &odd, &none);
 			end = plain_number(p, other);
+			if (!end) {
+				end = known_list(k, p, &other->value, &other->whole);
+				other->is_text = end != NULL;
+			}
 			break;
 		case TO_PID: end = plain_id(p, &e->pid); break;
 		case TO_TID: end = plain_id(p, &e->tid); break;
@@ -344,7 +383,7 @@ int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct h
 			e->has_dur |= end != NULL;
 			break;
 		case TO_NOTHING: end = plain_unneeded(p); break;
-		case TO_NAME:    end = NULL; break;
+		case TO_NAME:    end = known_name(k, p, e); break;
 		case GO_ON:      end = p; break;
 		default:         end = p; goto out;     /* BEHIND_EVENT */
 		}

@@ -5,28 +5,6 @@
 #include "cli/import/kineto.h"
 
 #define MOST_HOSTS 64u                  /* processes of one file: each is written with all of its texts */
-#define BIT(place) (1ull << (place))
-#define ON_GPU (BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_STREAM) | BIT(ARG_DEVICE) | BIT(ARG_CONTEXT) | BIT(ARG_GRAPH) | \
-		BIT(ARG_GRAPH_NODE) | BIT(ARG_PRIORITY))
-
-/* What a class of events has in its own row; anything else becomes an imported_arg. */
-static const uint64_t placed[] = {
-	[CLASS_OP] = BIT(ARG_EXTERNAL) | BIT(ARG_DIMS) | BIT(ARG_TYPES) | BIT(ARG_VALUES) | BIT(ARG_SEQUENCE) | BIT(ARG_FWD_THREAD),
-	[CLASS_ANNOTATION] = BIT(ARG_EXTERNAL),
-	[CLASS_PYTHON] = BIT(ARG_EXTERNAL),
-	[CLASS_NVTX] = BIT(ARG_EXTERNAL),
-	[CLASS_OTHER_HOST] = BIT(ARG_EXTERNAL),
-	[CLASS_RUNTIME] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_CBID),
-	[CLASS_DRIVER] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_CBID),
-	[CLASS_KERNEL] = ON_GPU | BIT(ARG_GRID) | BIT(ARG_BLOCK) | BIT(ARG_REGISTERS) | BIT(ARG_SHARED),
-	[CLASS_MEMCPY] = ON_GPU | BIT(ARG_BYTES) | BIT(ARG_FROM_DEVICE) | BIT(ARG_TO_DEVICE),
-	[CLASS_MEMSET] = ON_GPU | BIT(ARG_BYTES),
-	[CLASS_SYNC] = BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_STREAM) | BIT(ARG_CONTEXT) | BIT(ARG_EVENT),
-	[CLASS_OVERHEAD] = 0,
-	[CLASS_GPU_RANGE] = BIT(ARG_EXTERNAL) | BIT(ARG_STREAM) | BIT(ARG_DEVICE),
-	[CLASS_SPAN] = ~0ull,
-};
-
 static const struct { const char *category; uint8_t class; } categories[] = {
 	{ "cpu_op", CLASS_OP }, { "Operator", CLASS_OP },
 	{ "user_annotation", CLASS_ANNOTATION },
@@ -194,156 +172,6 @@ void event_names(struct kineto *k, const struct event *e)
 	}
 }
 
-/* ---- what all rows have ---- */
-
-/* Most words are those of hops, which are looked for once. */
-static uint32_t word_text(struct kineto *k, uint32_t *of_hops, const struct word *w)
-{
-	uint32_t *known = &of_hops[w->hop];
-
-	if (!w->hop)
-		return texts_value(&k->texts, &w->v);
-	if (!*known)
-		*known = texts_value(&k->texts, &w->v);
-	return *known;
-}
-
-static void put_arg_row(struct kineto *k, const struct event *e, uint32_t key, uint32_t type, uint64_t bits, uint32_t text)
-{
-	struct imported_arg_row *row = buf_add(&k->args, sizeof *row);
-
-	if (row)
-		*row = (struct imported_arg_row){ .index = e->index, .key = key, .type = type, .bits = bits, .text = text };
-}
-
-/* A number that is not plain. */
-static void put_odd_number(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
-{
-	union { double d; uint64_t bits; } u;
-	int64_t whole;
-
-	if (json_whole(v, &whole))
-		put_arg_row(k, e, key, ARG_WHOLE, (uint64_t)whole, 0);
-	else if (json_double(v, &u.d))
-		put_arg_row(k, e, key, ARG_DOUBLE, u.bits, 0);
-	else
-		put_arg_row(k, e, key, ARG_TEXT, 0, texts_value(&k->texts, v));
-}
-
-static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const struct event_number *n)
-{
-	const struct json_value *v = &n->value;
-
-	switch (v->type) {
-	case JSON_NUMBER:
-		if (n->is_whole || n->is_double)
-			put_arg_row(k, e, key, n->is_whole ? ARG_WHOLE : ARG_DOUBLE, (uint64_t)n->whole, 0);
-		else
-			put_odd_number(k, e, key, v);
-		break;
-	case JSON_TRUE: case JSON_FALSE:
-		put_arg_row(k, e, key, ARG_WHOLE, v->type == JSON_TRUE, 0);
-		break;
-	case JSON_WORD:
-		kineto_count(k, COUNT_VALUE, "%.*s for '%.60s' of event %llu", v->n < 40 ? (int)v->n : 40, (const char *)v->at,
-			     kineto_text(k, key), (unsigned long long)e->index);
-		put_arg_row(k, e, key, ARG_TEXT, 0, texts_value(&k->texts, v));
-		break;
-	case JSON_TEXT:
-		put_arg_row(k, e, key, ARG_TEXT, 0, texts_value(&k->texts, v));
-		break;
-	case JSON_LIST: case JSON_OBJECT:
-		put_arg_row(k, e, key, ARG_JSON, 0, texts_json(&k->texts, v));
-		break;
-	default:
-		return;
-	}
-}
-
-static void put_place(struct kineto *k, const struct event *e, uint32_t key, enum arg_place place)
-{
-	struct event_number n = { .is_whole = e->plain & BIT(place), .whole = e->whole[place] };
-
-	if (n.is_whole)
-		n.value.type = JSON_NUMBER;
-	else
-		n.value = e->args[place];
-	put_arg(k, e, key, &n);
-}
-
-static const char *const place_keys[] = {
-#define ARG(key, place, doc) [place] = key,
-#define SAME(key, place)
-#include "cli/import/kineto_args.def"
-#undef ARG
-#undef SAME
-};
-
-/*
- * pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021; "[TP00] 0": files of
- * several ranks made one.  Of the host's, where it says a stream.
- */
-static void put_track(struct kineto *k, const struct event *e, enum event_class class)
-{
-	bool host = class < CLASS_KERNEL;
-	int64_t device = host ? -1 : 0, stream = device;
-
-	if (class != CLASS_OVERHEAD && class != CLASS_SYNC && !host)
-		device = kineto_whole(e, ARG_DEVICE, 0);
-	if (class != CLASS_OVERHEAD && !host)
-		stream = kineto_whole(e, ARG_STREAM, 0);
-	if (e->pid.value.type == JSON_TEXT || (e->pid.is_whole && e->pid.whole != device))
-		put_arg(k, e, texts_put(&k->texts, "pid", 3), &e->pid);
-	if (e->tid.value.type == JSON_TEXT || (e->tid.is_whole && e->tid.whole != stream))
-		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid);
-}
-
-/* Arguments that have no place in the row. */
-static void put_args(struct kineto *k, const struct event *e, enum event_class class)
-{
-	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED), left_out = e->is_whole & placed[class];
-
-	for (unsigned i = 0; i < e->n_others; i++)
-		put_arg(k, e, word_text(k, k->key_of, &e->others[i].key), &e->others[i].number);
-	if (e->n_lost)
-		kineto_count(k, COUNT_VALUE, "more than %u arguments of event %llu", OTHER_ARGS, (unsigned long long)e->index);
-	for (; left; left &= left - 1) {
-		unsigned place = (unsigned)__builtin_ctzll(left);
-		uint32_t key = texts_put(&k->texts, place_keys[place], strlen(place_keys[place]));
-
-		put_place(k, e, key, place);
-	}
-	if (e->negative)
-		put_arg_row(k, e, texts_put(&k->texts, "dur", 3), ARG_WHOLE, (uint64_t)e->negative_dur, 0);
-	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
-		put_place(k, e, texts_put(&k->texts, "correlation", 11), ARG_CORRELATION);
-	/* What says a stream and is of no kind that runs on one: MTIA's kernels, Triton's operators. */
-	if ((class >= CLASS_KERNEL && class < CLASS_SPAN) || (class < CLASS_KERNEL && e->has & BIT(ARG_STREAM)))
-		put_track(k, e, class);
-}
-
-static void put_imported(struct kineto *k, const struct event *e, enum event_class class, unsigned kind, uint32_t host)
-{
-	uint64_t whole = e->is_whole;
-	struct imported_row *row = buf_add(&k->imported, sizeof *row);
-	uint32_t *whose = buf_add(&k->imported_host, sizeof *whose);
-
-	if (!row || !whose)
-		return;
-	*whose = host;
-	row->index = e->index;
-	row->external = whole & BIT(ARG_EXTERNAL) ? (uint64_t)e->whole[ARG_EXTERNAL] : 0;
-	row->name = e->name;
-	row->category = e->category;
-	row->kind = kind;
-	row->flags = (whole & BIT(ARG_STREAM) && e->whole[ARG_STREAM] >= 0 ? IMPORTED_STREAM : 0) |
-		     (whole & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] >= 0 ? IMPORTED_CORRELATION : 0) |
-		     (e->has_dur ? 0 : IMPORTED_ENDLESS) | (e->negative ? IMPORTED_NEGATIVE : 0) |
-		     (whole & BIT(ARG_EXTERNAL) && e->whole[ARG_EXTERNAL] >= 0 ? IMPORTED_EXTERNAL : 0);
-	put_args(k, e, class);
-	k->understood++;
-}
-
 /* ---- the host ---- */
 
 static bool ends_in_backward(const char *name, size_t n)
@@ -358,20 +186,13 @@ static bool is_step(const char *name)
 	return name[0] == 'P' && strncmp(name, "ProfilerStep#", 13) == 0 && name[13] >= '0' && name[13] <= '9';
 }
 
-static uint32_t value_json(struct kineto *k, const struct event *e, enum arg_place place)
-{
-	const struct json_value *v = kineto_value(e, place);
-
-	return !v ? 0 : v->type == JSON_LIST ? texts_json(&k->texts, v) : v->type == JSON_TEXT ? texts_value(&k->texts, v) : 0;
-}
-
 /* op.range: the row's position for now. */
 static void put_op(struct kineto *k, const struct event *e, struct host *h, size_t range)
 {
 	struct op_row row = {
 		.range = range, .sequence = kineto_whole(e, ARG_SEQUENCE, -1),
-		.fwd_thread = (uint64_t)kineto_whole(e, ARG_FWD_THREAD, 0), .dims = value_json(k, e, ARG_DIMS),
-		.types = value_json(k, e, ARG_TYPES), .values = value_json(k, e, ARG_VALUES),
+		.fwd_thread = (uint64_t)kineto_whole(e, ARG_FWD_THREAD, 0), .dims = event_value(k, e, ARG_DIMS),
+		.types = event_value(k, e, ARG_TYPES), .values = event_value(k, e, ARG_VALUES),
 		.external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
 	};
 	const struct text *name = &k->texts.list[e->name];      /* not before: new texts may move the list */
@@ -460,7 +281,7 @@ static int host_alloc(struct kineto *k, const struct event *e)
 	if (e->ts < k->threads[thread].first)
 		k->threads[thread].first = e->ts;
 	buf_put(&h->alloc, &row, sizeof row);
-	put_imported(k, e, CLASS_SPAN, ROW_alloc, k->threads[thread].host);
+	event_imported(k, e, CLASS_SPAN, ROW_alloc, k->threads[thread].host);
 	return 0;
 }
 
@@ -479,7 +300,7 @@ static int slice(struct kineto *k, const struct event *e)
 	if (class == CLASS_SPAN) {
 		k->span_start = e->ts;
 		k->span_end = e->ts + e->dur;
-		put_imported(k, e, class, 0, NO_HOST);
+		event_imported(k, e, class, 0, NO_HOST);
 		return 0;
 	}
 	if (class == CLASS_OTHER_HOST)
@@ -502,7 +323,7 @@ static int slice(struct kineto *k, const struct event *e)
 		break;
 	default: host_range(k, e, class, thread); break;
 	}
-	put_imported(k, e, class, class < sizeof kinds && kinds[class] ? kinds[class] : ROW_range,
+	event_imported(k, e, class, class < sizeof kinds && kinds[class] ? kinds[class] : ROW_range,
 		     thread == NO_HOST ? label_host(k, e) : k->threads[thread].host);
 	return e->phase == 'X' ? 0 : pair_begin(k, e, thread);
 }
@@ -523,14 +344,14 @@ static bool is_border(const char *name)
 	return strncmp(name, "Iteration Start: ", 17) == 0 || strcmp(name, "Record Window End") == 0;
 }
 
-int event_rows(struct kineto *k, struct event *e)
+static int rows(struct kineto *k, struct event *e)
 {
 	k->fraction |= e->fraction || !e->has_ts;
 	k->phased |= e->phase != 0;
-	e->name = e->category = 0;
+	e->category = 0;
 	switch (e->phase) {
 	case 'M':
-		e->name = texts_value(&k->texts, &e->name_value);
+		e->name = event_name(k, e);
 		event_names(k, e);
 		return 0;
 	case 's': case 't': case 'f':   /* arrows: correlation ids and sequence numbers say the same */
@@ -541,8 +362,8 @@ int event_rows(struct kineto *k, struct event *e)
 		kineto_count(k, COUNT_PHASE, e->phase > ' ' ? "ph %c" : "an event without ph", e->phase);
 		return 0;
 	}
-	e->category = e->category_word.v.n ? word_text(k, k->category_of, &e->category_word) : 0;
-	e->name = e->name_value.n ? texts_value(&k->texts, &e->name_value) : 0;
+	e->category = e->category_word.v.n ? event_word(k, k->category_of, &e->category_word) : 0;
+	e->name = event_name(k, e);
 	if (!e->has_ts || (e->bad_time && !e->has_dur)) {
 		kineto_count(k, COUNT_TIME, "event %llu", (unsigned long long)e->index);
 		return 0;
@@ -563,4 +384,12 @@ int event_rows(struct kineto *k, struct event *e)
 		return 0;
 	note_times(k, e);
 	return e->name && strcmp(kineto_text(k, e->name), "[memory]") == 0 ? host_alloc(k, e) : event_mark(k, e);
+}
+
+int event_rows(struct kineto *k, struct event *e)
+{
+	int rc = rows(k, e);
+
+	k->odd_quotes = k->scan.odd_quotes;
+	return rc;
 }

@@ -190,10 +190,11 @@ static size_t rewrite(const struct json_value *v, char *out)
 	return (size_t)(o - out);
 }
 
-uint32_t texts_json(struct texts *t, const struct json_value *v)
+uint32_t texts_json(struct texts *t, const struct json_value *v, uint32_t *raw)
 {
 	uint32_t id = texts_put(t, (const char *)v->at, v->n), as;
 
+	*raw = id;
 	if (!id || t->list[id].as)
 		return t->list ? t->list[id].as : 0;
 	if (!scratch(t, v->n * 2 + 2))
