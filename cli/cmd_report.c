@@ -188,13 +188,6 @@ static int print_reports(struct model *m, const struct wanted *wanted, int n, FI
 static struct model **models;
 static size_t n_models;
 
-static void close_traces(void)
-{
-	for (size_t i = 0; i < n_models; i++)
-		model_close(models[i]);
-	free(models);
-}
-
 /* Operands one by one, each a trace or a folder of them.  An exit status; 0: they are open. */
 static int open_each(int argc, char **argv)
 {
@@ -295,7 +288,6 @@ static int run(int argc, char **argv)
 {
 	char found[PATH_MAX];
 	const char *path;
-	int rc;
 
 	if (argc == 1 && strcmp(argv[0], "list") == 0)
 		return list_reports();
@@ -305,12 +297,8 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	choice.by = view_of(by);
-	if (names) {
-		rc = run_reports(argc, argv, names);
-		close_traces();
-		free(names);
-		return rc;
-	}
+	if (names)      /* the traces stay open: the process ends, and the kernel frees faster */
+		return run_reports(argc, argv, names);
 	path = input_path(argc, argv, found, sizeof found);
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;

@@ -34,8 +34,8 @@ struct hop {
 };
 
 struct hops {
-	struct hop list[MOST_HOPS];     /* the first is the root: before an event */
 	uint16_t n;
+	struct hop list[MOST_HOPS];     /* the first is the root: before an event; of the others only n were written */
 };
 
 static inline bool hop_same(const struct hop *h, const uint8_t *p)

@@ -1,6 +1,7 @@
 #include "cli/import/import.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,12 +165,13 @@ static void say_trouble(struct kineto *k)
 
 static struct kineto *new_kineto(struct import *im, size_t i, struct trace_error *err)
 {
-	struct kineto *k = calloc(1, sizeof *k);
+	struct kineto *k = malloc(sizeof *k);
 
 	if (!k) {
 		trace_fail(err, 0, "out of memory");
 		return NULL;
 	}
+	memset(k, 0, offsetof(struct kineto, hops.list[1]));
 	k->file = &im->files[i];
 	k->first = INT64_MAX;
 	k->last = INT64_MIN;

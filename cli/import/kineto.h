@@ -131,7 +131,6 @@ struct kineto {
 	struct import_file *file;
 	struct scan scan;
 	struct source *source;
-	struct hops hops;
 	uint64_t index;                 /* of the next event */
 	const uint8_t *since, *broken;  /* behind the event before; where one made no sense, or NULL */
 	const uint8_t *needed;          /* in the source: what lies before may go; NULL: the scanner's place */
@@ -179,6 +178,7 @@ struct kineto {
 	} counts[N_IMPORT_COUNTS];
 	struct buf attributes;          /* key=value, each with a zero behind it */
 	struct trace_error *err;
+	struct hops hops;               /* at the end: what is behind their root is not cleared */
 };
 
 static inline int64_t kineto_whole(const struct event *e, enum arg_place place, int64_t otherwise)

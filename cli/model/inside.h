@@ -24,7 +24,7 @@ struct kind {
 	struct part *parts;             /* by process, then in file order */
 	size_t n_parts, n_rows;
 	bool read;                      /* every part has been read once: damaged ones are out, n_rows is exact */
-	void *columns[MAX_COLUMNS];
+	void **columns;                 /* MAX_COLUMNS of them; NULL: none has been asked for */
 	uint32_t *process;              /* of each row */
 	uint8_t *keep;                  /* select.c: by row of the file, what parts[].keep points into */
 };

@@ -93,8 +93,9 @@ void model_close(struct model *m)
 	if (!m)
 		return;
 	for (size_t k = 0; k < ROW_KINDS; k++) {
-		for (size_t f = 0; f < MAX_COLUMNS; f++)
+		for (size_t f = 0; f < MAX_COLUMNS && m->kinds[k].columns; f++)
 			free(m->kinds[k].columns[f]);
+		free(m->kinds[k].columns);
 		free(m->kinds[k].process);
 		free(m->kinds[k].keep);
 		free(m->kinds[k].parts);

@@ -194,8 +194,11 @@ int kind_read(struct model *m, unsigned k)
 	const struct record *r = record_by_kind(k);
 	size_t before;
 
+	kind->read |= !kind->n_parts;
 	if (kind->read || !r)
 		return 0;
+	if (!kind->columns && !(kind->columns = calloc(MAX_COLUMNS, sizeof *kind->columns)))
+		return -1;
 	if (r->fields[0].unit == UNIT_STRING && strings_load(m) < 0)
 		return -1;
 	do {

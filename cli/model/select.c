@@ -114,7 +114,7 @@ static void apply(struct kind *k)
 		rows += p->rows;
 	}
 	k->n_rows = rows;
-	for (size_t f = 0; f < MAX_COLUMNS; f++) {
+	for (size_t f = 0; f < MAX_COLUMNS && k->columns; f++) {
 		free(k->columns[f]);
 		k->columns[f] = NULL;
 	}
