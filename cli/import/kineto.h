@@ -250,7 +250,6 @@ enum event_class label_class(const struct kineto *k, const struct event *e);
 /* kineto_pairs.c: what is told in two events, and marks.  0, or -1: out of memory. */
 int pair_begin(struct kineto *k, const struct event *e, uint32_t thread);
 int pair_end(struct kineto *k, const struct event *e);
-void pairs_finish(struct kineto *k);
 int event_mark(struct kineto *k, const struct event *e);
 
 /* kineto_defs.c: ids for launch configurations, and rows for what GPU rows name. */

@@ -196,6 +196,13 @@ static inline struct item item_of(const char *rows, unsigned type, uint32_t row)
 	return i;
 }
 
+/* What never ended is open to the end of the trace. */
+static void end_open(const struct kineto *k, struct range_row *r)
+{
+	r->duration = k->last - r->start;
+	r->payload = 0;
+}
+
 /* Rows of a type to the chains of their threads, in the order of the file.  Inlined: the type is a constant. */
 static inline __attribute__((always_inline)) void link_rows(struct nesting *x, unsigned type)
 {
@@ -204,10 +211,14 @@ static inline __attribute__((always_inline)) void link_rows(struct nesting *x, u
 	uint32_t n = (uint32_t)count(x->h, type), *next = x->next[type];
 
 	for (uint32_t row = 0; row < n; row++) {
-		struct item i = item_of(rows, type, row);
+		struct range_row *r = type == ITEM_RANGE ? (struct range_row *)list->data + row : NULL;
 		struct chain *c;
+		struct item i;
 		uint32_t thread;
 
+		if (r && r->flags & RANGE_INCOMPLETE)
+			end_open(x->k, r);
+		i = item_of(rows, type, row);
 		memcpy(&thread, rows + row * types[type].size + types[type].thread, sizeof thread);
 		c = &x->chains[thread * (size_t)ITEMS + type];
 		if (c->n++) {
@@ -355,7 +366,6 @@ int kineto_nest(struct kineto *k)
 	struct nesting x = { .k = k, .chains = calloc(k->n_threads * ITEMS + 1, sizeof *x.chains) };
 	bool ok = x.chains;
 
-	pairs_finish(k);
 	for (size_t i = 0; i < k->n_hosts && ok; i++) {
 		x.h = &k->hosts[i];
 		ok = nest_host(&x);

@@ -75,21 +75,6 @@ int pair_end(struct kineto *k, const struct event *e)
 	return 0;
 }
 
-/* What never ended is open to the end of the trace. */
-void pairs_finish(struct kineto *k)
-{
-	for (size_t h = 0; h < k->n_hosts; h++) {
-		struct range_row *r = (struct range_row *)k->hosts[h].range.data;
-
-		for (size_t i = 0; i < k->hosts[h].range.len / sizeof *r; i++) {
-			if (!(r[i].flags & RANGE_INCOMPLETE))
-				continue;
-			r[i].duration = k->last - r[i].start;
-			r[i].payload = 0;
-		}
-	}
-}
-
 int event_mark(struct kineto *k, const struct event *e)
 {
 	uint32_t thread = kineto_thread(k, e);
