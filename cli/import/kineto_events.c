@@ -49,41 +49,44 @@ static bool resync(struct scan *s, const uint8_t *from)
 	}
 }
 
-/* The whole numbers of a list that has nothing else; false: there are not so many. */
-static bool whole_numbers(const struct json_value *v, int64_t *to, size_t n)
+/* c, and blanks around it.  Behind them, or NULL. */
+static const uint8_t *behind(const uint8_t *p, const uint8_t *end, char c)
 {
-	const uint8_t *p = v->at, *end = p + v->n;
-	size_t got = 0;
-
-	while (p < end && *p++ != '[')
-		;
-	for (; p < end && got < n; p++) {
-		struct json_value one = { .at = p, .type = JSON_NUMBER };
-
-		if (*p <= ' ')
-			continue;
-		while (p < end && *p > ' ' && *p != ',' && *p != ']')
-			p++;
-		one.n = (size_t)(p - one.at);
-		if (!one.n || !json_whole(&one, &to[got++]))
-			return false;
-		while (p < end && *p <= ' ')
-			p++;
-		if (p == end || *p != (got < n ? ',' : ']'))
-			return false;
-	}
-	return got == n;
+	while (p < end && *p <= ' ')
+		p++;
+	if (p == end || *p++ != c)
+		return NULL;
+	while (p < end && *p <= ' ')
+		p++;
+	return p;
 }
 
-/* [when, action, bytes, category]: a row of a memory timeline, which is a list of such lists.  False: it is none. */
-static bool memory_change(const struct json_value *v, struct memory_change_row *row)
+static const uint8_t *whole_number(const uint8_t *p, const uint8_t *end, int64_t *out)
+{
+	bool minus = p < end && *p == '-';
+	const uint8_t *first = p += minus;
+	uint64_t n = 0;
+
+	for (; p < end && *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, *p - '0', &n))
+			return NULL;
+	*out = (int64_t)(minus ? -n : n);
+	return p > first ? p : NULL;
+}
+
+/* [when, action, bytes, category]: a row of a memory timeline, which is a list of such lists.  Behind it; NULL: it is none, or cut. */
+static const uint8_t *memory_change(const uint8_t *p, const uint8_t *end, struct memory_change_row *row)
 {
 	int64_t n[4];
 
-	if (v->type != JSON_LIST || !whole_numbers(v, n, 4))
-		return false;
-	*row = (struct memory_change_row){ .ts = n[0], .action = (uint32_t)n[1], .bytes = n[2], .category = (uint32_t)n[3] };
-	return true;
+	for (unsigned i = 0; i < 4 && p; i++) {
+		p = behind(p, end, i ? ',' : '[');
+		p = p ? whole_number(p, end, &n[i]) : NULL;
+	}
+	p = p ? behind(p, end, ']') : NULL;
+	if (p)
+		*row = (struct memory_change_row){ .ts = n[0], .action = (uint32_t)n[1], .bytes = n[2], .category = (uint32_t)n[3] };
+	return p;
 }
 
 static enum event_item one_event(struct kineto *k, struct event *e, struct hop *first)
@@ -105,14 +108,18 @@ static enum event_item one_event(struct kineto *k, struct event *e, struct hop *
 /* What is neither an event nor stands between two. */
 static enum event_item other_value(struct kineto *k, struct event *e)
 {
+	const uint8_t *after = memory_change(k->scan.p, k->scan.end, &e->change);
 	struct json_value v;
-	enum json_type type;
+	enum json_type type = JSON_LIST;
 
 	k->needed = k->scan.p;
-	type = scan_value(&k->scan, &v);
+	if (after)
+		k->scan.p = after;
+	else
+		type = scan_value(&k->scan, &v);
 	k->since = e->end = k->scan.p;
 	e->index = k->index++;
-	if (type == JSON_LIST && memory_change(&v, &e->change))
+	if (after || (type == JSON_LIST && memory_change(v.at, v.at + v.n, &e->change)))
 		return ITEM_CHANGE;
 	if (type == JSON_BAD)
 		k->broken = k->scan.p;
