@@ -88,7 +88,7 @@ static inline const uint8_t *known_name(struct kineto *k, const uint8_t *p, stru
 {
 	const struct recent *r = *p == '"' ? texts_recent(k->texts.names, p + 1, (size_t)(k->scan.end - p)) : NULL;
 
-	if (!r || p[1 + r->n] != '"' || p[2 + r->n] != ',')
+	if (!r || k->scan.end - p < (ptrdiff_t)r->n + 3 || p[1 + r->n] != '"' || p[2 + r->n] != ',')
 		return NULL;
 	e->name = r->text;
 	return p + 2 + r->n;

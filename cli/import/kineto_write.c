@@ -75,8 +75,7 @@ static int put_strings(struct out *o)
 	for (uint32_t i = 1; i < t->n && rc == 0; i++) {
 		struct string_row row = { .id = i, .bytes = t->list[i].n < CHUNK_TAILS ? t->list[i].n : CHUNK_TAILS };
 
-		/* What only was another spelling of a list is not named by any row. */
-		if (t->list[i].as && t->list[i].as != i)
+		if (t->list[i].as)      /* a list as the file spells it: no row names it */
 			continue;
 		buf_put(&rows, &row, sizeof row);
 		buf_put(&tails, t->list[i].at, row.bytes);

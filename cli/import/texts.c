@@ -118,7 +118,10 @@ copy:
 	return to;
 }
 
-uint32_t texts_put(struct texts *t, const char *at, size_t n)
+/* A text as it stands in the file is another one than the same bytes that mean themselves. */
+#define AS_SPELLED 0x55555555u
+
+static inline uint32_t put(struct texts *t, const char *at, size_t n, uint32_t spelling)
 {
 	uint32_t hash, place;
 	const char *kept;
@@ -127,7 +130,7 @@ uint32_t texts_put(struct texts *t, const char *at, size_t n)
 		return 0;
 	if (!t->places && !grow(t))
 		goto oom;
-	hash = hash_of(t->secret, at, n);
+	hash = hash_of(t->secret, at, n) ^ spelling;
 	for (place = hash & t->mask; t->places[place]; place = (place + 1) & t->mask) {
 		const struct text *old = &t->list[t->places[place]];
 
@@ -144,6 +147,11 @@ uint32_t texts_put(struct texts *t, const char *at, size_t n)
 oom:
 	t->oom = true;
 	return 0;
+}
+
+uint32_t texts_put(struct texts *t, const char *at, size_t n)
+{
+	return put(t, at, n, 0);
 }
 
 static char *scratch(struct texts *t, size_t n)
@@ -192,7 +200,7 @@ static size_t rewrite(const struct json_value *v, char *out)
 
 uint32_t texts_json(struct texts *t, const struct json_value *v, uint32_t *raw)
 {
-	uint32_t id = texts_put(t, (const char *)v->at, v->n), as;
+	uint32_t id = put(t, (const char *)v->at, v->n, AS_SPELLED), as;
 
 	*raw = id;
 	if (!id || t->list[id].as)

@@ -65,12 +65,12 @@ static inline struct recent *texts_slot(struct recent *of, const uint8_t *at)
 	return &of[mixed * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
 }
 
-/* NULL: it is not known.  room: bytes from `at` on that are there; there are more behind what was found. */
+/* NULL: it is not known.  room: bytes from `at` on that are there; one more than what was found, at least. */
 static inline const struct recent *texts_recent(struct recent *of, const uint8_t *at, size_t room)
 {
 	const struct recent *r = texts_slot(of, at);
 
-	return r->n && r->n + 1 < room && memcmp(r->at, at, r->n) == 0 ? r : NULL;
+	return r->n && r->n < room && memcmp(r->at, at, r->n) == 0 ? r : NULL;
 }
 
 static inline void texts_remember(struct recent *of, const uint8_t *at, const char *kept, size_t n, uint32_t text)

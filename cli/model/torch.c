@@ -47,12 +47,17 @@ static bool is_domain(struct model *m, uint32_t process, uint32_t domain)
 
 bool model_has_torch(struct model *m)
 {
-	const uint32_t *process = model_row_process(m, ROW_domain), *id = MODEL_U32(m, domain, id);
+	const uint32_t *process, *id;
+	struct torch_made *t = torch_made(m);
 
-	for (size_t i = 0; model_rows(m, ROW_range) && process && id && i < model_rows(m, ROW_domain); i++)
-		if (is_domain(m, process[i], id[i]))
-			return true;
-	return false;
+	if (!t || t->looked || !model_rows(m, ROW_range))
+		return t && t->looked && t->has && model_rows(m, ROW_range);
+	process = model_row_process(m, ROW_domain);
+	id = MODEL_U32(m, domain, id);
+	for (size_t i = 0; process && id && !t->has && i < model_rows(m, ROW_domain); i++)
+		t->has = is_domain(m, process[i], id[i]);
+	t->looked = process && id;
+	return t->has;
 }
 
 struct counting {

@@ -7,6 +7,7 @@
 struct torch_made {
 	struct torch_ranges public;
 	bool made;
+	bool looked, has;               /* model_has_torch() was asked; what it said of the domains */
 	struct phases *phases;          /* by process */
 };
 

@@ -320,6 +320,14 @@ it 'bytes that the file does not say are not known, and in no sum' "$TOOLS"'
 	is 2 "$(grep -o "\"bytes\"" back.json | wc -l)" "bytes in the export"
 '
 
+it 'a name that is spelled like a list is a name' "$TOOLS"'
+	events "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"ts\": 1, \"args\": {\"Input Dims\": [[1,2]]}},
+		{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"[[1,2]]\", \"ts\": 5}" >a.json
+	gprof-trace report -r ops_by_shape --format csv a.json >out
+	says ",a,\"[[1, 2]]\"" out
+	says ",\"[[1,2]]\"," out
+'
+
 it 'a name of any length is the name of a thread' "$TOOLS"'
 	python3 - >f.json <<-END
 		print("{\"traceEvents\": [{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 5, \"tid\": 6, \"args\": {\"name\": \"%s\"}}," % ("n" * (70 << 20)))
