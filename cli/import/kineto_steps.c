@@ -39,7 +39,9 @@ static uint32_t find_calls(struct bound *bounds, size_t n, const struct api_row 
 	struct bound *b = NULL;
 	uint32_t beyond = 0;
 
-	for (const struct api_row *c = calls; c < calls + n_calls; c++) {
+	for (size_t i = 0; i < n_calls; i++) {
+		const struct api_row *c = &calls[i];
+
 		if (!c->corr)
 			continue;
 		if (c->corr >= beyond)
@@ -58,16 +60,18 @@ int kineto_bound_steps(struct host *h)
 {
 	size_t n_steps = h->step.len / sizeof(struct step_row), n = 2 * n_steps;
 	struct step_row *steps = (struct step_row *)h->step.data;
-	struct bound *bounds = malloc((n + 1) * sizeof *bounds);
+	struct bound *bounds;
 	uint32_t call, beyond;
 
+	if (!n)
+		return 0;
+	bounds = malloc(n * sizeof *bounds);
 	if (!bounds)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		bounds[i] = (struct bound){ .at = steps[i / 2].start + (i % 2 ? steps[i / 2].duration : 0), .of = i };
-	if (n)
-		qsort(bounds, n, sizeof *bounds, by_time);
-	beyond = n ? find_calls(bounds, n, (const struct api_row *)h->api.data, h->api.len / sizeof(struct api_row)) : 0;
+	qsort(bounds, n, sizeof *bounds, by_time);
+	beyond = find_calls(bounds, n, (const struct api_row *)h->api.data, h->api.len / sizeof(struct api_row));
 	call = 0;
 	for (struct bound *b = bounds + n; b-- > bounds;) {
 		struct step_row *s = &steps[b->of / 2];
