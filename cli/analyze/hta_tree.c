@@ -44,6 +44,35 @@ static void turn(struct hta_edge *edges, size_t n)
 	free(copy);
 }
 
+/*
+ * HTA's own comparison.  At one time what ends stands before what begins, what begins before what takes no time, and that
+ * before what ends.
+ */
+static bool stands_before(const struct hta_edge *x, const struct hta_edge *y)
+{
+	if (x->time != y->time)
+		return x->time < y->time;
+	if (x->row == y->row)
+		return x->opens;
+	if (!x->dur != !y->dur)
+		return x->dur ? x->opens : !y->opens;
+	if (x->opens != y->opens)
+		return x->dur ? y->opens : x->opens;
+	if (x->dur != y->dur)
+		return (x->dur > y->dur) == x->opens;
+	return (x->row < y->row) == x->opens;
+}
+
+/* All three of them meet at one time. */
+static bool in_a_circle(const struct hta_edge *edges, size_t n)
+{
+	unsigned kinds = 0;
+
+	for (size_t i = 0; i < n && kinds != 7; i++)
+		kinds = (i && edges[i].time == edges[i - 1].time ? kinds : 0) | 1u << kind_of(&edges[i]);
+	return kinds == 7;
+}
+
 /* By time alone, which is linear.  False: no memory. */
 static bool sort_by_time(struct hta_edge *edges, size_t n)
 {
@@ -67,6 +96,8 @@ void hta_sort_edges(struct hta_edge *edges, size_t n)
 {
 	bool by_time = sort_by_time(edges, n);
 
+	if (by_time && in_a_circle(edges, n) && hta_sort_as_python(edges, n, stands_before))
+		return;
 	if (!by_time)
 		qsort(edges, n, sizeof *edges, compare);
 	for (size_t i = 0, end; i < n; i = end) {
@@ -180,14 +211,14 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *li
 	uint32_t *stack = malloc((n + 1) * sizeof *stack);
 	size_t n_edges = 0, top = 0;
 
-	for (size_t i = 0; i < n && edges && stack; i++) {
-		const struct hta_row *row = hta_row(r, list[i]);
+	/* All begins, then all ends: where HTA's comparison fails, the order in which they are given counts. */
+	for (size_t i = 0; i < 2 * n && edges && stack; i++) {
+		uint32_t at = list[i < n ? i : i - n];
+		const struct hta_row *row = hta_row(r, at);
 		int64_t dur = row->dur > 0 ? row->dur : 0;
 
-		if (hta_on_stream(row))
-			continue;
-		edges[n_edges++] = (struct hta_edge){ row->ts, dur, list[i], true };
-		edges[n_edges++] = (struct hta_edge){ time_add(row->ts, dur), dur, list[i], false };
+		if (!hta_on_stream(row))
+			edges[n_edges++] = (struct hta_edge){ i < n ? row->ts : time_add(row->ts, dur), dur, at, i < n };
 	}
 	if (edges && stack) {
 		hta_sort_edges(edges, n_edges);

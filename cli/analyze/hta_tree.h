@@ -31,6 +31,9 @@ struct hta_edge {
  */
 void hta_sort_edges(struct hta_edge *edges, size_t n);
 
+/* hta_pysort.c: as Python sorts a list, whatever less() says.  False: no memory, and nothing is sorted. */
+bool hta_sort_as_python(struct hta_edge *edges, size_t n, bool (*less)(const struct hta_edge *x, const struct hta_edge *y));
+
 /* Rows of one thread after the other, in the order of pid and tid; each thread's in the order in which they were given. */
 struct hta_threads {
 	uint32_t *rows;                 /* positions */
