@@ -73,6 +73,19 @@ it 'has a wait on the GPU of its pid, whatever GPU had its context first' "$EVEN
 	is "0,3,30,0,7,7,0" "$(tail -n 1 out)"
 '
 
+# At 20 a and d end, b begins and z takes no time: HTA wants a before b, b before z, and z before a.
+it 'nests rows as HTA does where its comparison goes round in a circle' "$EVENTS"'
+	{
+		say cpu_op a 1 1 10 10 ""; say cpu_op d 1 1 15 5 ""; say cpu_op b 1 1 20 30 ""; say cpu_op z 1 1 20 0 ""
+		for k in 1 2 3; do say cuda_runtime cudaLaunchKernel 1 1 $((27 + 5 * k)) 2 "\"correlation\": $k"; done
+		for k in 1 2 3; do say kernel k$k 0 7 $((30 + 10 * k)) 5 "\"stream\": 7, \"correlation\": $k"; done
+	} | file 0 >a.json
+	gprof-trace report -r hta_kernel_sequences:a --format csv a.json >out
+	is "a|k1|k2|k3,1,15,10" "$(tail -n 1 out)"
+	gprof-trace report -r hta_kernel_sequences:b --format csv a.json >out 2>err
+	is 1 "$(wc -l <out)" "lines"
+'
+
 it 'has rows of one launch together where the last step is cut off, as HTA has them' "$EVENTS"'
 	{
 		say user_annotation "ProfilerStep#1" 1 1 0 100 ""; say user_annotation "ProfilerStep#2" 1 1 500 100 ""
