@@ -326,7 +326,8 @@ static int make_ranks(struct own *o)
 			rows += model_process_rows(o->m, kinds[k], p);
 		if (!rows)
 			continue;
-		r = hta_add_rank(o->h, rows + model_process_rows(o->m, ROW_range, p) + model_process_rows(o->m, ROW_sync, p));
+		rows += model_process_rows(o->m, ROW_range, p) + model_process_rows(o->m, ROW_sync, p);
+		r = hta_add_rank(o->h, rows + rows / 32 + 1024);        /* and the steps; what is not needed costs nothing */
 		if (!r)
 			return -1;
 		r->rank = hta_rank_of(o->m, p);
