@@ -185,10 +185,12 @@ static void csv_text(struct out *o, const char *text)
 		return;
 	}
 	out_char(o, '"');
-	for (; *text; text++) {
-		if (*text == '"')
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "\"");
+		n += text[n] == '"';
+		out_bytes(o, text, n);
+		if (text[n - 1] == '"')
 			out_char(o, '"');
-		out_char(o, *text);
 	}
 	out_char(o, '"');
 }

@@ -33,6 +33,9 @@ extern const char *const hta_class_words[HTA_CLASSES];
 #define HTA_LOCKS       32u     /* a call that takes CUDA's lock */
 #define HTA_ATEN        64u     /* aten:: */
 #define HTA_STARTS_KERNEL 128u  /* a call that launches a kernel, of whatever API */
+#define HTA_WAIT_ROW    256u    /* Stream Wait Event */
+#define HTA_WAIT_CALL   512u    /* cudaStreamWaitEvent */
+#define HTA_RECORD_CALL 1024u   /* cudaEventRecord */
 
 struct hta_name {
 	const char *text;

@@ -110,7 +110,7 @@ static uint32_t *clip(const struct hta *h, const struct hta_rank *r, int64_t fro
 		const struct hta_row *row = hta_row(r, i), *gpu;
 
 		if (hta_on_stream(row)) {
-			taken[row->index] |= strcmp(h->names[row->name].text, "Stream Wait Event") == 0;
+			taken[row->index] |= (h->names[row->name].flags & HTA_WAIT_ROW) != 0;
 			continue;
 		}
 		if (row->ts < from || row->ts > to || row->dur <= 0)

@@ -19,16 +19,6 @@ static bool in_first_line(const char *text, const char *word)
 	return at && !memchr(text, '\n', (size_t)(at - text));
 }
 
-static bool one_of(const char *text, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(text, words[i]) == 0)
-			return true;
-	return false;
-}
-
-#define ONE_OF(text, words) one_of((text), (words), sizeof(words) / sizeof *(words))
-
 static bool communicates(const char *name)
 {
 	return begins(name, "nccl") || begins(name, "hip") || begins(name, "hccl") || in_first_line(name, "ncclKernel");
@@ -70,31 +60,22 @@ enum hta_class hta_class_of(const char *name)
 
 uint32_t hta_flags_of(const char *name)
 {
-	static const char *const launch[] = {
-		"cudaLaunchKernel", "cudaLaunchKernelExC", "runFunction - job_prep_and_submit_for_execution",
-		"cudaMemcpyAsync", "cudaMemsetAsync",
+	static const struct { const char *name; uint32_t flags; } all[] = {
+		{ "cudaLaunchKernel", HTA_LAUNCH | HTA_QUEUES | HTA_LOCKS }, { "cudaLaunchKernelExC", HTA_LAUNCH | HTA_QUEUES },
+		{ "runFunction - job_prep_and_submit_for_execution", HTA_LAUNCH | HTA_QUEUES },
+		{ "cudaMemcpyAsync", HTA_LAUNCH | HTA_QUEUES | HTA_BLOCKS | HTA_LOCKS }, { "cudaMemsetAsync", HTA_LAUNCH | HTA_QUEUES },
+		{ "cuLaunchKernel", HTA_QUEUES }, { "cuLaunchKernelEx", HTA_QUEUES }, { "hipLaunchKernel", HTA_QUEUES },
+		{ "hipExtModuleLaunchKernel", HTA_QUEUES }, { "hipMemsetAsync", HTA_QUEUES }, { "hipMemcpyAsync", HTA_QUEUES },
+		{ "hipMemcpyWithStream", HTA_QUEUES }, { "cudaDeviceSynchronize", HTA_BLOCKS }, { "cudaStreamSynchronize", HTA_BLOCKS },
+		{ "cudaEventQuery", HTA_BLOCKS }, { "cudaEventSynchronize", HTA_BLOCKS }, { "cudaMemcpy", HTA_BLOCKS },
+		{ "cudaHostAlloc", HTA_LOCKS }, { "Event Sync", HTA_HOST_WAIT }, { "Context Sync", HTA_HOST_WAIT },
+		{ "Stream Wait Event", HTA_WAIT_ROW }, { "cudaStreamWaitEvent", HTA_WAIT_CALL }, { "cudaEventRecord", HTA_RECORD_CALL },
 	};
-	static const char *const queues[] = {
-		"cuLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel", "hipExtModuleLaunchKernel", "hipMemsetAsync",
-		"hipMemcpyAsync", "hipMemcpyWithStream",
-	};
-	static const char *const blocks[] = {
-		"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy",
-		"cudaMemcpyAsync",
-	};
-	static const char *const locks[] = { "cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync" };
 	uint32_t flags = 0;
 
-	if (ONE_OF(name, launch))
-		flags |= HTA_LAUNCH | HTA_QUEUES;
-	if (ONE_OF(name, queues))
-		flags |= HTA_QUEUES;
-	if (ONE_OF(name, blocks))
-		flags |= HTA_BLOCKS;
-	if (ONE_OF(name, locks))
-		flags |= HTA_LOCKS;
-	if (strcmp(name, "Event Sync") == 0 || strcmp(name, "Context Sync") == 0)
-		flags |= HTA_HOST_WAIT;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (*name == *all[i].name && strcmp(name, all[i].name) == 0)
+			flags = all[i].flags;
 	if (begins(name, "ProfilerStep#") && isdigit((unsigned char)name[13]))
 		flags |= HTA_STEP;
 	if (begins(name, "aten::"))

@@ -109,7 +109,7 @@ static int find_last_launches(struct waits *w)
 		uint32_t at;
 		size_t place;
 
-		if (strcmp(w->g->h->names[record->name].text, "cudaEventRecord") != 0)
+		if (!(w->g->h->names[record->name].flags & HTA_RECORD_CALL))
 			continue;
 		at = map_get(&waiting, (uint32_t)record->corr);
 		if (at == MAP_NONE)
@@ -134,7 +134,7 @@ static int find_next_launches(struct waits *w)
 		struct launch key;
 		size_t place;
 
-		if (strcmp(w->g->h->names[wait->name].text, "cudaStreamWaitEvent") != 0 || !(gpu = launched(r, wait)))
+		if (!(w->g->h->names[wait->name].flags & HTA_WAIT_CALL) || !(gpu = launched(r, wait)))
 			continue;
 		key = (struct launch){ hta_place(r, wait)->pid, hta_place(r, wait)->tid, hta_stream(r, gpu), wait->ts - 1, 0, UINT32_MAX };
 		place = behind(w->by_thread, w->n, &key);
