@@ -268,12 +268,36 @@ void chunk_times(struct chunk_header *h, const struct record *r, const void *row
 	}
 }
 
+/* The chunk that stands in w->chunk, behind room for its header. */
+static int put_chunk(struct writer *w, struct chunk_header *head, struct trace_error *err)
+{
+	static const char zeros[8];
+	struct index_entry entry;
+	struct buf *b = &w->chunk;
+	size_t n = b->len - sizeof *head;
+
+	/* Room for the index entry now, so that nothing can fail behind the write. */
+	buf_put(b, zeros, -b->len & 7);
+	if (b->oom || !buf_room(&w->index, sizeof entry)) {
+		w->index.oom = false;
+		return trace_fail(err, w->size, "cannot write the trace: out of memory");
+	}
+	seal(head, w->session, n, crc32_of(0, b->data + sizeof *head, n));
+	memcpy(b->data, head, sizeof *head);
+	if (append(w->fd, w->size, b->data, b->len, err) < 0)
+		return -1;
+	entry.offset = w->size;
+	entry.head = *head;
+	buf_put(&w->index, &entry, sizeof entry);
+	w->size += b->len;
+	put_aside(w);
+	return 0;
+}
+
 int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct record *r, const void *rows, size_t n,
 		const uint8_t *tails, size_t tail_bytes, struct trace_error *err)
 {
-	static const char zeros[8];
 	struct chunk_header head = { .kind = r->id, .clock = (uint8_t)clock, .process = process, .rows = (uint32_t)n };
-	struct index_entry entry;
 	struct buf *b = &w->chunk;
 	int columns;
 
@@ -286,28 +310,25 @@ int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct
 	b->oom = false;
 	buf_put(b, &head, sizeof head);
 	columns = columns_encode(w->packer, b, r, rows, n, tails, tail_bytes);
-	/* Room for the index entry now, so that nothing can fail behind the write. */
-	if (columns < 0 || !buf_room(&w->index, sizeof entry)) {
-		w->index.oom = false;
+	if (columns < 0)
 		return trace_fail(err, w->size, "cannot write the trace: out of memory");
-	}
 	head.columns = (uint32_t)columns;
 	head.raw = (uint32_t)(n * r->size + tail_bytes);
 	chunk_times(&head, r, rows, n);
-	n = b->len - sizeof head;
-	seal(&head, w->session, n, crc32_of(0, b->data + sizeof head, n));
-	memcpy(b->data, &head, sizeof head);
-	buf_put(b, zeros, -b->len & 7);
-	if (b->oom)
-		return trace_fail(err, w->size, "cannot write the trace: out of memory");
-	if (append(w->fd, w->size, b->data, b->len, err) < 0)
-		return -1;
-	entry.offset = w->size;
-	entry.head = head;
-	buf_put(&w->index, &entry, sizeof entry);
-	w->size += b->len;
-	put_aside(w);
-	return 0;
+	return put_chunk(w, &head, err);
+}
+
+int writer_packed(struct writer *w, uint32_t process, unsigned clock, const struct record *r, size_t n, unsigned columns,
+		  const uint8_t *body, size_t size, struct trace_error *err)
+{
+	struct chunk_header head = { .kind = r->id, .clock = (uint8_t)clock, .process = process, .rows = (uint32_t)n,
+				     .columns = columns, .raw = (uint32_t)(n * r->size) };
+
+	w->chunk.len = 0;
+	w->chunk.oom = false;
+	buf_put(&w->chunk, &head, sizeof head);
+	buf_put(&w->chunk, body, size);
+	return put_chunk(w, &head, err);
 }
 
 uint64_t writer_size(const struct writer *w)

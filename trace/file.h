@@ -80,6 +80,13 @@ struct writer *writer_continue(int fd, uint64_t session, uint64_t at, const stru
 int writer_rows(struct writer *w, uint32_t process, unsigned clock, const struct record *r, const void *rows, size_t n,
 		const uint8_t *tails, size_t tail_bytes, struct trace_error *err);
 
+/*
+ * One chunk of n rows without tails that columns_encode() has made a body of, with so many columns, of a record without
+ * times.  0 or -1 as above.
+ */
+int writer_packed(struct writer *w, uint32_t process, unsigned clock, const struct record *r, size_t n, unsigned columns,
+		  const uint8_t *body, size_t size, struct trace_error *err);
+
 /* Bytes in the file so far. */
 uint64_t writer_size(const struct writer *w);
 

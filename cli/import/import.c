@@ -111,6 +111,9 @@ static void release(struct kineto *k)
 		buf_free(b);
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		map_release(maps[i]);
+	kineto_pack_end(k);
+	buf_free(&k->early.bodies);
+	buf_free(&k->early.list);
 	free(k->hosts);
 	free(k->threads);
 	texts_free(&k->texts);
@@ -183,6 +186,7 @@ static struct kineto *new_kineto(struct import *im, size_t i, struct trace_error
 /* What has been read, as far as it can be done without the trace. */
 static int finish(struct kineto *k)
 {
+	kineto_pack_end(k);
 	if (find_base(k) < 0 || kineto_nest(k) < 0)
 		return -1;
 	k->file->rows += k->understood + k->memory_change.len / sizeof(struct memory_change_row);
@@ -254,6 +258,8 @@ static int put_kineto(struct sink *s, struct import *im, size_t i)
 	struct kineto *k = new_kineto(im, i, s->err);
 	int rc = -1;
 
+	if (k)
+		k->early.wanted = !s->to.memory;
 	if (k && kineto_read(k, im->paths[i]) == 0 && finish(k) == 0 && check_ranks(im, i, s->err) == 0)
 		rc = put(s, k);
 	if (k)

@@ -154,6 +154,11 @@ struct kineto {
 	struct buf owners[GPU_KINDS];   /* u32 of each row of kernel .. gpu_range, as imported_host */
 	struct buf imported, imported_host;     /* imported_host: u32 of each, a position in hosts or NO_HOST */
 	struct buf args;
+	struct early {
+		bool wanted;            /* rows go into a file */
+		struct packer *packer;
+		struct buf bodies, list;        /* made by kineto_pack.c */
+	} early;
 	struct buf memory_change;       /* of a memory timeline */
 	struct buf graph, memory, unified, category, sample, image, symbol;     /* of nsys; sample.thread as in hosts */
 	struct buf stack, frames;       /* frames: struct stack_frame, of all stacks in turn */
@@ -266,6 +271,24 @@ int kineto_bound_steps(struct host *h);
 
 /* kineto_owner.c: which process each GPU row belongs to, where several called CUDA.  0 or -1. */
 int kineto_owners(struct kineto *k);
+
+/* kineto_pack.c: imported and imported_arg rows become columns early.  kineto_pack_full() is called now and then. */
+#define PACK_ROWS 32000u                /* 1 MB */
+
+void kineto_pack(struct kineto *k);
+/* No rows follow. */
+void kineto_pack_end(struct kineto *k);
+/* Back into their buffers, all of them.  0, or -1: out of memory. */
+int kineto_unpack(struct kineto *k);
+/* Those of a kind into the file; the others follow them.  0 or -1. */
+int kineto_put_packed(const struct kineto *k, struct writer *w, uint32_t process, unsigned kind);
+
+static inline void kineto_pack_full(struct kineto *k)
+{
+	if (k->imported.len >= PACK_ROWS * sizeof(struct imported_row) ||
+	    k->args.len >= PACK_ROWS * sizeof(struct imported_arg_row))
+		kineto_pack(k);
+}
 
 /* kineto_write.c: the rows into the trace.  Into one in memory they go with their buffers. */
 int kineto_write(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process);

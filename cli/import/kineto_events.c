@@ -169,6 +169,7 @@ static int take(struct kineto *k, struct event *e)
 	case ITEM_EVENT:
 		if (event_rows(k, e) < 0)
 			return trace_fail(k->err, 0, "out of memory");
+		kineto_pack_full(k);
 		break;
 	case ITEM_CHANGE:
 		buf_put(&k->memory_change, &e->change, sizeof e->change);

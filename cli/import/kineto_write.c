@@ -251,6 +251,11 @@ static uint32_t main_host(const struct kineto *k)
 	return main;
 }
 
+static int put_packed(struct out *o, unsigned kind, const struct buf *rest)
+{
+	return kineto_put_packed(o->k, o->to->writer, o->number, kind) < 0 ? -1 : put_rows(o, kind, rest);
+}
+
 /* The imported rows and arguments that belong to one process of several. */
 static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 {
@@ -263,7 +268,7 @@ static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 	int rc;
 
 	if (!several)
-		return put_rows(o, ROW_imported, &k->imported) < 0 || put_rows(o, ROW_imported_arg, &k->args) < 0 ? -1 : 0;
+		return put_packed(o, ROW_imported, &k->imported) < 0 || put_packed(o, ROW_imported_arg, &k->args) < 0 ? -1 : 0;
 	for (size_t i = 0; i < n; i++) {
 		bool ours = whose[i] == host || (whose[i] == NO_HOST && main);
 
@@ -412,21 +417,29 @@ static bool any_oom(struct kineto *k)
 	return k->texts.oom;
 }
 
+static uint32_t processes(const struct kineto *k)
+{
+	uint32_t main = main_host(k), n = 0;
+
+	for (uint32_t i = 0; i < k->n_hosts; i++)
+		n += i == main || has_rows(&k->hosts[i]);
+	return n;
+}
+
 /* Each process in turn. */
 static int put_hosts(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process)
 {
 	struct host none = { 0 };
-	uint32_t main = main_host(k), hosts = 0;
+	uint32_t main = main_host(k);
+	bool several = processes(k) > 1;
 	struct out o = { .k = k, .to = to };
 
-	for (uint32_t i = 0; i < k->n_hosts; i++)
-		hosts += i == main || has_rows(&k->hosts[i]);
 	for (uint32_t i = 0; i < k->n_hosts; i++) {
 		if (i != main && !has_rows(&k->hosts[i]))
 			continue;
 		o.host = &k->hosts[i];
 		o.number = (*next_process)++;
-		if (put_host(&o, i, i == main, hosts > 1) < 0)
+		if (put_host(&o, i, i == main, several) < 0)
 			return -1;
 	}
 	if (k->n_hosts)
@@ -440,7 +453,7 @@ int kineto_write(struct kineto *k, const struct kineto_sink *to, uint32_t *next_
 {
 	struct buf *b;
 
-	if (any_oom(k))
+	if (any_oom(k) || (processes(k) > 1 && kineto_unpack(k) < 0))
 		return trace_fail(k->err, 0, "out of memory");
 	if (kineto_owners(k) < 0)
 		return -1;

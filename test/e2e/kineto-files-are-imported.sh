@@ -295,6 +295,34 @@ it 'several programs in one file have the kernels of their own calls' "$TOOLS"'
 	says "0,5," out
 '
 
+it 'each of very many events keeps its arguments and its process' '
+	need python3
+	for processes in 1 2; do
+		python3 - $processes <<-END
+			import sys
+			event = "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"e%d\", \"pid\": %d, \"tid\": 7, \"ts\": %d, \"dur\": 1, " \
+			        "\"args\": {\"number\": %d, \"twice\": %d}}"
+			with open("many.json", "w") as f:
+			    f.write("[" + ",".join(event % (i, 5 + i % int(sys.argv[1]), 1 + i, i, 2 * i) for i in range(70000)) + "]")
+		END
+		gprof-trace import -q -f -o many many.json
+		gprof-trace dump --kind imported,imported_arg many.gtrace >rows
+		python3 - $processes <<-END
+			import re, sys
+			processes, rows = int(sys.argv[1]), open("rows").read().splitlines()
+			def numbers(key): return [int(re.search(key + "=\"?e?([0-9]+)", row)[1]) for row in chosen]
+			chosen = [row for row in rows if row.startswith("imported ")]
+			assert sorted(numbers("index")) == list(range(70000)) and numbers("index") == numbers("name")
+			assert all(i % processes + 1 == p for i, p in zip(numbers("index"), numbers("process")))
+			for key, factor in ("number", 1), ("twice", 2):
+			    chosen = [row for row in rows if f"key=\"{key}\"" in row]
+			    assert sorted(numbers("index")) == list(range(70000)), len(chosen)
+			    assert [i * factor for i in numbers("index")] == numbers("bits")
+			    assert all(i % processes + 1 == p for i, p in zip(numbers("index"), numbers("process")))
+		END
+	done
+'
+
 it 'the processes of a merged export have their own kernels again' "$TOOLS"'
 	need "$GPROF_BUILD/test/programs/fork_workers" "needs nvcc to build test/programs"
 	need "$GPROF_BUILD/sim/libcuda.so.1"

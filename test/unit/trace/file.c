@@ -87,6 +87,39 @@ TEST(rows_of_every_record_type_come_back_from_an_unfinished_file)
 	every_kind_round_trip(false);
 }
 
+TEST(rows_that_are_columns_already_come_back_beside_others)
+{
+	struct packer *p = packer_new();
+	struct trace_error err = { 0 };
+	struct buf body = { 0 };
+	struct sample s[3];
+	struct mem_file f;
+	struct trace t;
+	struct writer *w = writer_to(&f);
+	int columns;
+
+	for (unsigned i = 0; i < 3; i++)
+		sample_make(&s[i], record_by_kind(ROW_imported), 100 + i, i);
+	write_sample(w, 1, &s[0]);
+	columns = columns_encode(p, &body, s[1].record, s[1].rows, s[1].n, NULL, 0);
+	CHECK_EQ(writer_packed(w, 2, CLOCK_MONO, s[1].record, s[1].n, (unsigned)columns, body.data, body.len, &err), 0);
+	write_sample(w, 3, &s[2]);
+	CHECK_EQ(writer_finish(w, &err), 0);
+	CHECK_EQ(trace_open(&t, f.path, 0, &err), 0);
+	CHECK_EQ(t.n_chunks, 3);
+	for (unsigned i = 0; i < 3 && i < t.n_chunks; i++) {
+		CHECK_EQ(t.chunks[i].head.process, i + 1);
+		CHECK_EQ(t.chunks[i].head.raw, s[i].n * s[i].record->size);
+		CHECK(chunk_holds(&t, &t.chunks[i], &s[i]));
+		sample_free(&s[i]);
+	}
+	CHECK_EQ(trace_check(&t), 0);
+	trace_close(&t);
+	mem_file_free(&f);
+	buf_free(&body);
+	packer_free(p);
+}
+
 TEST(a_chunk_knows_the_range_of_its_times_without_those_that_are_none)
 {
 	struct kernel_row rows[4] = { { .start = 70 }, { .start = 0 }, { .start = 30 }, { .start = 50 } };
