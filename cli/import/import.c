@@ -232,10 +232,22 @@ static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
 	return writer_rows(w, 0, 0, record_by_kind(ROW_clock), rows, 2, NULL, 0, err);
 }
 
+/* The machine that a file of these days names. */
+static void put_host(const struct kineto *k, char *to, size_t size)
+{
+	static const char key[] = "kineto.host_name=";
+	const char *p = (const char *)k->attributes.data, *end = p + k->attributes.len;
+
+	for (; p < end; p += strlen(p) + 1)
+		if (strncmp(p, key, sizeof key - 1) == 0)
+			snprintf(to, size, "%s", p + sizeof key - 1);
+}
+
 static int begin(struct sink *s, struct kineto *k)
 {
 	struct file_header h = { .start_real = k->first + k->base, .start_mono = k->first + k->base };
 
+	put_host(k, h.host, sizeof h.host);
 	s->begun = true;
 	if (s->to.memory)
 		return trace_begin(s->to.memory, s->name, &h) < 0 ? trace_fail(s->err, 0, "out of memory") : 0;

@@ -114,6 +114,12 @@ it 'ranks are one trace with a process each, from files or a folder' "$TOOLS"'
 	says "of a job of 2 ranks" err
 '
 
+it 'the machine that a file names is the host of the trace' "$TOOLS"'
+	printf "{\"host_name\": \"node7\", \"traceEvents\": [%s]}" "$(kernel 5 5)" >a.json
+	gprof-trace info a.json >out
+	says "host       node7" out
+'
+
 it 'ranks that were made one file keep their GPU rows apart by the labels of their pids' "$TOOLS"'
 	need python3
 	python3 - <<-END >merged.json
