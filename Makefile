@@ -59,7 +59,7 @@ $(B)/pic/%.o: %.c
 unit: $(UNITS)
 unit_obj = $(call obj,test/unit/$(1)/*.c test/unit/*.c)
 $(B)/test/unit-trace: $(call unit_obj,trace) $(TRACE)
-$(B)/test/unit-cli: $(call unit_obj,cli) $(CLI) $(TRACE)
+$(B)/test/unit-cli: $(call unit_obj,cli) $(B)/obj/test/unit/import/random_json.o $(CLI) $(TRACE)
 # Its source of bytes is the test's own.
 $(B)/test/unit-import: $(call unit_obj,import) $(filter-out %/import/source.o,$(CLI)) $(TRACE)
 $(B)/test/unit-collector: $(call unit_obj,collector) $(filter-out %/main.o,$(COLLECT)) $(TRACE)
