@@ -27,7 +27,7 @@ uint32_t event_name(struct kineto *k, const struct event *e)
 	if (e->name || !v->n)
 		return e->name;
 	text = texts_value(&k->texts, v);
-	if (!v->escaped && is_clean(k))
+	if (text && !v->escaped && is_clean(k))
 		texts_remember(k->texts.names, v->at, kineto_text(k, text), v->n, text);
 	return text;
 }
@@ -36,7 +36,7 @@ uint32_t event_list(struct kineto *k, const struct json_value *v)
 {
 	uint32_t raw, text = texts_json(&k->texts, v, &raw);
 
-	if (is_clean(k))
+	if (text && is_clean(k))
 		texts_remember(k->texts.lists, v->at, kineto_text(k, raw), v->n, text);
 	return text;
 }

@@ -75,7 +75,7 @@ static inline const struct recent *texts_recent(struct recent *of, const uint8_t
 
 static inline void texts_remember(struct recent *of, const uint8_t *at, const char *kept, size_t n, uint32_t text)
 {
-	if (text && n < UINT32_MAX)
+	if (n < UINT32_MAX)
 		*texts_slot(of, at) = (struct recent){ kept, (uint32_t)n, text };
 }
 
