@@ -236,9 +236,9 @@ static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
 static void put_host(const struct kineto *k, char *to, size_t size)
 {
 	static const char key[] = "kineto.host_name=";
-	const char *p = (const char *)k->attributes.data, *end = p + k->attributes.len;
+	const char *p = (const char *)k->attributes.data;
 
-	for (; p < end; p += strlen(p) + 1)
+	for (size_t at = 0; at < k->attributes.len; at += strlen(p) + 1, p = (const char *)k->attributes.data + at)
 		if (strncmp(p, key, sizeof key - 1) == 0)
 			snprintf(to, size, "%s", p + sizeof key - 1);
 }

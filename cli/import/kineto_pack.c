@@ -78,12 +78,13 @@ static int unpack(const struct early *p, const struct packed *one, char *to)
 /* All rows of a kind in one piece again. */
 static int unpack_all(struct kineto *k, unsigned kind, struct buf *rows)
 {
-	const struct packed *one = (const struct packed *)k->early.list.data;
-	const struct packed *end = one + k->early.list.len / sizeof *one;
+	const struct packed *list = (const struct packed *)k->early.list.data;
+	size_t n = k->early.list.len / sizeof *list;
 	struct buf all = { 0 };
 	int rc = 0;
 
-	for (; one < end && rc == 0; one++) {
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct packed *one = &list[i];
 		size_t bytes = one->rows * one->record->size;
 		uint8_t *room = one->record->id == kind ? buf_room(&all, bytes) : NULL;
 
@@ -111,9 +112,8 @@ int kineto_unpack(struct kineto *k)
 int kineto_put_packed(const struct kineto *k, struct writer *w, uint32_t process, unsigned kind)
 {
 	const struct packed *one = (const struct packed *)k->early.list.data;
-	const struct packed *end = one + k->early.list.len / sizeof *one;
 
-	for (; one < end; one++)
+	for (size_t n = k->early.list.len / sizeof *one; n; n--, one++)
 		if (one->record->id == kind && writer_packed(w, process, CLOCK_MONO, one->record, one->rows, one->columns,
 							     k->early.bodies.data + one->at, one->bytes, k->err) < 0)
 			return -1;

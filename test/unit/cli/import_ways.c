@@ -162,3 +162,62 @@ TEST(rows_are_the_same_of_a_small_file_that_becomes_a_large_one)
 	all_ways(&r, room);
 	end(&r, room);
 }
+
+/* Rows of each kind and process, however they are cut into chunks; but those that only a file has. */
+static uint64_t sum_of(struct trace *t)
+{
+	static uint64_t of[ROW_KINDS][8];
+	uint64_t sum = 0;
+
+	memset(of, 0, sizeof of);
+	for (struct chunk *c = t->chunks; c < t->chunks + t->n_chunks; c++) {
+		size_t bytes = (size_t)c->head.rows * c->record->size;
+		uint64_t *hash = &of[c->head.kind][c->head.process % 8];
+		void *rows = malloc(bytes + 1);
+
+		CHECK(trace_rows(t, c, rows) == 0);
+		if (c->head.kind != ROW_clock)
+			*hash = rows_mix(*hash, rows, bytes);
+		free(rows);
+	}
+	for (size_t kind = 0; kind < ROW_KINDS; kind++)
+		sum = rows_mix(sum, of[kind], sizeof of[kind]);
+	return sum;
+}
+
+static void check_in_a_file(unsigned processes)
+{
+	struct random_json r;
+	const char *from = path;
+	struct import_file file = { 0 };
+	struct import im = { .paths = &from, .n = 1, .files = &file };
+	struct trace_error err = { 0 };
+	struct trace memory, written;
+	char to[80];
+	void *room;
+
+	begin(&r, processes, &room);
+	snprintf(to, sizeof to, "%s.gtrace", path);
+	r.n = (size_t)snprintf(r.text, r.size, "[");
+	for (unsigned i = 0; i < 70000; i++)
+		r.n += (size_t)snprintf(r.text + r.n, r.size - r.n, "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"n%u\",\"pid\":%u,\"tid\":7,\"ts\":%u,"
+					"\"dur\":5,\"args\":{\"a\":%u}},", i % 100, 5 + i % processes, 1000 + i * 10, i * i);
+	put_file(r.text, r.n);
+	CHECK(import_rows(&im, "in memory", &memory, &err) == 0);
+	CHECK(import_files(&im, open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), &err) == 0);
+	CHECK_STR(err.text, "");
+	if (CHECK(trace_open(&written, to, 0, &err) == 0)) {
+		CHECK(trace_check(&written) == 0);
+		CHECK_EQ(sum_of(&memory), sum_of(&written));
+		trace_close(&written);
+	}
+	trace_close(&memory);
+	unlink(to);
+	end(&r, room);
+}
+
+TEST(rows_in_a_file_are_those_in_memory_also_where_they_are_packed_as_they_come)
+{
+	check_in_a_file(1);
+	check_in_a_file(3);
+}
