@@ -130,8 +130,6 @@ struct hta *hta_get(struct model *m, const struct report_choice *choice, struct 
 void hta_done(struct hta *h, const struct report_choice *choice);
 
 /* ---- hta_load.c, hta_imported.c, hta_own.c: rows as the files have them ---- */
-/* For what is as long as a trace; free(). */
-void *hta_memory(size_t bytes);
 /* With room for so many rows to begin with. */
 struct hta_rank *hta_add_rank(struct hta *h, size_t room);
 /* A row without place, extra and partner.  NULL: out of memory, which h knows then. */

@@ -80,7 +80,7 @@ static int number_ids(struct hta_rank *r, struct range ids)
 	struct numbers n = { .low = ids.low };
 	bool done = true;
 
-	r->ids = hta_memory((r->n + 1) * sizeof *r->ids);
+	r->ids = malloc((r->n + 1) * sizeof *r->ids);
 	if (ids.low <= ids.high && (uint64_t)(ids.high - ids.low) / 4 <= r->n) {        /* else it would be mostly empty */
 		n.n = (uint64_t)(ids.high - ids.low) + 1;
 		n.dense = calloc(n.n, sizeof *n.dense);
@@ -244,7 +244,7 @@ static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls,
 		 const struct staying *gpu)
 {
 	struct staying all = { .cap = gpu->n + host->n + 1 };
-	bool done = (all.rows = hta_memory(all.cap * sizeof *all.rows)) != NULL;
+	bool done = (all.rows = malloc(all.cap * sizeof *all.rows)) != NULL;
 
 	for (size_t i = 0; i < gpu->n && done; i++) {
 		uint32_t times = calls[r->ids[gpu->rows[i]]];
@@ -265,8 +265,8 @@ static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls,
 /* 0, or -1: out of memory. */
 static int cut_last_step(const struct hta *h, struct hta_rank *r)
 {
-	struct staying host = { .rows = hta_memory((r->n_file + 1) * sizeof(uint32_t)) },
-		       gpu = { .rows = hta_memory((r->n_file + 1) * sizeof(uint32_t)) };
+	struct staying host = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) },
+		       gpu = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) };
 	uint32_t *calls = calloc(r->n_ids + 1, sizeof *calls);
 	bool done = host.rows && gpu.rows && calls;
 	int64_t cut;
@@ -290,10 +290,10 @@ static uint32_t *shrunk(uint32_t *list, size_t n)
 
 static int make_index(struct hta_rank *r)
 {
-	r->at = hta_memory((r->n_at + 1) * sizeof *r->at);
-	r->gpu = hta_memory((r->n + 1) * sizeof *r->gpu);
+	r->at = malloc((r->n_at + 1) * sizeof *r->at);
+	r->gpu = malloc((r->n + 1) * sizeof *r->gpu);
 	r->made = calloc(1, sizeof *r->made);
-	r->linked = hta_memory((r->n + 1) * sizeof *r->linked);
+	r->linked = malloc((r->n + 1) * sizeof *r->linked);
 	if (!r->at || !r->gpu || !r->linked || !r->made)
 		return -1;
 	memset(r->at, 0xff, (r->n_at + 1) * sizeof *r->at);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #define FAR_OFF (1u << 24)              /* string ids from here on: only those of strings that are lost */
-#define OWN_PAGES (32u << 20)           /* a block of this many bytes is mapped by itself */
 
 /* ---- names ---- */
 
@@ -68,12 +67,6 @@ uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string)
 
 /* ---- rows ---- */
 
-/* What is shorter comes from the heap, which has huge pages where a file is imported and keeps what was freed. */
-void *hta_memory(size_t bytes)
-{
-	return bytes < OWN_PAGES ? malloc(bytes) : column_memory(bytes);
-}
-
 struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 {
 	static const union hta_extra none, no_wait = { .wait_stream = UINT32_MAX, .wait_corr = UINT32_MAX };
@@ -85,7 +78,7 @@ struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 	}
 	h->ranks = ranks;
 	r = &ranks[h->n_ranks++];
-	*r = (struct hta_rank){ .rank = -1, .rows = hta_memory((room + 1) * sizeof *r->rows), .cap = room + 1,
+	*r = (struct hta_rank){ .rank = -1, .rows = malloc((room + 1) * sizeof *r->rows), .cap = room + 1,
 				.extras = malloc(64 * sizeof *r->extras), .n_extras = 2, .cap_extras = 64 };
 	if (!r->rows)
 		r->cap = 0;     /* then it grows from there */

@@ -8,7 +8,7 @@ const struct timed *hta_by_time(const struct hta_rank *r)
 
 	if (list)
 		return list;
-	list = hta_memory((r->n_gpu + 1) * sizeof *list);
+	list = malloc((r->n_gpu + 1) * sizeof *list);
 	for (size_t i = 0; list && i < r->n_gpu; i++)
 		list[i] = (struct timed){ .time = hta_row(r, r->gpu[i])->ts, .row = r->gpu[i] };
 	if (list && timed_sort(list, r->n_gpu) < 0) {
@@ -28,7 +28,7 @@ const struct hta_intervals *hta_busy(const struct hta *h, const struct hta_rank 
 		return rows ? &busy[class] : NULL;
 	for (size_t c = 0; c <= HTA_CLASSES; c++) {
 		free(busy[c].list);
-		busy[c] = (struct hta_intervals){ .list = hta_memory((r->n_gpu + 1) * sizeof *busy[c].list) };
+		busy[c] = (struct hta_intervals){ .list = malloc((r->n_gpu + 1) * sizeof *busy[c].list) };
 		if (!busy[c].list)
 			return NULL;
 	}

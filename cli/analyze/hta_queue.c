@@ -85,7 +85,7 @@ const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *
 	if (!points && c && streams && gpu) {
 		lengths = calloc(streams->n + 1, sizeof *lengths);
 		if (lengths && find_longer(h, r, c, &l))
-			points = hta_memory((l.n + r->n_gpu + 1) * sizeof *points);
+			points = malloc((l.n + r->n_gpu + 1) * sizeof *points);
 		if (points)
 			r->made->n_queue = merge(r, &l, gpu, lengths, points);
 		r->made->queue = points;

@@ -81,6 +81,8 @@ struct model {
 
 /* scan.c.  Reads every part of a kind once. */
 int kind_read(struct model *m, unsigned kind);
+/* Memory for a large array, on huge pages where they can be had. */
+void *column_memory(size_t bytes);
 
 /* strings.c */
 int strings_load(struct model *m);

@@ -49,8 +49,6 @@ const void *model_column(struct model *m, unsigned kind, unsigned field);
 #define MODEL_U64(m, rec, member) ((const uint64_t *)model_column((m), ROW_##rec, COL_##rec##_##member))
 #define MODEL_U32(m, rec, member) ((const uint32_t *)model_column((m), ROW_##rec, COL_##rec##_##member))
 #define MODEL_I32(m, rec, member) ((const int32_t *)model_column((m), ROW_##rec, COL_##rec##_##member))
-/* Memory for a large array, on huge pages where they can be had; free().  NULL: out of memory. */
-void *column_memory(size_t bytes);
 /* Position in model_processes() of the process of each row. */
 const uint32_t *model_row_process(struct model *m, unsigned kind);
 
