@@ -107,9 +107,10 @@ static inline const uint8_t *known_list(struct kineto *k, const uint8_t *p, stru
 	return p + r->n;
 }
 
-/* Microseconds: digits, perhaps a point and three more. */
+/* Microseconds: digits, perhaps a point and up to three more. */
 static inline const uint8_t *plain_us(const uint8_t *p, int64_t *ns, bool *fraction)
 {
+	static const uint32_t scale[4] = { 0, 100, 10, 1 };
 	uint64_t whole;
 
 	p = fast_whole(p, &whole);
@@ -117,13 +118,14 @@ static inline const uint8_t *plain_us(const uint8_t *p, int64_t *ns, bool *fract
 		return NULL;
 	whole *= 1000;
 	if (*p == '.') {
-		unsigned a = p[1] - '0', b = p[2] - '0', c = p[3] - '0';
+		uint64_t digits;
+		unsigned bits = fast_digit_bits(++p, &digits);
 
-		if (a > 9 || b > 9 || c > 9)
+		if (!bits || bits > 24)
 			return NULL;
-		whole += a * 100 + b * 10 + c;
+		whole += fast_eight(digits << (64 - bits)) * scale[bits >> 3];
 		*fraction = true;
-		p += 4;
+		p += bits >> 3;
 	}
 	if (!scan_ends_number[*p])
 		return NULL;
