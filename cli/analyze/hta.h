@@ -238,6 +238,9 @@ struct hta_described {
 	size_t n;
 	double mean, std, min, q1, median, q3, max;     /* std: NAN of one number; all: of none */
 };
+
+/* numpy's, of the values, which are in order then. */
+double hta_quantile(double *values, size_t n, double part);
 struct hta_described hta_describe(double *values, size_t n);
 
 /* ns as microseconds; a number with so many decimals, rounded half to even, or unknown if it is none. */

@@ -78,21 +78,19 @@ static int by_sum(const void *a, const void *b)
 static int fold(struct name_sums *s, size_t most)
 {
 	struct name_sum others = { .text = "others" };
-	double *running, limit, place;
-	size_t low, kept = 0;
+	double *running, *sorted, limit;
+	size_t kept = 0;
 
 	if (s->n <= most)
 		return 0;
-	running = malloc(s->n * sizeof *running);
+	running = malloc(2 * s->n * sizeof *running);
 	if (!running)
 		return -1;
+	sorted = running + s->n;
 	for (size_t i = 0; i < s->n; i++)
 		running[i] = (i ? running[i - 1] : 0) + (double)s->list[i].sum / 1000.0;
-	place = DURATION_RATIO * (double)(s->n - 1);
-	low = (size_t)place;
-	limit = running[low];
-	if (low + 1 < s->n)
-		limit += (running[low + 1] - running[low]) * (place - (double)low);
+	memcpy(sorted, running, s->n * sizeof *sorted);
+	limit = hta_quantile(sorted, s->n, DURATION_RATIO);     /* in order: the sum falls where times are below 0 */
 	for (size_t i = 0; i < s->n; i++) {
 		struct name_sum one = { .text = s->list[i].text };
 

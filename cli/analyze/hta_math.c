@@ -92,6 +92,12 @@ static double quantile(const double *sorted, size_t n, double part)
 	return sorted[low] + (sorted[high] - sorted[low]) * (place - (double)low);
 }
 
+double hta_quantile(double *values, size_t n, double part)
+{
+	sort_values(values, n);
+	return quantile(values, n, part);
+}
+
 struct hta_described hta_describe(double *values, size_t n)
 {
 	struct hta_described d = { n, NAN, NAN, NAN, NAN, NAN, NAN, NAN };

@@ -141,6 +141,18 @@ it 'keeps kernels that rounding made shorter than nothing out of the others, as 
 	says "others," out
 '
 
+# The running sum of times is largest before those below 0: its quantile is one of all its values in order.
+it 'takes the quantile of sums that rounding made fall, as HTA does' "$EVENTS"'
+	{
+		at=1000
+		for i in 346 126 75 60 29 16 12 8 3; do at=$((at + 1000)); say kernel k$i 0 7 $at $i "\"stream\": 7, \"correlation\": $at"; done
+		for i in 1 2; do say kernel below$i 0 7 2000$i.25 0.5 "\"stream\": 7, \"correlation\": $i"; done
+	} | file 0 >a.json
+	gprof-trace report -r hta_kernel_breakdown_top10 --format csv a.json >out
+	says "others,3,3,3,0" out
+	says "k8,8,8,8,0" out
+'
+
 it 'takes for the last step what HTA takes for it where a file counts from a small number' "$EVENTS"'
 	{
 		say user_annotation "ProfilerStep#1" 1 1 1000 100 ""; say user_annotation "ProfilerStep#2" 1 1 1100 100 ""
