@@ -262,7 +262,8 @@ uint32_t kineto_config_id(struct kineto *k, const struct event *e);
 uint32_t kineto_put_config(struct kineto *k, struct config_row row);
 void kineto_stream(struct kineto *k, int32_t priority, uint32_t device, uint32_t context, uint32_t stream);
 uint32_t kineto_domain(struct kineto *k, const char *name);
-int kineto_device(struct kineto *k);    /* an element of deviceProperties; the scanner is behind its { */
+/* An element of deviceProperties; the scanner is behind its {.  JSON_OBJECT, or what came instead of its end: JSON_NOTHING, JSON_BAD. */
+enum json_type kineto_device(struct kineto *k);
 
 /* kineto_nest.c: what lies inside what: range ids, levels, the ranges of calls.  0 or -1. */
 int kineto_nest(struct kineto *k);

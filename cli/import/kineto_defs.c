@@ -121,7 +121,7 @@ uint32_t kineto_domain(struct kineto *k, const char *name)
 	return *at;             /* value + 1 is the id */
 }
 
-int kineto_device(struct kineto *k)
+enum json_type kineto_device(struct kineto *k)
 {
 	struct device_row row = { .id = (uint32_t)(k->device.len / sizeof row), .flags = DEVICE_VISIBLE };
 	struct json_value key, v;
@@ -137,8 +137,9 @@ int kineto_device(struct kineto *k)
 			{ "regsPerBlock", &row.max_registers_block },
 		};
 
-		if (scan_value(&k->scan, &v) <= JSON_BAD)
-			return -1;
+		type = scan_value(&k->scan, &v);
+		if (type <= JSON_BAD)
+			return type;
 		if (key.n == 4 && memcmp(key.at, "name", 4) == 0 && v.type == JSON_TEXT)
 			row.name = texts_value(&k->texts, &v);
 		if (!json_whole(&v, &n))
@@ -154,5 +155,5 @@ int kineto_device(struct kineto *k)
 	if (row.warp && threads)
 		row.max_warps_sm = (uint32_t)(threads / row.warp);
 	buf_put(&k->device, &row, sizeof row);
-	return type == JSON_OBJECT ? 0 : -1;
+	return type;
 }

@@ -57,6 +57,9 @@ static bool more(struct scan *s)
 
 /* ---- what stands around them ---- */
 
+#define NO_JSON (-2)
+
+/* An object or a list of it: 0; -1: the file ends in it; NO_JSON. */
 static int read_distributed(struct kineto *k)
 {
 	struct json_value key, v;
@@ -64,8 +67,9 @@ static int read_distributed(struct kineto *k)
 	int64_t whole;
 
 	while ((type = scan_key(&k->scan, &key)) == JSON_TEXT) {
-		if (scan_value(&k->scan, &v) <= JSON_BAD)
-			return -1;
+		type = scan_value(&k->scan, &v);
+		if (type <= JSON_BAD)
+			break;
 		if (key.n == 4 && memcmp(key.at, "rank", 4) == 0 && json_whole(&v, &whole) && whole >= 0)
 			k->file->rank = whole;
 		else if (key.n == 10 && memcmp(key.at, "world_size", 10) == 0 && json_whole(&v, &whole) && whole > 0)
@@ -77,28 +81,33 @@ static int read_distributed(struct kineto *k)
 			kineto_fact(k, name, "%.*s", v.n < 300 ? (int)v.n : 300, (const char *)v.at);
 		}
 	}
-	return type == JSON_OBJECT ? 0 : -1;
+	return type == JSON_OBJECT ? 0 : type == JSON_BAD ? NO_JSON : -1;
 }
 
 static int read_devices(struct kineto *k)
 {
 	struct json_value v;
+	enum json_type type;
 
 	for (;;) {
 		int c = scan_peek(&k->scan);
 
 		if (c == '{') {
 			k->scan.p++;
-			if (kineto_device(k) < 0)
-				return -1;
+			type = kineto_device(k);
+			if (type <= JSON_BAD)
+				return type == JSON_BAD ? NO_JSON : -1;
 			continue;
 		}
 		if (c == ',' || c == ']')
 			k->scan.p++;
 		if (c == ']')
 			return 0;
-		if (c != ',' && scan_value(&k->scan, &v) <= JSON_BAD)
-			return -1;
+		if (c == ',')
+			continue;
+		type = scan_value(&k->scan, &v);
+		if (type <= JSON_BAD)
+			return type == JSON_BAD ? NO_JSON : -1;
 	}
 }
 
@@ -165,6 +174,8 @@ static enum top read_object(struct kineto *k)
 			else
 				fact(k, &key, &v);
 		}
+		if (rc == NO_JSON)
+			return had == TOP_EVENTS ? TOP_EVENTS : TOP_BAD;
 		if (rc < 0) {
 			if (!k->err->text[0])
 				kineto_count(k, COUNT_CUT, "the last whole event is number %llu",
