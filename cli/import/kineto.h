@@ -134,6 +134,7 @@ struct kineto {
 	uint64_t index;                 /* of the next event */
 	const uint8_t *since, *broken;  /* behind the event before; where one made no sense, or NULL */
 	const uint8_t *needed;          /* in the source: what lies before may go; NULL: the scanner's place */
+	bool at_end;                    /* the reader has met the end of the bytes */
 	bool gave_up;                   /* something is too long for memory: the file is taken to end in it */
 
 	struct texts texts;

@@ -52,7 +52,14 @@ static bool more(struct scan *s)
 	source_release(k->source, needed);
 	now = source_wait(k->source, have);
 	s->end = base + now;
+	k->at_end = now == have;
 	return now > have;
+}
+
+/* Why the bytes end; where they were not read so far, how far they were unpacked is up to chance. */
+static const char *trouble_of(const struct kineto *k)
+{
+	return k->at_end ? source_trouble(k->source) : NULL;
 }
 
 /* ---- what stands around them ---- */
@@ -223,7 +230,7 @@ static int first_byte(struct scan *s)
 static int no_events(struct kineto *k, const char *path, enum top top)
 {
 	bool cut = k->counts[COUNT_CUT].count;
-	const char *trouble = cut ? source_trouble(k->source) : NULL, *middle = cut ? ", and ends in the middle" : "";
+	const char *trouble = cut ? trouble_of(k) : NULL, *middle = cut ? ", and ends in the middle" : "";
 
 	if (trouble)
 		return trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble);
@@ -257,7 +264,7 @@ static int read_top(struct kineto *k, const char *path)
 		if (kineto_events(k) < 0 && !k->err->text[0])
 			kineto_count(k, COUNT_CUT, "the last whole event is number %llu", (unsigned long long)k->index);
 	} else if (c < 0) {
-		const char *trouble = source_trouble(k->source);
+		const char *trouble = trouble_of(k);
 
 		return trouble ? trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble)
 			       : trace_fail(k->err, 0, "'%s' is empty", path);
@@ -292,16 +299,16 @@ int kineto_read(struct kineto *k, const char *path)
 	rc = read_top(k, path);
 	if (rc == 0 && k->texts.oom)
 		rc = trace_fail(k->err, 0, "out of memory");
-	if (rc == 0 && source_trouble(k->source)) {
+	if (rc == 0 && trouble_of(k)) {
 		k->counts[COUNT_CUT].count = 0;         /* that it is cut follows */
-		kineto_count(k, COUNT_CUT, "%s", source_trouble(k->source));
+		kineto_count(k, COUNT_CUT, "%s", trouble_of(k));
 	}
 	if (k->scan.odd_quotes) {
 		kineto_count(k, COUNT_QUOTES, "in texts");
 		k->counts[COUNT_QUOTES].count = k->scan.odd_quotes;
 	}
 	k->file->bytes = source_file_bytes(k->source);
-	k->file->unpacked = (uint64_t)(k->scan.end - source_base(k->source));
+	k->file->unpacked = (uint64_t)((k->at_end ? k->scan.end : k->scan.p) - source_base(k->source));
 	k->file->events = k->index;
 	source_close(k->source);
 	k->source = NULL;
