@@ -287,6 +287,22 @@ static int host_alloc(struct kineto *k, const struct event *e)
 
 /* ---- all of them ---- */
 
+/* What is beyond all times is said to be so when the file was read. */
+static int64_t end_of(const struct event *e)
+{
+	int64_t end;
+
+	return __builtin_add_overflow(e->ts, e->dur, &end) ? INT64_MAX : end;
+}
+
+static void note_times(struct kineto *k, const struct event *e)
+{
+	int64_t end = end_of(e);
+
+	k->first = e->ts < k->first ? e->ts : k->first;
+	k->last = end > k->last ? end : k->last;
+}
+
 static int slice(struct kineto *k, const struct event *e)
 {
 	static const uint8_t kinds[] = {
@@ -299,7 +315,7 @@ static int slice(struct kineto *k, const struct event *e)
 
 	if (class == CLASS_SPAN) {
 		k->span_start = e->ts;
-		k->span_end = e->ts + e->dur;
+		k->span_end = end_of(e);
 		event_imported(k, e, class, 0, NO_HOST);
 		return 0;
 	}
@@ -326,16 +342,6 @@ static int slice(struct kineto *k, const struct event *e)
 	event_imported(k, e, class, class < sizeof kinds && kinds[class] ? kinds[class] : ROW_range,
 		     thread == NO_HOST ? label_host(k, e) : k->threads[thread].host);
 	return e->phase == 'X' ? 0 : pair_begin(k, e, thread);
-}
-
-static void note_times(struct kineto *k, const struct event *e)
-{
-	int64_t end;
-
-	if (__builtin_add_overflow(e->ts, e->dur, &end))
-		end = INT64_MAX;
-	k->first = e->ts < k->first ? e->ts : k->first;
-	k->last = end > k->last ? end : k->last;
 }
 
 /* Where recording began and ended; Kineto says it of the whole trace. */
