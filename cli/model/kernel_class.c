@@ -4,15 +4,72 @@
 #include "cli/model/names.h"
 
 #include <string.h>
+#include <strings.h>
 
-bool kernel_name_communicates(const char *demangled)
+/* Libraries and the words that kernels for collectives have in their names; letters in either case. */
+static const char *const begins[] = { "nccl" };
+static const char *const has[] = {
+	"ncclKernel", "ncclDevKernel", "rccl", "msccl", "nvshmem",
+	"cross_device_reduce", "quickreduce",
+	"allreduce", "all_reduce", "allgather", "all_gather", "reducescatter", "reduce_scatter", "alltoall", "all_to_all",
+	"deep_ep::", "userbuffers",
+};
+
+/* Names that a compiler made of the operators in a kernel: it computes, whatever the operators around it do. */
+static const char made[] = "triton_";
+
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static bool starts_with(const char *text, const char *with)
 {
-	static const char *const starts[] = { "nccl", "hip", "hccl" };
+	return strncmp(text, with, strlen(with)) == 0;
+}
 
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (strncmp(demangled, starts[i], strlen(starts[i])) == 0)
+/* Length of "ns::foo" of "ns::foo<int>(float*)". */
+static size_t own_length(const char *name)
+{
+	static const char *const unnamed[] = { "(anonymous namespace)", "<unnamed>" };
+	const char *at = name;
+
+	for (;;) {
+		size_t skip = 0;
+
+		at += strcspn(at, "<(");
+		for (size_t i = 0; i < COUNT(unnamed); i++)
+			if (starts_with(at, unnamed[i]))
+				skip = strlen(unnamed[i]);
+		if (!skip)
+			return (size_t)(at - name);
+		at += skip;
+	}
+}
+
+static bool contains(const char *text, size_t length, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i + n <= length; i++)
+		if (strncasecmp(text + i, word, n) == 0)
 			return true;
-	return strstr(demangled, "ncclKernel") != NULL;
+	return false;
+}
+
+bool kernel_name_communicates(const char *name)
+{
+	size_t length;
+
+	if (starts_with(name, "void "))
+		name += strlen("void ");
+	if (starts_with(name, made))
+		return false;
+	length = own_length(name);
+	for (size_t i = 0; i < COUNT(begins); i++)
+		if (length >= strlen(begins[i]) && strncasecmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	for (size_t i = 0; i < COUNT(has); i++)
+		if (contains(name, length, has[i]))
+			return true;
+	return false;
 }
 
 bool model_kernel_communicates(struct model *m, uint32_t name)

@@ -8,9 +8,8 @@
 struct model;
 
 /*
- * Whether it moves data between GPUs: NCCL's and its relatives', by the rule of Holistic Trace Analysis
- * (hta/common/types.py), so that the numbers are the same: (^nccl.*)|(^hip)|(^hccl)|(.*ncclKernel.*) on the demangled
- * name.  NVSHMEM's and hand-written ones are not known by their names, and count as computation.
+ * Whether it moves data between GPUs, alone or beside other work: the definition of a communication kernel in
+ * docs/numbers.md.  HTA's own rule, for the reports that imitate it, is hta_class_of().
  */
 bool kernel_name_communicates(const char *demangled);
 
