@@ -213,18 +213,18 @@ static void put_gpu(struct page *p, const struct gpu *g)
 	const struct device_row *d = model_device(p->m, g->process, g->device);
 	const struct process *who = &p->processes[g->process];
 	char label[32], text[400], span[32], by[48];
-	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)time_sub(g->last, g->first));
+	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)g->span);
 
 	if (g->processes > 1)
 		snprintf(by, sizeof by, "%u processes", g->processes);
 	else
 		snprintf(by, sizeof by, "pid %u", who->pid);
 	snprintf(label, sizeof label, "GPU %u", g->device);
-	if (g->last > g->first)
+	if (g->span)
 		snprintf(text, sizeof text,
 			 "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", (int)(tenths / 10), (int)(tenths % 10),
-			 text_time(span, time_sub(g->last, g->first)), by);
+			 text_time(span, g->span), by);
 	else
 		snprintf(text, sizeof text, "%s: busy share not known, no row has a time (%s)",
 			 d ? model_string(p->m, d->name) : "unknown device", by);

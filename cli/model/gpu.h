@@ -6,13 +6,17 @@
 
 struct model;
 
-/* One device as the processes see it; processes that share a GPU (equal UUIDs) are one entry. */
+/*
+ * One device as the processes see it; processes that share a GPU (equal UUIDs) are one entry.  What a selection of steps
+ * and windows leaves out is in all but span and busy.
+ */
 struct gpu {
 	uint32_t process, device;       /* of the first process that used it */
 	uint32_t processes;             /* that used it */
 	uint64_t rows, untimed;         /* untimed: CUPTI gave no time; they are in no figure below */
 	int64_t first, last;            /* begin of the first, end of the last; 0, 0: none has a time */
-	int64_t busy;                   /* union of all intervals */
+	int64_t span;                   /* length of its GPU span (gpu_span.h), of its processes together */
+	int64_t busy;                   /* union of all intervals in the span */
 };
 
 /* free() *gpus.  Their number, or -1: out of memory. */

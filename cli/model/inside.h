@@ -57,6 +57,20 @@ struct defs {
 	bool loaded;
 };
 
+/* Read apart from the steps, which cost more. */
+struct windows {
+	struct window *list;            /* by process, then number; NULL: not read */
+	size_t n;
+	struct finder *finder;          /* steps_rows.c */
+};
+
+/* What model_select() was told. */
+struct chosen {
+	bool any, steps;
+	uint32_t window;                /* 0: not by windows */
+	bool *processes;                /* by position; NULL: all of them */
+};
+
 struct model {
 	struct trace trace;
 	struct kind kinds[ROW_KINDS];
@@ -71,11 +85,12 @@ struct model {
 	struct join *join;              /* join.c */
 	struct payloads *payloads;      /* payload.c */
 	struct graph_nodes *graph_nodes; /* graph.c */
+	struct windows windows;         /* steps.c */
 	struct steps_made *steps;       /* steps.c */
 	struct stacks_made *stacks;     /* stacks.c */
 	struct symbol_tables *symbols;  /* symbols.c */
 	struct torch_made *torch;       /* torch.c */
-	bool selected;                  /* select.c: parts of the trace are left out */
+	struct chosen chosen;           /* select.c: parts of the trace are left out */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
 
@@ -125,6 +140,9 @@ void graph_nodes_free(struct graph_nodes *g);
 
 /* steps.c, select.c */
 void steps_release(struct steps_made *s);
+
+/* steps_rows.c; takes NULL */
+void finder_free(struct finder *f);
 
 /* stacks.c */
 void stacks_release(struct stacks_made *s);

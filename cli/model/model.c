@@ -104,6 +104,9 @@ void model_close(struct model *m)
 	payloads_release(m->payloads);
 	graph_nodes_free(m->graph_nodes);
 	steps_release(m->steps);
+	finder_free(m->windows.finder);
+	free(m->windows.list);
+	free(m->chosen.processes);
 	stacks_release(m->stacks);
 	symbol_tables_free(m->symbols);
 	torch_release(m);

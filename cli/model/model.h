@@ -74,6 +74,11 @@ struct batch {
 int model_scan(struct model *m, unsigned kind, const unsigned *fields, size_t n_fields,
 	       int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS]);
 
+/* The same with the rows that a selection of steps and windows leaves out: what the GPU did in a step was not all
+ * launched there. */
+int model_scan_all(struct model *m, unsigned kind, const unsigned *fields, size_t n_fields,
+		   int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS]);
+
 /* ---- strings ---- */
 #define STRING_NONE 0u
 #define STRING_LOST 0x80000000u /* or'ed to the file's id: its definition is not there.  Reads "?17" */

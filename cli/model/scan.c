@@ -14,7 +14,7 @@ struct work {
 	struct kind *kind;
 	const struct record *record;
 	size_t next;                    /* taken by atomic add */
-	bool failed;
+	bool failed, all;               /* all: rows too that a selection left out */
 	int (*part)(struct work *w, struct part *p, void *state);
 	const unsigned *fields;
 	size_t n_fields;
@@ -274,9 +274,10 @@ static bool has_zero(const void *column, size_t n, size_t width)
 
 static int part_into_batch(struct work *w, struct part *p, void *state)
 {
-	struct batch b = { .process = p->process, .n = p->rows };
+	bool all = w->all || !p->keep;
+	struct batch b = { .process = p->process, .n = all ? p->chunk->head.rows : p->rows };
 
-	if (!p->rows)
+	if (!b.n)
 		return 0;
 	for (size_t i = 0; i < w->n_fields; i++) {
 		unsigned f = w->fields[i] & ~MODEL_IF_ZERO;
@@ -291,24 +292,34 @@ static int part_into_batch(struct work *w, struct part *p, void *state)
 			return -1;
 		if (decode(w, p, f, out) < 0)
 			return 0;       /* damaged, and listed as such */
-		if (p->keep)
+		if (!all)
 			compact(p, out, w->record->fields[f].size);
 		b.column[i] = out;
 	}
 	return w->fn(&b, state);
 }
 
-int model_scan(struct model *m, unsigned k, const unsigned *fields, size_t n_fields,
-	       int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS])
+static int scan(struct model *m, unsigned k, struct work w, void *const states[MODEL_WORKERS])
 {
-	struct work w = {
-		.m = m, .kind = &m->kinds[k], .record = record_by_kind(k), .part = part_into_batch, .fields = fields,
-		.n_fields = n_fields, .fn = fn,
-	};
-
+	w.m = m;
+	w.kind = &m->kinds[k];
+	w.record = record_by_kind(k);
+	w.part = part_into_batch;
 	if (!w.record || !w.kind->n_parts)
 		return 0;
 	if (strings_load(m) < 0)
 		return -1;
 	return work_run(&w, states);
+}
+
+int model_scan(struct model *m, unsigned k, const unsigned *fields, size_t n_fields,
+	       int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS])
+{
+	return scan(m, k, (struct work){ .fields = fields, .n_fields = n_fields, .fn = fn }, states);
+}
+
+int model_scan_all(struct model *m, unsigned k, const unsigned *fields, size_t n_fields,
+		   int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS])
+{
+	return scan(m, k, (struct work){ .fields = fields, .n_fields = n_fields, .fn = fn, .all = true }, states);
 }

@@ -1,6 +1,6 @@
 /*
- * A model of some steps or one window: rows of the others are left out where chunks are decoded, so nobody else needs
- * to know.
+ * A model of some steps, one window, some processes: rows of the others are left out where chunks are decoded, so nobody
+ * else needs to know.  What the GPU did in a step can have been launched before it: model_scan_all() has those rows too.
  */
 #include "cli/model/steps_inside.h"
 
@@ -24,6 +24,8 @@ static bool step_wanted(const struct model *m, const struct steps *all, const st
 {
 	uint32_t kind = all->kinds[step->kind].name;
 
+	if (s->processes && !s->processes[step->process])
+		return false;
 	if (s->window && step->window != s->window && !(s->window == 1 && steps_recorded_whole(all, step->process)))
 		return false;
 	if (!s->steps)
@@ -41,9 +43,10 @@ static bool mark(struct model *m, struct steps *all, const struct selection *s)
 	for (size_t i = 0; i < all->n; i++)
 		steps |= all->list[i].selected = step_wanted(m, all, &all->list[i], s);
 	for (size_t i = 0; s->window && i < all->n_windows; i++)
-		windows |= all->windows[i].selected = all->windows[i].number == s->window;
+		windows |= all->windows[i].selected =
+			all->windows[i].number == s->window && (!s->processes || s->processes[all->windows[i].process]);
 	for (uint32_t p = 1; s->window == 1 && p < m->n_processes; p++)
-		windows |= steps_recorded_whole(all, p);
+		windows |= steps_recorded_whole(all, p) && (!s->processes || s->processes[p]);
 	if (steps && windows)
 		return true;
 	for (size_t i = 0; i < all->n; i++)
@@ -82,6 +85,35 @@ static int keep_window(struct model *m, const struct steps *all, unsigned kind, 
 	return process && of && whole ? 0 : -1;
 }
 
+/* Rows of a kind in front of those of a process. */
+static size_t rows_before(const struct kind *k, uint32_t process)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->n_parts && k->parts[i].process < process; i++)
+		n = k->parts[i].first + k->parts[i].rows;
+	return n;
+}
+
+/* The n-th imported event of a kind is the n-th row of that kind in its process, so both stay or neither. */
+static int keep_imported(struct model *m, uint8_t *keep)
+{
+	const uint32_t *kind = MODEL_U32(m, imported, kind), *process = model_row_process(m, ROW_imported);
+	size_t next[ROW_KINDS] = { 0 };
+
+	if (!kind || !process)
+		return -1;
+	for (size_t i = 0, n = model_rows(m, ROW_imported); i < n; i++) {
+		const struct kind *of = kind[i] < ROW_KINDS ? &m->kinds[kind[i]] : NULL;
+
+		for (unsigned k = 0; k < ROW_KINDS && (!i || process[i] != process[i - 1]); k++)
+			next[k] = rows_before(&m->kinds[k], process[i]);
+		if (of && of->keep && next[kind[i]] < of->n_rows)
+			keep[i] = of->keep[next[kind[i]]++];
+	}
+	return 0;
+}
+
 static int choose(struct model *m, const struct steps *all, const struct selection *s, unsigned kind)
 {
 	struct kind *k = &m->kinds[kind];
@@ -91,10 +123,23 @@ static int choose(struct model *m, const struct steps *all, const struct selecti
 	k->keep = malloc(k->n_rows + 1);
 	if (!k->keep)
 		return -1;
-	memset(k->keep, !s->steps, k->n_rows);
+	memset(k->keep, kind != ROW_imported && !s->steps, k->n_rows);
+	if (kind == ROW_imported)
+		return keep_imported(m, k->keep);
 	if (s->steps && keep_steps(m, all, kind, k->keep) < 0)
 		return -1;
 	return s->window ? keep_window(m, all, kind, s->window, k->keep) : 0;
+}
+
+/* What was read of a kind goes by row numbers that are no more. */
+static void unread(struct kind *k)
+{
+	for (size_t f = 0; f < MAX_COLUMNS && k->columns; f++) {
+		free(k->columns[f]);
+		k->columns[f] = NULL;
+	}
+	free(k->process);
+	k->process = NULL;
 }
 
 static void apply(struct kind *k)
@@ -114,12 +159,27 @@ static void apply(struct kind *k)
 		rows += p->rows;
 	}
 	k->n_rows = rows;
-	for (size_t f = 0; f < MAX_COLUMNS && k->columns; f++) {
-		free(k->columns[f]);
-		k->columns[f] = NULL;
+	unread(k);
+}
+
+/* Chunks of the other processes are not even decoded. */
+static void drop_processes(struct kind *k, const bool *processes)
+{
+	size_t kept = 0;
+
+	k->n_rows = 0;
+	for (size_t i = 0; i < k->n_parts; i++) {
+		struct part p = k->parts[i];
+
+		if (!processes[p.process])
+			continue;
+		p.first = k->n_rows;
+		k->n_rows += p.rows;
+		k->parts[kept++] = p;
 	}
-	free(k->process);
-	k->process = NULL;
+	k->n_parts = kept;
+	k->read = false;
+	unread(k);
 }
 
 /* Everything made from row numbers. */
@@ -138,8 +198,37 @@ static void forget(struct model *m)
 		finder_free(s->of_kind[i]);
 	free(s->of_kind);
 	s->of_kind = NULL;
-	finder_free(s->of_window);
-	s->of_window = NULL;
+	finder_free(m->windows.finder);
+	m->windows.finder = NULL;
+}
+
+static int select_processes(struct model *m, const bool *processes)
+{
+	m->chosen.processes = malloc(m->n_processes * sizeof *processes + 1);
+	if (!m->chosen.processes)
+		return -1;
+	memcpy(m->chosen.processes, processes, m->n_processes * sizeof *processes);
+	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
+		if (happens(kind) || kind == ROW_op || kind == ROW_modules)
+			drop_processes(&m->kinds[kind], processes);
+	forget(m);
+	return 0;
+}
+
+/* Imported events come after the rows that they became; their arguments are looked up by event. */
+static int select_rows(struct model *m, const struct steps *all, const struct selection *s)
+{
+	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
+		if (happens(kind) && kind != ROW_imported && kind != ROW_imported_arg && record_by_kind(kind) &&
+		    m->kinds[kind].n_parts && choose(m, all, s, kind) < 0)
+			return -1;
+	if (m->kinds[ROW_imported].n_parts && choose(m, all, s, ROW_imported) < 0)
+		return -1;
+	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
+		if (m->kinds[kind].keep)
+			apply(&m->kinds[kind]);
+	forget(m);
+	return 0;
 }
 
 int model_select(struct model *m, const struct selection *s)
@@ -154,18 +243,27 @@ int model_select(struct model *m, const struct selection *s)
 	/* A phase can begin with what a step before it did. */
 	if (model_has_torch(m) && !model_phases(m))
 		return -1;
-	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
-		if (happens(kind) && record_by_kind(kind) && m->kinds[kind].n_parts && choose(m, all, s, kind) < 0)
-			return -1;
-	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
-		if (m->kinds[kind].keep)
-			apply(&m->kinds[kind]);
-	forget(m);
-	m->selected = true;
+	if (s->processes && select_processes(m, s->processes) < 0)
+		return -1;
+	if ((s->steps || s->window) && select_rows(m, all, s) < 0)
+		return -1;
+	m->chosen.any = true;
+	m->chosen.steps = s->steps;
+	m->chosen.window = s->window;
 	return 0;
 }
 
 bool model_selected(const struct model *m)
 {
-	return m->selected;
+	return m->chosen.any;
+}
+
+bool model_steps_selected(const struct model *m)
+{
+	return m->chosen.steps;
+}
+
+bool model_process_selected(const struct model *m, uint32_t process)
+{
+	return !m->chosen.processes || m->chosen.processes[process];
 }

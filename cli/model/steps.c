@@ -12,7 +12,7 @@ static int by_window(const void *a, const void *b)
 	return p->number < q->number ? -1 : p->number > q->number;
 }
 
-static int windows_read(struct model *m, struct steps *s)
+static int windows_read(struct model *m, struct windows *w)
 {
 	const int64_t *start = MODEL_I64(m, window, start), *duration = MODEL_I64(m, window, duration);
 	const uint32_t *number = MODEL_U32(m, window, number), *first = MODEL_U32(m, window, first_corr);
@@ -23,20 +23,28 @@ static int windows_read(struct model *m, struct steps *s)
 
 	if (!start || !duration || !number || !first || !end || !cause || !name || !flags || !process)
 		return -1;
-	s->windows = calloc(n + 1, sizeof *s->windows);
-	if (!s->windows)
+	w->list = calloc(n + 1, sizeof *w->list);
+	if (!w->list)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		s->windows[i] = (struct window){
+		w->list[i] = (struct window){
 			.start = start[i], .end = span_end(start[i], duration[i]), .process = process[i],
 			.number = number[i],
 			.cause = cause[i], .name = name[i], .first_corr = first[i], .end_corr = end[i],
 			.flags = flags[i],
 			.selected = true,
 		};
-	s->n_windows = n;
-	qsort(s->windows, n, sizeof *s->windows, by_window);
+	w->n = n;
+	qsort(w->list, n, sizeof *w->list, by_window);
 	return 0;
+}
+
+struct window *model_windows(struct model *m, size_t *n)
+{
+	if (!m->windows.list && windows_read(m, &m->windows) < 0)
+		return NULL;
+	*n = m->windows.n;
+	return m->windows.list;
 }
 
 bool steps_recorded_whole(const struct steps *s, uint32_t process)
@@ -213,7 +221,8 @@ static int steps_make(struct model *m, struct steps *s, bool dearly)
 
 	s->asked = steps_asked(m);
 	s->windowed = windows_asked(m);
-	if (windows_read(m, s) < 0 || steps_read(&f) < 0)
+	s->windows = model_windows(m, &s->n_windows);
+	if (!s->windows || steps_read(&f) < 0)
 		goto out;
 	if (!f.source && !s->asked && steps_find_marked(&f) < 0)
 		goto out;
@@ -274,9 +283,7 @@ void steps_release(struct steps_made *s)
 	for (size_t i = 0; s->of_kind && i < s->public.n_kinds; i++)
 		finder_free(s->of_kind[i]);
 	free(s->of_kind);
-	finder_free(s->of_window);
 	free(s->public.list);
 	free(s->public.kinds);
-	free(s->public.windows);
 	free(s);
 }

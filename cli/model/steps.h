@@ -66,6 +66,9 @@ struct steps {
 /* NULL: out of memory.  It stays the model's. */
 const struct steps *model_steps(struct model *m);
 
+/* By process, then number, without looking for steps.  NULL: out of memory.  They stay the model's. */
+struct window *model_windows(struct model *m, size_t *n);
+
 /* A process without a window was recorded whole, and that is its window 1; unless all waited for a window. */
 bool steps_recorded_whole(const struct steps *s, uint32_t process);
 
@@ -89,16 +92,19 @@ struct selection {
 	uint32_t first, last;           /* steps with first <= number <= last */
 	bool steps;                     /* false: not by steps */
 	uint32_t window;                /* 0: not by windows */
+	const bool *processes;          /* by position in model_processes(); NULL: all of them */
 };
 
 /*
- * From now on the model has only the rows of these steps and this window: columns, passes and counts.  Definitions,
- * processes and what is known of them stay whole; arrays got before are gone.  Once in a model's life.  0; 1: nothing
+ * From now on the model has only the rows of these steps, this window and these processes: columns, passes and counts.
+ * Definitions, processes and what is known of them stay whole; arrays got before are gone.  Once in a model's life.  0; 1: nothing
  * is selected, and the model is unchanged (ask model_steps() what there is); -1: out of memory.
  */
 int model_select(struct model *m, const struct selection *s);
 
-/* Whether it was done. */
+/* Whether it was done; whether by steps; whether this process is one of the selected. */
 bool model_selected(const struct model *m);
+bool model_steps_selected(const struct model *m);
+bool model_process_selected(const struct model *m, uint32_t process);
 
 #endif

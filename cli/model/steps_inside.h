@@ -6,11 +6,9 @@
 #include "cli/model/sort.h"
 #include "cli/model/steps.h"
 
-struct finder;
-
 struct steps_made {
 	struct steps public;
-	struct finder **of_kind, *of_window;    /* steps_rows.c: made when first needed */
+	struct finder **of_kind;        /* steps_rows.c: made when first needed */
 };
 
 /* Steps being found: buffers of structs.  kind of a step is a position in kinds, in no order yet. */
@@ -37,8 +35,5 @@ uint32_t finding_kind(struct finding *f, uint32_t name);
 
 /* The last time known of a process: its end, else that of the trace. */
 int64_t finding_end(const struct finding *f, uint32_t process);
-
-/* steps_rows.c */
-void finder_free(struct finder *f);
 
 #endif

@@ -284,19 +284,19 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 
 static struct finder *finder_of_window(struct model *m)
 {
-	struct steps_made *s = m->steps;
 	struct item *items;
+	size_t n;
+	const struct window *list = model_windows(m, &n);
 
-	if (s->of_window)
-		return s->of_window;
-	items = malloc(s->public.n_windows * sizeof *items + 1);
-	for (size_t i = 0; items && i < s->public.n_windows; i++) {
-		const struct window *w = &s->public.windows[i];
+	if (!list || m->windows.finder)
+		return m->windows.finder;
+	items = malloc(n * sizeof *items + 1);
+	for (size_t i = 0; items && i < n; i++) {
+		const struct window *w = &list[i];
 
 		items[i] = (struct item){ w->start, w->end, 0, w->process, 0, w->first_corr, w->end_corr, false };
 	}
-	s->of_window = finder_make(m, items, s->public.n_windows, 0, false);
-	return s->of_window;
+	return m->windows.finder = finder_make(m, items, n, 0, false);
 }
 
 /* ---- rows ---- */
@@ -371,5 +371,5 @@ int32_t *model_row_steps(struct model *m, unsigned record, size_t step_kind)
 
 int32_t *model_row_windows(struct model *m, unsigned record)
 {
-	return model_steps(m) ? rows_of(finder_of_window(m), record) : NULL;
+	return rows_of(finder_of_window(m), record);
 }
