@@ -34,7 +34,7 @@ static enum output_level level_that_drops(unsigned kind)
 	switch (kind) {
 	case ROW_api: case ROW_kernel: case ROW_memcpy: case ROW_memset: case ROW_sync: case ROW_mark:
 	case ROW_overhead: case ROW_graph: case ROW_memory: case ROW_mempool:
-	case ROW_event_record: case ROW_event_elapsed: case ROW_jit: case ROW_module: case ROW_unified:
+	case ROW_event_record: case ROW_event_elapsed: case ROW_event_wait: case ROW_jit: case ROW_module: case ROW_unified:
 	case ROW_sample:
 		return OUTPUT_NO_DETAIL;
 	case ROW_process: case ROW_attribute: case ROW_health: case ROW_drop: case ROW_clock: case ROW_cost:

@@ -90,9 +90,20 @@ struct cupti_call_data {
 	uint32_t corr;
 };
 
-/* What the parameters of calls begin with: (cu|cuda)EventRecord*_params, (cu|cuda)EventElapsedTime*_params */
+/*
+ * What the parameters of calls begin with: (cu|cuda)EventRecord*_params, (cu|cuda)StreamWaitEvent*_params,
+ * (cu|cuda)EventSynchronize_params, (cu|cuda)EventElapsedTime*_params
+ */
 struct cupti_record_params {
 	void *event, *stream;
+};
+
+struct cupti_wait_params {
+	void *stream, *event;
+};
+
+struct cupti_await_params {
+	void *event;
 };
 
 struct cupti_elapsed_params {

@@ -17,7 +17,7 @@
 
 enum call_class {
 	CLASS_NONE, CLASS_LAUNCH, CLASS_GRAPH, CLASS_BUILD, CLASS_SYNC, CLASS_EVENT, CLASS_COPY, CLASS_SET, CLASS_ALLOC, CLASS_HOST,
-	CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_INSTANTIATE,
+	CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_INSTANTIATE, CLASS_WAIT, CLASS_AWAIT,
 	/* from here on: looked at even while nothing is recorded */
 	CLASS_START, CLASS_STOP, CLASS_TEARDOWN,
 };
@@ -35,7 +35,7 @@ static const uint8_t stack_classes[] = {
 	[CLASS_SYNC] = STACKS_SYNC, [CLASS_EVENT] = STACKS_SYNC, [CLASS_COPY] = STACKS_MEMORY, [CLASS_SET] = STACKS_MEMORY,
 	[CLASS_ALLOC] = STACKS_MEMORY, [CLASS_HOST] = STACKS_KERNEL, [CLASS_LOAD] = STACKS_OTHER, [CLASS_RECORD] = STACKS_OTHER,
 	[CLASS_ELAPSED] = STACKS_OTHER, [CLASS_INSTANTIATE] = STACKS_OTHER, [CLASS_START] = STACKS_OTHER, [CLASS_STOP] = STACKS_OTHER,
-	[CLASS_TEARDOWN] = STACKS_OTHER,
+	[CLASS_TEARDOWN] = STACKS_OTHER, [CLASS_WAIT] = STACKS_SYNC, [CLASS_AWAIT] = STACKS_SYNC,
 };
 
 static uint32_t names[3][MAX_CBID];     /* string ids; 0: not yet interned */
@@ -197,7 +197,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	uint32_t name, stack = 0;
 	int result;
 
-	if (unlikely(class == CLASS_SYNC) && gate_of_call() & GATE_LAUNCHES)
+	if (unlikely(class == CLASS_SYNC || class == CLASS_AWAIT) && gate_of_call() & GATE_LAUNCHES)
 		waited();
 	if (!s->scratch)
 		return;
@@ -242,6 +242,10 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 		cupti_event_recorded(s, domain, cbid, d, start);
 	if (unlikely(class == CLASS_ELAPSED) && result == RESULT_OK)
 		cupti_event_elapsed(s, d, start);
+	if (unlikely(class == CLASS_WAIT) && result == RESULT_OK)
+		cupti_event_ordered(s, domain, cbid, d, start);
+	if (unlikely(class == CLASS_AWAIT) && result == RESULT_OK)
+		cupti_event_awaited(s, d, start);
 	if (unlikely(class == CLASS_INSTANTIATE) && result == RESULT_OK)
 		cupti_graph_instantiated(domain, cbid, d);
 	stream_leave(s);

@@ -5,20 +5,28 @@
 /* Of these calls the default stream is the thread's own. */
 static bool default_is_own(int domain, uint32_t cbid)
 {
-	return domain == DOMAIN_RUNTIME ? cbid == 242 || cbid == 371 : cbid == 441 || cbid == 588;
+	return domain == DOMAIN_RUNTIME ? cbid == 242 || cbid == 371 || cbid == 247 : cbid == 441 || cbid == 588 || cbid == 436;
+}
+
+static uint32_t stream_of(int domain, uint32_t cbid, const struct cupti_call_data *d, void *handle)
+{
+	uint32_t stream = STREAM_NONE;
+
+	if (!tracer.fn.GetStreamIdEx ||
+	    tracer.fn.GetStreamIdEx(d->context, handle, default_is_own(domain, cbid), &stream) != RESULT_OK)
+		return STREAM_NONE;
+	return stream;
 }
 
 void cupti_event_recorded(struct stream *s, int domain, uint32_t cbid, const struct cupti_call_data *d, int64_t start)
 {
 	const struct cupti_record_params *p = d->params;
-	uint32_t stream = STREAM_NONE;
 	struct event_record_row *row;
+	uint32_t stream;
 
 	if (!p)
 		return;
-	if (!tracer.fn.GetStreamIdEx ||
-	    tracer.fn.GetStreamIdEx(d->context, p->stream, default_is_own(domain, cbid), &stream) != RESULT_OK)
-		stream = STREAM_NONE;
+	stream = stream_of(domain, cbid, d, p->stream);
 	row = stream_reserve(s, ROW_event_record, sizeof *row);
 	if (!row)
 		return;
@@ -31,6 +39,39 @@ void cupti_event_recorded(struct stream *s, int domain, uint32_t cbid, const str
 		.stream = stream,
 	};
 	stream_publish(s, row);
+}
+
+static void put_wait(struct stream *s, const struct cupti_call_data *d, int64_t start, const void *event, uint32_t stream)
+{
+	struct event_wait_row *row = stream_reserve(s, ROW_event_wait, sizeof *row);
+
+	if (!row)
+		return;
+	*row = (struct event_wait_row){
+		.start = start,
+		.event = (uint64_t)(uintptr_t)event,
+		.corr = d->corr,
+		.thread = s->thread,
+		.context = d->context_id,
+		.stream = stream,
+	};
+	stream_publish(s, row);
+}
+
+void cupti_event_ordered(struct stream *s, int domain, uint32_t cbid, const struct cupti_call_data *d, int64_t start)
+{
+	const struct cupti_wait_params *p = d->params;
+
+	if (p)
+		put_wait(s, d, start, p->event, stream_of(domain, cbid, d, p->stream));
+}
+
+void cupti_event_awaited(struct stream *s, const struct cupti_call_data *d, int64_t start)
+{
+	const struct cupti_await_params *p = d->params;
+
+	if (p)
+		put_wait(s, d, start, p->event, STREAM_NONE);
 }
 
 void cupti_event_elapsed(struct stream *s, const struct cupti_call_data *d, int64_t start)

@@ -272,6 +272,7 @@ const char *kind_words(unsigned kind)
 	case ROW_graph:    return "graph launches";
 	case ROW_event_record: return "records of CUDA events";
 	case ROW_event_elapsed: return "times between CUDA events";
+	case ROW_event_wait: return "waits for CUDA events";
 	case ROW_jit:      return "compilations";
 	case ROW_module:   return "loads of modules";
 	case ROW_memory:   return "allocations and releases";

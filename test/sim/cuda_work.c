@@ -262,11 +262,18 @@ CUresult cuStreamQuery(CUstream stream)
 	return LEAVE(stream_query(stream));
 }
 
+static void truth_wait(const struct event *e, uint32_t context, uint32_t stream)
+{
+	truth_line("\"type\":\"event_wait\",\"event\":%llu,\"correlation\":%u,\"context\":%u,\"stream\":%u",
+		   (unsigned long long)(uintptr_t)e, call_correlation(), context, stream);
+}
+
 static CUresult stream_wait(CUstream handle, struct event *e)
 {
 	struct stream *s = stream_here(handle);
 
 	NEED(s && e, CUDA_ERROR_INVALID_HANDLE);
+	truth_wait(e, s->ctx->id, s->id);
 	if (e->capture) {
 		graph_capture_wait(s, e);
 		return CUDA_SUCCESS;
@@ -346,6 +353,8 @@ static CUresult event_sync(struct event *e, bool wait)
 
 	NEED(e, CUDA_ERROR_INVALID_HANDLE);
 	NEED(context_current(), CUDA_ERROR_INVALID_CONTEXT);
+	if (wait)
+		truth_wait(e, context_current()->id, UINT32_MAX);
 	if (wait)
 		sync_wait(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, context_current(), NULL, e, e->time);
 	else

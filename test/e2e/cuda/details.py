@@ -78,6 +78,7 @@ ROWS = {
     "context": lambda r: (r["id"], r["device"], r["null_stream"]),
     "stream": lambda r: (r["context"], r["id"], r["priority"], r["flags"]),
     "event_record": lambda r: (r["event"], r["corr"], r["context"], r["stream"]),
+    "event_wait": lambda r: (r["event"], r["corr"], r["context"], r["stream"]),
     "event_elapsed": lambda r: (r["first"], r["second"], r["corr"], r["elapsed"]),
 }
 
@@ -129,6 +130,7 @@ OTHERS = {
     "context": ("context", lambda t: (t["context"], t["device"], t["null_stream"])),
     "stream": ("stream", lambda t: (t["context"], t["stream"], t["priority"], t["flags"])),
     "event_record": ("event_record", lambda t: (t["event"], t["correlation"], t["context"], t["stream"])),
+    "event_wait": ("event_wait", lambda t: (t["event"], t["correlation"], t["context"], t["stream"])),
     # The program was told milliseconds in a float; the row is that, in whole nanoseconds.
     "event_elapsed": ("event_elapsed", lambda t: (
         t["first"], t["second"], t["correlation"], int(t["ms"] * 1e6 + (-0.5 if t["ms"] < 0 else 0.5)))),

@@ -56,6 +56,34 @@ TEST(an_event_that_is_recorded_is_a_row_with_its_handle_and_stream)
 	CHECK_EQ(fake_count(ROW_api), 5);
 }
 
+TEST(what_waits_for_an_event_is_a_row_with_its_handle)
+{
+	struct cupti_wait_params stream = { (void *)5, (void *)0x7000 };
+	struct cupti_await_params thread = { (void *)0x8000 };
+	const struct event_wait_row *row;
+
+	cupti_fake(130001);
+	tracer.fn.GetStreamIdEx = get_stream_id;
+	call(DOMAIN_RUNTIME, 147, &stream, 0);
+	CHECK_EQ(asked_for_own, 0);
+	row = fake_row(ROW_event_wait, 0);
+	if (!CHECK(row != NULL))
+		return;
+	CHECK_EQ(row->event, 0x7000);
+	CHECK_EQ(row->stream, 105);
+	CHECK_EQ(row->context, 3);
+	CHECK_EQ(row->corr, 7);
+	CHECK_EQ(row->start, ((const struct api_row *)fake_row(ROW_api, 0))->start);
+	call(DOMAIN_DRIVER, 436, &stream, 0);
+	CHECK_EQ(asked_for_own, 1);
+	call(DOMAIN_RUNTIME, 137, &thread, 0);
+	row = fake_row(ROW_event_wait, 2);
+	CHECK(row && row->event == 0x8000 && row->stream == STREAM_NONE);
+	call(DOMAIN_DRIVER, 121, &thread, 600); /* an error */
+	call(DOMAIN_DRIVER, 295, NULL, 0);
+	CHECK_EQ(fake_count(ROW_event_wait), 3);
+}
+
 TEST(the_time_between_two_events_is_kept_as_the_program_was_told)
 {
 	float ms = 1.5f;
