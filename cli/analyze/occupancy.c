@@ -106,8 +106,16 @@ static struct cell waves_of(const struct config_row *c, const struct device_row 
 	return room ? FIXED((int64_t)(((unsigned __int128)blocks * 100 + room / 2) / room), 2) : UNKNOWN;
 }
 
-/* False: nothing is known about how full it was. */
-static bool put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
+/* Why the occupancy of a launch is not known; LACKS_NOTHING: it is. */
+enum lack { LACKS_NOTHING, LACKS_CONFIG, LACKS_DEVICE, LACKS_RULES, LACKS };
+
+static const char *const lack_words[LACKS] = {
+	[LACKS_CONFIG] = "the trace has no launch configuration (grid, block, registers) of them",
+	[LACKS_DEVICE] = "the trace has no properties of their device",
+	[LACKS_RULES] = "the rules are those of NVIDIA GPUs, and their device or block size is none of those",
+};
+
+static enum lack put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
 {
 	const struct place *p = &places.list[g->key >> 32];
 	const struct config_row *c = model_config(s->m, p->process, p->config);
@@ -126,25 +134,23 @@ static bool put(struct sums *s, struct table *t, const struct series *g, unsigne
 			     c ? NUMBER(c->registers) : UNKNOWN,
 			     c ? NUMBER((uint64_t)c->static_shared + c->dynamic_shared) : UNKNOWN, NUMBER(p->device),
 			     TEXT(model_string(s->m, (uint32_t)g->key)) });
-	return known;
+	return known ? LACKS_NOTHING : !c ? LACKS_CONFIG : !d || !d->max_registers_sm ? LACKS_DEVICE : LACKS_RULES;
 }
 
 static void print(struct sums *s, struct table *t)
 {
 	unsigned __int128 all = 0;
-	uint64_t unknown = 0;
+	uint64_t rows[LACKS] = { 0 };
 
 	groups_sort(&s->groups);
 	for (size_t i = 0; i < s->groups.n; i++)
 		all += s->groups.list[i].sum;
 	for (size_t i = 0; i < s->groups.n; i++)
-		unknown += put(s, t, &s->groups.list[i], all) ? 0 : s->groups.list[i].rows;
-	if (unknown)
-		table_note(
-			t,
-			"not known: %llu; the trace lacks their launch configuration or the properties of their device",
-			(unsigned long long)unknown);
-	if (s->groups.n > unknown)
+		rows[put(s, t, &s->groups.list[i], all)] += s->groups.list[i].rows;
+	for (int i = LACKS_NOTHING + 1; i < LACKS; i++)
+		if (rows[i])
+			table_note(t, "occupancy of %llu kernels is not known: %s", (unsigned long long)rows[i], lack_words[i]);
+	if (rows[LACKS_NOTHING])
 		table_note(t, "occupancy is what a multiprocessor can hold at most; how many of its warps were there "
 			      "is not recorded");
 	if (s->untimed)

@@ -5,12 +5,33 @@
  */
 #include "cli/model/occupancy.h"
 
+#include <stddef.h>
+
 #define MOST_THREADS  1024u     /* of a block, on every GPU so far */
 #define REGISTER_UNIT 256u      /* registers are handed to a warp in such pieces, from 3.0 to 12.x */
+#define WARP          32u       /* AMD's GPUs have wavefronts of 64, or rules of their own */
+#define ANY_MINOR     UINT32_MAX
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
 	return (n + unit - 1) / unit * unit;
+}
+
+/* Most blocks of a multiprocessor, where the trace does not say: torch.profiler's files do not. */
+static uint32_t most_blocks(const struct device_row *d)
+{
+	static const struct { uint32_t major, minor, blocks; } known[] = {
+		{ 3, ANY_MINOR, 16 }, { 5, ANY_MINOR, 32 }, { 6, ANY_MINOR, 32 }, { 7, 5, 16 }, { 7, ANY_MINOR, 32 },
+		{ 8, 0, 32 }, { 8, 9, 24 }, { 8, ANY_MINOR, 16 }, { 9, ANY_MINOR, 32 },
+		{ 10, 1, 24 }, { 10, ANY_MINOR, 32 }, { 11, ANY_MINOR, 24 }, { 12, ANY_MINOR, 24 },
+	};
+
+	if (d->max_blocks_sm)
+		return d->max_blocks_sm;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].major == d->cc_major && (known[i].minor == ANY_MINOR || known[i].minor == d->cc_minor))
+			return known[i].blocks;
+	return 0;
 }
 
 /* Warps live in one of so many parts of a multiprocessor, and each part has its share of the registers. */
@@ -41,12 +62,12 @@ bool occupancy_of(const struct config_row *c, const struct device_row *d, struct
 	uint64_t threads = (uint64_t)c->block_x * c->block_y * c->block_z, warps, limit[4], least;
 
 	*o = (struct occupancy){ 0 };
-	if (!threads || threads > MOST_THREADS || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || !d->warp ||
-	    !d->max_warps_sm || !d->max_blocks_sm || !d->max_registers_sm || !d->max_shared_sm)
+	if (!threads || threads > MOST_THREADS || d->cc_major < 3 || d->cc_major == 4 || d->cc_major > 12 || d->warp != WARP ||
+	    !d->max_warps_sm || !most_blocks(d) || !d->max_registers_sm || !d->max_shared_sm)
 		return false;
 	warps = (threads + d->warp - 1) / d->warp;
 	limit[0] = d->max_warps_sm / warps;
-	limit[1] = d->max_blocks_sm;
+	limit[1] = most_blocks(d);
 	limit[2] = by_registers(c, d, warps);
 	limit[3] = by_shared(c, d);
 	least = limit[0];
