@@ -112,7 +112,7 @@ enum lack { LACKS_NOTHING, LACKS_CONFIG, LACKS_DEVICE, LACKS_RULES, LACKS };
 static const char *const lack_words[LACKS] = {
 	[LACKS_CONFIG] = "the trace has no launch configuration (grid, block, registers) of them",
 	[LACKS_DEVICE] = "the trace has no properties of their device",
-	[LACKS_RULES] = "the rules are those of NVIDIA GPUs, and their device or block size is none of those",
+	[LACKS_RULES] = "the rules are NVIDIA's, and their device is another vendor's, or lacks properties",
 };
 
 static enum lack put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
@@ -134,7 +134,7 @@ static enum lack put(struct sums *s, struct table *t, const struct series *g, un
 			     c ? NUMBER(c->registers) : UNKNOWN,
 			     c ? NUMBER((uint64_t)c->static_shared + c->dynamic_shared) : UNKNOWN, NUMBER(p->device),
 			     TEXT(model_string(s->m, (uint32_t)g->key)) });
-	return known ? LACKS_NOTHING : !c ? LACKS_CONFIG : !d || !d->max_registers_sm ? LACKS_DEVICE : LACKS_RULES;
+	return known ? LACKS_NOTHING : !c ? LACKS_CONFIG : !d || !d->warp ? LACKS_DEVICE : LACKS_RULES;
 }
 
 static void print(struct sums *s, struct table *t)
