@@ -82,6 +82,7 @@ const char *unit_name(unsigned unit);
 #define DEVICE_KNOWN     4u
 #define RANGE_STARTEND   1u     /* range.flags */
 #define RANGE_INCOMPLETE 2u
+#define RANGE_WHOLE      4u
 #define MEMCPY_ASYNC     1u     /* memcpy.flags */
 #define MEMCPY_PEER      2u
 #define BYTES_UNKNOWN    UINT64_MAX      /* memcpy.bytes, memset.bytes; above INT64_MAX no size is one */

@@ -67,7 +67,8 @@ struct exporter {
 	void (*range)(struct export *x, const struct host_slice *s);            /* push/pop */
 	void (*interval)(struct export *x, const struct host_slice *s);         /* start/end: may cross others */
 	void (*mark)(struct export *x, const struct host_slice *s);
-	void (*step)(struct export *x, const struct host_slice *s, uint64_t number);
+	/* whole: it stands for the whole trace, which has no steps. */
+	void (*step)(struct export *x, const struct host_slice *s, uint64_t number, bool whole);
 	void (*gpu)(struct export *x, const struct gpu_slice *s);
 	/* What a user scope of PyTorch's had run on a stream: kind is ROW_range, row the scope's, external its id. */
 	void (*projection)(struct export *x, const struct gpu_slice *s);
@@ -151,8 +152,7 @@ struct step_slice {
 };
 
 /*
- * The steps of the process, kind and thread that has most of them, by start; of several, an empty one more at the
- * end.  named: ranges are called ProfilerStep#N already, and none are needed.  free() *steps.  0, or -1: out of memory.
+ * The steps of the process, kind and thread that has most of them, by start.  named: ranges are called ProfilerStep#N already, and none are needed.  free() *steps.  0, or -1: out of memory.
  */
 int export_steps(struct export *x, struct step_slice **steps, size_t *n, bool *named);
 

@@ -197,14 +197,15 @@ static void mark(struct export *x, const struct host_slice *s)
 	out_char(x->out, '}');
 }
 
-static void step(struct export *x, const struct host_slice *s, uint64_t number)
+static void step(struct export *x, const struct host_slice *s, uint64_t number, bool whole)
 {
 	kineto_next(x);
 	out_format(x->out, "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%llu\"",
 		   (unsigned long long)number);
 	kineto_track(x, s->track);
 	kineto_span(x, s->start, s->duration);
-	out_format(x->out, ", \"args\": {\"External id\": %llu}}", (unsigned long long)s->external);
+	out_format(x->out, ", \"args\": {\"External id\": %llu%s}}", (unsigned long long)s->external,
+		   whole ? ", \"Whole Trace\": 1" : "");
 }
 
 /* ---- GPU rows ---- */

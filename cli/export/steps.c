@@ -131,15 +131,8 @@ int export_steps(struct export *x, struct step_slice **steps, size_t *n, bool *n
 		return -1;
 	if (*named)
 		return 0;
-	if (choose(x, s, &best) < 0 || !(*steps = calloc((size_t)best.n + 1, sizeof **steps)))
+	if (choose(x, s, &best) < 0 || !(*steps = calloc((size_t)best.n, sizeof **steps)))
 		return -1;
 	collect(x, s, &best, *steps, n);
-	if (*n > 1) {           /* HTA drops the last of several: an empty one more */
-		struct step_slice last = (*steps)[*n - 1];
-
-		last.start = last.end;
-		last.number++;
-		(*steps)[(*n)++] = last;
-	}
 	return 0;
 }

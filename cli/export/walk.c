@@ -447,7 +447,7 @@ static void put_covering_step(struct export *x, const struct calls *c)
 	/* An open range or call has been drawn up to the end of its thread: the step must not end inside. */
 	s.duration = time_sub(e.last > x->tracks[s.track].end ? e.last : x->tracks[s.track].end, e.first);
 	s.external = model_rows(x->m, ROW_range) + 1;
-	x->format->step(x, &s, 0);
+	x->format->step(x, &s, 0, true);
 	x->events++;
 }
 
@@ -469,7 +469,7 @@ static int walk_steps(struct export *x, const struct calls *c)
 			.external = model_rows(x->m, ROW_range) + 1 + i,
 		};
 
-		x->format->step(x, &s, steps[i].number);
+		x->format->step(x, &s, steps[i].number, false);
 		x->events++;
 	}
 	free(steps);

@@ -219,7 +219,8 @@ static uint32_t domain_of(struct kineto *k, const struct event *e, enum event_cl
 static void host_range(struct kineto *k, const struct event *e, enum event_class class, uint32_t thread)
 {
 	struct host *h = &k->hosts[k->threads[thread].host];
-	bool step = (class == CLASS_ANNOTATION || class == CLASS_OP) && e->name && is_step(kineto_text(k, e->name));
+	bool whole = e->has & BIT(ARG_WHOLE_TRACE);
+	bool step = !whole && (class == CLASS_ANNOTATION || class == CLASS_OP) && e->name && is_step(kineto_text(k, e->name));
 	uint32_t domain = domain_of(k, e, class);
 	size_t n = h->range.len / sizeof(struct range_row);
 	struct range_row *row = buf_add(&h->range, sizeof *row);
@@ -228,7 +229,7 @@ static void host_range(struct kineto *k, const struct event *e, enum event_class
 		return;
 	*row = (struct range_row){
 		.start = e->ts, .duration = e->dur, .thread = thread, .end_thread = thread, .name = e->name, .domain = domain,
-		.flags = class == CLASS_OTHER_HOST ? RANGE_STARTEND : 0, .step = -1,
+		.flags = (class == CLASS_OTHER_HOST ? RANGE_STARTEND : 0) | (whole ? RANGE_WHOLE : 0), .step = -1,
 	};
 	if (class == CLASS_PYTHON)
 		k->python_domain = domain;

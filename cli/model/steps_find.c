@@ -141,7 +141,7 @@ static int look_at_ranges(struct marking *k, const struct ranges *r)
 
 		if (!l)
 			return -1;
-		if (l->step && way(&l->says, form_of(r, i)) < k->best &&
+		if (l->step && !(r->flags[i] & RANGE_WHOLE) && way(&l->says, form_of(r, i)) < k->best &&
 		    !model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
 			k->best = way(&l->says, form_of(r, i));
 	}
@@ -158,7 +158,7 @@ static int take_ranges(struct marking *k, struct ranges *r)
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		const struct look *l = look(k, r->name[i]);
 
-		if (!l->step || way(&l->says, form_of(r, i)) != k->best || inside_another(k, r, i) ||
+		if (!l->step || r->flags[i] & RANGE_WHOLE || way(&l->says, form_of(r, i)) != k->best || inside_another(k, r, i) ||
 		    model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
 			continue;
 		rc = add_step(k, l, (struct step){

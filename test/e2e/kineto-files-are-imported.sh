@@ -379,3 +379,28 @@ it 'words of a file are printed in one line and without escapes' "$TOOLS"'
 	is 1 "$(wc -l <err)" "lines"
 	says "unknown categories (fo.o.[31m)" err
 '
+
+# The judge reads the two tables, not the files.
+it 'an own export has the steps of its trace after the import, and no warning' '
+	need "$GPROF_BUILD/sim/libcuda.so.1" "needs the headers of CUDA to build the simulated GPU"
+	LD_LIBRARY_PATH=$GPROF_BUILD/sim
+	export LD_LIBRARY_PATH
+	steps_of() { gprof-trace report -r steps -f csv "$1" 2>err | cut -d, -f1,7; }
+	round_trip() {
+		name=$1
+		shift
+		gprof-run -q -o "$name" "$@" >/dev/null 2>&1
+		gprof-trace export -o "$name.json" "$name.gtrace" >/dev/null 2>&1
+		gprof-trace import -o "$name.again" "$name.json" >/dev/null 2>warned
+		is "" "$(cat warned)" "warnings of the import of $name.json"
+		steps_of "$name.gtrace" >want
+		steps_of "$name.again.gtrace" >got
+		same want got
+	}
+	round_trip whole -- python3 "$GPROF_TOP/test/programs/train.py"
+	is 21 "$(wc -l <got)" "lines: 20 steps and the heading"
+	round_trip cycles --schedule wait=1,warmup=1,active=3,repeat=2 -- python3 "$GPROF_TOP/test/programs/train.py"
+	is 7 "$(wc -l <got)" "lines: 6 steps and the heading"
+	round_trip none -- "$GPROF_BUILD/test/programs/vector_add"
+	is 1 "$(wc -l <got)" "lines: the heading"
+'

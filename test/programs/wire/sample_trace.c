@@ -184,7 +184,7 @@ static void cuda_process(uint32_t number, uint32_t pid, uint32_t parent)
 static void one(void)
 {
 	cuda_process(1, 4242, 0);
-	puts("calls 8\nannotations 6\nsteps 3\nkernels 7\nuntimed 1\ncopies 2\nsets 1\nwaits 2\noverhead 2\nmarks "
+	puts("calls 8\nannotations 6\nsteps 2\nkernels 7\nuntimed 1\ncopies 2\nsets 1\nwaits 2\noverhead 2\nmarks "
 	     "1\nflows 9\nintervals 1");
 }
 
