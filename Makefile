@@ -19,7 +19,7 @@ MAINS    := $(B)/obj/cli/run_main.o $(B)/obj/cli/trace_main.o $(B)/obj/cli/ctl_m
 CLI      := $(filter-out $(MAINS),$(call obj,cli/*.c cli/*/*.c))
 # The injected object speaks only the wire: no zstd below it.
 INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*.c) \
-	    $(addprefix trace/,records.c config.c payload.c libraries.c schedule.c glob.c \
+	    $(addprefix trace/,records.c config.c payload.c libraries.c schedule.c glob.c torchsteps.c \
 	    $(notdir $(wildcard trace/period*.c))))
 
 PROGRAMS := $(B)/bin/gprof-run $(B)/bin/gprof-trace $(B)/bin/gprof-ctl $(B)/lib/gprof/gprof-collector

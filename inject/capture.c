@@ -82,14 +82,27 @@ static unsigned range_ended(struct capture *c)
 }
 
 /* The schedule begins with the first step in which rows could be kept.  A step may begin before the last one of a cycle has ended. */
-static unsigned step_began(struct capture *c, unsigned kind)
+static unsigned step_scheduled(struct capture *c, unsigned kind)
 {
 	uint8_t before = c->kinds[kind].action;
 
-	c->kinds[kind].open++;
 	if (c->plan.scheduled && !c->over && c->ordered && in_range(c))
 		c->kinds[kind].action = (uint8_t)schedule_action(&c->plan.schedule, c->kinds[kind].scheduled++);
 	return before == SCHEDULE_RECORD_AND_SAVE ? CAPTURE_READY : 0;
+}
+
+static unsigned step_began(struct capture *c, unsigned kind)
+{
+	c->kinds[kind].open++;
+	return step_scheduled(c, kind);
+}
+
+/* No cycle of the schedule ended: it begins. */
+static unsigned step_is_first(struct capture *c, unsigned kind)
+{
+	c->kinds[kind].scheduled = 0;
+	step_scheduled(c, kind);
+	return 0;
 }
 
 /* Between two active steps rows are kept, between others not more than in the one before. */
@@ -134,6 +147,9 @@ unsigned capture_feed(struct capture *c, enum capture_event event, unsigned kind
 		break;
 	case EVENT_STEP_END:
 		said = step_ended(c, kind);
+		break;
+	case EVENT_STEP_FIRST:
+		said = step_is_first(c, kind);
 		break;
 	}
 	said |= settle(c);

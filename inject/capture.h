@@ -50,6 +50,7 @@ enum capture_event {
 	EVENT_RANGE_END,
 	EVENT_STEP_BEGIN,
 	EVENT_STEP_END,
+	EVENT_STEP_FIRST,               /* the step that runs is the first one: those before were none */
 };
 
 /* What an event brought about; bits. */

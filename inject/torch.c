@@ -112,7 +112,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 	uint32_t stack = 0;
 
 	/* First, so that the range lies in the window that it may open. */
-	torch_steps_event(s, torch_event_of(r->scope, r->name, true));
+	torch_steps_event(s, torch_steps_event_of(r->scope, r->name, true));
 	if (r->scope != TORCH_USER && !capture_nvtx())
 		return NULL;
 	torch_context_tidy(s);
@@ -127,7 +127,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 		torch_context_give(c);
 		return NULL;
 	}
-	c->event = torch_event_of(r->scope, r->name, false);
+	c->event = torch_steps_event_of(r->scope, r->name, false);
 	if (unlikely(in_modules.modules != TORCH_INSIDE))
 		torch_modules_note(s, in_modules, c->id);
 	if (unlikely(stack))
@@ -241,6 +241,7 @@ void torch_observe(const struct torch *t, bool operators, bool shapes)
  */
 __attribute__((destructor)) static void over(void)
 {
-	torch_steps_stop();
+	if (observer.torch.name)
+		torch_steps_stop();
 	observer.over = true;
 }

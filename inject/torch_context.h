@@ -22,7 +22,7 @@ struct torch_context {
 	int64_t start;
 	uint32_t name, thread;
 	uint32_t tag;                   /* of the range */
-	uint32_t event;                 /* enum torch_event: what its end is to steps */
+	uint32_t event;                 /* enum torchsteps_event: what its end is to steps */
 };
 
 /* Memory for them, once; false: there is none, and nothing can be observed. */

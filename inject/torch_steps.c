@@ -3,48 +3,59 @@
 #include <string.h>
 
 #include "inject/lock.h"
+#include "inject/torch_abi.h"
+#include "inject/unstepped.h"
 #include "inject/windows.h"
 
 /* Of one process: a forked child begins anew. */
 static struct {
 	uint32_t epoch;
-	struct torch_rhythm rhythm;
+	struct torchsteps rule;
 } steps;
 static uint32_t lock;
 
-/* Most autograd nodes say nothing new. */
-static bool is_news(enum torch_event event)
+enum torchsteps_event torch_steps_event_of(unsigned scope, const char *name, bool begins)
 {
-	const struct torch_rhythm *r = &steps.rhythm;
-
-	return event != TORCH_NODE || steps.epoch != guest->epoch || !r->backward || !r->begun || (!r->batch && r->stepped);
+	if (scope == TORCH_BACKWARD)
+		return begins ? TORCHSTEPS_NODE : TORCHSTEPS_NOTHING;
+	return scope == TORCH_USER && name ? torchsteps_event_of(name, begins) : TORCHSTEPS_NOTHING;
 }
 
-void torch_steps_event(struct stream *s, enum torch_event event)
+/* Most autograd nodes say nothing new. */
+static bool is_news(enum torchsteps_event event)
 {
-	enum torch_boundary b;
-	int64_t now, at, first;
+	return steps.epoch != guest->epoch || torchsteps_is_news(&steps.rule, event);
+}
 
-	if (event == TORCH_NOTHING || likely(!(gate_now() & GATE_TORCH)) || !is_news(event))
+void torch_steps_event(struct stream *s, enum torchsteps_event event)
+{
+	struct torchsteps_place at;
+	struct torchsteps_answer a;
+	int64_t began;
+
+	if (event == TORCHSTEPS_NOTHING)
 		return;
-	now = clock_now();
+	if (event >= TORCHSTEPS_NODE)
+		unstepped_trains(event == TORCHSTEPS_STEPPED);
+	if (likely(!(gate_now() & GATE_TORCH)) || !is_news(event))
+		return;
+	at = (struct torchsteps_place){ .time = clock_now(), .ns = clock_ns(CLOCK_MONOTONIC), .thread = s->thread };
 	lock_take(&lock);
 	if (steps.epoch != guest->epoch)
 		memset(&steps, 0, sizeof steps);
 	steps.epoch = guest->epoch;
-	b = torch_rhythm_feed(&steps.rhythm, event, now);
-	at = b == TORCH_NEXT_BEFORE ? steps.rhythm.last : now;
-	first = steps.rhythm.first;
+	began = steps.rule.began;
+	a = torchsteps_feed(&steps.rule, event, &at);
 	lock_give(&lock);
-	if (b != TORCH_NO_BOUNDARY)
-		windows_torch_step(s, b, at, first);
+	if (a.what != TORCHSTEPS_NONE)
+		windows_torch_step(s, &a, began);
 }
 
 void torch_steps_stop(void)
 {
 	struct stream *s;
 
-	if (!guest->epoch || steps.epoch != guest->epoch || !(s = stream_enter()))
+	if (!guest->epoch || !(s = stream_enter()))
 		return;
 	windows_torch_over();
 	stream_leave(s);

@@ -3,10 +3,13 @@
 #define INJECT_TORCH_STEPS_H
 
 #include "inject/stream.h"
-#include "inject/torch_rhythm.h"
+#include "trace/torchsteps.h"
+
+/* What a range is to steps when it begins, or has ended. */
+enum torchsteps_event torch_steps_event_of(unsigned scope, const char *name, bool begins);
 
 /* Of a range that is about to begin, or has just ended: may open or close a window. */
-void torch_steps_event(struct stream *s, enum torch_event event);
+void torch_steps_event(struct stream *s, enum torchsteps_event event);
 
 /* The process ends cleanly: the step that was to come is none. */
 void torch_steps_stop(void);

@@ -5,6 +5,7 @@
 #include "inject/kept.h"
 #include "inject/lock.h"
 #include "inject/places.h"
+#include "inject/unstepped.h"
 #include "inject/watch.h"
 
 enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
@@ -24,6 +25,7 @@ static struct {
 	bool watching;                  /* NVTX names matter */
 	int auto_kind;                  /* of steps that nothing marks; -1: none */
 	int torch_kind;                 /* of those that PyTorch tells; -1: none */
+	uint32_t torch_corr;            /* first call of the batches that were fetched one right behind the other; 0: none, or one batch */
 	bool first_order;
 	bool wake_due;
 } w;
@@ -73,6 +75,7 @@ static void open_window(struct stream *s, const struct because *b, bool whole)
 	if (b->cause == CAUSE_ORDER && number < w.order_window)
 		number = w.order_window;
 	__atomic_store_n(&a->n_windows, number, __ATOMIC_RELAXED);
+	unstepped_opened(!whole && (b->cause == CAUSE_ORDER || b->cause == CAUSE_SCHEDULE));
 	o->row = (struct window_row){ .start = b->time, .number = number, .first_corr = whole, .cause = b->cause, .name = b->name };
 	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | (whole ? OPEN_WHOLE : OPEN_FIRST) |
 			 (capture_is_cut_by_exit(&w.machine.plan) ? OPEN_CUT : 0), __ATOMIC_RELEASE);
@@ -91,6 +94,7 @@ static void close_window(const struct because *b)
 		o->row.duration = b->time - o->row.start;
 		__atomic_store_n(&o->state, (o->state & ~(OPEN_RUNNING | OPEN_WHOLE)) | OPEN_END, __ATOMIC_RELEASE);
 	}
+	unstepped_closed(a->n_windows);
 	closed = __atomic_add_fetch(&a->n_closed, 1, __ATOMIC_RELEASE);
 	if (!guest->watcher)      /* without a context CUPTI has had nothing to do yet */
 		__atomic_store_n(&a->n_flushed, closed, __ATOMIC_RELEASE);
@@ -189,14 +193,42 @@ static struct open_step *open_step_of(unsigned kind, uint32_t thread)
 	return NULL;
 }
 
+static void end_row(struct open_step *o, const struct because *b)
+{
+	o->row.duration = b->time - o->row.start;
+	__atomic_store_n(&o->state, (o->state & ~OPEN_RUNNING) | OPEN_END, __ATOMIC_RELEASE);
+}
+
 static void end_step(struct stream *s, struct open_step *o, const struct because *b, bool abandoned)
 {
 	uint32_t kind = o->kind;
 
-	o->row.duration = b->time - o->row.start;
 	o->row.flags |= abandoned ? STEP_INCOMPLETE : 0;
-	__atomic_store_n(&o->state, (o->state & ~OPEN_RUNNING) | OPEN_END, __ATOMIC_RELEASE);
+	end_row(o, b);
 	feed(s, EVENT_STEP_END, kind, b, w.tracers);
+}
+
+static void fill_row(struct open_step *o, unsigned kind, const struct because *b, struct step_row row)
+{
+	row.start = b->time;
+	row.number = (uint32_t)w.steps[kind]++;
+	row.kind = w.kinds[kind].name;
+	row.name = b->name;
+	row.window = window_of_now();
+	row.confidence = 100;
+	row.flags |= windows_step_at(kind).warms ? STEP_WARMUP : 0;
+	o->kind = kind;
+	o->row = row;
+	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | OPEN_FIRST, __ATOMIC_RELEASE);
+}
+
+/* One that the schedule does not count. */
+static void open_row(struct stream *s, unsigned kind, const struct because *b, struct step_row row)
+{
+	struct open_step *o = places_step(s);
+
+	if (o)
+		fill_row(o, kind, b, row);
 }
 
 /* Its place + 1; 0: there is none. */
@@ -210,19 +242,7 @@ static uint32_t begin_step(struct stream *s, unsigned kind, const struct because
 	if (!o)                 /* nor does the schedule know of it: nobody would tell of its end */
 		return 0;
 	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
-	o->kind = kind;
-	o->row = (struct step_row){
-		.start = b->time,
-		.range = range,
-		.number = (uint32_t)w.steps[kind]++,
-		.kind = w.kinds[kind].name,
-		.name = b->name,
-		.thread = thread,
-		.window = window_of_now(),
-		.confidence = 100,
-		.flags = flags | (windows_step_at(kind).warms ? STEP_WARMUP : 0),
-	};
-	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | OPEN_FIRST, __ATOMIC_RELEASE);
+	fill_row(o, kind, b, (struct step_row){ .range = range, .thread = thread, .flags = flags });
 	return (uint32_t)(o - guest->arena->steps) + 1;
 }
 
@@ -357,38 +377,87 @@ struct step_at windows_next_step(struct stream *s, unsigned kind)
 	return next;
 }
 
-/* Steps that nothing marks are PyTorch's as soon as it ends one, unless they were found in the launches before. */
-static int torch_kind(struct stream *s, enum torch_boundary boundary, int64_t first)
+/* Steps that nothing marks are PyTorch's as soon as it surely ends one, unless they were found in the launches before. */
+static int torch_kind(struct stream *s, const struct torchsteps_answer *a, int64_t before)
 {
 	struct because b = now_because(CAUSE_SCHEDULE, 0);
 
-	if (w.torch_kind >= 0 || w.auto_kind < 0 || boundary == TORCH_FIRST || w.machine.kinds[w.auto_kind].open)
+	if (w.torch_kind >= 0 || w.auto_kind < 0 || a->what != TORCHSTEPS_NEXT || !a->sure || w.machine.kinds[w.auto_kind].open)
 		return w.torch_kind;
 	w.torch_kind = w.auto_kind;
 	w.auto_kind = -1;
-	b.time = first;
-	begin_step(s, (unsigned)w.torch_kind, &b, 0, 0, STEP_LATE);
+	b.time = before;
+	begin_step(s, (unsigned)w.torch_kind, &b, 0, 0, STEP_LATE | (a->batch ? STEP_BATCH : 0));
 	return w.torch_kind;
 }
 
-void windows_torch_step(struct stream *s, enum torch_boundary boundary, int64_t time, int64_t first)
+static void torch_next(struct stream *s, struct open_step *o, const struct torchsteps_answer *a, const struct because *b)
+{
+	unsigned kind = (unsigned)w.torch_kind;
+	uint32_t flags = a->batch ? STEP_BATCH : 0;
+
+	/* Where batches were fetched one right behind the other the first of them may turn out to begin the step. */
+	if (!a->ahead)
+		w.torch_corr = 0;
+	else if (o && !w.torch_corr && !(o->state & OPEN_FIRST))
+		w.torch_corr = o->row.first_corr;
+	if (o)
+		o->row.number = a->number - 1;
+	w.steps[kind] = a->number;
+	if (a->sure || !o) {
+		next_step(s, kind, b, 0, flags);
+		return;
+	}
+	/* The schedule counts a batch when it is known to be a step. */
+	end_row(o, b);
+	open_row(s, kind, b, (struct step_row){ .flags = flags });
+}
+
+/* Nothing before was a step.  The schedule begins anew, with this one. */
+static void torch_trains(struct stream *s, struct open_step *o, const struct torchsteps_answer *a, const struct because *b)
+{
+	unsigned kind = (unsigned)w.torch_kind;
+
+	o->row.start = a->time;
+	o->row.number = 0;
+	o->row.flags &= ~STEP_BATCH;
+	w.steps[kind] = 1;
+	if (w.torch_corr) {
+		o->row.first_corr = w.torch_corr;
+		__atomic_store_n(&o->state, o->state & ~OPEN_FIRST, __ATOMIC_RELEASE);
+	}
+	feed(s, EVENT_STEP_FIRST, kind, b, w.tracers);
+	o->row.window = window_of_now();
+	o->row.flags = (o->row.flags & ~STEP_WARMUP) | (windows_step_at(kind).warms ? STEP_WARMUP : 0);
+}
+
+static void torch_moved(struct open_step *o, const struct because *b)
+{
+	struct open_step *before = places_step_before(o);
+
+	if (before)
+		before->row.duration = b->time - before->row.start;
+	o->row.start = b->time;
+	__atomic_store_n(&o->state, o->state | OPEN_FIRST, __ATOMIC_RELEASE);
+}
+
+void windows_torch_step(struct stream *s, const struct torchsteps_answer *a, int64_t before)
 {
 	struct because b = now_because(CAUSE_SCHEDULE, 0);
-	struct open_step *o, *before;
+	struct open_step *o;
 	int kind;
 
-	b.time = time;
 	lock_take(&lock);
-	kind = torch_kind(s, boundary, first);
+	kind = torch_kind(s, a, before);
 	o = kind >= 0 ? open_step_of((unsigned)kind, 0) : NULL;
-	if (o && boundary == TORCH_MOVED) {
-		if ((before = places_step_before(o)))
-			before->row.duration = b.time - before->row.start;
-		o->row.start = b.time;
-		__atomic_store_n(&o->state, o->state | OPEN_FIRST, __ATOMIC_RELEASE);
-	} else if (kind >= 0) {
-		next_step(s, (unsigned)kind, &b, 0, 0);
-	}
+	if (a->what != TORCHSTEPS_TRAINS)
+		b.time = a->time;
+	if (o && a->what == TORCHSTEPS_MOVED)
+		torch_moved(o, &b);
+	else if (o && a->what == TORCHSTEPS_TRAINS)
+		torch_trains(s, o, a, &b);
+	else if (kind >= 0)
+		torch_next(s, o, a, &b);
 	set_gate();
 	let_go();
 }
@@ -396,11 +465,17 @@ void windows_torch_step(struct stream *s, enum torch_boundary boundary, int64_t 
 void windows_torch_over(void)
 {
 	struct open_step *o;
+	bool ours;
 
 	lock_take(&lock);
-	o = w.epoch == guest->epoch && w.torch_kind >= 0 ? open_step_of((unsigned)w.torch_kind, 0) : NULL;
+	ours = w.epoch == guest->epoch;
+	o = ours && w.torch_kind >= 0 ? open_step_of((unsigned)w.torch_kind, 0) : NULL;
 	if (o)
 		__atomic_store_n(&o->state, 0, __ATOMIC_RELEASE);
+	if (ours && w.machine.state == STATE_RECORD)
+		unstepped_closed(guest->arena->n_windows);
+	else if (ours && w.machine.plan.scheduled && (w.torch_kind >= 0 || w.auto_kind >= 0) && !guest->arena->n_windows)
+		unstepped_waited();
 	lock_give(&lock);
 }
 
@@ -471,6 +546,7 @@ static void begin(struct stream *s)
 
 	memset(&w, 0, sizeof w);
 	kept_clear();
+	unstepped_clear();
 	w.first_order = true;
 	capture_init(&w.machine, &plan);
 	w.n_kinds = watch_init(s, w.kinds, &w.watching);

@@ -11,7 +11,7 @@
 #include "inject/capture.h"
 #include "inject/kept.h"
 #include "inject/stream.h"
-#include "inject/torch_rhythm.h"
+#include "trace/torchsteps.h"
 
 /* What an open range is to capture; 0: nothing. */
 #define TAG_CAPTURE   0x80000000u       /* a capture range */
@@ -55,8 +55,8 @@ struct step_at windows_step_at(unsigned kind);
  */
 struct step_at windows_next_step(struct stream *s, unsigned kind);
 
-/* A boundary that PyTorch tells, and when its first event was; at a clean end the step that runs is none. */
-void windows_torch_step(struct stream *s, enum torch_boundary boundary, int64_t time, int64_t first);
+/* A boundary that PyTorch tells, and when the step before it began; at a clean end the step that runs is none. */
+void windows_torch_step(struct stream *s, const struct torchsteps_answer *a, int64_t before);
 void windows_torch_over(void);
 
 /* Wakes CUPTI if what happened so far needs it, and waits for that: half a second at most. */

@@ -96,6 +96,7 @@ const char *unit_name(unsigned unit);
 #define STEP_AUTO        4u
 #define STEP_LATE        8u
 #define STEP_LOOSE       16u
+#define STEP_BATCH       32u
 #define WINDOW_INCOMPLETE 1u    /* window.flags */
 #define STACK_NATIVE     1u     /* stack.flags */
 #define STACK_PYTHON     2u

@@ -3,6 +3,7 @@
 #include "cli/model/map.h"
 #include "cli/model/sort.h"
 #include "trace/buf.h"
+#include "trace/torchsteps.h"
 
 #include <string.h>
 
@@ -316,15 +317,42 @@ static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 
 /* ---- steps ---- */
 
-/* More steps of optimizers than this for each batch are no several optimizers but a batch fetched once for all steps. */
-#define MOST_OPTIMIZERS 8u
+/* An event of the rule that both sides share (trace/torchsteps.h). */
+struct moment {
+	int64_t time;
+	enum torchsteps_event event;
+	uint32_t thread, number;        /* number: of the range, in order */
+};
 
-static void put_step(struct making *k, int64_t start, int64_t end, bool headless)
+/* What ends when another begins is over then. */
+static int by_time(const void *a, const void *b)
 {
-	const struct phase_step step = { start, end, headless };
+	const struct moment *x = a, *y = b;
+	bool x_ends = x->event == TORCHSTEPS_FETCHED || x->event == TORCHSTEPS_STEPPED;
+	bool y_ends = y->event == TORCHSTEPS_FETCHED || y->event == TORCHSTEPS_STEPPED;
 
-	if (start < end)
-		buf_put(&k->steps, &step, sizeof step);
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->number == y->number)
+		return x_ends ? 1 : -1;
+	if (x_ends != y_ends)
+		return x_ends ? -1 : 1;
+	return x->number < y->number ? -1 : 1;
+}
+
+static void put_moments(struct buf *moments, const struct phase_event *e, uint32_t number)
+{
+	static const struct { enum torchsteps_event begins, ends; } of[PHASE_MARKS] = {
+		[MARK_DATA] = { TORCHSTEPS_BATCH, TORCHSTEPS_FETCHED }, [MARK_OPTIMIZER] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_STEPPED },
+		[MARK_ZERO_GRAD] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_NOTHING }, [MARK_BACKWARD] = { TORCHSTEPS_NODE, TORCHSTEPS_NOTHING },
+	};
+	const struct moment begin = { e->start, of[e->mark].begins, e->thread, number };
+	const struct moment end = { e->end, of[e->mark].ends, e->thread, number };
+
+	if (begin.event)
+		buf_put(moments, &begin, sizeof begin);
+	if (end.event)
+		buf_put(moments, &end, sizeof end);
 }
 
 /* Groups of optimizer steps: those without a backward pass between them belong together. */
@@ -340,43 +368,42 @@ static size_t count_groups(const struct phase_event *e, size_t n)
 	return groups;
 }
 
-/*
- * From the end of one Optimizer.step to that of the next.  Several in a row are one: with a loader those of one batch
- * (a GAN has two with their own backward passes), else those without a backward pass between them.
- */
-static void training_steps(struct making *k, const struct phase_event *e, size_t n)
+static void put_step(struct making *k, const struct torchsteps_answer *a, struct phase_step *open)
 {
-	bool loader = k->out->seen[MARK_DATA] && count_groups(e, n) <= k->out->seen[MARK_DATA] * MOST_OPTIMIZERS;
-	int64_t begin = e[0].start, end = NEVER;
-	bool headless = e[0].mark != MARK_DATA;
+	struct phase_step *last = k->steps.len ? (struct phase_step *)(k->steps.data + k->steps.len) - 1 : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		if (end != NEVER && e[i].start >= end && e[i].mark == (loader ? MARK_DATA : MARK_BACKWARD)) {
-			put_step(k, begin, end, headless);
-			begin = end;
-			end = NEVER;
-			headless = false;
-		}
-		if (e[i].mark == MARK_OPTIMIZER && e[i].end > end)
-			end = e[i].end;
-	}
-	if (end != NEVER)
-		put_step(k, begin, end, headless);
+	if (a->what == TORCHSTEPS_TRAINS)
+		k->steps.len = 0;
+	else if (a->what == TORCHSTEPS_MOVED && last)
+		last->end = a->time;
+	else if (a->what == TORCHSTEPS_NEXT && open->start < a->time)
+		buf_put(&k->steps, &(struct phase_step){ open->start, a->time, open->headless }, sizeof *open);
+	*open = (struct phase_step){ .start = a->time, .headless = a->what == TORCHSTEPS_FIRST && !a->batch };
 }
 
-/* Without an optimizer: from batch to batch.  Where the last one ends is not known. */
-static void inference_steps(struct making *k, const struct phase_event *e, size_t n)
+/* Without an optimizer what remains is from batch to batch.  The step that runs at the end is none. */
+static void steps_make(struct making *k, const struct phase_event *e, size_t n)
 {
-	int64_t begin = NEVER, end = NEVER;
+	struct torchsteps rule = { .many = count_groups(e, n) > k->out->seen[MARK_DATA] * TORCHSTEPS_OPTIMIZERS };
+	struct buf moments = { 0 };
+	struct phase_step open = { 0 };
+	const struct moment *list;
 
-	for (size_t i = 0; i < n; i++) {
-		if (e[i].mark != MARK_DATA || (end != NEVER && e[i].start < end))
-			continue;
-		if (begin != NEVER)
-			put_step(k, begin, e[i].start, false);
-		begin = e[i].start;
-		end = e[i].end;
+	for (size_t i = 0; i < n; i++)
+		if (!k->out->inference || e[i].mark == MARK_DATA)
+			put_moments(&moments, &e[i], (uint32_t)i);
+	list = (const struct moment *)moments.data;
+	if (moments.len)
+		qsort(moments.data, moments.len / sizeof *list, sizeof *list, by_time);
+	for (size_t i = 0; !moments.oom && i < moments.len / sizeof *list; i++) {
+		const struct torchsteps_place at = { list[i].time, list[i].time, list[i].thread };
+		struct torchsteps_answer a = torchsteps_feed(&rule, list[i].event, &at);
+
+		if (a.what != TORCHSTEPS_NONE)
+			put_step(k, &a, &open);
 	}
+	k->oom |= moments.oom;
+	buf_free(&moments);
 }
 
 int phases_make(struct phase_event *events, size_t n, struct phases *out)
@@ -390,10 +417,7 @@ int phases_make(struct phase_event *events, size_t n, struct phases *out)
 	n = sift(&k, events, n);
 	spans_make(&k, events, n);
 	out->inference = !out->seen[MARK_OPTIMIZER];
-	if (n && out->inference)
-		inference_steps(&k, events, n);
-	else if (n)
-		training_steps(&k, events, n);
+	steps_make(&k, events, n);
 	map_release(&k.threads);
 	map_release(&k.busy);
 	map_release(&k.numbers);

@@ -154,6 +154,27 @@ static int steps_read(struct finding *f)
 	return rc;
 }
 
+/*
+ * Batches were recorded as steps before it was known that the program trains.  A trace in which some processes train is about training, as it is where
+ * steps are found afterwards (steps_find_torch()).
+ */
+static void drop_batches(struct finding *f)
+{
+	struct step *list = (struct step *)f->steps.data;
+	size_t n = f->steps.len / sizeof *list, kept = 0;
+	const struct step_kind *kinds = (const struct step_kind *)f->kinds.data;
+	bool *trains = calloc(f->kinds.len / sizeof *kinds + 1, sizeof *trains);
+
+	for (size_t i = 0; trains && i < n; i++)
+		trains[list[i].kind] |= !(list[i].flags & STEP_BATCH);
+	for (size_t i = 0; trains && i < n; i++)
+		if (!(list[i].flags & STEP_BATCH) || !trains[list[i].kind])
+			list[kept++] = list[i];
+	f->steps.oom |= !trains;
+	f->steps.len = trains ? kept * sizeof *list : 0;
+	free(trains);
+}
+
 static int by_kind(const void *a, const void *b)
 {
 	const struct step *p = a, *q = b;
@@ -224,6 +245,7 @@ static int steps_make(struct model *m, struct steps *s, bool dearly)
 	s->windows = model_windows(m, &s->n_windows);
 	if (!s->windows || steps_read(&f) < 0)
 		goto out;
+	drop_batches(&f);
 	if (!f.source && !s->asked && steps_find_marked(&f) < 0)
 		goto out;
 	if (!f.source && !s->asked && (dearly || model_rows(m, ROW_op) < MANY_ROWS) && steps_find_torch(&f) < 0)

@@ -1,11 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inject/torch_abi.h"
 #include "inject/torch_context.h"
 #include "inject/ranges.h"
 #include "inject/torch_inputs.h"
 #include "inject/torch_memo.h"
-#include "inject/torch_rhythm.h"
+#include "inject/torch_steps.h"
 #include "inject/torch_values.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
@@ -278,60 +279,19 @@ TEST(beyond_a_number_of_texts_only_convolutions_have_their_inputs)
 
 /* ---- steps ---- */
 
-/* Events by letter: b batch, n node, z zero_grad, s Optimizer.step has ended; the answers: . 1 first, N next, B before, M moved. */
-static const char *answers(const char *events)
-{
-	static char out[100];
-	struct torch_rhythm r = { 0 };
-	size_t n = strlen(events);
-
-	for (size_t i = 0; i < n; i++) {
-		enum torch_event e = events[i] == 'b' ? TORCH_BATCH : events[i] == 'n' ? TORCH_NODE : events[i] == 's' ? TORCH_STEPPED : TORCH_OTHER;
-
-		out[i] = ".1NBM"[torch_rhythm_feed(&r, e, (int64_t)i + 1)];
-	}
-	out[n] = '\0';
-	return out;
-}
-
-TEST(a_step_goes_from_the_end_of_one_optimizer_step_to_that_of_the_next)
-{
-	CHECK_STR(answers("bnnsz" "bnnsz" "bnnsz"), "1..N." "...N." "...N.");
-	CHECK_STR(answers("nnsz" "nnsz"), "1.N." "..N.");
-}
-
-TEST(batches_without_an_optimizer_step_are_accumulated)
-{
-	CHECK_STR(answers("bnbns" "bnbns"), "1...N" "....N");
-}
-
-TEST(optimizers_of_one_batch_make_one_step_that_ends_with_the_last)
-{
-	CHECK_STR(answers("bnsns" "bnsns" "bnsns"), "1.N.M" "....N" "....N");
-	CHECK_STR(answers("nss" "nss"), "1NM" "..N");
-}
-
-TEST(an_optimizer_that_does_not_come_in_a_batch_ends_no_step_late)
-{
-	CHECK_STR(answers("bnsns" "bns" "b"), "1.N.M" "..." "B");
-	CHECK_STR(answers("bnsns" "bns" "bns" "bns"), "1.N.M" "..." "B.N" "..N");
-}
-
-TEST(without_backward_a_step_goes_from_batch_to_batch_until_there_is_an_optimizer)
-{
-	CHECK_STR(answers("bbb"), "1NN");
-	CHECK_STR(answers("bb" "bns" "bns" "bb"), "1N" "N.N" "..N" "..");
-}
-
 TEST(names_of_pytorch_say_what_they_are_to_steps)
 {
-	CHECK_EQ(torch_event_of(TORCH_USER, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", true), TORCH_BATCH);
-	CHECK_EQ(torch_event_of(TORCH_USER, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", false), TORCH_NOTHING);
-	CHECK_EQ(torch_event_of(TORCH_USER, "Optimizer.step#SGD.step", true), TORCH_OTHER);
-	CHECK_EQ(torch_event_of(TORCH_USER, "Optimizer.step#SGD.step", false), TORCH_STEPPED);
-	CHECK_EQ(torch_event_of(TORCH_BACKWARD, "AddBackward0", true), TORCH_NODE);
-	CHECK_EQ(torch_event_of(TORCH_FUNCTION, "Optimizer.step#SGD.step", false), TORCH_NOTHING);
-	CHECK_EQ(torch_event_of(TORCH_USER, "forward", true), TORCH_NOTHING);
+	static const char fetch[] = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, fetch, true), TORCHSTEPS_BATCH);
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, fetch, false), TORCHSTEPS_FETCHED);
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, "Optimizer.step#SGD.step", true), TORCHSTEPS_OPTIMIZER);
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, "Optimizer.step#SGD.step", false), TORCHSTEPS_STEPPED);
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, "Optimizer.zero_grad#SGD.zero_grad", true), TORCHSTEPS_OPTIMIZER);
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, "Optimizer.zero_grad#SGD.zero_grad", false), TORCHSTEPS_NOTHING);
+	CHECK_EQ(torch_steps_event_of(TORCH_BACKWARD, "AddBackward0", true), TORCHSTEPS_NODE);
+	CHECK_EQ(torch_steps_event_of(TORCH_FUNCTION, "Optimizer.step#SGD.step", false), TORCHSTEPS_NOTHING);
+	CHECK_EQ(torch_steps_event_of(TORCH_USER, "forward", true), TORCHSTEPS_NOTHING);
 }
 
 /* As PyTorch does, through the second entry of the context's table. */
