@@ -1,7 +1,7 @@
 /*
  * A job as Holistic Trace Analysis sees it: per rank a list of events, loaded, linked and cut by its rules
- * (hta/common/trace_parser.py, trace.py, trace_filter.py of HTA 0.6.1).  The hta_* reports and their honest twins are
- * made from this alone; see docs/hta-reports.md.
+ * (hta/common/trace_parser.py, trace.py, trace_filter.py of HTA 0.6.1).  The hta_* reports are made from
+ * this alone, and those of ours that are about the host's rows; see docs/hta-reports.md.  Ours take every row, unrounded.
  *
  * Times are ns.  A rounded job has whole microseconds: HTA moves begins up and ends down where a file has fractions,
  * which may leave a length of -1000.
@@ -272,28 +272,37 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 #define HTA_ROUNDED ((struct hta_how){ .rounded = true })
 #define HTA_HONEST  ((struct hta_how){ .rounded = false })
 
+/* How HTA's numbers differ from ours, in titles and help. */
+#define HTA_CUT_US "last step left out, whole microseconds"
+#define HTA_US     "whole microseconds"
+
 /*
- * A report of ours and its twin as HTA counts it, of one function.  words: what may follow the names behind ':'; NULL:
- * nothing.
+ * A report as HTA counts it.  It takes so many traces (0: any number), and behind ':' the words that `takes_` knows (NULL:
+ * all); words: what these may be, NULL: none.
  */
+#define HTA_TWIN_OF(number, takes_, limits, theirs, function, list, words, heading_, line)                              \
+	static int run_##theirs(struct model *m, struct table *t, const struct report_choice *choice)                     \
+	{                                                                                                               \
+		return function(m, t, choice, HTA_ROUNDED);                                                             \
+	}                                                                                                               \
+	const struct report report_##theirs = { .name = #theirs, .title = heading_ ", as HTA Counts (" limits ")",        \
+		.help = "as HTA counts (" limits "): " line, .ranks = true, .traces = number, .twin = true,             \
+		.variants = words, .takes = takes_, COLUMNS(list), .run_chosen = run_##theirs }
+#define HTA_TWIN(theirs, function, list, words, heading_, line)                                                         \
+	HTA_TWIN_OF(0, NULL, HTA_CUT_US, theirs, function, list, words, heading_, line)
+
+/* A report of ours and its twin, of one function: ours of all that was recorded, in ns. */
 #define HTA_PAIR(ours, theirs, function, list, words, heading_, line)                                                   \
-	HTA_PAIR_OF(0, NULL, ours, theirs, function, list, words, heading_, line)
-/* The same of a report that takes so many traces (0: any number), and words that `takes` knows (NULL: all). */
-#define HTA_PAIR_OF(number, takes_, ours, theirs, function, list, words, heading_, line)                                \
+	HTA_PAIR_OF(0, NULL, HTA_US, ours, theirs, function, list, words, heading_, line)
+#define HTA_PAIR_OF(number, takes_, limits, ours, theirs, function, list, words, heading_, line)                        \
+	HTA_TWIN_OF(number, takes_, limits, theirs, function, list, words, heading_, line);                               \
 	static int run_##ours(struct model *m, struct table *t, const struct report_choice *choice)                     \
 	{                                                                                                               \
 		return function(m, t, choice, HTA_HONEST);                                                              \
 	}                                                                                                               \
-	static int run_##theirs(struct model *m, struct table *t, const struct report_choice *choice)                   \
-	{                                                                                                               \
-		return function(m, t, choice, HTA_ROUNDED);                                                             \
-	}                                                                                                               \
 	const struct report report_##ours = { .name = #ours, .title = heading_, .help = line,                           \
 		.ranks = true, .traces = number, .variants = words, .takes = takes_, COLUMNS(list),                     \
-		.run_chosen = run_##ours };                                                                             \
-	const struct report report_##theirs = { .name = #theirs, .title = heading_, .help = "as HTA counts it: " line, \
-		.ranks = true, .traces = number, .twin = true, .variants = words, .takes = takes_, COLUMNS(list),       \
-		.run_chosen = run_##theirs }
+		.run_chosen = run_##ours }
 
 /* All of these reports, for the table of report.c. */
 extern const struct report report_temporal, report_idle, report_idle_intervals, report_kernel_types, report_kernel_types_no_memory,

@@ -3,6 +3,7 @@
  * get_aten_op_kernels_and_delay).
  */
 #include "cli/analyze/hta.h"
+#include "cli/analyze/job.h"
 
 #include <stdlib.h>
 
@@ -166,20 +167,31 @@ static char *sequence_of(const struct hta *h, const struct launch *list, size_t 
 	return text;
 }
 
+/* HTA: microseconds.  Ours: ns, rounded half up. */
+static void print_sum(struct table *t, const struct aten *a, const struct run *run, size_t n, int64_t op, int64_t kernel)
+{
+	struct cell sequence = TEXT(table_keep(t, "%s", run->sequence));
+	struct job_summary calls = { .n = n, .sum = op }, kernels = { .n = n, .sum = kernel };
+
+	if (a->h->how.rounded)
+		table_row(t, (struct cell[]){ TEXT(run->op), sequence, NUMBER(n), hta_real((double)op / 1000.0 / (double)n, 3),
+					      hta_real((double)kernel / 1000.0 / (double)n, 3), NUMBER(a->r->rank) });
+	else
+		table_row(t, (struct cell[]){ NUMBER(a->r->rank), TEXT(run->op), NUMBER(n), job_mean(&calls, 0),
+					      job_mean(&kernels, 0), sequence });
+}
+
 static void print_runs(struct table *t, const struct aten *a, struct run *runs, size_t n)
 {
 	qsort(runs, n, sizeof *runs, by_sequence);
 	for (size_t i = 0, end; i < n; i = end) {
-		double op = 0, kernel = 0;
+		int64_t op = 0, kernel = 0;
 
 		for (end = i; end < n && by_sequence(&runs[i], &runs[end]) == 0; end++) {
-			op += (double)runs[end].op_delay / 1000.0;
-			kernel += (double)runs[end].kernel_delay / 1000.0;
+			op = time_add(op, runs[end].op_delay);
+			kernel = time_add(kernel, runs[end].kernel_delay);
 		}
-		table_row(t, (struct cell[]){ TEXT(runs[i].op),
-					      TEXT(table_keep(t, "%s", runs[i].sequence)), NUMBER(end - i),
-					      hta_real(op / (double)(end - i), 3), hta_real(kernel / (double)(end - i), 3),
-					      NUMBER(a->r->rank) });
+		print_sum(t, a, &runs[i], end - i, op, kernel);
 	}
 }
 
@@ -234,6 +246,10 @@ static int aten(struct model *m, struct table *t, const struct report_choice *ch
 }
 
 static const struct heading columns[] = {
+	{ "rank", COLUMN_ID }, { "operator", COLUMN_TEXT }, { "count", 0 }, { "call_delay_ns", 0 }, { "gpu_delay_ns", 0 },
+	{ "kernels", COLUMN_TEXT },
+};
+static const struct heading hta_columns[] = {
 	{ "aten_op_name", COLUMN_TEXT }, { "kernel_sequence", COLUMN_TEXT }, { "occurrence_count", 0 },
 	{ "avg_aten_op_launch_delay", 0 }, { "avg_runtime_delay", 0 }, { "rank", COLUMN_ID },
 };
@@ -244,5 +260,21 @@ static bool is_rank(const char *word)
 	return strncmp(word, "rank", 4) == 0 && word[4] && !word[4 + strspn(word + 4, "0123456789")];
 }
 
-HTA_PAIR_OF(0, is_rank, aten_kernels, hta_aten_op_kernels_and_delay, aten, columns, ANY_VARIANT "rankN", "Kernels of ATen Operators (us)",
-	 "kernels that each ATen operator launches, and how late; :rankN is one rank");
+HTA_TWIN_OF(0, is_rank, HTA_CUT_US, hta_aten_op_kernels_and_delay, aten, hta_columns, ANY_VARIANT "rankN",
+	    "Kernels of ATen Operators", "kernels that each ATen operator launches, and how late; :rankN is one rank");
+
+static int run_aten(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	return aten(m, t, choice, HTA_HONEST);
+}
+
+const struct report report_aten_kernels = {
+	.name = "aten_kernels",
+	.title = "Kernels of ATen Operators",
+	.help = "kernels that each ATen operator launches, and how late; :rankN is one rank",
+	.ranks = true,
+	.variants = ANY_VARIANT "rankN",
+	.takes = is_rank,
+	COLUMNS(columns),
+	.run_chosen = run_aten,
+};

@@ -167,7 +167,7 @@ static const struct heading summary_columns[] = {
 	{ "memory_bw_gbps_75%", 0 }, { "memory_bw_gbps_max", 0 },
 };
 
-HTA_PAIR(memory_bandwidth, hta_memory_bw_summary, summary, summary_columns, NULL, "Bandwidth of Copies (GB/s)",
+HTA_TWIN(hta_memory_bw_summary, summary, summary_columns, NULL, "Bandwidth of Copies (GB/s)",
 	 "bandwidth of copies and memory sets while there were some");
-HTA_PAIR(memory_bandwidth_series, hta_memory_bw_time_series, series, series_columns, NULL,
+HTA_TWIN(hta_memory_bw_time_series, series, series_columns, NULL,
 	 "Bandwidth of Copies (GB/s), over Time (us)", "the same over time");

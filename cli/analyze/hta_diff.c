@@ -162,7 +162,7 @@ static int64_t second_step(const struct hta *h)
 
 /*
  * iterations[i]: of row i; -1: none.  A row of the host is where its begin lies, a kernel where its call is; HTA gives
- * stream 0 none.
+ * kernels of stream 0 none.
  */
 static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 {
@@ -189,7 +189,7 @@ static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 		if (host)
 			out[i] = iteration_at(&p, row->ts);
 		else
-			out[i] = stream > 0 && call && hta_stream(r, call) < 0 ? iteration_at(&p, call->ts) : -1;
+			out[i] = (stream > 0 || !h->how.rounded) && call && hta_stream(r, call) < 0 ? iteration_at(&p, call->ts) : -1;
 	}
 	free(steps);
 	free(p.from);
@@ -329,17 +329,22 @@ static void sum_up(struct counts *c)
 
 /* ---- reports ---- */
 
-static void print_counts(struct table *t, const struct counts *c, const struct wish *w)
+static void print_counts(struct table *t, const struct counts *c, const struct wish *w, struct hta_how how)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct counted *one = &c->list[i];
 		const char *sign = one->n[TEST] > one->n[CONTROL] ? "+" : one->n[TEST] < one->n[CONTROL] ? "-" : "=";
 		struct cell name = TEXT(table_keep(t, "%s", one->name));
+		int64_t more = (int64_t)one->n[TEST] - (int64_t)one->n[CONTROL],
+			longer = time_sub(one->time[TEST], one->time[CONTROL]);
 
-		table_row(t, (struct cell[]){ w->brief ? UNKNOWN : name, w->brief ? name : UNKNOWN, NUMBER(one->n[CONTROL]),
-					      hta_us(one->time[CONTROL]), NUMBER(one->n[TEST]), hta_us(one->time[TEST]),
-					      NUMBER((int64_t)one->n[TEST] - (int64_t)one->n[CONTROL]),
-					      hta_us(time_sub(one->time[TEST], one->time[CONTROL])), TEXT(sign) });
+		if (how.rounded)
+			table_row(t, (struct cell[]){ w->brief ? UNKNOWN : name, w->brief ? name : UNKNOWN, NUMBER(one->n[CONTROL]),
+						      hta_us(one->time[CONTROL]), NUMBER(one->n[TEST]), hta_us(one->time[TEST]),
+						      NUMBER(more), hta_us(longer), TEXT(sign) });
+		else
+			table_row(t, (struct cell[]){ NUMBER(one->n[CONTROL]), NUMBER(one->time[CONTROL]), NUMBER(one->n[TEST]),
+						      NUMBER(one->time[TEST]), NUMBER(more), NUMBER(longer), TEXT(sign), name });
 	}
 }
 
@@ -382,9 +387,10 @@ static char *changes_json(const struct counts *c)
 	return hta_json_end(&j);
 }
 
-static void print_changes(struct table *t, const struct counts *c, const struct wish *w)
+static void print_changes(struct table *t, const struct counts *c, const struct wish *w, struct hta_how how)
 {
 	(void)w;
+	(void)how;
 	if (t->tables->format == TABLE_JSON)
 		table_value(t, changes_json(c));
 	for (unsigned change = 0; change < CHANGES; change++)
@@ -394,7 +400,7 @@ static void print_changes(struct table *t, const struct counts *c, const struct 
 }
 
 static int diff(struct table *t, const struct report_choice *choice, struct hta_how how,
-		void (*print)(struct table *t, const struct counts *c, const struct wish *w))
+		void (*print)(struct table *t, const struct counts *c, const struct wish *w, struct hta_how how))
 {
 	struct wish w;
 	struct counts c = { 0 };
@@ -413,7 +419,7 @@ static int diff(struct table *t, const struct report_choice *choice, struct hta_
 	}
 	if (rc == 0) {
 		sum_up(&c);
-		print(t, &c, &w);
+		print(t, &c, &w, how);
 	}
 	for (size_t i = 0; i < c.n_texts; i++)
 		free(c.texts[i]);
@@ -437,6 +443,10 @@ static int ops(struct model *m, struct table *t, const struct report_choice *cho
 }
 
 static const struct heading columns[] = {
+	{ "control_count", 0 }, { "control_ns", 0 }, { "test_count", 0 }, { "test_ns", 0 }, { "diff_count", 0 }, { "diff_ns", 0 },
+	{ "change", COLUMN_TEXT }, { "name", COLUMN_TEXT },
+};
+static const struct heading hta_columns[] = {
 	{ "name", COLUMN_TEXT }, { "short_name", COLUMN_TEXT }, { "control_counts", 0 }, { "control_total_duration", 0 },
 	{ "test_counts", 0 }, { "test_total_duration", 0 }, { "diff_counts", 0 }, { "diff_duration", 0 },
 	{ "counts_change_categories", COLUMN_TEXT },
@@ -445,7 +455,24 @@ static const struct heading change_columns[] = { { "change", COLUMN_TEXT }, { "n
 
 #define WORDS ANY_VARIANT "CPU GPU ALL short iterN"
 
-HTA_PAIR_OF(SIDES, is_wish, compare_traces, hta_compare_traces, compare, columns, WORDS, "Two Traces by Name (us)",
-	 "of two traces, how often and how long each name ran in a step; :CPU or :GPU alone, :CPU.short short names");
-HTA_PAIR_OF(SIDES, is_wish, ops_diff, hta_ops_diff, ops, change_columns, WORDS, "What Changed from Trace to Trace",
-	 "names of the second of two traces that are new, gone, more or less often");
+HTA_TWIN_OF(SIDES, is_wish, HTA_US, hta_compare_traces, compare, hta_columns, WORDS, "Two Traces by Name",
+	    "of two traces, how often and how long each name ran in a step; :CPU or :GPU alone, :CPU.short short names");
+HTA_PAIR_OF(SIDES, is_wish, HTA_US, ops_diff, hta_ops_diff, ops, change_columns, WORDS, "What Changed from Trace to Trace",
+	    "names of the second of two traces that are new, gone, more or less often");
+
+static int run_compare(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	return compare(m, t, choice, HTA_HONEST);
+}
+
+const struct report report_compare_traces = {
+	.name = "compare_traces",
+	.title = "Two Traces by Name",
+	.help = "of two traces, how often and how long each name ran in a step; :CPU or :GPU alone, :CPU.short short names",
+	.ranks = true,
+	.traces = SIDES,
+	.variants = WORDS,
+	.takes = is_wish,
+	COLUMNS(columns),
+	.run_chosen = run_compare,
+};

@@ -153,7 +153,7 @@ static const struct heading interval_columns[] = {
 	{ "std", 0 }, { "min", 0 }, { "25%", 0 }, { "50%", 0 }, { "75%", 0 }, { "max", 0 },
 };
 
-HTA_PAIR(idle, hta_idle_time_breakdown, idle, idle_columns, NULL, "Idle Time of Streams (us), by Reason",
+HTA_TWIN(hta_idle_time_breakdown, idle, idle_columns, NULL, "Idle Time of Streams (us), by Reason",
 	 "idle time between a stream's rows: waiting for the host, for the row before, other");
-HTA_PAIR(idle_intervals, hta_idle_time_interval_stats, intervals, interval_columns, NULL,
+HTA_TWIN(hta_idle_time_interval_stats, intervals, interval_columns, NULL,
 	 "Idle Intervals of Streams (us), by Reason", "how long those intervals were");

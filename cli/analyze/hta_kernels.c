@@ -192,9 +192,9 @@ static const struct heading kernel_columns[] = {
 	{ "kernel_type", COLUMN_TEXT }, { "rank", COLUMN_ID },
 };
 
-HTA_PAIR(kernel_breakdown, hta_kernel_breakdown_all, all_kernels, kernel_columns, NULL, "GPU Time by Kernel and Rank",
+HTA_TWIN(hta_kernel_breakdown_all, all_kernels, kernel_columns, NULL, "GPU Time by Kernel and Rank",
 	 "GPU time by kernel, class and rank");
-HTA_PAIR(kernel_breakdown_top10, hta_kernel_breakdown_top10, top_kernels, kernel_columns, NULL,
+HTA_TWIN(hta_kernel_breakdown_top10, top_kernels, kernel_columns, NULL,
 	 "GPU Time by Kernel and Rank, the Largest", "the same of the ten largest, the others as one");
 
 /* ---- annotations ---- */
@@ -239,7 +239,7 @@ static const struct heading annotation_columns[] = {
 	{ "rank", COLUMN_ID },
 };
 
-HTA_PAIR(gpu_annotations, hta_gpu_user_annotation_breakdown, on_gpu, annotation_columns, NULL,
+HTA_TWIN(hta_gpu_user_annotation_breakdown, on_gpu, annotation_columns, NULL,
 	 "Time in Annotations on the GPU, by Rank", "time in the program's annotations on the GPU");
-HTA_PAIR(cpu_annotations, hta_cpu_user_annotation_breakdown, on_cpu, annotation_columns, NULL,
+HTA_TWIN(hta_cpu_user_annotation_breakdown, on_cpu, annotation_columns, NULL,
 	 "Time in Annotations on the Host, by Rank", "time in the program's annotations on the host");

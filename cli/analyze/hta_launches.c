@@ -96,7 +96,7 @@ static const struct heading summary_columns[] = {
 	{ "launch_delay_max", 0 }, { "short_kernels", 0 }, { "runtime_outliers", 0 }, { "launch_delay_outliers", 0 },
 };
 
-HTA_PAIR(launch_delays, hta_cuda_kernel_launch_stats, launches, columns, NULL, "Launches (us), by Rank",
+HTA_TWIN(hta_cuda_kernel_launch_stats, launches, columns, NULL, "Launches (us), by Rank",
 	 "every launch: time of the call, of the GPU, and between them");
-HTA_PAIR(launch_delay_sum, hta_cuda_kernel_launch_stats_summary, summary, summary_columns, NULL,
+HTA_TWIN(hta_cuda_kernel_launch_stats_summary, summary, summary_columns, NULL,
 	 "Launches in Sum (us), by Rank", "launches of each rank: kernels shorter than their call, slow calls, long delays");

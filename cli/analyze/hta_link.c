@@ -138,7 +138,7 @@ static void count_from_earliest(struct hta *h, struct hta_rank *r)
 		if (h->names[row->name].flags & HTA_STEP) {
 			if (h->a_step == UINT32_MAX)
 				h->a_step = row->name;
-			h->cut |= row->name != h->a_step;
+			h->cut |= h->how.rounded && row->name != h->a_step;     /* ours keep it */
 		}
 		if (row->gpu)
 			continue;

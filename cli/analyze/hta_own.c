@@ -3,6 +3,7 @@
  * reports on a trace and on its export differ.
  */
 #include "cli/analyze/hta.h"
+#include "cli/analyze/job.h"
 #include "cli/model/libraries.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
@@ -306,35 +307,33 @@ static int put_waits(struct own *o)
 	return 0;
 }
 
-/* Processes that used CUDA are ranks. */
 static int make_ranks(struct own *o)
 {
-	static const unsigned kinds[] = { ROW_api, ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph };
+	static const unsigned kinds[] = { ROW_api, ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph, ROW_range, ROW_sync };
+	bool *is_rank = job_rank_processes(o->m);
 	uint32_t n;
 
 	model_processes(o->m, &n);
 	o->rank_of = malloc(n * sizeof *o->rank_of);
 	o->next = calloc(n, sizeof *o->next);
-	if (!o->rank_of || !o->next)
-		return -1;
-	for (uint32_t p = 0; p < n; p++) {
+	for (uint32_t p = 0; is_rank && o->rank_of && o->next && p < n; p++) {
 		struct hta_rank *r;
 		size_t rows = 0;
 
 		o->rank_of[p] = MAP_NONE;
+		if (!is_rank[p])
+			continue;
 		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 			rows += model_process_rows(o->m, kinds[k], p);
-		if (!rows)
-			continue;
-		rows += model_process_rows(o->m, ROW_range, p) + model_process_rows(o->m, ROW_sync, p);
 		r = hta_add_rank(o->h, rows + rows / 32 + 1024);        /* and the steps; what is not needed costs nothing */
 		if (!r)
-			return -1;
+			break;
 		r->rank = hta_rank_of(o->m, p);
 		r->fractional = true;
 		o->rank_of[p] = (uint32_t)(o->h->n_ranks - 1);
 	}
-	return 0;
+	free(is_rank);
+	return is_rank && o->rank_of && o->next && !o->h->oom ? 0 : -1;
 }
 
 int hta_own_rows(struct hta *h, struct model *m)

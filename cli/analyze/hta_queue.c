@@ -225,6 +225,7 @@ static int print_full(const struct hta *h, const struct hta_rank *r, const struc
 	int64_t all = trace_duration(r);
 	struct cell row[4];
 
+	(void)h;
 	for (size_t s = 0, i = 0; made && s < b.streams->n; s++) {
 		int64_t blocked = 0;
 		bool full = false;
@@ -240,8 +241,6 @@ static int print_full(const struct hta *h, const struct hta_rank *r, const struc
 		}
 		if (!full)
 			continue;
-		if (some && !h->how.rounded)
-			table_row(t, row);
 		some = true;
 		row[0] = NUMBER(r->rank);
 		row[1] = NUMBER(b.streams->numbers[s]);
@@ -273,9 +272,9 @@ static const struct heading full_columns[] = {
 	{ "relative_duration_at_max_queue_length", 0 },
 };
 
-HTA_PAIR(queue_length, hta_queue_length_summary, summary, summary_columns, NULL, "Launches Waiting in Each Stream",
+HTA_TWIN(hta_queue_length_summary, summary, summary_columns, NULL, "Launches Waiting in Each Stream",
 	 "how many launches waited in each stream");
-HTA_PAIR(queue_length_series, hta_queue_length_time_series, series, series_columns, NULL,
+HTA_TWIN(hta_queue_length_time_series, series, series_columns, NULL,
 	 "Launches Waiting in Each Stream (us), over Time", "the same over time");
-HTA_PAIR(queue_full, hta_time_blocked_on_full_queue, full, full_columns, NULL, "Time with Full Queues (us)",
+HTA_TWIN(hta_time_blocked_on_full_queue, full, full_columns, NULL, "Time with Full Queues (us)",
 	 "how long 1024 launches or more waited in a stream");

@@ -135,6 +135,16 @@ static int find(const struct hta *h, struct below *b, const char *op, struct fou
 	return rc;
 }
 
+static void print(struct table *t, const struct hta *h, const struct found *f)
+{
+	struct cell pattern = TEXT(table_keep(t, "%s", f->pattern));
+
+	if (h->how.rounded)
+		table_row(t, (struct cell[]){ pattern, NUMBER(f->n), hta_us(f->gpu), hta_us(f->cpu) });
+	else
+		table_row(t, (struct cell[]){ NUMBER(f->n), NUMBER(f->gpu), NUMBER(f->cpu), pattern });
+}
+
 static int rank_sequences(const struct hta *h, const struct hta_rank *r, const char *op, struct table *t)
 {
 	struct hta_tree tree = { 0 };
@@ -149,8 +159,7 @@ static int rank_sequences(const struct hta *h, const struct hta_rank *r, const c
 	if (rc == 0) {
 		n = sum_up(list, n);
 		for (size_t i = 0; i < n; i++)
-			table_row(t, (struct cell[]){ TEXT(table_keep(t, "%s", list[i].pattern)), NUMBER(list[i].n),
-						      hta_us(list[i].gpu), hta_us(list[i].cpu) });
+			print(t, h, &list[i]);
 	}
 	while (n > 0)
 		free(list[--n].pattern);
@@ -178,8 +187,26 @@ static int sequences(struct model *m, struct table *t, const struct report_choic
 }
 
 static const struct heading columns[] = {
+	{ "count", 0 }, { "gpu_ns", 0 }, { "host_ns", 0 }, { "pattern", COLUMN_TEXT },
+};
+static const struct heading hta_columns[] = {
 	{ "pattern", COLUMN_TEXT }, { "count", 0 }, { "GPU kernel duration (us)", 0 }, { "CPU op duration (us)", 0 },
 };
 
-HTA_PAIR(kernel_sequences, hta_kernel_sequences, sequences, columns, ANY_VARIANT, "Kernels in a Row Below an Operator",
+HTA_TWIN(hta_kernel_sequences, sequences, hta_columns, ANY_VARIANT, "Kernels in a Row Below an Operator",
 	 "kernels that follow each other below an operator, :aten::linear");
+
+static int run_sequences(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	return sequences(m, t, choice, HTA_HONEST);
+}
+
+const struct report report_kernel_sequences = {
+	.name = "kernel_sequences",
+	.title = "Kernels in a Row Below an Operator",
+	.help = "kernels that follow each other below an operator, :aten::linear",
+	.ranks = true,
+	.variants = ANY_VARIANT,
+	COLUMNS(columns),
+	.run_chosen = run_sequences,
+};

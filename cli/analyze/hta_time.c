@@ -92,7 +92,7 @@ static int temporal(struct model *m, struct table *t, const struct report_choice
 	return rc;
 }
 
-HTA_PAIR(temporal, hta_temporal_breakdown, temporal, temporal_columns, NULL, "Where GPU Time Went, by Rank",
+HTA_TWIN(hta_temporal_breakdown, temporal, temporal_columns, NULL, "Where GPU Time Went, by Rank",
 	 "GPU time of each rank: idle, computing, other work");
 
 /* ---- overlap ---- */
@@ -128,7 +128,7 @@ static int overlap(struct model *m, struct table *t, const struct report_choice 
 	return rc;
 }
 
-HTA_PAIR(overlap, hta_comm_comp_overlap, overlap, overlap_columns, NULL, "Communication Beside Computation, by Rank",
+HTA_TWIN(hta_comm_comp_overlap, overlap, overlap_columns, NULL, "Communication Beside Computation, by Rank",
 	 "how much of the communication between GPUs ran beside computation");
 
 /* ---- kernel types ---- */
@@ -238,7 +238,7 @@ static int types_no_memory(struct model *m, struct table *t, const struct report
 	return types(m, t, choice, how, 2);
 }
 
-HTA_PAIR(kernel_types, hta_kernel_type_breakdown, all_types, type_columns, NULL, "GPU Time by Kind of Kernel, All Ranks",
+HTA_TWIN(hta_kernel_type_breakdown, all_types, type_columns, NULL, "GPU Time by Kind of Kernel, All Ranks",
 	 "GPU time by kind of kernel, alone and beside other kinds");
-HTA_PAIR(kernel_types_no_memory, hta_kernel_type_breakdown_no_memory, types_no_memory, type_columns, NULL,
+HTA_TWIN(hta_kernel_type_breakdown_no_memory, types_no_memory, type_columns, NULL,
 	 "GPU Time by Kind of Kernel, Without Copies, All Ranks", "the same without copies and memory sets");

@@ -9,6 +9,13 @@ it 'equals HTA on every trace and in every report' '
 	tail -n 1 said
 '
 
+it 'gives the numbers of HTA in reports of ours, too, where both mean the same' '
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}
+	[ -d "$data/hta/golden" ] || skip "no answers of HTA in GPROF_TEST_DATA"
+	python3 "$GPROF_TOP/test/e2e/own_golden.py" "$data" >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'
+
 it 'gives the same numbers for a job as a folder, as files, and as one imported trace' '
 	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}/hta/traces/dlrm-v100-8rank
 	[ -d "$data" ] || skip "no traces of real jobs in GPROF_TEST_DATA"

@@ -59,42 +59,9 @@ def judge(want, got):
         sys.argv = argv
 
 
-OURS = {
-    "temporal_breakdown": "temporal", "idle_time_breakdown": "idle", "idle_time_interval_stats": "idle_intervals",
-    "kernel_type_breakdown": "kernel_types", "kernel_type_breakdown_no_memory": "kernel_types_no_memory",
-    "kernel_breakdown_all": "kernel_breakdown", "kernel_breakdown_top10": "kernel_breakdown_top10",
-    "comm_comp_overlap": "overlap", "cuda_kernel_launch_stats": "launch_delays",
-    "cuda_kernel_launch_stats_summary": "launch_delay_sum", "queue_length_summary": "queue_length",
-    "time_blocked_on_full_queue": "queue_full", "memory_bw_summary": "memory_bandwidth",
-    "gpu_user_annotation_breakdown": "gpu_annotations", "aten_op_kernels_and_delay": "aten_kernels",
-    "kernel_sequences": "kernel_sequences",
-}
-# Times since 1970 in a double are a quarter of a microsecond apart: what begins with the end of another is chance there.
-COARSE = {("hta-ns-resolution", "idle_time_breakdown"), ("hta-ns-resolution", "idle_time_interval_stats")}
-
-
-def honest(name):
-    """HTA's answers without its rounding, of what has no times of a double's accuracy in it."""
-    found = {}
-    for path in glob.glob(os.path.join(DATA, "hta", "golden", name, "variants", "no-ns-rounding", "*.csv*")):
-        report = os.path.basename(path).replace(".gz", "")[: -len(".csv")]
-        if report.split(".")[0] in OURS and (name, report) not in COARSE:
-            found[report] = path
-    return found
-
-
-def as_hta(report):
-    return "hta_" + report
-
-
-def as_ours(report):
-    kind = report.split(".")[0]
-    return OURS[kind] + report[len(kind):]
-
-
-def compare(name, call, operands, found, equal, total, bad):
+def compare(name, operands, found, equal, total, bad):
     reports = sorted(found)
-    run = subprocess.run(["gprof-trace", "report", "-r", ",".join(call(r) for r in reports), "--format", "csv", *operands],
+    run = subprocess.run(["gprof-trace", "report", "-r", ",".join("hta_" + r for r in reports), "--format", "csv", *operands],
                          capture_output=True, text=True, timeout=100)
     parts = list(tables(run.stdout))
     for i, report in enumerate(reports):
@@ -162,34 +129,28 @@ def main():
     for name in sorted(os.listdir(os.path.join(DATA, "hta", "traces"))):
         found = goldens(name)
         if found:
-            compare(name, as_hta, [os.path.join(DATA, "hta", "traces", name)], found, equal, total, bad)
+            compare(name, [os.path.join(DATA, "hta", "traces", name)], found, equal, total, bad)
         objects(os.path.join(DATA, "hta", "golden", name, "critical_path.*.json*"),
                 [os.path.join(DATA, "hta", "traces", name)], equal, total, bad)
-    compare("memory-timeline", as_hta, [os.path.join(DATA, "hta", "memory-timeline")], goldens("memory-timeline"), equal, total, bad)
+    compare("memory-timeline", [os.path.join(DATA, "hta", "memory-timeline")], goldens("memory-timeline"), equal, total, bad)
     for name in sorted(os.listdir(os.path.join(DATA, "hta", "minimal", "traces"))):
         found = goldens(name, "minimal")
         if found and name not in LOSES_RANKS:
-            compare(name, as_hta, [os.path.join(DATA, "hta", "minimal", "traces", name)], found, equal, total, bad)
+            compare(name, [os.path.join(DATA, "hta", "minimal", "traces", name)], found, equal, total, bad)
     for folder in sorted(glob.glob(os.path.join(DATA, "hta", "golden", "diff.*.vs.*"))):
         operands = [os.path.join(DATA, "hta", "traces", n) for n in os.path.basename(folder)[5:].split(".vs.")]
-        compare(os.path.basename(folder), as_hta, operands, goldens(os.path.basename(folder)), equal, total, bad)
+        compare(os.path.basename(folder), operands, goldens(os.path.basename(folder)), equal, total, bad)
         objects(os.path.join(folder, "ops_diff.*.json"), operands, equal, total, bad)
     for name in sorted(os.listdir(os.path.join(DATA, "tb", "traces"))):
         found = goldens(name, "..", "tb", tree="golden/hta")
         if found:
-            compare(name, as_hta, [os.path.join(DATA, "tb", "traces", name)], found, equal, total, bad)
+            compare(name, [os.path.join(DATA, "tb", "traces", name)], found, equal, total, bad)
     for folder in sorted(glob.glob(os.path.join(DATA, "tb", "golden", "hta", "diff.*.vs.*"))):
         operands = [os.path.join(DATA, "tb", "traces", n) for n in os.path.basename(folder)[5:].split(".vs.")]
-        compare(os.path.basename(folder), as_hta, operands, goldens(os.path.basename(folder), "..", "tb", tree="golden/hta"),
+        compare(os.path.basename(folder), operands, goldens(os.path.basename(folder), "..", "tb", tree="golden/hta"),
                 equal, total, bad)
         objects(os.path.join(folder, "ops_diff.*.json"), operands, equal, total, bad)
     print_counts("equal to HTA", equal, total)
-    ours_equal, ours_total = collections.Counter(), collections.Counter()
-    for name in sorted(os.listdir(os.path.join(DATA, "hta", "traces"))):
-        found = honest(name)
-        if found:
-            compare(name, as_ours, [os.path.join(DATA, "hta", "traces", name)], found, ours_equal, ours_total, bad)
-    print_counts("ours equal to HTA without its rounding", ours_equal, ours_total)
     for one in bad:
         print("differs: %s %s: %s" % one)
     sys.exit(1 if bad or not total else 0)

@@ -142,22 +142,27 @@ static void check_report(const char *name, const char *rows)
 
 TEST(gpu_time_is_split_as_hta_splits_it_and_ours_is_not_rounded)
 {
-	check_report("temporal", "5,1000,4000,2000,7000,14.29,57.14,28.57\n");
+	check_report("temporal", "5,7000000,6000000,85.7,1000000,14.3,4000000,57.1,3000000,2000000,0,0\n");
 	/* Begins go up and ends go down: 1001-4000, 3001-6000, 7001-8000 us. */
 	check_report("hta_temporal_breakdown", "5,1001,3998,2000,6999,14.30,57.12,28.58\n");
-	check_report("overlap", "5,33.33\n");
+	check_report("overlap", "5,3000000,1000000,33.3,2000000\n");
 	check_report("hta_comm_comp_overlap", "5,33.31\n");
-	check_report("kernel_types", "COMPUTATION,3000,50.0,3000\nCOMMUNICATION,2000,33.3,2000\n"
-				     "COMPUTATION overlapping COMMUNICATION,1000,16.7,1000\n");
+	check_report("kernel_types", "compute,3000000,50.0\ncommunication,2000000,33.3\n"
+				     "compute overlapping communication,1000000,16.7\n");
 }
 
 TEST(launches_idle_times_and_queues_are_those_of_hta)
 {
-	check_report("launch_delays", "5,1,10,3000,890.500\n5,2,10,3000,2790.500\n5,3,10,1000,490.500\n");
+	check_report("launch_delays", "5,1,10000,1,3000000,890500,cudaLaunchKernel,gemm\n"
+				      "5,2,10000,1,3000000,2790500,cudaLaunchKernel,ncclDevKernel_AllReduce\n"
+				      "5,3,10000,1,1000000,490500,cudaLaunchKernel,gemm\n");
+	check_report("launch_delay_sum", "5,3,30000,7000000,4171500,890500,2790500,2790500,0,0,3\n");
 	check_report("hta_cuda_kernel_launch_stats", "5,1,10,2999,891\n5,2,10,2999,2791\n5,3,10,999,491\n");
-	check_report("idle", "5,7,host_wait,3000,1.00\n5,7,other,0,0.00\n5,8,other,0,\n");
-	check_report("queue_length", "5,7,4,0.500000000,0.577350269,0,0.00,0.50,1.00,1\n"
-				     "5,8,2,0.500000000,0.707106781,0,0.25,0.50,0.75,1\n");
+	check_report("idle", "5,0,7,host_wait,3000000,100.0\n");
+	check_report("hta_idle_time_breakdown", "5,7,host_wait,3001,1.00\n5,7,other,0,0.00\n5,8,other,0,\n");
+	check_report("queue_length", "5,0,7,2,1.00,1,1,1\n5,0,8,1,1.00,1,1,1\n");
+	check_report("hta_queue_length_summary", "5,7,4,0.500000000,0.577350269,0,0.00,0.50,1.00,1\n"
+						 "5,8,2,0.500000000,0.707106781,0,0.25,0.50,0.75,1\n");
 	check_report("queue_full", "");
 }
 
