@@ -105,7 +105,7 @@ static bool simulated(const struct page *p)
 /* Made from another profiler's file. */
 static bool imported(const struct page *p)
 {
-	return p->n_processes > 1 && process_attribute(&p->processes[1], "imported");
+	return model_imported_from(p->m) != NULL;
 }
 
 static void put_title(struct page *p, unsigned flags)
@@ -486,6 +486,14 @@ static void put_next(struct page *p)
 		out_format(p->out, "\n%*s%s\n", LABEL + 4, "", json);
 }
 
+static void put_imported(struct page *p)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "from %s. What it did not record cannot be shown.", model_imported_from(p->m));
+	put(p, "imported", text);
+}
+
 static int print(struct page *p, unsigned flags)
 {
 	const char *command = model_attribute(p->m, "command"), *left_out = model_attribute(p->m, "not_recorded");
@@ -497,7 +505,7 @@ static int print(struct page *p, unsigned flags)
 	if (command && *command)
 		put(p, "command", command);
 	if (imported(p))
-		put(p, "imported", "from another profiler's file: what that one did not record, or left out, is not known here");
+		put_imported(p);
 	if (put_holds(p) < 0)
 		return -1;
 	if (why_window(p->m, window, sizeof window))

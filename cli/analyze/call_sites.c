@@ -192,7 +192,7 @@ static int run_ranges(struct model *m, struct table *t, const struct report_choi
 	for (size_t i = 0; i < w.sums.n; i++)
 		with += w.sums.list[i].ranges;
 	if (rc == 0 && !model_has_range_stacks(m))
-		table_note(t, "no NVTX range has a stack: gprof-run --nvtx-backtrace records them");
+		table_note(t, "no NVTX range has a stack: %s", why_lacks(m, "gprof-run --nvtx-backtrace records them", NULL));
 	else if (rc == 0 && with < ranges)
 		table_note(t, "ranges without a stack: %llu", (unsigned long long)(ranges - with));
 	release(&w);

@@ -94,7 +94,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 		table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, TEXT("damaged"), NUMBER(1), UNKNOWN, UNKNOWN,
 						    TEXT("a part of the file cannot be read"), TEXT(damage),
 						    TEXT("gprof-trace check lists all such places") });
-	if (!t->n_rows)
+	if (model_imported_from(m))
+		table_note(t, "Imported from %s. What that profiler did not record is not known here.", model_imported_from(m));
+	else if (!t->n_rows)
 		table_note(t, "nothing is known to be missing from this trace");
 	return 0;
 }

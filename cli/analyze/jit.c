@@ -110,7 +110,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (model_rows(m, ROW_jit) || model_rows(m, ROW_module))
 		return 0;
 	if (!recorded || strcmp(recorded, "1") != 0)
-		table_note(t, "compilations were not recorded; record with -t cuda-jit,cuda,nvtx");
+		table_note(t, "compilations were not recorded: %s", why_lacks(m, "record with -t cuda-jit,cuda,nvtx", NULL));
 	else
 		why_no_gpu(m, t, "compilations");
 	return 0;

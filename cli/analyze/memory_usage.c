@@ -177,7 +177,7 @@ static void why_none(struct model *m, struct table *t)
 	const char *recorded = model_attribute(m, "setting.memory_usage");
 
 	if (!recorded || strcmp(recorded, "1") != 0)
-		table_note(t, "allocations were not recorded; record with --cuda-memory-usage=true");
+		table_note(t, "allocations were not recorded: %s", why_lacks(m, "record with --cuda-memory-usage=true", NULL));
 	else
 		why_no_gpu(m, t, "allocations");
 }

@@ -4,6 +4,7 @@
  */
 #include "cli/analyze/report.h"
 #include "cli/analyze/stats.h"
+#include "cli/analyze/why.h"
 #include "cli/model/map.h"
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
@@ -260,7 +261,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	int rc = -1;
 
 	if (!model_has_modules(m)) {
-		table_note(t, "no nn.Modules were recorded: gprof-run --torch-modules does, where libtorch_cpu is loaded (see report -r health)");
+		table_note(t, "no nn.Modules were recorded: %s",
+			   why_lacks(m, "gprof-run --torch-modules records them, where libtorch_cpu is loaded (see report -r health)", NULL));
 		return 0;
 	}
 	if (w.torch && (forwards = torch_forwards(m, w.torch)) && (w.costs = costs = torch_costs_make(m, w.torch, forwards, &w.gpu)) &&

@@ -7,6 +7,7 @@
 #include "cli/analyze/report.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/analyze/stats.h"
+#include "cli/analyze/why.h"
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
 #include "cli/model/torch_costs.h"
@@ -248,7 +249,8 @@ static void note_flops(struct work *w)
 		table_note(w->t, "%.4g GFLOP were counted, %.4g GFLOP/s of the %s time of those operators", (double)flops / 1e9,
 			   (double)rate / 1e9, w->gpu ? "GPU" : "host");
 	if (unshaped)
-		table_note(w->t, "FLOPs are not known of %llu calls: shapes were not recorded (--torch-shapes)", (unsigned long long)unshaped);
+		table_note(w->t, "FLOPs are not known of %llu calls: shapes were not recorded (%s)", (unsigned long long)unshaped,
+			   why_lacks(w->m, "--torch-shapes", "torch.profiler: record_shapes=True"));
 	if (open)
 		table_note(w->t, "FLOPs are not known of %llu calls whose inputs do not say: convolutions of which neither stride and padding "
 			   "nor the backward pass is known, and backward passes of which it is not known which gradients they made",
@@ -258,14 +260,17 @@ static void note_flops(struct work *w)
 static void note(struct work *w)
 {
 	if (!w->n && !model_has_torch(w->m))
-		table_note(w->t, "nothing of PyTorch's: -t torch-ops records its operators where libtorch_cpu is loaded (see report -r "
-			   "health)");
+		table_note(w->t, "nothing of PyTorch's: %s",
+			   why_lacks(w->m, "-t torch-ops records its operators where libtorch_cpu is loaded (see report -r health)",
+				     "torch.profiler records its operators with ProfilerActivity.CPU"));
 	else if (!w->n)
 		table_note(w->t, "nothing of PyTorch's in this part of the trace");
 	else if (!w->torch->operators)
-		table_note(w->t, "operators were not recorded, only autograd nodes and user scopes: -t torch-ops does");
+		table_note(w->t, "operators were not recorded, only autograd nodes and user scopes: %s",
+			   why_lacks(w->m, "-t torch-ops records them", NULL));
 	if (w->n && w->grouping == BY_STACK && !w->stacks)
-		table_note(w->t, "no range of PyTorch's has a stack: gprof-run --torch-stacks records them");
+		table_note(w->t, "no range of PyTorch's has a stack: %s",
+			   why_lacks(w->m, "gprof-run --torch-stacks records them", "torch.profiler: with_stack=True"));
 	note_flops(w);
 }
 

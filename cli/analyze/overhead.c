@@ -82,6 +82,11 @@ static int run(struct model *m, struct table *t, const char *variant)
 		}
 	if (put_cupti(m, t, p) < 0)
 		return -1;
+	if (model_imported_from(m)) {
+		table_note(t, t->n_rows ? "as the imported file has it; what its profiler itself cost is not known"
+					: "the imported file has no rows of what recording cost");
+		return 0;
+	}
 	table_note(t, "gprof: measured by us in the program; cupti: as CUPTI reports it, partly on threads of its own");
 	table_note(t, "not included: recording each call and range (tens of ns each), and what CUPTI adds to each CUDA "
 		      "call and kernel");

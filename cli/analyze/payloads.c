@@ -1,5 +1,6 @@
 /* nvtx_payloads: what the program hung on its ranges and marks, a row for each field. */
 #include "cli/analyze/report.h"
+#include "cli/analyze/why.h"
 #include "cli/model/join.h"
 #include "cli/model/model.h"
 #include "cli/model/payload.h"
@@ -90,7 +91,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (cut)
 		table_note(t, "longer than 256 bytes, of which the rest is not kept: %zu", cut);
 	if (!n)
-		table_note(t, "no payloads: the program uses no NVTX payload schemas, or -t left NVTX out");
+		table_note(t, "no payloads: %s",
+			   why_lacks(m, "the program uses no NVTX payload schemas, or -t left NVTX out", NULL));
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
+#include "cli/analyze/why.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
@@ -92,8 +93,9 @@ static void note_none(struct listing *l)
 	char how[400];
 
 	if (!model_has_torch(l->r.m))
-		table_note(l->t, "no phases: the trace has nothing of PyTorch's; -t torch records it where libtorch_cpu is loaded "
-			   "(see report -r health)");
+		table_note(l->t, "no phases: the trace has nothing of PyTorch's; %s",
+			   why_lacks(l->r.m, "-t torch records it where libtorch_cpu is loaded (see report -r health)",
+				     "torch.profiler records it with ProfilerActivity.CPU"));
 	else if (!l->r.s->n)
 		table_note(l->t, "%s", steps_how(l->r.m, l->r.s, how, sizeof how));
 	else

@@ -32,6 +32,8 @@ static const char *state_of(struct table *t, const struct process *p)
 
 	if (!p->described)
 		return "not described";
+	if (process_attribute(p, "imported"))
+		return "imported";
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (p->flags & states[i].bit)

@@ -1,5 +1,6 @@
 #include "cli/analyze/stack_sites.h"
 
+#include "cli/analyze/why.h"
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
 
@@ -122,7 +123,8 @@ void stack_text_end(struct stack_text *t)
 void note_stacks(struct model *m, struct table *t, uint64_t without, const char *of_what)
 {
 	if (!model_has_call_stacks(m))
-		table_note(t, "no CUDA call has a stack: gprof-run --cudabacktrace=all or --python-launch-site records them");
+		table_note(t, "no CUDA call has a stack: %s",
+			   why_lacks(m, "gprof-run --cudabacktrace=all or --python-launch-site records them", NULL));
 	else if (without)
 		table_note(t, "%s without a stack: %llu", of_what, (unsigned long long)without);
 }
@@ -130,7 +132,7 @@ void note_stacks(struct model *m, struct table *t, uint64_t without, const char 
 void note_samples(struct model *m, struct table *t)
 {
 	if (!model_has_samples(m))
-		table_note(t, "the CPU was not sampled: gprof-run -s cpu does it");
+		table_note(t, "the CPU was not sampled: %s", why_lacks(m, "gprof-run -s cpu does it", NULL));
 	else if (!model_rows(m, ROW_sample))
 		table_note(t, "no sample of the CPU falls into this part");
 }

@@ -2,6 +2,7 @@
 
 #include "cli/model/model.h"
 #include "cli/model/names.h"
+#include "cli/model/process.h"
 #include "cli/model/steps.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ const char *steps_how(struct model *m, const struct steps *s, char *text, size_t
 	}
 	snprintf(text, size, "steps are %s%s%.100s%s",
 		 s->source == STEPS_MARKS    ? "marks with the names of steps"
-		 : s->source == STEPS_RANGES ? "NVTX ranges with the names of steps"
+		 : s->source == STEPS_RANGES ? model_imported_from(m) ? "ranges with the names of steps" : "NVTX ranges with the names of steps"
 					     : "as --step and --schedule asked",
 		 *first ? " (" : "", first, *first ? ", ...)" : "");
 	return text;

@@ -1,5 +1,6 @@
 /* torch_memory: what PyTorch's allocators gave out and took back, by process and device, and where it was most. */
 #include "cli/analyze/report.h"
+#include "cli/analyze/why.h"
 #include "cli/model/map.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
@@ -132,7 +133,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	}
 	print(m, t, list, index.n);
 	if (!r.n)
-		table_note(t, "nothing of PyTorch's memory: --torch-memory records what its CUDA allocator does");
+		table_note(t, "nothing of PyTorch's memory: %s",
+			   why_lacks(m, "--torch-memory records what its CUDA allocator does", "torch.profiler records it with profile_memory=True"));
 	rc = 0;
 out:
 	map_release(&index);

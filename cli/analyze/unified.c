@@ -74,7 +74,8 @@ static void why_none(struct unified *u, struct table *t, const char *what, bool 
 	if (u->cpu_faults || u->gpu_faults ? asked : false)
 		why_no_gpu(u->m, t, what);
 	else
-		table_note(t, "%s were not recorded; record with --cuda-um-cpu-page-faults=true and --cuda-um-gpu-page-faults=true", what);
+		table_note(t, "%s were not recorded: %s", what,
+			   why_lacks(u->m, "record with --cuda-um-cpu-page-faults=true and --cuda-um-gpu-page-faults=true", NULL));
 }
 
 static bool sums_begin(struct sums_of *s, struct model *m)

@@ -18,12 +18,11 @@ static const char *const telling[] = {
 
 struct seen {
 	unsigned processes, cuda, cupti;
-	bool imported;                  /* out of another profiler's file */
 };
 
 static struct seen look(const struct process *p, uint32_t n)
 {
-	struct seen s = { .processes = n - 1, .imported = n > 1 && process_attribute(&p[1], "imported") };
+	struct seen s = { .processes = n - 1 };
 
 	for (uint32_t i = 1; i < n; i++) {
 		s.cuda += !!(p[i].flags & PROCESS_CUDA);
@@ -56,6 +55,11 @@ static double seconds_of(struct model *m, const char *setting)
 	const char *ms = model_attribute(m, setting);
 
 	return ms ? strtod(ms, NULL) / 1000 : 0;
+}
+
+const char *why_lacks(struct model *m, const char *ours, const char *theirs)
+{
+	return !model_imported_from(m) ? ours : theirs ? theirs : "the imported file has none";
 }
 
 bool why_window(struct model *m, char *text, size_t size)
@@ -116,10 +120,11 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	if (!s->processes) {
 		put(w, "no process was seen: the program was not injected", "",
 		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
-	} else if (!s->cuda && s->imported) {
-		put(w, "the file has no rows of GPUs or of calls of CUDA", "", model_has_torch(m) ?
-		    "torch.profiler writes them if asked for ProfilerActivity.CUDA" :
-		    "what a Chrome trace of another program than PyTorch's profiler says of GPUs is not understood");
+	} else if (model_imported_from(m)) {
+		put(w, s->cuda ? "the imported file has CUDA calls, but no kernels, copies or memory sets"
+			       : "the imported file has no GPU rows and no CUDA calls", "", model_has_torch(m) ?
+		    "torch.profiler records them with ProfilerActivity.CUDA, where CUPTI works" :
+		    "GPU rows of a Chrome trace are understood only if torch.profiler (Kineto) wrote it");
 	} else if (!s->cuda) {
 		snprintf(text, sizeof text, "no process used CUDA; %u %s seen, and none called it%s", s->processes,
 			 s->processes == 1 ? "was" : "were", driver && strcmp(driver, "none") == 0 ? no_driver : "");

@@ -8,6 +8,12 @@
 struct model;
 struct table;
 
+/*
+ * What to do about something that the trace lacks: `ours` where gprof-run recorded it; where it was imported `theirs`,
+ * which names the option of torch.profiler, or NULL: that the file has none.
+ */
+const char *why_lacks(struct model *m, const char *ours, const char *theirs);
+
 /* Notes below an empty GPU or CUDA report.  what: "kernels". */
 void why_no_gpu(struct model *m, struct table *t, const char *what);
 

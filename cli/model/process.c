@@ -1,5 +1,7 @@
 #include "cli/model/inside.h"
 
+#include "cli/model/torch.h"
+
 #include <stdio.h>
 
 /* What is being read; buffers of structs. */
@@ -308,4 +310,19 @@ bool process_simulated(struct model *m, uint32_t process)
 		if ((d = model_device(m, process, id)) && strncmp(model_string(m, d->name), name, sizeof name - 1) == 0)
 			return true;
 	return false;
+}
+
+const char *model_imported_from(struct model *m)
+{
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+	const char *format = n > 1 ? process_attribute(&p[1], "imported") : NULL;
+
+	if (!format)
+		return NULL;
+	if (strcmp(format, "nsys") == 0)
+		return "nsys (SQLite export)";
+	if (model_has_torch(m))
+		return "Kineto JSON (torch.profiler)";
+	return model_rows(m, ROW_kernel) || model_rows(m, ROW_api) ? "Kineto JSON" : "a Chrome trace";
 }

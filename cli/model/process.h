@@ -73,6 +73,9 @@ const char *model_attribute(const struct model *m, const char *key);
  * two. */
 const char *process_name(const struct process *p, char *buf, size_t size);
 
+/* What an imported trace was made from, in words; NULL: gprof-run recorded it. */
+const char *model_imported_from(struct model *m);
+
 /* Whether its GPU is the simulated one: it says so, or one of its devices is named so. */
 bool process_simulated(struct model *m, uint32_t process);
 

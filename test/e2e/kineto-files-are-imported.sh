@@ -159,7 +159,7 @@ it 'Chrome traces of other programs are their ranges, and nothing is said of GPU
 	says "2 events of unknown categories" err
 	says "2 other ranges" out
 	says "fusion.1005" out
-	says "of another program" out
+	says "from a Chrome trace. What" out
 	says "report -r nvtx_startend_sum jax.json" out
 	grep -q "used CUDA" out && fail "$(cat out)"
 	events "$(x 1000 | sed "s/\"ph\"/\"cat\": \"cpu_op\", \"ph\"/")" >cpu.json
@@ -403,4 +403,28 @@ it 'an own export has the steps of its trace after the import, and no warning' '
 	is 7 "$(wc -l <got)" "lines: 6 steps and the heading"
 	round_trip none -- "$GPROF_BUILD/test/programs/vector_add"
 	is 1 "$(wc -l <got)" "lines: the heading"
+'
+
+# Of calls alone, of kernels without steps, of a CPU with steps: no sentence that holds for recorded traces only.
+it 'no report of an imported trace speaks as if gprof-run had recorded it' "$TOOLS"'
+	events "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaMalloc\", \"ts\": 1, \"dur\": 5, \"tid\": 1, \"args\": {\"correlation\": 3}}" >calls.json
+	events "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"ts\": 1, \"dur\": 5, \"tid\": 1, \"args\": {\"correlation\": 3}},
+		{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 9, \"dur\": 5, \"args\": {\"correlation\": 3, \"device\": 0, \"stream\": 7}}" >kernels.json
+	events "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"train_step_1\", \"ts\": 1, \"dur\": 5, \"tid\": 1},
+		{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"train_step_2\", \"ts\": 7, \"dur\": 5, \"tid\": 1}" >steps.json
+	gprof-trace report list | sed "s/ .*//" | grep -vxE "compare_traces|ops_diff|memory_by_category" >names
+	[ "$(wc -l <names)" -gt 50 ] || fail "only $(wc -l <names) reports"
+	for file in calls kernels steps; do
+		gprof-trace report "$file.json" >out 2>&1
+		says ". What it did not record cannot be shown." out
+		while read -r name; do
+			gprof-trace report -r "$name" "$file.json" >>out 2>&1
+		done <names
+		for words in "gprof-run " "record with" "CUPTI could not" "connected" "nothing is known to be missing" "NVTX ranges with" "measured by us" \
+			"see report -r health"; do
+			never_says "$words" out
+		done
+	done
+	gprof-trace report -r health kernels.json >out
+	says "Imported from Kineto JSON." out
 '
