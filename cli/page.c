@@ -1,5 +1,6 @@
 #include "cli/page.h"
 
+#include "cli/analyze/comm_line.h"
 #include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/step_line.h"
 #include "cli/analyze/sums.h"
@@ -343,6 +344,10 @@ static int put_steps(struct page *p)
 		rc = phase_line(p->m, phases, sizeof phases);
 	if (rc == 0 && *phases)
 		put(p, "phases", phases);
+	else if (rc == 0)
+		rc = comm_line(p->m, text, sizeof text);
+	if (rc == 0 && !*phases && *text)
+		put(p, "comm", text);
 	return rc;
 }
 

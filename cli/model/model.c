@@ -173,10 +173,9 @@ size_t model_rows(const struct model *m, unsigned kind)
 	return m->kinds[kind].n_rows;
 }
 
-size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process)
+static size_t first_part(const struct kind *k, uint32_t process)
 {
-	const struct kind *k = &m->kinds[kind];
-	size_t low = 0, high = k->n_parts, n = 0;
+	size_t low = 0, high = k->n_parts;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -186,10 +185,28 @@ size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process
 		else
 			high = mid;
 	}
-	for (; low < k->n_parts && k->parts[low].process == process; low++)
-		if (!k->parts[low].chunk->bad)
-			n += k->parts[low].rows;
+	return low;
+}
+
+size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process)
+{
+	const struct kind *k = &m->kinds[kind];
+	size_t n = 0;
+
+	for (size_t i = first_part(k, process); i < k->n_parts && k->parts[i].process == process; i++)
+		if (!k->parts[i].chunk->bad)
+			n += k->parts[i].rows;
 	return n;
+}
+
+bool model_process_has(const struct model *m, unsigned kind, uint32_t process)
+{
+	const struct kind *k = &m->kinds[kind];
+
+	for (size_t i = first_part(k, process); i < k->n_parts && k->parts[i].process == process; i++)
+		if (!k->parts[i].chunk->bad && k->parts[i].chunk->head.rows)
+			return true;
+	return false;
 }
 
 const char *model_damage(const struct model *m, size_t i)
