@@ -403,6 +403,12 @@ it 'an own export has the steps of its trace after the import, and no warning' '
 	is 7 "$(wc -l <got)" "lines: 6 steps and the heading"
 	round_trip none -- "$GPROF_BUILD/test/programs/vector_add"
 	is 1 "$(wc -l <got)" "lines: the heading"
+	round_trip sampled -s cpu -- python3 -c "print(sum(i * i for i in range(3000000)))"
+	says native_function sampled.json
+	round_trip moved --cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true -- "$GPROF_BUILD/test/programs/managed"
+	says unified_memory moved.json
+	round_trip stacks --cudabacktrace=all --nvtx-backtrace -- python3 "$GPROF_TOP/test/programs/train.py"
+	round_trip payloads -- "$GPROF_BUILD/test/programs/nvtx_payloads"
 '
 
 # Of calls alone, of kernels without steps, of a CPU with steps: no sentence that holds for recorded traces only.
