@@ -1,16 +1,16 @@
 #include "cli/model/inside.h"
 
-static int by_number(const void *a, const void *b)
+static int by_image(const void *a, const void *b)
 {
 	const struct process *p = a, *q = b;
 
-	return p->number < q->number ? -1 : p->number > q->number;
+	return p->image < q->image ? -1 : p->image > q->image;
 }
 
-uint32_t model_process_at(const struct model *m, uint32_t number)
+uint32_t model_process_at(const struct model *m, uint32_t image)
 {
-	const struct process key = { .number = number };
-	const struct process *p = bsearch(&key, m->processes, m->n_processes, sizeof key, by_number);
+	const struct process key = { .image = image };
+	const struct process *p = bsearch(&key, m->processes, m->n_processes, sizeof key, by_image);
 
 	return p ? (uint32_t)(p - m->processes) : 0;
 }
