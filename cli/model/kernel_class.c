@@ -25,12 +25,14 @@ static bool starts_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Length of "ns::foo" of "ns::foo<int>(float*)". */
-static size_t own_length(const char *name)
+size_t kernel_own_name(const char **name)
 {
 	static const char *const unnamed[] = { "(anonymous namespace)", "<unnamed>" };
-	const char *at = name;
+	const char *at;
 
+	if (starts_with(*name, "void "))
+		*name += strlen("void ");
+	at = *name;
 	for (;;) {
 		size_t skip = 0;
 
@@ -39,7 +41,7 @@ static size_t own_length(const char *name)
 			if (starts_with(at, unnamed[i]))
 				skip = strlen(unnamed[i]);
 		if (!skip)
-			return (size_t)(at - name);
+			return (size_t)(at - *name);
 		at += skip;
 	}
 }
@@ -56,13 +58,10 @@ static bool contains(const char *text, size_t length, const char *word)
 
 bool kernel_name_communicates(const char *name)
 {
-	size_t length;
+	size_t length = kernel_own_name(&name);
 
-	if (starts_with(name, "void "))
-		name += strlen("void ");
 	if (starts_with(name, made))
 		return false;
-	length = own_length(name);
 	for (size_t i = 0; i < COUNT(begins); i++)
 		if (length >= strlen(begins[i]) && strncasecmp(name, begins[i], strlen(begins[i])) == 0)
 			return true;

@@ -3,6 +3,7 @@
 #define MODEL_KERNEL_CLASS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct model;
@@ -15,5 +16,8 @@ bool kernel_name_communicates(const char *demangled);
 
 /* The same for the string id of a mangled name; not during a pass. */
 bool model_kernel_communicates(struct model *m, uint32_t name);
+
+/* Moves *name to "ns::foo" of "void ns::foo<int>(float*)"; its length. */
+size_t kernel_own_name(const char **name);
 
 #endif
