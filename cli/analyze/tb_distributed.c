@@ -1,6 +1,6 @@
 /*
  * tb_distributed, tb_collectives: what ranks spent computing and talking, side by side, and how much of the talking was
- * waiting for others (run_generator.py).
+ * waiting for others by the plugin's rule (run_generator.py).
  */
 #include "cli/analyze/tb_comm.h"
 #include "cli/model/map.h"
@@ -59,33 +59,6 @@ static void put(const struct tb_run *r, struct table *t, const char *step, const
 		cells[3 + k] = known ? NUMBER(of->sum[k] / (int64_t)(k < 4 ? n : n_waits)) : UNKNOWN;
 	}
 	table_row(t, cells);
-}
-
-/* Who waits least came last. */
-static int note_least(const struct tb_job *job, const struct tb_collectives *all, struct table *t)
-{
-	const struct tb_run *least = NULL, *most = NULL;
-	int64_t least_time = 0, most_time = 0;
-
-	for (size_t i = 0; i < job->n; i++) {
-		const struct tb_part part = { .to = all[i].n, .step = TB_NONE, .name = TB_NONE };
-		int64_t latency = tb_comm_time(&all[i], &job->runs[i], all[i].ranges, part),
-			transfer = tb_comm_time(&all[i], &job->runs[i], all[i].transfers, part), waiting = time_sub(latency, transfer);
-
-		if (latency < 0 || transfer < 0)
-			return -1;
-		if (!least || waiting < least_time) {
-			least = &job->runs[i];
-			least_time = waiting;
-		}
-		if (!most || waiting > most_time) {
-			most = &job->runs[i];
-			most_time = waiting;
-		}
-	}
-	table_note(t, "waiting least, so perhaps what the others wait for: %s, %.3f ms; most: %s, %.3f ms", least->worker, (double)least_time / 1e6,
-		   most->worker, (double)most_time / 1e6);
-	return 0;
 }
 
 static int put_run(const struct tb_run *r, const struct tb_collectives *c, struct table *t)
@@ -194,10 +167,11 @@ static int distributed(struct model *m, struct table *t, const struct report_cho
 		rc = tb_match(all, job, &how);
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_one(&job->runs[i], &all[i], t);
-	if (rc == 0 && how == TB_MATCHED && found)
-		rc = note_least(job, all, t);
 	if (rc == 0)
 		put_notes(t, how, found, talks);
+	if (rc == 0 && found)
+		table_note(t, "by the plugin's rule from host rows (nccl:..., gloo:...), which last as long as the host issues a collective, and from "
+			   "kernels that name one of them: it does not tell which rank is late; report ranks does");
 	for (size_t i = 0; all && i < job->n; i++)
 		tb_collectives_release(&all[i]);
 	free(all);
@@ -217,7 +191,7 @@ static int run_by_name(struct model *m, struct table *t, const struct report_cho
 
 const struct report report_tb_distributed = {
 	.name = "tb_distributed",
-	.title = "Computing and Communicating, by Rank and Step",
+	.title = "Computation and Communication by Rank and Step, by the Rules of PyTorch's TensorBoard Plugin",
 	.help = "computation, communication, both at once, and waiting for other ranks, as PyTorch's TensorBoard plugin has them",
 	.whole = true,
 	.ranks = true,
@@ -227,7 +201,7 @@ const struct report report_tb_distributed = {
 
 const struct report report_tb_collectives = {
 	.name = "tb_collectives",
-	.title = "Collectives by Rank",
+	.title = "Collectives by Rank, by the Rules of PyTorch's TensorBoard Plugin",
 	.help = "collectives: calls, bytes, latency, transfer, as PyTorch's TensorBoard plugin has them",
 	.whole = true,
 	.ranks = true,

@@ -23,6 +23,7 @@ static const struct heading columns[] = {
 struct advice {
 	const struct tb_run *r;
 	struct table *t;
+	bool *loading, *communication;  /* that rule spoke, for any run */
 };
 
 static void say(const struct advice *a, const char *about, int64_t device, double value, const char *text)
@@ -71,12 +72,14 @@ static void of_time(const struct advice *a)
 {
 	double loading = share_of(a->r, TB_ROLE_LOADER), talking = share_of(a->r, TB_ROLE_COMMUNICATION);
 
+	*a->loading |= loading > MUCH_LOADING;
+	*a->communication |= talking > MUCH_COMMUNICATION;
 	if (loading > MUCH_LOADING)
 		say(a, "data loading", -1, loading,
-		    "steps wait for data: give the DataLoader workers (num_workers), pinned memory, more to prefetch");
+		    "loading takes over 5 % of the steps: the plugin advises DataLoader workers (num_workers), pinned memory, prefetching");
 	if (talking > MUCH_COMMUNICATION)
 		say(a, "communication", -1, talking,
-		    "steps wait for communication: compress or accumulate gradients, or make batches larger");
+		    "communication takes over 10 % of the steps: the plugin advises gradient compression or accumulation, larger batches");
 }
 
 static void of_libraries(const struct advice *a, const struct device_row *d)
@@ -94,7 +97,7 @@ static void of_gpus(const struct advice *a, const struct tb_gpu *gpus, int n)
 	for (int i = 0; i < n; i++)
 		if (gpus[i].utilization * 100 < LOW_UTILIZATION)
 			say(a, "low utilization", gpus[i].device, gpus[i].utilization * 100,
-			    "this GPU had nothing to do most of the time: larger batches may help, and what makes it wait");
+			    "the GPU was idle most of the time: the plugin advises larger batches; report idle_stacks tells what the GPU waits for");
 }
 
 /* Half precision would use tensor cores, and no kernel does. */
@@ -132,9 +135,9 @@ static int of_memory(const struct advice *a)
 	return rc;
 }
 
-static int put_run(struct tb_run *r, struct table *t)
+static int put_run(struct tb_run *r, struct table *t, bool *loading, bool *communication)
 {
-	struct advice a = { r, t };
+	struct advice a = { r, t, loading, communication };
 	struct tb_gpu *gpus = NULL;
 	int n = r->n_steps ? tb_gpus(r, &gpus) : 0;
 	const struct device_row *d = n > 0 ? tb_device(r, &gpus[0]) : NULL;
@@ -155,10 +158,17 @@ static int put_run(struct tb_run *r, struct table *t)
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
 	struct tb_job *job = tb_get(m, choice);
+	bool loading = false, communication = false;
 	int rc = job ? 0 : -1;
 
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
-		rc = put_run(&job->runs[i], t);
+		rc = put_run(&job->runs[i], t, &loading, &communication);
+	if (loading)
+		table_note(t, "data loading: the rule knows times alone; it advises workers also where the DataLoader has them. Report phases tells "
+			   "how long steps wait for data");
+	if (communication)
+		table_note(t, "communication: the rule does not tell transfer from waiting. Where ranks wait for a late one, compression does not "
+			   "help: see report ranks");
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "nothing to recommend from what the trace has");
 	tb_done(job, choice);
@@ -167,7 +177,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 
 const struct report report_tb_recommendations = {
 	.name = "tb_recommendations",
-	.title = "What to Look At",
+	.title = "Recommendations by the Rules of PyTorch's TensorBoard Plugin",
 	.help = "what PyTorch's TensorBoard plugin would recommend",
 	.whole = true,
 	.ranks = true,

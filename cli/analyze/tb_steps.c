@@ -99,7 +99,7 @@ static void put_notes(const struct tb_job *job, struct table *t)
 		[TB_ROLE_LOADER] = "loading: the trace has no rows of a loader (enumerate(DataLoader)#...)",
 		[TB_ROLE_CPU] = "CPU work: the trace has no operators (-t torch-ops records them)",
 	};
-	bool without[TB_ROLES] = { false }, made_up = false, partly = false;
+	bool without[TB_ROLES] = { false }, made_up = false, marked = false, partly = false;
 
 	for (size_t i = 0; i < job->n; i++) {
 		bool known[TB_ROLES];
@@ -109,13 +109,17 @@ static void put_notes(const struct tb_job *job, struct table *t)
 			without[k] |= !known[k];
 		partly |= known[TB_ROLE_CPU] && job->runs[i].no_operators;
 		made_up |= job->runs[i].made_up && job->runs[i].n_steps;
+		marked |= !job->runs[i].made_up;
 	}
 	for (unsigned k = 0; k < TB_ROLES; k++)
 		if (without[k] && missing[k])
 			table_note(t, "not known: %s", missing[k]);
 	if (partly)
 		table_note(t, "CPU work is that of scopes and autograd nodes alone: operators were not recorded (-t torch-ops does)");
-	if (made_up)
+	if (made_up && marked)
+		table_note(t, "a process without marked steps is one step by the plugin's rule, each worker of a DataLoader too, and is in what all "
+			   "come to; report steps counts marked steps alone");
+	else if (made_up)
 		table_note(t, "no step is marked: all of it is counted as step 0");
 }
 
@@ -136,7 +140,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 
 const struct report report_tb_steps = {
 	.name = "tb_steps",
-	.title = "Where Steps Spent Their Time",
+	.title = "Step Time by the Rules of PyTorch's TensorBoard Plugin",
 	.help = "step time by kernel, copy, communication, runtime, loader, CPU and other, as PyTorch's TensorBoard plugin divides it",
 	.whole = true,
 	.ranks = true,
