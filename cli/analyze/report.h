@@ -37,7 +37,7 @@ extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report
 	report_steps, report_windows, report_phases,
 	report_ops, report_ops_by_shape, report_ops_by_stack, report_modules,
 	report_stacks, report_call_sites, report_range_sites, report_launch_sites, report_lines, report_cpu_sum, report_idle_stacks,
-	report_processes, report_health, report_overhead,
+	report_ranks, report_processes, report_health, report_overhead,
 	report_tb_steps, report_tb_gpu_summary,
 	report_tb_operators, report_tb_operators_by_shape, report_tb_kernels, report_tb_kernels_by_operator, report_tb_distributed,
 	report_tb_collectives, report_tb_memory, report_tb_memory_peaks, report_tb_recommendations;
