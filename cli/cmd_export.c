@@ -91,6 +91,15 @@ static struct file *add_file(struct plan *plan, uint32_t main)
 	return f->takes ? f : NULL;
 }
 
+/* Of the images of a process from p on the one that a file is made for. */
+static uint32_t main_image(const struct plan *plan, uint32_t p)
+{
+	for (uint32_t i = p; i; i = plan->processes[i].after)
+		if (export_leads(plan->m, i))
+			return i;
+	return p;
+}
+
 /* One file for each process that leads one, with its children that do not; what is left goes into one more. */
 static int split(struct plan *plan)
 {
@@ -125,8 +134,8 @@ static int plan_files(struct plan *plan, bool one_file)
 		uint32_t p = only <= UINT32_MAX ? model_process_at(plan->m, (uint32_t)only) : 0;
 
 		if (p) {
-			f = add_file(plan, p);
-			if (f)
+			f = add_file(plan, main_image(plan, p));
+			for (; f && p; p = plan->processes[p].after)
 				f->takes[p] = true;
 			return f ? 0 : fail("out of memory");
 		}

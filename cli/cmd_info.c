@@ -1,4 +1,5 @@
 /* gprof-trace info: what this file is, who made it, and what it holds. */
+#include "cli/analyze/ends.h"
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
 #include "cli/analyze/why.h"
@@ -126,6 +127,16 @@ static const struct heading columns[] = {
 	{ "bytes_per_row", 0 },  { "chunks", 0 }, { "doc", COLUMN_TEXT },
 };
 
+static int put_ends(struct out *o, struct model *m)
+{
+	char text[512];
+	int rc = ends_text(m, text, sizeof text);
+
+	if (rc == 0 && *text)
+		put_line(o, "ended", text);
+	return rc < 0 ? fail("out of memory") : 0;
+}
+
 static void put_kind(struct table *table, const struct trace *t, const struct record *r)
 {
 	uint64_t rows = 0, bytes = 0, chunks = 0;
@@ -217,7 +228,9 @@ static int info(struct model *m)
 		put_transport(&out, m);
 		put_settings(&out, model_processes(m, &n));
 		put_steps(&out, m);
-		rc = put_kinds(&tables, m);
+		rc = put_ends(&out, m);
+		if (rc == 0)
+			rc = put_kinds(&tables, m);
 		if (rc == 0)
 			rc = put_report(&tables, m, &report_processes);
 		if (rc == 0 && model_rows(m, ROW_window))

@@ -1,5 +1,7 @@
 #include "cli/page.h"
 
+#include "cli/analyze/comm_line.h"
+#include "cli/analyze/ends.h"
 #include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/ranks.h"
 #include "cli/analyze/step_line.h"
@@ -91,7 +93,7 @@ static uint32_t count_flag(const struct page *p, uint32_t flag)
 	uint32_t n = 0;
 
 	for (uint32_t i = 1; i < p->n_processes; i++)
-		n += !!(p->processes[i].flags & flag);
+		n += !p->processes[i].before && process_all_flags(p->m, i) & flag;
 	return n;
 }
 
@@ -152,7 +154,7 @@ static int put_holds(struct page *p)
 {
 	struct model *m = p->m;
 	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED),
-		 seen = p->n_processes - 1;
+		 seen = model_n_processes(p->m);
 	size_t torch = model_torch_count(m), n;
 	char text[512];
 
@@ -174,6 +176,16 @@ static int put_holds(struct page *p)
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_sample), "CPU sample", "CPU samples");
 	put(p, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing that is known yet");
 	return 0;
+}
+
+static int put_ends(struct page *p)
+{
+	char text[512];
+	int rc = ends_text(p->m, text, sizeof text);
+
+	if (rc == 0 && *text)
+		put(p, "ended", text);
+	return rc;
 }
 
 static void put_drops(struct page *p)
@@ -344,6 +356,10 @@ static int put_steps(struct page *p)
 		rc = phase_line(p->m, phases, sizeof phases);
 	if (rc == 0 && *phases)
 		put(p, "phases", phases);
+	else if (rc == 0)
+		rc = comm_line(p->m, text, sizeof text);
+	if (rc == 0 && !*phases && *text)
+		put(p, "comm", text);
 	return rc;
 }
 
@@ -517,7 +533,7 @@ static int print(struct page *p, unsigned flags)
 		put(p, "command", command);
 	if (imported(p))
 		put_imported(p);
-	if (put_holds(p) < 0)
+	if (put_holds(p) < 0 || put_ends(p) < 0)
 		return -1;
 	if (why_window(p->m, window, sizeof window))
 		put(p, "window", window);

@@ -155,7 +155,7 @@ static void begin_process(struct resolving *r, uint32_t process)
 
 	map_release(&r->strings);
 	r->process = process;
-	r->next_string = last_string(model_trace(r->m), model_processes(r->m, &n)[process].number) + 1;
+	r->next_string = last_string(model_trace(r->m), model_processes(r->m, &n)[process].image) + 1;
 }
 
 /* Id of a text in the file, new if need be; 0: none. */
@@ -174,7 +174,7 @@ static uint32_t string_of(struct resolving *r, const char *text)
 	if (new) {
 		const struct string_row row = { r->next_string++, (uint32_t)strlen(text) };
 
-		put_row(r, model_processes(r->m, &n)[r->process].number, ROW_string, &row, text, row.bytes);
+		put_row(r, model_processes(r->m, &n)[r->process].image, ROW_string, &row, text, row.bytes);
 	}
 	return *at - 1;
 }
@@ -182,7 +182,7 @@ static uint32_t string_of(struct resolving *r, const char *text)
 static void put_set(struct resolving *r, const struct address *a, const struct found *f)
 {
 	uint32_t n_processes;
-	uint32_t number = model_processes(r->m, &n_processes)[a->process].number;
+	uint32_t number = model_processes(r->m, &n_processes)[a->process].image;
 
 	for (size_t i = 0; i < f->n; i++) {
 		const struct symbol_row row = {

@@ -149,9 +149,9 @@ int session_make(struct session *s);
 /* Writes the settings, starts the collector, waits until it is ready.  The same. */
 int session_start(struct session *s, const struct config *c);
 
-/* The program runs as `pid`.  It ended. */
+/* The program runs as `pid`.  It ended: with this status of waitpid(), and this CPU time in ns (0: not known). */
 void session_main(struct session *s, pid_t pid);
-void session_ended(struct session *s, pid_t pid);
+void session_ended(struct session *s, pid_t pid, int status, int64_t cpu);
 
 /* Starts recording, or stops it. */
 void session_toggle(struct session *s);
@@ -174,6 +174,7 @@ struct launch {
 	sigset_t mask;                  /* as gprof-run was started with */
 	struct sigaction chld;
 	int status;                     /* of waitpid, once it ended */
+	int64_t cpu;                    /* its CPU time, ns; 0: not known */
 	bool ended;
 };
 

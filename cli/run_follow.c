@@ -89,12 +89,26 @@ static void program_changed(struct follow *f, int status)
 	}
 }
 
+/* The clock of a process is there until somebody has waited for it. */
+static void read_cpu_time(struct launch *l)
+{
+	siginfo_t info = { 0 };
+	struct timespec t;
+	clockid_t clock;
+
+	if (waitid(P_PID, (id_t)l->program, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == l->program &&
+	    clock_getcpuclockid(l->program, &clock) == 0 && clock_gettime(clock, &t) == 0)
+		l->cpu = t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
 /* As process 1 also those whose parents are gone. */
 static void reap(struct follow *f)
 {
 	int status;
 	pid_t pid;
 
+	if (!f->l->ended)
+		read_cpu_time(f->l);
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid == f->l->program)
 			program_changed(f, status);
@@ -294,7 +308,7 @@ void follow(struct launch *l, struct session *s, const struct request *r)
 	witness_start(&f.witness);
 	follow_program(&f);
 	witness_stop(&f.witness);
-	session_ended(s, l->program);
+	session_ended(s, l->program, l->status, l->cpu);
 	follow_collector(&f);
 	if (getpid() == 1)
 		end_container(&f);

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,13 +197,10 @@ static ssize_t receive(struct session *s, char *text, int flags)
 	return n;
 }
 
-static void say_to_collector(struct session *s, const char *word, pid_t pid)
+static void say_to_collector(struct session *s, const char *word)
 {
-	char text[64];
-	int n = snprintf(text, sizeof text, "%s %d", word, (int)pid);
-
 	if (s->control >= 0)
-		send(s->control, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		send(s->control, word, strlen(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* The collector is gone: its end of the socket is closed. */
@@ -301,18 +299,25 @@ int session_start(struct session *s, const struct config *c)
 
 void session_main(struct session *s, pid_t pid)
 {
-	say_to_collector(s, "main", pid);
+	char word[32];
+
+	snprintf(word, sizeof word, "main %d", (int)pid);
+	say_to_collector(s, word);
 }
 
-void session_ended(struct session *s, pid_t pid)
+void session_ended(struct session *s, pid_t pid, int status, int64_t cpu)
 {
-	say_to_collector(s, "ended", pid);
+	char word[96];
+	unsigned how = WIFSIGNALED(status) ? ENDED_SIGNAL : ENDED_EXIT;
+
+	snprintf(word, sizeof word, "ended %d %u %d %" PRId64, (int)pid, how,
+		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), cpu);
+	say_to_collector(s, word);
 }
 
 void session_toggle(struct session *s)
 {
-	if (s->control >= 0)
-		send(s->control, "toggle", 6, MSG_NOSIGNAL | MSG_DONTWAIT);
+	say_to_collector(s, "toggle");
 }
 
 int session_answer(struct session *s)

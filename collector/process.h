@@ -6,6 +6,7 @@
 
 #include "collector/alive.h"
 #include "collector/arena.h"
+#include "collector/ends.h"
 #include "collector/stage.h"
 #include "collector/troubles.h"
 
@@ -52,6 +53,7 @@ struct process {
 	uint64_t image;                 /* which file it runs, as known last; 0: not known */
 	uint32_t flags_told;            /* flags in the process row written last */
 	struct alive alive;
+	struct ending ending;
 	struct guest *guest;            /* NULL: not connected, or over */
 	struct troubles troubles;       /* times on its clock */
 	char name[ROSTER_LINE_MAX];

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +68,13 @@ static void tell_run(struct session *s, const char *fmt, ...)
 }
 
 /* The kernel may still be taking the program apart when gprof-run has seen its end; all that it wrote is there. */
-static void program_ended(struct session *s, uint32_t pid)
+static void program_ended(struct session *s, uint32_t pid, const struct ending *how)
 {
-	struct process *p = tree_find(&s->tree, pid);
+	struct process *p;
 
 	hear_roster(s);         /* what it said at last */
+	p = tree_find(&s->tree, pid);
+	tree_told_end(&s->tree, pid, how);
 	s->program_ended = true;
 	s->answer_due = true;
 	if (p && p->host_pid == pid)
@@ -81,6 +84,7 @@ static void program_ended(struct session *s, uint32_t pid)
 static void run_spoke(struct session *s)
 {
 	char text[4097], answer[256];
+	struct ending how = { 0 };
 	unsigned pid;
 	ssize_t n;
 
@@ -88,8 +92,8 @@ static void run_spoke(struct session *s)
 		text[n] = '\0';
 		if (sscanf(text, "main %u", &pid) == 1)
 			tree_main(&s->tree, pid);
-		else if (sscanf(text, "ended %u", &pid) == 1)
-			program_ended(s, pid);
+		else if (sscanf(text, "ended %u %u %u %" SCNd64, &pid, &how.how, &how.status, &how.cpu) >= 1)
+			program_ended(s, pid, &how);
 		else if (strcmp(text, "toggle") == 0)
 			ctl_answer(s, text, answer, sizeof answer);
 	}
@@ -221,6 +225,9 @@ void session_step(struct session *s)
 	int n = epoll_wait(s->epoll, events, 64, -1);
 
 	/* A guest writes its roster line before its hello, and an image before the one that replaces it. */
+	for (int i = 0; i < n; i++)
+		if ((uint32_t)events[i].data.u64 == TREE_TAG)
+			tree_look_at_end(&s->tree, (uint32_t)(events[i].data.u64 >> 32));
 	hear_roster(s);
 	for (int i = 0; i < n; i++)
 		handle(s, events[i].data.u64);

@@ -96,5 +96,7 @@ void sweep_last(struct session *s, struct process *p)
 		salvage(p, s->closing != 0);
 		asked_note(&s->tree.asked, p->guest);
 	}
+	p->ending.cpu = cpu_of(p->host_pid);
+	tree_put_row(&s->tree, p);
 	sweep_process(s, p);
 }

@@ -55,9 +55,12 @@ void tree_put_row(struct tree *t, struct process *p)
 		.start = p->start, .end = p->end, .number = p->number, .pid = p->pid, .host_pid = p->host_pid,
 		.ppid = p->ppid, .parent = p->parent, .flags = process_flags(p),
 	};
+	const struct ending_row ending = { p->ending.cpu, p->number, p->ending.how, p->ending.status, 0 };
 
 	p->flags_told = row.flags;
 	staging_put(t->rows, record_by_kind(ROW_process), &row, NULL, 0);
+	if (ending.how || ending.cpu)
+		staging_put(t->rows, record_by_kind(ROW_ending), &ending, NULL, 0);
 }
 
 static void watch(struct tree *t, struct process *p, uint32_t host_pid)
@@ -369,10 +372,49 @@ void tree_forget_arena(struct tree *t, struct process *p)
 	guest_free(p);
 }
 
+/* What it noted itself where the kernel says nothing: its parent was quicker than we, on a kernel before 6.15. */
+static void take_own_word(struct process *p)
+{
+	const struct arena *a = p->guest->view.a;
+	int64_t cpu = a->cpu;
+	uint32_t status = a->exit_status;
+
+	if (!p->ending.how && status >> 8 == 1)
+		p->ending = (struct ending){ ENDED_EXIT, status & 255, p->ending.cpu };
+	if (!p->ending.cpu && cpu > 0)
+		p->ending.cpu = cpu;
+}
+
+void tree_look_at_end(struct tree *t, uint32_t number)
+{
+	struct process *p = number && number <= t->n ? t->all[number - 1] : NULL;
+
+	/* An event of a pidfd that was closed since says nothing. */
+	if (p && !p->end && p->alive.pid && !alive_is(&p->alive))
+		ending_look(&p->ending, &p->alive);
+}
+
+void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e)
+{
+	struct process *p = newest(t, pid);
+
+	if (!p || p->host_pid != pid)
+		return;
+	if (!p->ending.how) {
+		p->ending.how = e->how;
+		p->ending.status = e->status;
+	}
+	p->ending.cpu = e->cpu ? e->cpu : p->ending.cpu;
+	if (p->end)
+		tree_put_row(t, p);
+}
+
 void tree_end(struct tree *t, struct process *p, unsigned flags)
 {
 	if (p->end)
 		return;
+	if (!(flags & PROCESS_EXECED))
+		ending_look(&p->ending, &p->alive);
 	if (p->guest && p->guest->mirror)
 		tree_hear_pipe(t);
 	if (p->guest) {
@@ -381,6 +423,7 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 			p->flags &= ~PROCESS_CONNECTED;
 		}
 		leave_arena(t, p);
+		take_own_word(p);
 	}
 	p->flags = process_flags(p) | PROCESS_ENDED | flags;
 	p->end = clock_ns(CLOCK_REALTIME);

@@ -63,6 +63,12 @@ void tree_refused(struct tree *t, struct process *p, const char *why);
 /* Everything it left is written, and its last row; flags: PROCESS_EXECED, or 0.  It is over. */
 void tree_end(struct tree *t, struct process *p, unsigned flags);
 
+/* The kernel says that it has ended: how it did is asked for at once, before its parent waits for it. */
+void tree_look_at_end(struct tree *t, uint32_t number);
+
+/* What gprof-run, its parent, knows of how the program ended. */
+void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e);
+
 /* Ends the processes that are gone but whose pidfd has not been heard yet, or who have none. */
 void tree_reap(struct tree *t, bool all);
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inject/carrier.h"
@@ -27,6 +28,29 @@ static int own_pid;
 static bool ours(void)
 {
 	return own_pid && session_real_pid() == own_pid;
+}
+
+/* For the collector, where the kernel will not say it; nothing in a process that records nothing. */
+static void note_cpu(struct arena *a)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
+		__atomic_store_n(&a->cpu, t.tv_sec * 1000000000ll + t.tv_nsec, __ATOMIC_RELAXED);
+}
+
+static void note_exit(int status, void *unused)
+{
+	struct arena *a = guest->arena;
+	int saved = errno;
+
+	(void)unused;
+	if (a && ours()) {
+		note_cpu(a);
+		__atomic_store_n(&a->exit_status, 256u + (status & 255u), __ATOMIC_RELAXED);
+		carrier_finish();
+	}
+	errno = saved;
 }
 
 /* Before the process image goes away. */
@@ -68,6 +92,7 @@ void lifecycle_init(void)
 	if (dladdr(&own_pid, &info) && info.dli_fname)
 		child_env_init(info.dli_fname);
 	pthread_atfork(NULL, NULL, fork_child);
+	on_exit(note_exit, NULL);       /* this object is never unloaded */
 }
 
 /* Runs after the driver's own exit handler: CUPTI is out of reach by now, and was flushed before. */
@@ -88,6 +113,7 @@ __attribute__((destructor)) static void unloaded(void)
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
+	note_exit(status, NULL);
 	before_end();
 	for (;;)
 		syscall(SYS_exit_group, status);

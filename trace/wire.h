@@ -16,7 +16,7 @@
 
 #include "trace/records.h"
 
-#define WIRE_VERSION    2u
+#define WIRE_VERSION    3u
 #define WIRE_ENV        "GPROF_SESSION"
 /* Files in the session's folder, so that a process can know before it connects. */
 #define WIRE_SAMPLES    "samples"       /* CPU time is sampled */
@@ -78,6 +78,9 @@ struct wire_welcome {
 #define PROCESS_EXECED         0x200u   /* it ended by exec; the new image is another process row */
 #define PROCESS_PRELOADED      0x400u   /* our constructor ran at program start (not only by the driver's or NVTX's door) */
 #define PROCESS_SIMULATED      0x800u   /* its GPU is the simulated one of test/sim */
+
+/* How a process ended. */
+enum how_ended { ENDED_UNKNOWN, ENDED_EXIT, ENDED_SIGNAL };
 
 /* ---- the arena: one memfd a process, made and sized by the collector, mapped by both ---- */
 
@@ -239,6 +242,8 @@ struct arena {
 	uint32_t shutdown;              /* 1: a capture range has ended that the trace was to be closed with */
 	uint32_t names_seen;            /* watch.h: bits of the capture range and of the kinds of steps that were seen */
 	char     names_other[100];      /* some of the NVTX names that were neither, zero-terminated */
+	uint32_t exit_status;           /* 256 + the status that it exits with; 0: not known */
+	int64_t  cpu;                   /* CPU time of the process when it passed our exit hooks, ns; 0: not known */
 	struct cost_cell costs[16];
 	struct health_cell health[128];
 	struct drop_cell drops[256];

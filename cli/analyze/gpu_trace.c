@@ -152,7 +152,7 @@ static void put_kernel(struct listing *l, struct cell *cell, const struct timed 
 		cell[C_BLOCK] = NUMBER(c->block_x);
 		cell[C_BLOCK + 1] = NUMBER(c->block_y);
 		cell[C_BLOCK + 2] = NUMBER(c->block_z);
-		cell[C_REGISTERS] = NUMBER(c->registers);
+		cell[C_REGISTERS] = c->registers ? NUMBER(c->registers) : UNKNOWN;
 		cell[C_STATIC] = megabytes(c->static_shared);
 		cell[C_DYNAMIC] = megabytes(c->dynamic_shared);
 	}

@@ -241,6 +241,8 @@ static int aten(struct model *m, struct table *t, const struct report_choice *ch
 		free(a.kernel_of);
 		free(a.list);
 	}
+	if (rc == 0 && !t->n_rows)
+		table_note(t, "no ATen operator launched a kernel");
 	hta_done(h, choice);
 	return rc;
 }

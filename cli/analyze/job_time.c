@@ -1,6 +1,9 @@
 /* temporal, overlap, kernel_types: how each rank's GPU time was spent, as docs/numbers.md defines it. */
 #include "cli/analyze/job.h"
 
+#include "cli/analyze/why.h"
+#include "cli/model/steps.h"
+
 /* What is known of a rank; -1: unknown. */
 struct figures {
 	int64_t span, busy, idle, compute, comm, exposed, overlap, memcpy, memset;
@@ -61,9 +64,10 @@ static void add_up(struct figures *sum, const struct figures *f)
 /* Runs a report that has one row for each rank.  end: notes about all of them. */
 static int each_rank(struct model *m, struct table *t, const struct report_choice *choice,
 		     void (*put)(struct table *t, int64_t rank, const struct figures *f),
-		     void (*end)(struct table *t, size_t ranks, const struct figures *sum))
+		     void (*end)(struct table *t, const struct job *j, const struct figures *sum))
 {
 	struct figures sum = { 0 };
+	bool known = false;
 	struct job j;
 	int rc = job_begin(&j, m, choice);
 
@@ -79,12 +83,13 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 			note_rank(t, &j.list[i], &g);
 			add_up(&sum, &f);
 		}
+		known |= gpu_times_known(&g);
 		gpu_times_release(&g);
 	}
-	if (rc == 0 && j.n)
-		end(t, j.n, &sum);
-	if (rc == 0 && !j.n)
-		table_note(t, "no process used CUDA or has ranges: there are no ranks");
+	if (rc == 0 && known)
+		end(t, &j, &sum);
+	if (rc == 0 && !known)
+		why_no_gpu(m, t, "GPU times");
 	job_end(&j);
 	return rc;
 }
@@ -104,14 +109,30 @@ static void put_temporal(struct table *t, int64_t rank, const struct figures *f)
 				      known(f->exposed), known(f->memcpy), known(f->memset) });
 }
 
-static void end_temporal(struct table *t, size_t ranks, const struct figures *sum)
+/* What span_ns is of. */
+static void note_span(struct table *t, struct model *m)
+{
+	size_t n, selected = 0;
+	const struct window *w = model_windows(m, &n);
+
+	for (size_t i = 0; w && i < n; i++)
+		selected += w[i].selected;
+	if (model_steps_selected(m))
+		table_note(t, "span_ns is the time of the selected steps on the host, as far as they were recorded");
+	else if (selected > 1)
+		table_note(t, "span_ns is the recorded time, in %zu windows: of each from its first to its last GPU row", selected);
+	else
+		table_note(t, "span_ns is from the first to the last GPU row%s", selected ? " of the recorded window" : "");
+}
+
+static void end_temporal(struct table *t, const struct job *j, const struct figures *sum)
 {
 	int64_t busy = sum->span > 0 ? (int64_t)((__int128)sum->busy * 1000 / sum->span) : -1;
 
-	if (ranks > 1 && busy >= 0)
-		table_note(t, "all %zu ranks: busy %d.%d %% of their spans", ranks, (int)(busy / 10), (int)(busy % 10));
-	if (sum->span)
-		table_note(t, "percentages are shares of span_ns, from the first to the last GPU row; compute and communication may overlap");
+	if (j->n > 1 && busy >= 0)
+		table_note(t, "all %zu ranks: busy %d.%d %% of their spans", j->n, (int)(busy / 10), (int)(busy % 10));
+	note_span(t, j->list[0].m);
+	table_note(t, "percentages are shares of span_ns; compute, communication and copies may overlap");
 }
 
 static int temporal(struct model *m, struct table *t, const struct report_choice *choice)
@@ -140,14 +161,14 @@ static void put_overlap(struct table *t, int64_t rank, const struct figures *f)
 				      known(f->exposed) });
 }
 
-static void end_overlap(struct table *t, size_t ranks, const struct figures *sum)
+static void end_overlap(struct table *t, const struct job *j, const struct figures *sum)
 {
 	int64_t part = sum->comm > 0 ? (int64_t)((__int128)sum->overlap * 1000 / sum->comm) : -1;
 
 	if (!sum->comm)
 		table_note(t, "no communication kernels ran");
-	else if (ranks > 1 && part >= 0)
-		table_note(t, "all %zu ranks: %d.%d %% of communication ran while a compute kernel ran", ranks, (int)(part / 10),
+	else if (j->n > 1 && part >= 0)
+		table_note(t, "all %zu ranks: %d.%d %% of communication ran while a compute kernel ran", j->n, (int)(part / 10),
 			   (int)(part % 10));
 }
 

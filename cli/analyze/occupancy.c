@@ -131,7 +131,7 @@ static enum lack put(struct sums *s, struct table *t, const struct series *g, un
 			     known ? waves_of(c, d, &o) : UNKNOWN,
 			     c ? TEXT(table_keep(t, "%u %u %u", c->grid_x, c->grid_y, c->grid_z)) : UNKNOWN,
 			     c ? TEXT(table_keep(t, "%u %u %u", c->block_x, c->block_y, c->block_z)) : UNKNOWN,
-			     c ? NUMBER(c->registers) : UNKNOWN,
+			     c && c->registers ? NUMBER(c->registers) : UNKNOWN,
 			     c ? NUMBER((uint64_t)c->static_shared + c->dynamic_shared) : UNKNOWN, NUMBER(p->device),
 			     TEXT(model_string(s->m, (uint32_t)g->key)) });
 	return known ? LACKS_NOTHING : !c ? LACKS_CONFIG : !d || !d->warp ? LACKS_DEVICE : LACKS_RULES;

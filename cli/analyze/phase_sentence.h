@@ -1,4 +1,4 @@
-/* Phases of the mean step in a sentence. */
+/* Phases of the median step in a sentence. */
 #ifndef ANALYZE_PHASE_SENTENCE_H
 #define ANALYZE_PHASE_SENTENCE_H
 
@@ -25,8 +25,11 @@ bool phase_known(const struct phases *p, enum phase phase);
 
 #define PHASE_SENTENCE 512u     /* room for one */
 
-/* "step 212 ms: data 31, forward 60, ...; GPU idle 35 %, mostly in data" of a process; several: it begins with which.  False: it has no steps. */
-bool phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bool several, char *text, size_t size);
+/*
+ * "median of 20 steps (#5), 212 ms: data 31, forward 60, ...; communication ...; GPU idle 35 %, most of it during data" of a
+ * process; several: it begins with which.  Empty where it has no complete steps.  0, or -1: out of memory.
+ */
+int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bool several, char *text, size_t size);
 
 /* That of the process with most steps, for a page that is printed after every run; "": none, or it would take long.  0, or -1: out of memory. */
 int phase_line(struct model *m, char *text, size_t size);

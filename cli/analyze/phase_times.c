@@ -2,7 +2,6 @@
 
 #include "cli/model/join.h"
 #include "cli/model/model.h"
-#include "cli/model/process.h"
 #include "cli/model/spans.h"
 #include "cli/model/steps.h"
 #include "cli/model/torch.h"
@@ -20,7 +19,7 @@ static const struct {
 	{ ROW_graph, COL_graph_start, COL_graph_duration, COL_graph_corr },
 };
 
-struct gpu_rows {
+struct gpu_columns {
 	const int64_t *start, *duration;
 	const uint32_t *corr, *process;
 };
@@ -30,10 +29,9 @@ struct making {
 	const struct steps *s;
 	const struct phases *phases;    /* by process */
 	struct phase_times *out;
-	struct gpu_rows rows[GPU_KINDS];
+	struct gpu_columns rows[GPU_KINDS];
 	const int64_t *call_start;
-	struct spans *busy;             /* by process: when it had something on a GPU */
-	uint32_t n_processes;
+	struct gpu_sets gpu;
 };
 
 /* ---- the host's side ---- */
@@ -83,10 +81,9 @@ static void add_span(struct making *k, const struct step *step, struct phase_tim
 	if (from >= to)
 		return;
 	t->host[phase] = time_add(t->host[phase], time_sub(to, from));
-	if (t->gpu)
-		t->idle[phase] = time_add(t->idle[phase], time_sub(time_sub(to, from), spans_within(&k->busy[step->process], from, to)));
+	t->idle[phase] = time_add(t->idle[phase], gpu_idle_within(&k->gpu, step->process, from, to));
 	if (phase == PHASE_BACKWARD)
-		t->exposed = time_sub(t->exposed, covered(p->comm, p->n_comm, from, sooner(to, computed)));
+		t->comm_host_exposed = time_sub(t->comm_host_exposed, covered(p->comm, p->n_comm, from, sooner(to, computed)));
 }
 
 static void add_step(struct making *k, const struct step *step, struct phase_times *t)
@@ -95,8 +92,8 @@ static void add_step(struct making *k, const struct step *step, struct phase_tim
 	int64_t at = step->start;
 
 	t->wall = time_sub(step->end, step->start);
-	t->gpu = k->busy[step->process].n != 0;
-	t->comm = t->exposed = covered(p->comm, p->n_comm, step->start, step->end);
+	t->gpu = gpu_times_within(&k->gpu, step->process, step->start, step->end);
+	t->comm_host = t->comm_host_exposed = covered(p->comm, p->n_comm, step->start, step->end);
 	for (size_t i = first_after(p->list, p->n, step->start); i < p->n && p->list[i].start < step->end; i++) {
 		int64_t from = later(p->list[i].start, at), to = sooner(p->list[i].end, step->end);
 
@@ -109,23 +106,17 @@ static void add_step(struct making *k, const struct step *step, struct phase_tim
 
 /* ---- the GPU's ---- */
 
-static int gpu_read(struct making *k)
+static int columns_read(struct making *k)
 {
 	for (unsigned i = 0; i < GPU_KINDS; i++) {
-		struct gpu_rows *g = &k->rows[i];
+		struct gpu_columns *g = &k->rows[i];
 
 		if (!(g->start = model_column(k->m, gpu_kinds[i].kind, gpu_kinds[i].start)) ||
 		    !(g->duration = model_column(k->m, gpu_kinds[i].kind, gpu_kinds[i].duration)) ||
 		    !(g->corr = model_column(k->m, gpu_kinds[i].kind, gpu_kinds[i].corr)) ||
 		    !(g->process = model_row_process(k->m, gpu_kinds[i].kind)))
 			return -1;
-		for (size_t row = 0, n = model_rows(k->m, gpu_kinds[i].kind); row < n; row++)
-			if (g->start[row] && g->duration[row] > 0)
-				spans_add(&k->busy[g->process[row]], g->start[row], time_add(g->start[row], g->duration[row]));
 	}
-	for (uint32_t p = 0; p < k->n_processes; p++)
-		if (spans_union(&k->busy[p]) < 0)
-			return -1;
 	return 0;
 }
 
@@ -146,10 +137,10 @@ static int phase_of(struct making *k, uint32_t process, uint32_t corr)
 static int add_launched(struct making *k, size_t step_kind, unsigned which, struct timed *list, size_t *n)
 {
 	int32_t *of = model_row_steps(k->m, gpu_kinds[which].kind, step_kind);
-	const struct gpu_rows *g = &k->rows[which];
+	const struct gpu_columns *g = &k->rows[which];
 
 	for (size_t row = 0, rows = model_rows(k->m, gpu_kinds[which].kind); of && row < rows; row++) {
-		int phase = of[row] < 0 || !g->start[row] || g->duration[row] <= 0
+		int phase = of[row] < 0 || !g->start[row] || g->duration[row] < 0
 			? -1 : phase_of(k, g->process[row], g->corr[row]);
 
 		if (phase >= 0)
@@ -178,15 +169,17 @@ static int add_kind(struct making *k, size_t step_kind)
 		rc = timed_sort(list, n);
 	for (size_t from = 0; from < n && rc == 0; from = to) {
 		struct phase_times *t = &k->out[list[from].time / PHASES];
+		size_t phase = (size_t)(list[from].time % PHASES);
 
 		spans_clear(&busy);
 		for (to = from; to < n && list[to].time == list[from].time; to++) {
-			const struct gpu_rows *g = &k->rows[list[to].kind];
+			const struct gpu_columns *g = &k->rows[list[to].kind];
 			uint32_t row = list[to].row;
 
 			spans_add(&busy, g->start[row], time_add(g->start[row], g->duration[row]));
 		}
-		t->busy[list[from].time % PHASES] = spans_union(&busy);
+		t->launched[phase] = true;
+		t->launched_busy[phase] = spans_union(&busy);
 		rc = busy.oom ? -1 : 0;
 	}
 	spans_release(&busy);
@@ -197,20 +190,17 @@ static int add_kind(struct making *k, size_t step_kind)
 struct phase_times *phase_times_make(struct model *m, const struct steps *s)
 {
 	struct making k = { .m = m, .s = s, .phases = model_phases(m) };
-	int rc;
+	int rc = gpu_sets_make(&k.gpu, m);
 
-	model_processes(m, &k.n_processes);
-	k.busy = calloc(k.n_processes + 1, sizeof *k.busy);
 	k.out = calloc(s->n + 1, sizeof *k.out);
 	k.call_start = MODEL_I64(m, api, start);
-	rc = k.busy && k.out && k.phases && k.call_start && model_join(m) == 0 ? gpu_read(&k) : -1;
+	if (!k.out || !k.phases || !k.call_start || model_join(m) < 0 || columns_read(&k) < 0)
+		rc = -1;
 	for (size_t i = 0; i < s->n && rc == 0; i++)
 		add_step(&k, &s->list[i], &k.out[i]);
 	for (size_t i = 0; i < s->n_kinds && rc == 0; i++)
 		rc = add_kind(&k, i);
-	for (uint32_t p = 0; k.busy && p < k.n_processes; p++)
-		spans_release(&k.busy[p]);
-	free(k.busy);
+	gpu_sets_release(&k.gpu);
 	if (rc == 0)
 		return k.out;
 	free(k.out);

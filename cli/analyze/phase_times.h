@@ -2,6 +2,7 @@
 #ifndef ANALYZE_PHASE_TIMES_H
 #define ANALYZE_PHASE_TIMES_H
 
+#include "cli/analyze/gpu_times.h"
 #include "cli/model/phases.h"
 
 struct model;
@@ -10,10 +11,12 @@ struct steps;
 /* Nanoseconds. */
 struct phase_times {
 	int64_t wall, host[PHASES];     /* the phases add up to wall */
-	int64_t comm, exposed;          /* collectives on any thread; of that, what no node of a backward pass covers */
-	bool gpu;                       /* something of its process ran on a GPU, with a time; else the rest is nothing */
-	int64_t busy[PHASES];           /* union of what was launched in the phase, whenever it ran */
-	int64_t idle[PHASES];           /* of the phase's host time: while the process had nothing on any GPU */
+	int64_t comm_host;              /* collectives were being issued, on any thread */
+	int64_t comm_host_exposed;      /* of that, what no node of a backward pass covers */
+	struct gpu_times gpu;           /* in the step, whatever launched it */
+	int64_t idle[PHASES];           /* of the phase's host time: while the process had nothing on any GPU; needs gpu.known */
+	bool launched[PHASES];          /* the phase launched something that ran on a GPU, with a time */
+	int64_t launched_busy[PHASES];  /* union of that, whenever it ran */
 };
 
 /* By position in s->list; free() it.  NULL: out of memory. */

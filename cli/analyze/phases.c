@@ -1,4 +1,4 @@
-/* phases: what of each step is data, forward, backward, optimizer; the rule is in cli/model/phases.h. */
+/* phases: time of each step by phase: data, forward, backward, optimizer; the rule is in cli/model/phases.h. */
 #include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
@@ -12,10 +12,12 @@
 
 static const struct heading columns[] = {
 	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "wall_ns", 0 },
-	{ "data_ns", 0 }, { "forward_ns", 0 }, { "backward_ns", 0 }, { "optimizer_ns", 0 }, { "zero_grad_ns", 0 },
-	{ "comm_ns", COLUMN_SPARSE }, { "comm_exposed_ns", COLUMN_SPARSE }, { "other_ns", 0 },
-	{ "data_gpu_ns", COLUMN_SPARSE }, { "forward_gpu_ns", COLUMN_SPARSE }, { "backward_gpu_ns", COLUMN_SPARSE },
-	{ "optimizer_gpu_ns", COLUMN_SPARSE }, { "zero_grad_gpu_ns", COLUMN_SPARSE }, { "other_gpu_ns", COLUMN_SPARSE },
+	{ "data_ns", 0 }, { "forward_ns", 0 }, { "backward_ns", 0 }, { "optimizer_ns", 0 }, { "zero_grad_ns", 0 }, { "other_ns", 0 },
+	{ "comm_ns", COLUMN_SPARSE }, { "comm_exposed_ns", COLUMN_SPARSE },
+	{ "comm_host_ns", COLUMN_SPARSE }, { "comm_host_exposed_ns", COLUMN_SPARSE },
+	{ "data_launched_busy_ns", COLUMN_SPARSE }, { "forward_launched_busy_ns", COLUMN_SPARSE },
+	{ "backward_launched_busy_ns", COLUMN_SPARSE }, { "optimizer_launched_busy_ns", COLUMN_SPARSE },
+	{ "zero_grad_launched_busy_ns", COLUMN_SPARSE }, { "other_launched_busy_ns", COLUMN_SPARSE },
 	{ "data_gpu_idle_ns", COLUMN_SPARSE }, { "forward_gpu_idle_ns", COLUMN_SPARSE },
 	{ "backward_gpu_idle_ns", COLUMN_SPARSE }, { "optimizer_gpu_idle_ns", COLUMN_SPARSE },
 	{ "zero_grad_gpu_idle_ns", COLUMN_SPARSE }, { "other_gpu_idle_ns", COLUMN_SPARSE },
@@ -45,15 +47,16 @@ static void put(struct listing *l, const struct step *step, const struct phase_t
 	*c++ = NUMBER(step->number);
 	*c++ = kind_cell(l, step);
 	*c++ = NUMBER(t->wall);
-	for (enum phase i = 0; i < PHASE_OTHER; i++)
+	for (enum phase i = 0; i < PHASES; i++)
 		*c++ = phase_known(p, i) ? NUMBER(t->host[i]) : UNKNOWN;
-	*c++ = p->seen[MARK_COMM] ? NUMBER(t->comm) : UNKNOWN;
-	*c++ = p->seen[MARK_COMM] ? NUMBER(t->exposed) : UNKNOWN;
-	*c++ = NUMBER(t->host[PHASE_OTHER]);
+	*c++ = t->gpu.parts ? NUMBER(t->gpu.comm) : UNKNOWN;
+	*c++ = t->gpu.parts ? NUMBER(t->gpu.exposed) : UNKNOWN;
+	*c++ = p->seen[MARK_COMM] ? NUMBER(t->comm_host) : UNKNOWN;
+	*c++ = p->seen[MARK_COMM] ? NUMBER(t->comm_host_exposed) : UNKNOWN;
 	for (enum phase i = 0; i < PHASES; i++)
-		*c++ = t->gpu && phase_known(p, i) ? NUMBER(t->busy[i]) : UNKNOWN;
+		*c++ = t->launched[i] ? NUMBER(t->launched_busy[i]) : UNKNOWN;
 	for (enum phase i = 0; i < PHASES; i++)
-		*c++ = t->gpu && phase_known(p, i) ? NUMBER(t->idle[i]) : UNKNOWN;
+		*c++ = t->gpu.known && phase_known(p, i) ? NUMBER(t->idle[i]) : UNKNOWN;
 	*c++ = NUMBER(l->processes[step->process].number);
 	table_row(l->t, cells);
 }
@@ -103,7 +106,7 @@ static void note_none(struct listing *l)
 }
 
 /* The sentences come last: they are what most people look for. */
-static void put_processes(struct listing *l)
+static int put_processes(struct listing *l)
 {
 	uint32_t n, with = 0;
 	char text[PHASE_SENTENCE];
@@ -115,9 +118,13 @@ static void put_processes(struct listing *l)
 		if (has_rows(l, p))
 			note_missing(l, p, with > 1);
 	for (uint32_t p = 0; p < n && l->t->tables->format == TABLE_TEXT; p++)
-		for (size_t k = 0; k < l->r.s->n_kinds; k++)
-			if (phase_sentence(&l->r, p, k, with > 1, text, sizeof text))
+		for (size_t k = 0; k < l->r.s->n_kinds; k++) {
+			if (phase_sentence(&l->r, p, k, with > 1, text, sizeof text) < 0)
+				return -1;
+			if (*text)
 				table_note(l->t, "%s", text);
+		}
+	return 0;
 }
 
 static int run(struct model *m, struct table *t, const char *variant)
@@ -125,6 +132,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	struct listing l = { .t = t, .r = { .m = m, .s = model_steps(m), .phases = model_phases(m) } };
 	char how[400];
 	uint32_t n;
+	int rc;
 
 	(void)variant;
 	l.processes = model_processes(m, &n);
@@ -137,15 +145,15 @@ static int run(struct model *m, struct table *t, const char *variant)
 		table_note(t, "%s", steps_how(m, l.r.s, how, sizeof how));
 	else
 		note_none(&l);
-	put_processes(&l);
+	rc = put_processes(&l);
 	free((void *)l.r.times);
-	return 0;
+	return rc;
 }
 
 const struct report report_phases = {
 	.name = "phases",
 	.title = "Phases of Training",
-	.help = "PyTorch: what of each step is data, forward, backward, optimizer; and the GPU meanwhile",
+	.help = "PyTorch: time of each step by phase: data, forward, backward, optimizer; communication, GPU idle time in each",
 	COLUMNS(columns),
 	.run = run,
 };

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 
 const char *const step_part_words[STEP_PARTS] = {
-	[PART_WALL] = "wall",     [PART_GPU_WALL] = "gpu wall", [PART_COMPUTE] = "compute",
-	[PART_COMM] = "communication",
-	[PART_COPIES] = "copies", [PART_IDLE] = "gpu idle",     [PART_HOST] = "host",       [PART_CALLS] = "cuda calls",
+	[PART_WALL] = "wall", [PART_BUSY] = "gpu busy", [PART_COMPUTE] = "compute", [PART_COMM] = "communication",
+	[PART_EXPOSED] = "exposed communication", [PART_COPIES] = "copies", [PART_IDLE] = "gpu idle", [PART_CALLS] = "cuda calls",
 };
 
-/* What an excess can be due to.  Calls are a part of the host's time: they are named with it, not instead of it. */
-static const enum step_part causes[] = { PART_COMPUTE, PART_COMM, PART_COPIES, PART_IDLE, PART_HOST };
+/*
+ * What an excess can be due to.  Communication that computing hides makes no step longer.  Calls are a part of the host's
+ * time, which is when the GPU is idle: they are named with that, and by themselves only where nothing is known of a GPU.
+ */
+static const enum step_part causes[] = { PART_COMPUTE, PART_EXPOSED, PART_COPIES, PART_IDLE };
 #define CAUSES (sizeof causes / sizeof *causes)
 
 static int by_value(const void *a, const void *b)
@@ -79,19 +81,24 @@ static int64_t median_deviation(const struct step_sample *samples, size_t n, int
 	return result;
 }
 
+static void consider(const struct step_sample *s, const struct step_summary *usual, enum step_part part, struct step_outlier *o)
+{
+	int64_t more = s->part[part] - usual[part].p50;
+
+	if (s->part[part] < 0 || !usual[part].n || more <= o->explained)
+		return;
+	o->cause = part;
+	o->explained = more;
+}
+
 static void explain(const struct step_sample *s, const struct step_summary *usual, struct step_outlier *o)
 {
 	o->cause = PART_WALL;
 	o->explained = 0;
-	for (size_t i = 0; i < CAUSES; i++) {
-		enum step_part part = causes[i];
-		int64_t more = s->part[part] - usual[part].p50;
-
-		if (s->part[part] < 0 || !usual[part].n || more <= o->explained)
-			continue;
-		o->cause = part;
-		o->explained = more;
-	}
+	for (size_t i = 0; i < CAUSES; i++)
+		consider(s, usual, causes[i], o);
+	if (s->part[PART_IDLE] < 0)
+		consider(s, usual, PART_CALLS, o);
 	if (s->part[PART_CALLS] > usual[PART_CALLS].p50 && usual[PART_CALLS].n)
 		o->calls = s->part[PART_CALLS] - usual[PART_CALLS].p50;
 	/* Less than a third of it is no explanation. */

@@ -5,9 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left when these are taken from the wall time is nobody's. */
-enum step_part { PART_WALL, PART_GPU_WALL, PART_COMPUTE, PART_COMM, PART_COPIES, PART_IDLE, PART_HOST, PART_CALLS,
-		 STEP_PARTS };
+enum step_part { PART_WALL, PART_BUSY, PART_COMPUTE, PART_COMM, PART_EXPOSED, PART_COPIES, PART_IDLE, PART_CALLS, STEP_PARTS };
 
 /* "compute", as a cause */
 extern const char *const step_part_words[STEP_PARTS];

@@ -1,6 +1,5 @@
 #include "cli/analyze/step_times.h"
 
-#include "cli/model/kernel_class.h"
 #include "cli/model/map.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
@@ -32,17 +31,18 @@ struct making {
 	const struct steps *s;
 	struct step_times *out;
 	struct by_step by_step[GPU_KINDS];
-	const uint32_t *kernel_name;
-	struct map comm;                /* string id of a kernel's name -> whether it communicates */
-	struct spans all, part[GPU_KINDS + 1];  /* the last: communication */
+	struct spans busy;
 	bool oom;
 };
-
-#define COMM GPU_KINDS
 
 bool step_was_kept(const struct steps *s, const struct step *step)
 {
 	return !(step->flags & STEP_WARMUP) && (step->window || steps_recorded_whole(s, step->process));
+}
+
+bool step_counts(const struct steps *s, const struct step *step)
+{
+	return step->selected && step_was_kept(s, step) && !(step->flags & STEP_INCOMPLETE);
 }
 
 /* ---- calls ---- */
@@ -120,20 +120,6 @@ static int by_step_make(struct making *k, size_t step_kind, unsigned which, stru
 	return 0;
 }
 
-static bool communicates(struct making *k, uint32_t name)
-{
-	bool new;
-	uint32_t *known = map_put(&k->comm, name, 0, &new);
-
-	if (!known) {
-		k->oom = true;
-		return false;
-	}
-	if (new)
-		*known += model_kernel_communicates(k->m, name);
-	return *known - 1;
-}
-
 static void add_rows(struct making *k, unsigned which, size_t step, struct step_times *t)
 {
 	const struct by_step *b = &k->by_step[which];
@@ -146,35 +132,23 @@ static void add_rows(struct making *k, unsigned which, size_t step, struct step_
 		if (!start || b->duration[row] < 0)
 			continue;
 		end = time_add(start, b->duration[row]);
-		if (!t->gpu || start < t->gpu_start)
-			t->gpu_start = start;
-		if (!t->gpu || end > t->gpu_end)
-			t->gpu_end = end;
-		t->gpu = true;
-		t->parts &= which != GRAPHS;
-		spans_add(&k->all, start, end);
-		if (which == KERNELS && communicates(k, k->kernel_name[row]))
-			spans_add(&k->part[COMM], start, end);
-		else
-			spans_add(&k->part[which], start, end);
+		if (!t->launched || start < t->launched_start)
+			t->launched_start = start;
+		if (!t->launched || end > t->launched_end)
+			t->launched_end = end;
+		t->launched = true;
+		t->graphs += which == GRAPHS;
+		spans_add(&k->busy, start, end);
 	}
 }
 
 static void add_step(struct making *k, size_t step, struct step_times *t)
 {
-	spans_clear(&k->all);
-	for (unsigned i = 0; i <= COMM; i++)
-		spans_clear(&k->part[i]);
-	t->parts = true;
+	spans_clear(&k->busy);
 	for (unsigned i = 0; i < GPU_KINDS; i++)
 		add_rows(k, i, step, t);
-	t->parts &= t->gpu;
-	t->busy = spans_union(&k->all);
-	t->compute = spans_union(&k->part[KERNELS]);
-	t->comm = spans_union(&k->part[COMM]);
-	t->memcpy = spans_union(&k->part[COPIES]);
-	t->memset = spans_union(&k->part[SETS]);
-	k->oom |= t->busy < 0 || t->compute < 0 || t->comm < 0 || t->memcpy < 0 || t->memset < 0;
+	t->launched_busy = spans_union(&k->busy);
+	k->oom |= t->launched_busy < 0;
 }
 
 static int add_kind(struct making *k, size_t step_kind)
@@ -192,41 +166,35 @@ static int add_kind(struct making *k, size_t step_kind)
 }
 
 /* A process whose CUDA nobody listened to made unknown many calls, not none. */
-static void know(struct making *k, const struct process *processes, size_t i)
+static void know(struct making *k, const struct gpu_sets *gpu, const struct process *p, size_t i)
 {
 	const struct step *step = &k->s->list[i];
-	const struct process *p = &processes[step->process];
 	struct step_times *t = &k->out[i];
 	bool kept = step_was_kept(k->s, step);
 
 	t->wall = time_sub(step->end, step->start);
-	t->calls = kept && (t->api || model_process_rows(k->m, ROW_api, step->process) || p->flags & PROCESS_CUPTI);
-	t->counted = kept && (t->gpu || t->kernels || model_process_rows(k->m, ROW_kernel, step->process) ||
-			      p->flags & PROCESS_KERNELS);
-	for (size_t g = 0; kept && g < GPU_KINDS && !t->counted; g++)
-		t->counted = model_process_rows(k->m, gpu_kinds[g].kind, step->process) != 0;
-	if (t->gpu && !t->parts)
-		t->counted = false;
+	if (kept)
+		t->gpu = gpu_times_within(gpu, step->process, step->start, step->end);
+	t->calls = kept && (t->api || model_process_has(k->m, ROW_api, step->process) || p->flags & PROCESS_CUPTI);
+	t->counted = kept && !t->graphs && (gpu->rows[step->process].rows || p->flags & PROCESS_KERNELS);
 }
 
 struct step_times *step_times_make(struct model *m, const struct steps *s)
 {
 	struct making k = { .m = m, .s = s, .out = calloc(s->n + 1, sizeof *k.out) };
+	struct gpu_sets gpu;
 	uint32_t n;
 	const struct process *processes = model_processes(m, &n);
-	int rc = k.out && (k.kernel_name = MODEL_U32(m, kernel, name)) ? 0 : -1;
+	int rc = gpu_sets_make(&gpu, m);
 
-	for (size_t i = 0; i < s->n_kinds && rc == 0; i++)
+	for (size_t i = 0; i < s->n_kinds && k.out && rc == 0; i++)
 		rc = add_kind(&k, i);
-	for (size_t i = 0; i < s->n && rc == 0; i++)
-		know(&k, processes, i);
-	map_release(&k.comm);
-	spans_release(&k.all);
-	for (unsigned i = 0; i <= COMM; i++)
-		spans_release(&k.part[i]);
-	if (rc < 0) {
-		free(k.out);
-		return NULL;
-	}
-	return k.out;
+	for (size_t i = 0; i < s->n && k.out && rc == 0; i++)
+		know(&k, &gpu, &processes[s->list[i].process], i);
+	gpu_sets_release(&gpu);
+	spans_release(&k.busy);
+	if (rc == 0)
+		return k.out;
+	free(k.out);
+	return NULL;
 }

@@ -1,4 +1,4 @@
-/* steps: what each step cost, on the host and on its projection on the GPU. */
+/* steps: what each step cost, on the host and on the GPU: inside the step, and of what it launched. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/step_stats.h"
 #include "cli/analyze/step_times.h"
@@ -15,9 +15,9 @@ static const struct heading columns[] = {
 	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "window", COLUMN_ID },
 	{ "process", COLUMN_ID },
 	{ "start_ns", 0 }, { "wall_ns", 0 },
-	{ "gpu_start_ns", COLUMN_SPARSE }, { "gpu_end_ns", COLUMN_SPARSE }, { "gpu_wall_ns", COLUMN_SPARSE },
-	{ "gpu_busy_ns", COLUMN_SPARSE }, { "compute_ns", COLUMN_SPARSE }, { "comm_ns", COLUMN_SPARSE },
-	{ "memcpy_ns", COLUMN_SPARSE }, { "memset_ns", COLUMN_SPARSE }, { "gpu_idle_ns", COLUMN_SPARSE },
+	{ "gpu_busy_ns", COLUMN_SPARSE }, { "gpu_idle_ns", COLUMN_SPARSE }, { "compute_ns", COLUMN_SPARSE }, { "comm_ns", COLUMN_SPARSE },
+	{ "comm_exposed_ns", COLUMN_SPARSE }, { "memcpy_ns", COLUMN_SPARSE }, { "memset_ns", COLUMN_SPARSE },
+	{ "launched_start_ns", COLUMN_SPARSE }, { "launched_end_ns", COLUMN_SPARSE }, { "launched_busy_ns", COLUMN_SPARSE },
 	{ "api_ns", COLUMN_SPARSE }, { "launches", COLUMN_SPARSE }, { "kernels", COLUMN_SPARSE }, { "warmup", COLUMN_ID }, { "complete", COLUMN_ID },
 };
 
@@ -39,21 +39,21 @@ static struct cell name_cell(struct listing *l, uint32_t id)
 static void put(struct listing *l, const struct step *step, const struct step_times *t)
 {
 	int64_t begin = model_start(l->m);
+	const struct gpu_times *g = &t->gpu;
 
 #define IF(known, n) ((known) ? NUMBER(n) : UNKNOWN)
 	table_row(l->t, (const struct cell[]){
 		NUMBER(step->number), name_cell(l, l->s->kinds[step->kind].name), name_cell(l, step->name),
 		IF(step->window, step->window), NUMBER(l->processes[step->process].number),
 		NUMBER(time_sub(step->start, begin)), NUMBER(t->wall),
-		IF(t->gpu, time_sub(t->gpu_start, begin)), IF(t->gpu, time_sub(t->gpu_end, begin)),
-		IF(t->gpu, step_gpu_wall(t)),
-		IF(t->gpu, t->busy), IF(t->parts, t->compute), IF(t->parts, t->comm), IF(t->parts, t->memcpy),
-		IF(t->parts, t->memset),
-		IF(t->gpu, step_gpu_wall(t) - t->busy), IF(t->calls, t->api), IF(t->calls, t->launches),
-		IF(t->counted, t->kernels),
+		IF(g->known, g->busy), IF(g->known, g->idle), IF(g->parts, g->compute), IF(g->parts, g->comm),
+		IF(g->parts, g->exposed), IF(g->parts, g->memcpy), IF(g->parts, g->memset),
+		IF(t->launched, time_sub(t->launched_start, begin)), IF(t->launched, time_sub(t->launched_end, begin)),
+		IF(t->launched, t->launched_busy),
+		IF(t->calls, t->api), IF(t->calls, t->launches), IF(t->counted, t->kernels),
 		NUMBER(!!(step->flags & STEP_WARMUP)), NUMBER(!(step->flags & STEP_INCOMPLETE)) });
 #undef IF
-	l->graphs += t->gpu && !t->parts;
+	l->graphs += g->known && !g->parts;
 }
 
 static void sample(struct listing *l, uint32_t i)
@@ -65,16 +65,15 @@ static void sample(struct listing *l, uint32_t i)
 	for (int part = 0; part < STEP_PARTS; part++)
 		s->part[part] = -1;
 	s->part[PART_WALL] = t->wall;
-	s->part[PART_HOST] = t->wall;
-	if (t->gpu) {
-		s->part[PART_GPU_WALL] = step_gpu_wall(t);
-		s->part[PART_IDLE] = step_gpu_wall(t) - t->busy;
-		s->part[PART_HOST] = t->wall > step_gpu_wall(t) ? t->wall - step_gpu_wall(t) : 0;
+	if (t->gpu.known) {
+		s->part[PART_BUSY] = t->gpu.busy;
+		s->part[PART_IDLE] = t->gpu.idle;
 	}
-	if (t->parts) {
-		s->part[PART_COMPUTE] = t->compute;
-		s->part[PART_COMM] = t->comm;
-		s->part[PART_COPIES] = time_add(t->memcpy, t->memset);
+	if (t->gpu.parts) {
+		s->part[PART_COMPUTE] = t->gpu.compute;
+		s->part[PART_COMM] = t->gpu.comm;
+		s->part[PART_EXPOSED] = t->gpu.exposed;
+		s->part[PART_COPIES] = t->gpu.memcpy;
 	}
 	if (t->calls)
 		s->part[PART_CALLS] = t->api;
@@ -97,17 +96,16 @@ static int put_summary(struct listing *l, size_t kind)
 {
 	char words[80], a[32], b[32], c[32], d[32];
 
-	table_note(l->t, "%zu %s, without %zu warm-up and %zu incomplete:", l->n_samples, kind_words(l, kind, words),
-		   l->warmups,
+	table_note(l->t, "%zu %s (excluded: %zu warm-up, %zu incomplete)", l->n_samples, kind_words(l, kind, words), l->warmups,
 		   l->partial);
-	table_note(l->t, "  %-14s %10s %10s %10s %10s", "", "mean", "p50", "p95", "max");
+	table_note(l->t, "  %-21s %10s %10s %10s %10s", "", "mean", "median", "p95", "max");
 	for (int part = 0; part < STEP_PARTS; part++) {
 		struct step_summary s;
 
 		if (step_summary_of(l->samples, l->n_samples, (enum step_part)part, &s) < 0)
 			return -1;
 		if (s.n)
-			table_note(l->t, "  %-14s %10s %10s %10s %10s", step_part_words[part], text_time(a, s.mean),
+			table_note(l->t, "  %-21s %10s %10s %10s %10s", step_part_words[part], text_time(a, s.mean),
 				   text_time(b, s.p50),
 				   text_time(c, s.p95), text_time(d, s.max));
 	}
@@ -127,7 +125,7 @@ static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t
 	else
 		snprintf(why, sizeof why, "%s is %s above its median%s", step_part_words[o->cause],
 			 text_time(part, o->explained),
-			 o->cause == PART_HOST && o->calls > o->explained / 2 ? ", most of it in CUDA calls" : "");
+			 o->cause == PART_IDLE && o->calls > o->explained / 2 ? ", most of it in CUDA calls" : "");
 	table_note(l->t, "  step %u%s of process %u: %s, %s above the median of %s; %s", step->number, called,
 		   l->processes[step->process].number, text_time(wall, s->part[PART_WALL]), text_time(more, o->excess),
 		   text_time(median, usual), why);
@@ -175,7 +173,7 @@ static int put_kind(struct listing *l, size_t kind, bool all)
 	if (l->t->tables->format == TABLE_TEXT && l->n_samples && (put_summary(l, kind) < 0 || put_outliers(l) < 0))
 		return -1;
 	if (left_out)
-		table_note(l->t, "steps%s%.60s outside of the recorded windows: %zu; --all-steps lists them",
+		table_note(l->t, "steps%s%.60s outside the recorded windows: %zu; --all-steps lists them",
 			   k->name == STRING_NONE ? "" : " of kind ", k->name == STRING_NONE ? "" : model_string(l->m, k->name),
 			   left_out);
 	return 0;
@@ -198,8 +196,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	for (size_t i = 0; i < l.s->n_kinds && rc == 0; i++)
 		rc = put_kind(&l, i, variant != NULL);
 	if (l.graphs)
-		table_note(t, "steps with whole graphs: %zu; what ran inside those was not recorded, so their compute, "
-			   "communication, copies and kernels are unknown",
+		table_note(t, "steps with a CUDA graph that was recorded as a whole: %zu; what ran in the graph was not recorded, so their "
+			   "compute, communication and copies are unknown",
 			   l.graphs);
 	table_note(t, "%s", steps_how(m, l.s, how, sizeof how));
 	free(l.times);
@@ -210,7 +208,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_steps = {
 	.name = "steps",
 	.title = "Steps",
-	.help = "one row a step: host, GPU busy and idle, compute, communication, copies; outliers",
+	.help = "one row per step: wall time, GPU busy and idle, compute, communication, copies; outliers",
 	.variants = "all",
 	COLUMNS(columns),
 	.run = run,

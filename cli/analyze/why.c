@@ -20,13 +20,15 @@ struct seen {
 	unsigned processes, cuda, cupti;
 };
 
-static struct seen look(const struct process *p, uint32_t n)
+static struct seen look(struct model *m, const struct process *p, uint32_t n)
 {
-	struct seen s = { .processes = n - 1 };
+	struct seen s = { .processes = model_n_processes(m) };
 
 	for (uint32_t i = 1; i < n; i++) {
-		s.cuda += !!(p[i].flags & PROCESS_CUDA);
-		s.cupti += !!(p[i].flags & PROCESS_CUPTI);
+		uint32_t flags = p[i].before ? 0 : process_all_flags(m, i);
+
+		s.cuda += !!(flags & PROCESS_CUDA);
+		s.cupti += !!(flags & PROCESS_CUPTI);
 	}
 	return s;
 }
@@ -145,7 +147,7 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
-	const struct seen seen = look(p, n);
+	const struct seen seen = look(m, p, n);
 	const char *recorded = model_attribute(m, "setting.trace_cuda");
 	const struct health *h;
 	size_t found = 0;

@@ -304,6 +304,14 @@ static void note_times(struct kineto *k, const struct event *e)
 	k->last = end > k->last ? end : k->last;
 }
 
+/* Categories that gprof-trace export writes beside Kineto's; they become ranges as unknown ones do. */
+static bool of_our_export(const struct kineto *k, const struct event *e)
+{
+	const char *category = e->category ? kineto_text(k, e->category) : "";
+
+	return strcmp(category, "native_function") == 0 || strcmp(category, "unified_memory") == 0;
+}
+
 static int slice(struct kineto *k, const struct event *e)
 {
 	static const uint8_t kinds[] = {
@@ -320,7 +328,7 @@ static int slice(struct kineto *k, const struct event *e)
 		event_imported(k, e, class, 0, NO_HOST);
 		return 0;
 	}
-	if (class == CLASS_OTHER_HOST)
+	if (class == CLASS_OTHER_HOST && !of_our_export(k, e))
 		kineto_count(k, COUNT_CATEGORY, "%.60s", e->category ? kineto_text(k, e->category) : "an event without one");
 	if (e->phase != 'X' && class > CLASS_OTHER_HOST) {
 		kineto_count(k, COUNT_PHASE, "ph %c of category %.60s", e->phase, kineto_text(k, e->category));

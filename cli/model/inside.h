@@ -109,6 +109,8 @@ void strings_release(struct model *m);
 /* process.c: processes, attributes, health, drops, costs.  0, or -1: out of memory. */
 int processes_load(struct model *m);
 void processes_release(struct model *m);
+/* images.c: finds the images of one process and gives them its number.  0, or -1: out of memory. */
+int images_join(struct process *all, uint32_t n);
 
 /* defs.c, join.c, graph.c */
 void defs_release(struct model *m);

@@ -1,16 +1,16 @@
 #include "cli/model/inside.h"
 
-static int by_number(const void *a, const void *b)
+static int by_image(const void *a, const void *b)
 {
 	const struct process *p = a, *q = b;
 
-	return p->number < q->number ? -1 : p->number > q->number;
+	return p->image < q->image ? -1 : p->image > q->image;
 }
 
-uint32_t model_process_at(const struct model *m, uint32_t number)
+uint32_t model_process_at(const struct model *m, uint32_t image)
 {
-	const struct process key = { .number = number };
-	const struct process *p = bsearch(&key, m->processes, m->n_processes, sizeof key, by_number);
+	const struct process key = { .image = image };
+	const struct process *p = bsearch(&key, m->processes, m->n_processes, sizeof key, by_image);
 
 	return p ? (uint32_t)(p - m->processes) : 0;
 }
@@ -173,10 +173,9 @@ size_t model_rows(const struct model *m, unsigned kind)
 	return m->kinds[kind].n_rows;
 }
 
-size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process)
+static size_t first_part(const struct kind *k, uint32_t process)
 {
-	const struct kind *k = &m->kinds[kind];
-	size_t low = 0, high = k->n_parts, n = 0;
+	size_t low = 0, high = k->n_parts;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -186,10 +185,28 @@ size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process
 		else
 			high = mid;
 	}
-	for (; low < k->n_parts && k->parts[low].process == process; low++)
-		if (!k->parts[low].chunk->bad)
-			n += k->parts[low].rows;
+	return low;
+}
+
+size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process)
+{
+	const struct kind *k = &m->kinds[kind];
+	size_t n = 0;
+
+	for (size_t i = first_part(k, process); i < k->n_parts && k->parts[i].process == process; i++)
+		if (!k->parts[i].chunk->bad)
+			n += k->parts[i].rows;
 	return n;
+}
+
+bool model_process_has(const struct model *m, unsigned kind, uint32_t process)
+{
+	const struct kind *k = &m->kinds[kind];
+
+	for (size_t i = first_part(k, process); i < k->n_parts && k->parts[i].process == process; i++)
+		if (!k->parts[i].chunk->bad && k->parts[i].chunk->head.rows)
+			return true;
+	return false;
 }
 
 const char *model_damage(const struct model *m, size_t i)

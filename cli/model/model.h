@@ -42,6 +42,8 @@ const char *model_damage(const struct model *m, size_t i);
  * too. */
 size_t model_rows(const struct model *m, unsigned kind);
 size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process);
+/* Whether the file has any of a process, those too that a selection leaves out. */
+bool model_process_has(const struct model *m, unsigned kind, uint32_t process);
 
 /* ---- columns: arrays of model_rows() values of the field's own type.  NULL: out of memory ---- */
 const void *model_column(struct model *m, unsigned kind, unsigned field);

@@ -9,6 +9,7 @@ struct reading {
 	struct model *m;
 	struct buf numbers;             /* uint32_t: every process number met */
 	struct buf rows;                /* struct process_row */
+	struct buf endings;             /* struct ending_row */
 	struct buf attributes, health, drops, costs;
 };
 
@@ -65,6 +66,12 @@ static void on_process(struct reading *in, uint32_t number, const void *row, con
 	(void)number, (void)tail;
 	put_number(in, p->number);
 	buf_put(&in->rows, p, sizeof *p);
+}
+
+static void on_ending(struct reading *in, uint32_t number, const void *row, const char *tail)
+{
+	(void)number, (void)tail;
+	buf_put(&in->endings, row, sizeof(struct ending_row));
 }
 
 static void on_attribute(struct reading *in, uint32_t number, const void *row, const char *tail)
@@ -182,6 +189,24 @@ static int by_u32(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
+/* Rows in file order: the last one of a process stays.  Of a process that no other row is about nothing is to be told. */
+static int take_endings(struct reading *in)
+{
+	const struct ending_row *e = (const struct ending_row *)in->endings.data;
+	size_t n = in->endings.len / sizeof *e;
+
+	for (size_t i = 0; i < n; i++) {
+		struct process *p = &in->m->processes[model_process_at(in->m, e[i].process)];
+
+		if (!p->image)
+			continue;
+		p->cpu = e[i].cpu > 0 ? e[i].cpu : 0;
+		p->how = e[i].how <= ENDED_SIGNAL ? e[i].how : ENDED_UNKNOWN;
+		p->status = e[i].status;
+	}
+	return in->endings.oom ? -1 : 0;
+}
+
 static int make_processes(struct reading *in)
 {
 	struct model *m = in->m;
@@ -200,18 +225,18 @@ static int make_processes(struct reading *in)
 			continue;
 		struct process *p = &m->processes[m->n_processes++];
 
-		p->number = numbers[i];
+		p->number = p->image = numbers[i];
 		while (row < rows && r[row].number < p->number)
 			row++;
 		if (row == rows || r[row].number != p->number)
 			continue;
 		*p = (struct process){
-			.number = r[row].number, .pid = r[row].pid, .host_pid = r[row].host_pid, .ppid = r[row].ppid,
+			.image = r[row].number, .number = r[row].number, .pid = r[row].pid, .host_pid = r[row].host_pid, .ppid = r[row].ppid,
 			.parent = r[row].parent, .flags = r[row].flags, .start = r[row].start, .end = r[row].end,
 			.described = true,
 		};
 	}
-	return 0;
+	return take_endings(in) == 0 ? images_join(m->processes, m->n_processes) : -1;
 }
 
 /* Takes the sorted elements over into the model and cuts them into one slice per process. */
@@ -248,12 +273,13 @@ int processes_load(struct model *m)
 	put_number(&in, 0);
 	for (size_t i = 0; i < m->trace.n_chunks; i++)
 		put_number(&in, m->trace.chunks[i].head.process);
-	if (each_row(&in, ROW_process, on_process) == 0 && each_row(&in, ROW_attribute, on_attribute) == 0 &&
+	if (each_row(&in, ROW_process, on_process) == 0 && each_row(&in, ROW_ending, on_ending) == 0 && each_row(&in, ROW_attribute, on_attribute) == 0 &&
 	    each_row(&in, ROW_health, on_health) == 0 && each_row(&in, ROW_drop, on_drop) == 0 &&
 	    each_row(&in, ROW_cost, on_cost) == 0 && make_processes(&in) == 0)
 		rc = take_facts(&in);
 	buf_free(&in.numbers);
 	buf_free(&in.rows);
+	buf_free(&in.endings);
 	buf_free(&in.attributes);
 	buf_free(&in.health);
 	buf_free(&in.drops);

@@ -184,6 +184,13 @@ uint32_t torch_around(const struct torch_ranges *t, size_t range_row)
 	return t->around[range_row];
 }
 
+uint32_t torch_open_at(const struct torch_ranges *t, uint32_t at, int64_t time)
+{
+	while (at != NO_TORCH && t->list[at].end <= time && t->list[at].start < time)
+		at = t->list[at].parent < at ? t->list[at].parent : NO_TORCH;
+	return at;
+}
+
 #define NOT_LOOKED 0xfffffffeu
 
 /* The innermost of each range.  All those on the way up have the same, so none is passed twice, however deep they lie. */
@@ -234,7 +241,9 @@ static int fill(struct model *m, struct torch_ranges *t, const struct columns *c
 	for (size_t i = 0; i < n; i++) {
 		uint32_t up = t->parents[t->list[i].row];
 
-		t->list[i].parent = up == UINT32_MAX ? NO_TORCH : torch_around(t, up);
+		t->list[i].parent = NO_TORCH;
+		if (up != UINT32_MAX)
+			t->list[i].parent = torch_open_at(t, torch_around(t, up), t->list[i].start);
 	}
 	return join_ops(m, t, at);
 }

@@ -48,6 +48,12 @@ size_t model_torch_count(struct model *m);
 /* Position of the innermost one that a range row is in, itself included; NO_TORCH: none. */
 uint32_t torch_around(const struct torch_ranges *t, size_t range_row);
 
+/*
+ * Of a position in list and those around it the innermost that has not ended at a time.  A Python function that begins in one step
+ * may end in the next: what is in the function then is not in the first step.
+ */
+uint32_t torch_open_at(const struct torch_ranges *t, uint32_t at, int64_t time);
+
 /* A scope for people: "operator", "backward", "user". */
 const char *torch_scope_words(unsigned scope);
 

@@ -37,13 +37,14 @@ static int add_gpu_kind(struct making *k, unsigned kind, unsigned start_field, u
 	const int64_t *start = model_column(k->m, kind, start_field), *duration = model_column(k->m, kind, duration_field);
 	const uint32_t *corr = model_column(k->m, kind, corr_field), *process = model_row_process(k->m, kind);
 	const uint64_t *range = MODEL_U64(k->m, api, range);
+	const int64_t *call_start = MODEL_I64(k->m, api, start);
 
-	if (!start || !duration || !corr || !process || !range || model_join(k->m) < 0)
+	if (!start || !duration || !corr || !process || !range || !call_start || model_join(k->m) < 0)
 		return -1;
 	for (size_t i = 0, n = model_rows(k->m, kind); i < n; i++) {
 		size_t call = start[i] && duration[i] > 0 ? model_api_of(k->m, process[i], corr[i]) : NO_ROW;
 		size_t row = call == NO_ROW ? NO_ROW : model_range_of(k->m, process[i], range[call]);
-		uint32_t at = row == NO_ROW ? NO_TORCH : torch_around(k->t, row);
+		uint32_t at = row == NO_ROW ? NO_TORCH : torch_open_at(k->t, torch_around(k->t, row), call_start[call]);
 
 		if (at != NO_TORCH)
 			k->out[at].self_gpu = time_add(k->out[at].self_gpu, duration[i]);

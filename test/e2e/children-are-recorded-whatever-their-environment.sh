@@ -20,7 +20,7 @@ it 'whatever starts it: exec in each of its forms, vfork and posix_spawn' "$exec
 		exits 1 gprof-run -q -f -o run -- "$EXECS" $how "$(command -v cat)" /nothing 2>err
 		says /nothing err
 		gprof-trace report -r processes --format csv run.gtrace >processes
-		grep -q "[,/]cat" processes || fail "cat by $how is not listed: $(cat processes)"
+		grep -q "[,/ ]cat" processes || fail "cat by $how is not listed: $(cat processes)"
 	done
 '
 

@@ -135,7 +135,7 @@ it 'ranks that were made one file keep their GPU rows apart by the labels of the
 		print(json.dumps({"traceEvents": rows}))
 	END
 	gprof-trace report -r processes --format csv merged.json >out
-	is "500 3 3,501 4 4," "$(tail -n +2 out | cut -d, -f2,7,8 | tr "," " " | tr "\n" ",")" "calls and kernels of each rank"
+	is "500 3 3,501 4 4," "$(tail -n +2 out | cut -d, -f2,9,10 | tr "," " " | tr "\n" ",")" "calls and kernels of each rank"
 	gprof-trace report -r hta_queue_length_time_series --format csv merged.json >out
 	says ",[TP01] 1,7,7," out
 '
@@ -335,7 +335,7 @@ it 'the processes of a merged export have their own kernels again' "$TOOLS"'
 	LD_LIBRARY_PATH=$GPROF_BUILD/sim gprof-run -q -o run -- "$GPROF_BUILD/test/programs/fork_workers" >said
 	gprof-trace export --merged -o run.json run.gtrace >said
 	for f in run.gtrace run.json; do
-		gprof-trace report -r processes --format csv $f | cut -d, -f2,7,8,9 | sort >$f.processes
+		gprof-trace report -r processes --format csv $f | cut -d, -f2,9,10,11 | sort >$f.processes
 	done
 	[ "$(wc -l <run.json.processes)" -gt 3 ] || fail "$(cat run.json.processes)"
 	same run.gtrace.processes run.json.processes
@@ -403,6 +403,12 @@ it 'an own export has the steps of its trace after the import, and no warning' '
 	is 7 "$(wc -l <got)" "lines: 6 steps and the heading"
 	round_trip none -- "$GPROF_BUILD/test/programs/vector_add"
 	is 1 "$(wc -l <got)" "lines: the heading"
+	round_trip sampled -s cpu -- python3 -c "print(sum(i * i for i in range(3000000)))"
+	says native_function sampled.json
+	round_trip moved --cuda-um-cpu-page-faults=true --cuda-um-gpu-page-faults=true -- "$GPROF_BUILD/test/programs/managed"
+	says unified_memory moved.json
+	round_trip stacks --cudabacktrace=all --nvtx-backtrace -- python3 "$GPROF_TOP/test/programs/train.py"
+	round_trip payloads -- "$GPROF_BUILD/test/programs/nvtx_payloads"
 '
 
 # Of calls alone, of kernels without steps, of a CPU with steps: no sentence that holds for recorded traces only.

@@ -23,8 +23,8 @@ TORCH='
 it 'of a plain loop, loader workers, accumulation, autocast, step(closure), LBFGS and a loop that loads ahead' "$TORCH"'
 	close loops 8 mlp cnn accumulate amp closure lbfgs huggingface || fail "$(cat why said)"
 	gprof-trace report -r phases t.gtrace >table
-	grep -qE "^  step [0-9.]+ ms: data [0-9.]+, forward [0-9.]+, backward [0-9.]+, optimizer [0-9.]+" table || fail "$(tail -n 3 table)"
-	says "what the GPU did was not recorded" table
+	grep -qE "^  median of [0-9]+ steps \(#[0-9]+\), [0-9.]+ ms: data [0-9.]+, forward [0-9.]+, backward [0-9.]+, optimizer [0-9.]+" table || fail "$(tail -n 3 table)"
+	says "GPU time was not recorded" table
 '
 
 it 'of a loop without a loader, whose data is unknown and not zero' "$TORCH"'
@@ -45,5 +45,8 @@ it 'of each rank that torchrun starts, whose backward pass ends with its collect
 		done <ranks
 	}
 	close ddp || fail "$(cat why said)"
-	is 0 "$(cut -d, -f9 phases | tail -n +2 | grep -cx "")" "steps without communication"
+	is 0 "$(cut -d, -f12 phases | tail -n +2 | grep -cx "")" "steps without the host time of collectives"
+	is "" "$(cut -d, -f10,11 phases | tail -n +2 | tr -d ",\n")" "communication on a GPU that is not there"
+	gprof-trace report t.gtrace >page
+	tr -s " \n" "  " <page | grep -q "collectives issued for [0-9.]* [mu]s on the host, [0-9.]* [mun]*s ([0-9]* %) outside the backward pass" || fail "$(cat page)"
 '

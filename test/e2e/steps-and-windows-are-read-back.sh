@@ -6,34 +6,36 @@ sample() { "$GPROF_BUILD/test/programs/sample_trace" "$1.gtrace" "$1" >"$1.has";
 rows() { gprof-trace report -f csv -r "$@" loop.gtrace 2>/dev/null | awk -F, "NR > 1 { n += \$3 } END { print n + 0 }"; }
 '
 
-it 'each step has its projection on the GPU, and unknown is empty, never 0' "$SAMPLE"'
+it 'each step has what ran in it and what it launched, and unknown is empty, never 0' "$SAMPLE"'
 	sample loop
 	gprof-trace report -r steps -f csv loop.gtrace >got 2>err
 	cat >want <<-END
-		step,kind,name,window,process,start_ns,wall_ns,gpu_start_ns,gpu_end_ns,gpu_wall_ns,gpu_busy_ns,compute_ns,comm_ns,memcpy_ns,memset_ns,gpu_idle_ns,api_ns,launches,kernels,warmup,complete
-		2,train,batch 102,1,1,22000000,1000000,24000000,24700000,700000,700000,250000,300000,300000,0,0,20000,3,3,0,1
-		7,train,batch 107,2,1,52000000,5000000,54000000,54700000,700000,700000,250000,300000,300000,0,0,20000,3,3,0,1
-		1,val,,2,1,102000000,1000000,104000000,104700000,700000,700000,250000,300000,300000,0,0,20000,3,3,0,1
+		step,kind,name,window,process,start_ns,wall_ns,gpu_busy_ns,gpu_idle_ns,compute_ns,comm_ns,comm_exposed_ns,memcpy_ns,memset_ns,launched_start_ns,launched_end_ns,launched_busy_ns,api_ns,launches,kernels,warmup,complete
+		2,train,batch 102,1,1,22000000,1000000,7000,993000,7000,0,0,0,0,24000000,24700000,700000,20000,3,3,0,1
+		7,train,batch 107,2,1,52000000,5000000,700000,4300000,250000,300000,300000,300000,0,54000000,54700000,700000,20000,3,3,0,1
+		1,val,,2,1,102000000,1000000,700000,300000,250000,300000,300000,300000,0,104000000,104700000,700000,20000,3,3,0,1
 	END
 	for step in 2,train 7,train 1,val; do
 		is "$(grep "^$step" want)" "$(grep "^$step" got)" "row $step"
 	done
 	is "$(head -n 1 want)" "$(head -n 1 got)" columns
 	is 11 "$(wc -l <got)" "lines: the head, 8 of training, 2 of validation"
-	says "steps of kind train outside of the recorded windows: 2; --all-steps lists them" err
+	says "steps of kind train outside the recorded windows: 2; --all-steps lists them" err
 	gprof-trace report -r steps -f csv --all-steps loop.gtrace >all 2>/dev/null
 	is 13 "$(wc -l <all)" "lines with warm-up"
-	is "0,train,batch 100,,1,10000000,1000000,,,,,,,,,,,,,1,1" "$(sed -n 2p all)" "a step of which no row was kept"
+	is "0,train,batch 100,,1,10000000,1000000,,,,,,,,,,,,,,1,1" "$(sed -n 2p all)" "a step of which no row was kept"
 	gprof-trace report -r steps -f json loop.gtrace 2>/dev/null | grep -q "\"step\": 0, \"kind\": \"val\", \"name\": null" || fail "no name is not null"
 '
 
 it 'the table names the slow step and what made it slow, without warm-up' "$SAMPLE"'
 	sample loop
 	gprof-trace report -r steps --sort step:asc loop.gtrace >got
-	says "8 steps of kind train, without 2 warm-up and 0 incomplete" got
+	says "8 steps of kind train (excluded: 2 warm-up, 0 incomplete)" got
 	says "outliers, 1 of 8:" got
-	says "step 7 (batch 107) of process 1: 5.00 ms, 4.00 ms above the median of 1.00 ms; host is 4.00 ms above its median" got
+	says "step 7 (batch 107) of process 1: 5.00 ms, 4.00 ms above the median of 1.00 ms; gpu idle is 3.30 ms above its median" got
 	says "steps are as --step and --schedule asked" got
+	gprof-trace report -r steps -f csv --step train=6:7 loop.gtrace 2>/dev/null | tail -n +2 >part
+	gprof-trace report -r steps -f csv loop.gtrace 2>/dev/null | grep "^[67],train," | cmp - part || fail "steps that are selected have other numbers"
 '
 
 it 'every report and export can be of some steps or a window, and sums are theirs' "$SAMPLE"'
@@ -99,7 +101,7 @@ it 'windows are listed with what is in each, and info says how steps were found'
 	gprof-trace info marks.gtrace >got
 	says "steps      3; steps are marks with the names of steps (step 0, ...)" got
 	gprof-trace report loop.gtrace >got
-	says "10 of kind train, 8 of them recorded: half take 1.00 ms or less, number 7 the longest" got
+	says "8 of kind train (and 2 not recorded), median 1.00 ms, slowest #7 at 5.00 ms (details:" got
 '
 
 it 'steps that cross ranges are exported on a track of their own' "$SAMPLE"'

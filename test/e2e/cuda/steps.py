@@ -1,6 +1,6 @@
 """steps.py DUMP CSV: are the numbers of report steps those of the rows?  For traces whose steps are NVTX ranges called "step N".
 
-DUMP is the output of `gprof-trace dump`, CSV that of `report -r steps -f csv`.  Computed from the definitions in docs/step-reports.md,
+DUMP is the output of `gprof-trace dump`, CSV that of `report -r steps -f csv`.  Computed from the definitions in docs/numbers.md,
 interval by interval, without anything of ours.  Prints what differs; 1 if anything does.
 """
 import collections
@@ -22,9 +22,13 @@ def read(path):
     return rows
 
 
-def union(rows):
+def intervals(rows):
+    return [(r["start"], r["start"] + r["duration"]) for r in rows]
+
+
+def union(spans):
     total, until = 0, None
-    for start, end in sorted((r["start"], r["start"] + r["duration"]) for r in rows):
+    for start, end in sorted(spans):
         if until is None or start > until:
             total, until = total + end - start, end
         elif end > until:
@@ -32,22 +36,33 @@ def union(rows):
     return total
 
 
+def inside(rows, start, end):
+    return [(max(a, start), min(b, end)) for a, b in intervals(rows) if a < end and b > start]
+
+
 def expected(rows, begin):
     steps = sorted((r for r in rows["range"] if re.fullmatch(r"step \d+", r["name"])), key=lambda r: r["start"])
+    kinds = ("kernel", "memcpy", "memset")
     for number, s in enumerate(steps):
-        inside = [c for c in rows["api"] if s["process"] == c["process"] and s["start"] <= c["start"] < s["start"] + s["duration"]]
-        ids = {c["corr"] for c in inside}
-        gpu = {kind: [r for r in rows[kind] if r["process"] == s["process"] and r["corr"] in ids] for kind in ("kernel", "memcpy", "memset")}
-        comm = [r for r in gpu["kernel"] if "nccl" in r["name"]]
-        every = [r for kind in gpu.values() for r in kind]
-        first, last = min(r["start"] for r in every), max(r["start"] + r["duration"] for r in every)
+        start, end = s["start"], s["start"] + s["duration"]
+        calls = [c for c in rows["api"] if s["process"] == c["process"] and start <= c["start"] < end]
+        ids = {c["corr"] for c in calls}
+        of = {kind: [r for r in rows[kind] if r["process"] == s["process"]] for kind in kinds}
+        launched = [r for kind in kinds for r in of[kind] if r["corr"] in ids]
+        kernels = sum(r["corr"] in ids for r in of["kernel"])
+        comm = inside((r for r in of["kernel"] if "nccl" in r["name"]), start, end)
+        compute = inside((r for r in of["kernel"] if "nccl" not in r["name"]), start, end)
+        busy = union(inside((r for kind in kinds for r in of[kind]), start, end))
         yield {
-            "step": number, "kind": "", "name": s["name"], "window": 1, "process": s["process"], "start_ns": s["start"] - begin,
-            "wall_ns": s["duration"], "gpu_start_ns": first - begin, "gpu_end_ns": last - begin, "gpu_wall_ns": last - first,
-            "gpu_busy_ns": union(every), "compute_ns": union(r for r in gpu["kernel"] if r not in comm), "comm_ns": union(comm),
-            "memcpy_ns": union(gpu["memcpy"]), "memset_ns": union(gpu["memset"]), "gpu_idle_ns": last - first - union(every),
-            "api_ns": sum(c["duration"] for c in inside), "launches": sum("Launch" in c["name"] for c in inside),
-            "kernels": len(gpu["kernel"]), "warmup": 0, "complete": 1,
+            "step": number, "kind": "", "name": s["name"], "window": 1, "process": s["process"], "start_ns": start - begin,
+            "wall_ns": s["duration"], "gpu_busy_ns": busy, "gpu_idle_ns": s["duration"] - busy,
+            "compute_ns": union(compute), "comm_ns": union(comm), "comm_exposed_ns": union(compute + comm) - union(compute),
+            "memcpy_ns": union(inside(of["memcpy"], start, end)), "memset_ns": union(inside(of["memset"], start, end)),
+            "launched_start_ns": min(r["start"] for r in launched) - begin,
+            "launched_end_ns": max(r["start"] + r["duration"] for r in launched) - begin,
+            "launched_busy_ns": union(intervals(launched)),
+            "api_ns": sum(c["duration"] for c in calls), "launches": sum("Launch" in c["name"] for c in calls),
+            "kernels": kernels, "warmup": 0, "complete": 1,
         }
 
 

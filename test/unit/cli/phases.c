@@ -178,12 +178,12 @@ TEST(names_of_ranges_are_what_pytorch_gives_them)
 
 /* ---- the report ---- */
 
-enum { TORCH = 1, LOADER, OPTIMIZER, ADDMM, LAUNCH, KERNEL, GPU, GLOO };
+enum { TORCH = 1, LOADER, OPTIMIZER, ADDMM, LAUNCH, KERNEL, NCCL, GLOO };
 
 #define PUSHED(n) (1ull << 40 | (n))
 #define RANGE(at, length, n, thread, name) { T0 + (at), (length), PUSHED(n), 0, (thread), (thread), 1, 0, (name), 0, 0, 0, 0, -1 }
 #define CALL(at, corr) { T0 + (at), 10, 0, (corr), 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 }
-#define RUN(at, length, corr) { T0 + (at), (length), 0, (corr), KERNEL, 0, 1, 7, 1, 0, 0 }
+#define RUN(at, length, corr, name) { T0 + (at), (length), 0, (corr), (name), 0, 1, 7, 1, 0, 0 }
 
 static void make_training(struct making *k, bool gpu)
 {
@@ -195,6 +195,7 @@ static void make_training(struct making *k, bool gpu)
 	make_string(k, 1, ADDMM, "AddmmBackward0");
 	make_string(k, 1, LAUNCH, "cudaLaunchKernel_v7000");
 	make_string(k, 1, KERNEL, "_Z4gemmPfS_S_");
+	make_string(k, 1, NCCL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
 	make_string(k, 1, GLOO, "gloo:all_reduce");
 	make_thread(k, 1, 1, 100, "main");
 	ROWS(k, 1, domain, { 1, TORCH });
@@ -206,13 +207,14 @@ static void make_training(struct making *k, bool gpu)
 		ROWS(k, 1, op, { PUSHED(4 * i + 2), 10 * i + 7, 1, 1, 0, TORCH_BACKWARD, 0, 0, 0, 0, 0, 0 });
 		if (gpu) {
 			ROWS(k, 1, api, CALL(at + 2000, 3 * i + 1), CALL(at + 4500, 3 * i + 2), CALL(at + 8500, 3 * i + 3));
-			ROWS(k, 1, kernel, RUN(at + 2500, 2500, 3 * i + 1), RUN(at + 5000, 4000, 3 * i + 2), RUN(at + 9000, 400, 3 * i + 3));
+			ROWS(k, 1, kernel, RUN(at + 2500, 2500, 3 * i + 1, KERNEL), RUN(at + 5000, 4000, 3 * i + 2, KERNEL),
+			     RUN(at + 8000, 2500, 3 * i + 2, NCCL), RUN(at + 9000, 400, 3 * i + 3, KERNEL));
 		}
 	}
 	make_end(k);
 }
 
-static void check_report(bool gpu, const char *want)
+static char *text_of(bool gpu, const char *report, enum table_format format)
 {
 	struct making k;
 	struct model *m;
@@ -221,28 +223,88 @@ static void check_report(bool gpu, const char *want)
 	make_training(&k, gpu);
 	m = model_open(k.path, NULL);
 	CHECK(m != NULL);
-	text = report_text(m, "phases", TABLE_CSV, NULL, 0);
-	CHECK_STR(strchr(text, '\n') + 1, want);
-	free(text);
+	text = report_text(m, report, format, NULL, 0);
 	model_close(m);
 	unmake(&k);
+	return text;
+}
+
+static void check_report(bool gpu, const char *want)
+{
+	char *text = text_of(gpu, "phases", TABLE_CSV);
+
+	CHECK_STR(strchr(text, '\n') + 1, want);
+	free(text);
 }
 
 TEST(the_report_has_a_row_for_each_step_and_nothing_of_the_gpu_without_its_rows)
 {
 	check_report(false,
-		     "0,train,9500,1000,3000,3000,1500,,4000,2000,1000,,,,,,,,,,,,,1\n"
-		     "1,train,10000,1000,3000,3000,1500,,4000,2000,1500,,,,,,,,,,,,,1\n"
-		     "2,train,10000,1000,3000,3000,1500,,4000,2000,1500,,,,,,,,,,,,,1\n"
-		     "3,train,10000,1000,3000,3000,1500,,4000,2000,1500,,,,,,,,,,,,,1\n");
+		     "0,train,9500,1000,3000,3000,1500,,1000,,,4000,2000,,,,,,,,,,,,,1\n"
+		     "1,train,10000,1000,3000,3000,1500,,1500,,,4000,2000,,,,,,,,,,,,,1\n"
+		     "2,train,10000,1000,3000,3000,1500,,1500,,,4000,2000,,,,,,,,,,,,,1\n"
+		     "3,train,10000,1000,3000,3000,1500,,1500,,,4000,2000,,,,,,,,,,,,,1\n");
 }
 
-/* The forward launches 2500 ns, which run into the backward pass; idle is by when, busy by what was launched. */
+/*
+ * The forward launches 2500 ns, which run into the backward pass; the collective of each step runs into the next one's
+ * batch.  Idle is by when something ran, busy by what launched it.
+ */
 TEST(gpu_time_is_of_what_a_phase_launched_and_idle_of_when_it_ran)
 {
 	check_report(true,
-		     "0,train,9500,1000,3000,3000,1500,,4000,2000,1000,0,2500,4000,400,,0,1000,1500,0,100,,0,1\n"
-		     "1,train,10000,1000,3000,3000,1500,,4000,2000,1500,0,2500,4000,400,,0,1000,1500,0,100,,500,1\n"
-		     "2,train,10000,1000,3000,3000,1500,,4000,2000,1500,0,2500,4000,400,,0,1000,1500,0,100,,500,1\n"
-		     "3,train,10000,1000,3000,3000,1500,,4000,2000,1500,0,2500,4000,400,,0,1000,1500,0,100,,500,1\n");
+		     "0,train,9500,1000,3000,3000,1500,,1000,1500,100,4000,2000,,2500,5500,400,,,1000,1500,0,0,,0,1\n"
+		     "1,train,10000,1000,3000,3000,1500,,1500,2500,1100,4000,2000,,2500,5500,400,,,500,1500,0,0,,0,1\n"
+		     "2,train,10000,1000,3000,3000,1500,,1500,2500,1100,4000,2000,,2500,5500,400,,,500,1500,0,0,,0,1\n"
+		     "3,train,10000,1000,3000,3000,1500,,1500,2500,1100,4000,2000,,2500,5500,400,,,500,1500,0,0,,0,1\n");
+}
+
+/* Cell n of a line of CSV, from 0; an empty one is 0. */
+static int64_t cell(const char *line, size_t n)
+{
+	while (n--)
+		line = strchr(line, ',') + 1;
+	return strtoll(line, NULL, 10);
+}
+
+TEST(idle_time_of_the_phases_adds_up_to_that_of_the_step_and_communication_is_the_same)
+{
+	enum { FIRST_IDLE = 19, STEP_IDLE = 8 };
+	char *phases = text_of(true, "phases", TABLE_CSV), *steps = text_of(true, "steps", TABLE_CSV);
+	const char *phase = phases, *step = steps;
+
+	for (int i = 0; i < 4; i++) {
+		int64_t idle = 0;
+
+		phase = strchr(phase, '\n') + 1;
+		step = strchr(step, '\n') + 1;
+		for (size_t p = 0; p < PHASES; p++)
+			idle += cell(phase, FIRST_IDLE + p);
+		CHECK_EQ(idle, cell(step, STEP_IDLE));
+		CHECK_EQ(cell(phase, 9), cell(step, 10));
+		CHECK_EQ(cell(phase, 10), cell(step, 11));
+	}
+	free(phases);
+	free(steps);
+}
+
+static void check_sentence(bool gpu, const char *want)
+{
+	char *text = text_of(gpu, "phases", TABLE_TEXT), *at = strstr(text, "  median of ");
+
+	CHECK_STR(at ? at : text, want);
+	free(text);
+}
+
+TEST(the_sentence_is_of_the_median_step_and_its_communication_is_that_of_gpu_rows)
+{
+	check_sentence(true, "  median of 4 steps (#1), 10.0 us: data 1.0, forward 3.0, backward 3.0, optimizer 1.5, other 1.5; "
+		       "communication 2.50 us, 1.10 us (44 %) exposed; GPU idle 20 %, most of it during forward\n");
+}
+
+TEST(without_gpu_rows_the_sentence_has_the_calls_that_issue_collectives)
+{
+	check_sentence(false, "  median of 4 steps (#1), 10.0 us: data 1.0, forward 3.0, backward 3.0, optimizer 1.5, other 1.5; "
+		       "collectives issued for 4.00 us on the host, 2.00 us (50 %) outside the backward pass; "
+		       "GPU time was not recorded\n");
 }

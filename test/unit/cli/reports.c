@@ -109,9 +109,9 @@ TEST(the_gpu_trace_lists_everything_by_start_and_unknown_cells_are_empty)
 TEST(processes_are_listed_with_what_is_recorded_of_each)
 {
 	check_report("processes", TABLE_CSV, NULL, 0,
-		"process,pid,parent,rank,start_ns,end_ns,api_calls,kernels,copies,ranges,marks,dropped,state,name\n"
-		"1,100,,0,1,10000,4,5,3,4,0,0,connected nvtx cuda cupti ended clean,python3\n"
-		"2,200,1,,500,9500,2,3,0,1,0,0,connected cuda cupti ended,pid 200\n");
+		"process,pid,parent,rank,start_ns,end_ns,wall_ns,cpu_ns,api_calls,kernels,copies,ranges,marks,samples,dropped,ended,state,name\n"
+		"1,100,,0,1,10000,9999,,4,5,3,4,0,,0,,connected nvtx cuda cupti ended clean,python3\n"
+		"2,200,1,,500,9500,9000,,2,3,0,1,0,,0,,connected cuda cupti ended,pid 200\n");
 }
 
 TEST(tables_have_commas_between_thousands_and_notes_below)
@@ -163,7 +163,7 @@ TEST(an_empty_report_says_why)
 		       "install the package named in the detail or give --cupti-lib=PATH\n");
 	free(got);
 	got = report_text(m, "processes", TABLE_CSV, NULL, 0);
-	CHECK(strstr(got, "1,100,,,1,,,,,0,0,0,cuda,pid 100\n") != NULL);      /* unknown, not 0 */
+	CHECK(strstr(got, "1,100,,,1,,9,,,,,0,0,,0,running,cuda,pid 100\n") != NULL);      /* unknown, not 0 */
 	free(got);
 	model_close(m);
 	unmake(&k);

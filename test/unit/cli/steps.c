@@ -291,8 +291,8 @@ TEST(a_model_of_a_window_has_its_rows_alone)
 
 /* ---- reports ---- */
 
-#define HEAD "step,kind,name,window,process,start_ns,wall_ns,gpu_start_ns,gpu_end_ns,gpu_wall_ns,gpu_busy_ns,compute_ns,comm_ns,memcpy_ns," \
-	"memset_ns,gpu_idle_ns,api_ns,launches,kernels,warmup,complete\n"
+#define HEAD "step,kind,name,window,process,start_ns,wall_ns,gpu_busy_ns,gpu_idle_ns,compute_ns,comm_ns,comm_exposed_ns,memcpy_ns," \
+	"memset_ns,launched_start_ns,launched_end_ns,launched_busy_ns,api_ns,launches,kernels,warmup,complete\n"
 
 static void check_report(struct model *m, const char *name, enum table_format format, const char *want)
 {
@@ -302,7 +302,8 @@ static void check_report(struct model *m, const char *name, enum table_format fo
 	free(got);
 }
 
-TEST(the_report_of_steps_measures_their_projection_on_the_gpu)
+/* What steps 1 to 3 launched runs when none of them does: their GPU is idle, and known to be. */
+TEST(the_report_of_steps_has_what_ran_inside_and_what_was_launched)
 {
 	struct making k;
 	struct model *m;
@@ -310,15 +311,15 @@ TEST(the_report_of_steps_measures_their_projection_on_the_gpu)
 	two_windows(&k);
 	m = finish(&k);
 	check_report(m, "steps", TABLE_CSV, HEAD
-		"1,,one step,1,1,1000,500,2000,2150,150,150,100,100,0,0,0,20,2,2,0,1\n"
-		"2,,one step,1,1,1500,500,2200,2700,500,400,400,0,0,0,100,20,2,2,0,1\n"
-		"3,,one step,2,1,5000,1000,6000,7000,1000,1000,1000,0,0,0,0,10,1,1,0,0\n");
+		"1,,one step,1,1,1000,500,0,500,0,0,0,0,0,2000,2150,150,20,2,2,0,1\n"
+		"2,,one step,1,1,1500,500,0,500,0,0,0,0,0,2200,2700,400,20,2,2,0,1\n"
+		"3,,one step,2,1,5000,1000,0,1000,0,0,0,0,0,6000,7000,1000,10,1,1,0,0\n");
 	/* Of the warm-up no row was kept: that is not known, not 0. */
 	check_report(m, "steps:all", TABLE_CSV, HEAD
-		"0,,one step,,1,900,100,,,,,,,,,,,,,1,1\n"
-		"1,,one step,1,1,1000,500,2000,2150,150,150,100,100,0,0,0,20,2,2,0,1\n"
-		"2,,one step,1,1,1500,500,2200,2700,500,400,400,0,0,0,100,20,2,2,0,1\n"
-		"3,,one step,2,1,5000,1000,6000,7000,1000,1000,1000,0,0,0,0,10,1,1,0,0\n");
+		"0,,one step,,1,900,100,,,,,,,,,,,,,,1,1\n"
+		"1,,one step,1,1,1000,500,0,500,0,0,0,0,0,2000,2150,150,20,2,2,0,1\n"
+		"2,,one step,1,1,1500,500,0,500,0,0,0,0,0,2200,2700,400,20,2,2,0,1\n"
+		"3,,one step,2,1,5000,1000,0,1000,0,0,0,0,0,6000,7000,1000,10,1,1,0,0\n");
 	check_report(m, "windows", TABLE_CSV,
 		"window,cause,name,process,start_ns,duration_ns,steps,kernels,api_calls,complete\n"
 		"1,schedule,,1,1000,1000,2,4,4,1\n"
@@ -333,7 +334,7 @@ TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
 
 	begin(&k);
 	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 10, 20, 0), STEP_ROW(2000, 1000, 1, 1, 20, 30, 0),
-		STEP_ROW(3000, 1000, 2, 1, 0, 0, 0));
+		STEP_ROW(3000, 1000, 2, 1, 0, 0, 0), STEP_ROW(5000, 1000, 3, 1, 0, 0, 0), STEP_ROW(6100, 1000, 4, 1, 0, 0, 0));
 	ROWS(&k, 1, api, CALL(1000, 10, 1), CALL(1100, 11, 1), CALL(2000, 20, 1));
 	ROWS(&k, 1, kernel, RUN(5000, 100, 10, KERNEL), RUN(0, 0, 10, KERNEL));
 	/* Two copies that overlap each other and the kernel. */
@@ -343,14 +344,58 @@ TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
 	ROWS(&k, 1, graph, { T0 + 6000, 300, 20, 0, 1, 7, 5, 0 });
 	m = finish(&k);
 	/*
-	 * Of what ran in the graph nothing is known but when; step 2 launched nothing: of its kernels that is known, of
-	 * the GPU's time not.
+	 * Of what ran in the graph nothing is known but when, so what step 1 launched and what step 4 computed is unknown.
+	 * Step 2 launched nothing, which is known.
 	 */
 	check_report(m, "steps", TABLE_CSV, HEAD
-		"0,,one step,1,1,1000,1000,5000,5350,350,250,100,0,150,50,100,20,2,2,0,1\n"
-		"1,,one step,1,1,2000,1000,6000,6300,300,300,,,,,0,10,1,,0,1\n"
-		"2,,one step,1,1,3000,1000,,,,,,,,,,0,0,0,0,1\n");
+		"0,,one step,1,1,1000,1000,0,1000,0,0,0,0,0,5000,5350,250,20,2,2,0,1\n"
+		"1,,one step,1,1,2000,1000,0,1000,0,0,0,0,0,6000,6300,300,10,1,,0,1\n"
+		"2,,one step,1,1,3000,1000,0,1000,0,0,0,0,0,,,,0,0,0,0,1\n"
+		"3,,one step,1,1,5000,1000,250,750,100,0,0,150,50,,,,0,0,0,0,1\n"
+		"4,,one step,1,1,6100,1000,200,800,,,,,,,,,0,0,0,0,1\n");
 	end(&k, m);
+}
+
+/* A step's kernel runs into the next one, beside a collective of the one before. */
+static void crossing(struct making *k)
+{
+	begin(k);
+	ROWS(k, 1, step, STEP_ROW(1000, 1000, 0, 1, 10, 20, 0), STEP_ROW(2000, 1000, 1, 1, 20, 30, 0),
+		STEP_ROW(3000, 1000, 2, 1, 30, 40, 0));
+	ROWS(k, 1, api, CALL(1000, 10, 1), CALL(1100, 11, 1), CALL(2000, 20, 1));
+	ROWS(k, 1, kernel, RUN(1500, 800, 10, KERNEL), RUN(2200, 1000, 11, NCCL), RUN(2600, 100, 20, KERNEL));
+	ROWS(k, 1, memcpy, { T0 + 2900, 300, 64, 0, 20, 0, 1, 7, 1, 1, 3, 0, 0, 0, 0, 1 });
+}
+
+#define CROSSING_1 "1,,one step,1,1,2000,1000,1000,0,400,800,600,100,0,2600,3200,400,10,1,1,0,1\n"
+
+TEST(gpu_time_of_a_step_is_of_what_runs_in_it_whatever_launched_it)
+{
+	struct making k;
+	struct model *m;
+
+	crossing(&k);
+	m = finish(&k);
+	check_report(m, "steps", TABLE_CSV, HEAD
+		"0,,one step,1,1,1000,1000,500,500,500,0,0,0,0,1500,3200,1700,20,2,2,0,1\n"
+		CROSSING_1
+		"2,,one step,1,1,3000,1000,200,800,0,200,200,200,0,,,,0,0,0,0,1\n");
+	end(&k, m);
+}
+
+TEST(a_step_that_is_selected_has_the_numbers_that_it_has_among_all)
+{
+	struct making k;
+	struct model *m;
+
+	for (uint32_t step = 1; step < 3; step++) {
+		crossing(&k);
+		m = finish(&k);
+		CHECK_EQ(model_select(m, &(struct selection){ .steps = true, .first = step, .last = step }), 0);
+		check_report(m, "steps", TABLE_CSV, step == 1 ? HEAD CROSSING_1
+			: HEAD "2,,one step,1,1,3000,1000,200,800,0,200,200,200,0,,,,0,0,0,0,1\n");
+		end(&k, m);
+	}
 }
 
 TEST(without_gpu_rows_the_gpu_columns_of_steps_are_unknown)
@@ -363,7 +408,7 @@ TEST(without_gpu_rows_the_gpu_columns_of_steps_are_unknown)
 	make_string(&k, 1, 20, "step 0");
 	ROWS(&k, 1, range, { T0 + 1000, 100, PUSHED(1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 });
 	m = finish(&k);
-	check_report(m, "steps", TABLE_CSV, HEAD "0,,step 0,1,1,1000,100,,,,,,,,,,,,,0,1\n");
+	check_report(m, "steps", TABLE_CSV, HEAD "0,,step 0,1,1,1000,100,,,,,,,,,,,,,,0,1\n");
 	check_report(m, "windows", TABLE_CSV,
 		"window,cause,name,process,start_ns,duration_ns,steps,kernels,api_calls,complete\n"
 		"1,program,,1,1,99999,1,0,0,0\n");
@@ -392,12 +437,12 @@ TEST(the_table_of_steps_sums_up_without_warm_up_and_names_outliers_with_their_ca
 	}
 	m = finish(&k);
 	got = report_text(m, "steps", TABLE_TEXT, NULL, 0);
-	CHECK(strstr(got, "19 steps, without 1 warm-up and 0 incomplete:\n") != NULL);
-	CHECK(strstr(got, "  wall              12.1 ms    10.0 ms    30.0 ms    30.0 ms\n") != NULL);
-	CHECK(strstr(got, "  compute           9.05 ms    8.00 ms    28.0 ms    28.0 ms\n") != NULL);
+	CHECK(strstr(got, "19 steps (excluded: 1 warm-up, 0 incomplete)\n") != NULL);
+	CHECK(strstr(got, "  wall                     12.1 ms    10.0 ms    30.0 ms    30.0 ms\n") != NULL);
+	CHECK(strstr(got, "  compute                  9.05 ms    8.00 ms    28.0 ms    28.0 ms\n") != NULL);
 	CHECK(strstr(got, "outliers, 2 of 19:\n") != NULL);
 	CHECK(strstr(got, "step 7 (one step) of process 1: 30.0 ms, 20.0 ms above the median of 10.0 ms; compute is 20.0 ms above its median\n"));
-	CHECK(strstr(got, "step 12 (one step) of process 1: 30.0 ms, 20.0 ms above the median of 10.0 ms; host is 20.0 ms above its median\n"));
+	CHECK(strstr(got, "step 12 (one step) of process 1: 30.0 ms, 20.0 ms above the median of 10.0 ms; gpu idle is 20.0 ms above its median\n"));
 	free(got);
 	end(&k, m);
 }

@@ -1,6 +1,7 @@
 #include "collector/tree.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -130,4 +131,58 @@ TEST(what_a_process_said_at_last_counts_when_it_is_read_after_its_end)
 	unlink(f.config.output);
 	snprintf(f.config.output, sizeof f.config.output, "/tmp/gprof-unit-%d.log", getpid());
 	unlink(f.config.output);
+}
+
+/* A child that has ended and that nobody has waited for. */
+static uint32_t ended_by(int signal, int status)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		while (signal)
+			kill(getpid(), signal);
+		_exit(status);
+	}
+	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
+	return (uint32_t)pid;
+}
+
+TEST(how_a_process_ended_is_read_before_its_parent_waits_for_it)
+{
+	static const struct { int signal, status; uint32_t how, says; } ends[] = {
+		{ 0, 0, ENDED_EXIT, 0 }, { 0, 77, ENDED_EXIT, 77 }, { SIGKILL, 0, ENDED_SIGNAL, SIGKILL },
+		{ SIGABRT, 0, ENDED_SIGNAL, SIGABRT },
+	};
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		uint32_t pid = ended_by(ends[i].signal, ends[i].status);
+		struct fixture f;
+
+		set_up(&f);
+		line(&f, 'c', pid, 5, "child");
+		tree_end(&f.tree, f.tree.all[0], 0);
+		CHECK_EQ(f.tree.all[0]->ending.how, ends[i].how);
+		CHECK_EQ(f.tree.all[0]->ending.status, ends[i].says);
+		CHECK(f.tree.all[0]->ending.cpu > 0);
+		waitpid((pid_t)pid, NULL, 0);
+		tear_down(&f);
+	}
+}
+
+TEST(of_a_process_that_is_gone_its_parent_knows_more)
+{
+	const struct ending told = { ENDED_EXIT, 3, 12345 };
+	uint32_t pid = gone();
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'c', pid, 5, "brief");
+	CHECK_EQ(f.tree.all[0]->ending.how, ENDED_UNKNOWN);
+	CHECK_EQ(f.tree.all[0]->ending.cpu, 0);
+	tree_told_end(&f.tree, pid, &told);
+	CHECK_EQ(f.tree.all[0]->ending.how, ENDED_EXIT);
+	CHECK_EQ(f.tree.all[0]->ending.status, 3);
+	CHECK_EQ(f.tree.all[0]->ending.cpu, 12345);
+	tear_down(&f);
 }

@@ -1,0 +1,118 @@
+/* A process that execs is one process: its images belong together. */
+#include "cli/model/inside.h"
+
+#include <stdio.h>
+
+struct link {
+	uint32_t pid, position;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct link *p = a, *q = b;
+
+	if (p->pid != q->pid)
+		return p->pid < q->pid ? -1 : 1;
+	return p->position < q->position ? -1 : p->position > q->position;
+}
+
+/* In its own pid namespace two may have the same. */
+static uint32_t real_pid(const struct process *p)
+{
+	return p->host_pid ? p->host_pid : p->pid;
+}
+
+/* An image that ended by exec, and the next one of its pid.  Parents are known by the number of an image. */
+int images_join(struct process *all, uint32_t n)
+{
+	struct link *links = malloc((n + 1) * sizeof *links);
+	uint32_t m = 0;
+
+	if (!links)
+		return -1;
+	for (uint32_t i = 1; i < n; i++)
+		if (all[i].described && real_pid(&all[i]))
+			links[m++] = (struct link){ real_pid(&all[i]), i };
+	qsort(links, m, sizeof *links, by_pid);
+	for (uint32_t i = 1; i < m; i++) {
+		struct process *before = &all[links[i - 1].position], *after = &all[links[i].position];
+
+		if (links[i].pid != links[i - 1].pid || !(before->flags & PROCESS_EXECED))
+			continue;
+		before->after = links[i].position;
+		after->before = links[i - 1].position;
+		after->number = before->number;
+	}
+	free(links);
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t low = 0, high = n;
+
+		while (high - low > 1) {
+			uint32_t mid = low + (high - low) / 2;
+
+			if (all[mid].image <= all[i].parent)
+				low = mid;
+			else
+				high = mid;
+		}
+		if (all[low].image == all[i].parent)
+			all[i].parent = all[low].number;
+	}
+	return 0;
+}
+
+static uint32_t first_of(const struct model *m, uint32_t position)
+{
+	while (m->processes[position].before)
+		position = m->processes[position].before;
+	return position;
+}
+
+const struct process *process_last(const struct model *m, uint32_t position)
+{
+	while (m->processes[position].after)
+		position = m->processes[position].after;
+	return &m->processes[position];
+}
+
+bool process_runs(const struct model *m, uint32_t position)
+{
+	const struct process *p = process_last(m, position);
+
+	return p->described && !(p->flags & PROCESS_ENDED) && !p->end && m->trace.finished &&
+	       !process_attribute(p, "imported");
+}
+
+uint32_t process_all_flags(const struct model *m, uint32_t position)
+{
+	uint32_t flags = 0;
+
+	position = first_of(m, position);
+	do
+		flags |= m->processes[position].flags;
+	while ((position = m->processes[position].after));
+	return flags;
+}
+
+uint32_t model_n_processes(const struct model *m)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < m->n_processes; i++)
+		n += !m->processes[i].before;
+	return n;
+}
+
+const char *process_images(const struct model *m, uint32_t position, char *buf, size_t size)
+{
+	size_t at = 0;
+	char one[32];
+
+	position = first_of(m, position);
+	buf[0] = '\0';
+	do
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? " -> " : "",
+				       process_name(&m->processes[position], one, sizeof one));
+	while ((position = m->processes[position].after) && at < size);
+	return buf;
+}

@@ -1,0 +1,117 @@
+#!/bin/sh
+# The job reports against each other, against the page, and against the exports of the same traces.
+# not sanitized: PyTorch takes its time
+. "$(dirname "$0")/lib.sh"
+LIMIT=120
+
+# busy and span of the first rank of temporal are those of the page, for a process on one GPU.
+BUSY='
+	page_busy() { gprof-trace report "$1" 2>/dev/null | tr "\n" " " | tr -s " " | grep -o "busy [0-9.]* %" | head -n 1 | cut -d " " -f 2; }
+	temporal_busy() { gprof-trace report -r temporal --format csv "$1" 2>/dev/null | sed -n 2p | cut -d , -f 4; }
+	same_busy() {
+		page=$(page_busy "$1")
+		is "$page" "$(temporal_busy "$1")" "busy percent of $1, on the page and in temporal"
+		[ ! "$page" ] || compared=$((compared + 1))
+	}
+	compared=0
+'
+
+it 'busy is one number on the page and in temporal, for traces of other profilers' "$BUSY"'
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}/hta/traces
+	[ -d "$data" ] || skip "no traces of real jobs in GPROF_TEST_DATA"
+	for trace in "$data"/*/*; do same_busy "$trace"; done
+	[ $compared -gt 25 ] || fail "only $compared traces have a busy GPU"
+'
+
+it 'busy is one number on the page and in temporal, for a loop on the simulated GPU, whole and in windows' "$BUSY"'
+	need "$GPROF_BUILD/sim/libcuda.so.1"
+	export LD_LIBRARY_PATH=$GPROF_BUILD/sim
+	gprof-run -q -o whole -- python3 "$GPROF_TOP/test/programs/train.py" >out
+	gprof-run -q -o parts --schedule wait=2,warmup=1,active=3,repeat=2 -- python3 "$GPROF_TOP/test/programs/train.py" >out
+	for trace in whole parts; do same_busy $trace.gtrace; done
+	is 2 $compared "traces with a busy GPU"
+	gprof-trace report -r temporal parts.gtrace >said
+	says "the recorded time, in 2 windows" said
+	# What is neither of two windows is in no span.
+	gprof-trace report -r temporal --format json parts.gtrace >t.json 2>/dev/null
+	gprof-trace report -r windows --format json parts.gtrace >w.json 2>/dev/null
+	python3 -c "
+import json
+span = json.load(open(\"t.json\"))[0][\"span_ns\"]
+windows = json.load(open(\"w.json\"))
+first, last = windows[0], windows[-1]
+assert len(windows) == 2 and 0 < span < (last[\"start_ns\"] - first[\"start_ns\"]), (span, windows)"
+'
+
+it 'kinds of rows add up to busy, overlap to what temporal has, and both to what HTA calls idle' '
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}/hta/traces
+	[ -d "$data" ] || skip "no traces of real jobs in GPROF_TEST_DATA"
+	for set in "$data"/*; do
+		gprof-trace report -r temporal,overlap,kernel_types --format json "$set" >all.json 2>/dev/null
+		python3 -c "
+import json
+every = json.load(open(\"all.json\"))
+temporal, overlap, kinds = (every[n] for n in (\"temporal\", \"overlap\", \"kernel_types\"))
+assert sum(k[\"time_ns\"] for k in kinds) == sum(t[\"busy_ns\"] or 0 for t in temporal)
+for t, o in zip(temporal, overlap):
+    assert t[\"rank\"] == o[\"rank\"] and t[\"comm_ns\"] == o[\"comm_ns\"] and t[\"comm_exposed_ns\"] == o[\"comm_exposed_ns\"]
+    if t[\"span_ns\"] is None: continue
+    assert t[\"busy_ns\"] + t[\"idle_ns\"] == t[\"span_ns\"]
+    assert o[\"overlap_ns\"] + o[\"comm_exposed_ns\"] == o[\"comm_ns\"]
+    alone = sum(k[\"time_ns\"] for k in kinds if \"compute\" in k[\"kernel_type\"].split(\" overlapping \"))
+    assert alone == sum(t[\"compute_ns\"] or 0 for t in temporal)
+" || fail "$set"
+	done
+'
+
+# A process with PyTorch and no GPU is a rank, too.
+it 'recordings on the CPU alone give what their exports give' '
+	judge=
+	for python in python3 "$GPROF_BUILD/judges/bin/python"; do
+		"$python" -c "import torch" 2>/dev/null && judge=$python && break
+	done
+	[ "$judge" ] || skip "torch is not to be had here"
+	cat >loop.py <<-END
+		import sys, torch
+		torch.manual_seed(0)
+		wide = int(sys.argv[1])
+		model = torch.nn.Sequential(torch.nn.Linear(16, wide), torch.nn.ReLU(), torch.nn.Linear(wide, 1))
+		optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+		for step in range(4):
+		    optimizer.zero_grad()
+		    loss = model(torch.randn(8, 16)).square().mean()
+		    if wide > 32:
+		        loss = loss + model[0].weight.abs().sum() * 1e-3
+		    loss.backward()
+		    optimizer.step()
+	END
+	for wide in 32 64; do
+		gprof-run -q -t torch,torch-ops -o r$wide -- "$judge" -W ignore loop.py $wide >out 2>err || fail "$(tail -n 5 err)"
+		gprof-trace export -o r$wide.json r$wide.gtrace >out
+	done
+	for report in compare_traces ops_diff; do
+		gprof-trace report -r $report --format csv r32.gtrace r64.gtrace >own 2>notes
+		gprof-trace report -r $report --format csv r32.json r64.json >file 2>notes
+		[ "$(wc -l <own)" -gt 20 ] || fail "$report has too little: $(cat own)"
+		same own file
+	done
+	says "added,aten::abs" own
+	says "unchanged,aten::addmm" own
+	for report in cpu_annotations critical_path hta_cpu_user_annotation_breakdown; do
+		gprof-trace report -r $report --format csv r32.gtrace >own 2>notes
+		gprof-trace report -r $report --format csv r32.json >file 2>notes
+		[ "$(wc -l <own)" -gt 2 ] || fail "$report has too little: $(cat own)"
+		same own file
+	done
+	gprof-trace report -r temporal --format csv r32.gtrace >own 2>notes
+	is "0,,,,,,,,,,," "$(sed -n 2p own)" "GPU times of a trace without GPU rows"
+	says "no GPU times: CUDA was not recorded" notes
+'
+
+it 'titles and help of the hta_ reports say how they differ' '
+	gprof-trace report list --all | grep "^hta_" >list
+	[ "$(wc -l <list)" -gt 20 ] || fail "too few: $(cat list)"
+	is "" "$(grep -v "as HTA counts" list)" "reports that do not say whose numbers they have"
+	gprof-trace report list --all | grep "^hta_temporal_breakdown" >one
+	says "last step left out, whole microseconds" one
+'

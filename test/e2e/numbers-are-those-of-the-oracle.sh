@@ -1,0 +1,20 @@
+# What reports print against what test/oracle/ computes from the original files: value by value, exact in ns.
+# not sanitized: two hundred megabytes of JSON
+. "$(dirname "$0")/lib.sh"
+
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+LIMIT=300
+
+it 'prints of made-up traces what the oracle computes from their files' '
+	python3 "$GPROF_TOP/test/oracle/made.py" made
+	python3 "$GPROF_TOP/test/oracle/check_traces.py" made >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'
+
+it 'prints of every trace what the oracle computes from its file' '
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}
+	[ -d "$data/hta/traces" ] || skip "no traces of real programs in GPROF_TEST_DATA"
+	python3 "$GPROF_TOP/test/oracle/check_traces.py" "$data" >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'

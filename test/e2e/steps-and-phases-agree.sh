@@ -1,0 +1,19 @@
+#!/bin/sh
+# The judge is an own reading of the original files: unions of intervals, nothing else (steps_check.py).
+. "$(dirname "$0")/lib.sh"
+
+it 'steps and phases of real traces have the communication and idle time that the files have' '
+	need python3
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}/hta/traces
+	[ -d "$data" ] || skip "no real traces at $data"
+	for trace in hta-nccl-a100 tl-mi300-resnet-act-ckpt dlrm-v100-8rank hta-sampled-2rank param-resnet-2080ti; do
+		for file in "$data/$trace"/*.json.gz; do
+			gprof-trace report -r steps -f csv "$file" >steps.csv 2>/dev/null
+			gprof-trace report -r phases -f csv "$file" >phases.csv 2>/dev/null
+			python3 "$GPROF_TOP/test/e2e/steps_check.py" "$file" steps.csv phases.csv >>said || fail "$file: $(tail -n 5 said)"
+		done
+	done
+	says "hta-nccl-a100: 3 steps, communication 15.6 ms per step, 84 % exposed" said
+	says "tl-mi300-resnet-act-ckpt: 3 steps, communication 13.4 ms per step, 80 % exposed" said
+	says "dlrm-v100-8rank: 1 steps, communication 5.8 ms per step, 95 % exposed" said
+'

@@ -1,0 +1,60 @@
+"""Which function says what a report must print, and why a column has none."""
+import operators
+import sums
+import tables
+import jobs
+
+OF_TRACE, OF_JOB = "trace", "job"
+
+
+class Report:
+    """rows(job) gives dicts; key: the columns that tell rows apart; without: column -> why nothing is computed for it."""
+
+    def __init__(self, rows, key, scope=OF_TRACE, without=None):
+        self.rows, self.key, self.scope, self.without = rows, key, scope, without or {}
+
+
+FLOPS = {"flops": "test/e2e/pytorch-operators-are-those-of-torch-profiler.sh and pytorch-convolutions-...sh hold them against "
+                  "torch.utils.flop_counter",
+         "flop_per_s": "flops over GPU time, which is compared"}
+ORDER = "the order of equal rows is the program's"
+STREAM = ("rank", "device", "stream")
+
+
+def by_name(job):
+    return operators.table(job.processes(), lambda r: r.name)
+
+
+def of_ranks(function, *more):
+    return lambda job: function(job.ranks(), *more)
+
+
+REPORTS = {
+    "cuda_gpu_kern_sum": Report(lambda job: sums.kernel_sum(job.processes()), ("Name",)),
+    "cuda_api_sum": Report(lambda job: sums.api_sum(job.processes()), ("Name",)),
+    "cuda_gpu_mem_time_sum": Report(lambda job: sums.memory_time(job.processes()), ("Operation",)),
+    "cuda_gpu_mem_size_sum": Report(lambda job: sums.memory_size(job.processes()), ("Operation",)),
+    "cuda_gpu_trace": Report(lambda job: tables.gpu_trace(job.traces[0]), ("CorrId", "Name", "Strm")),
+    "cuda_gpu_kern_occupancy": Report(lambda job: tables.occupancy(job.traces[0]),
+                                      ("Name", "Device", "GridXYZ", "BlockXYZ", "Reg/Trd", "SMem/Blk (B)")),
+    "processes": Report(lambda job: tables.processes(job.traces[0]), ("pid",)),
+    "ops": Report(by_name, ("name",), without=FLOPS),
+    "steps": Report(lambda job: tables.steps(job.traces[0], job.numbers), ("process", "step", "kind")),
+    "temporal": Report(of_ranks(jobs.temporal), ("rank",), OF_JOB),
+    "overlap": Report(of_ranks(jobs.overlap), ("rank",), OF_JOB),
+    "idle": Report(of_ranks(jobs.idle), (*STREAM, "reason"), OF_JOB),
+    "idle_intervals": Report(of_ranks(jobs.idle_intervals), (*STREAM, "reason"), OF_JOB),
+    "launch_delays": Report(of_ranks(jobs.launch_delays), ("rank", "correlation"), OF_JOB),
+    "launch_delay_sum": Report(of_ranks(jobs.launch_delay_sum), ("rank",), OF_JOB),
+    "queue_length": Report(of_ranks(jobs.queue_length), STREAM, OF_JOB),
+    "queue_length_series": Report(of_ranks(jobs.queue_series), (*STREAM, "queue_length"), OF_JOB),
+    "queue_full": Report(of_ranks(jobs.queue_full), STREAM, OF_JOB),
+    "memory_bandwidth": Report(of_ranks(jobs.bandwidth), ("rank", "name"), OF_JOB),
+    "memory_bandwidth_series": Report(of_ranks(jobs.bandwidth_series), ("rank", "name"), OF_JOB),
+    "kernel_breakdown": Report(of_ranks(jobs.kernel_breakdown), ("name", "rank"), OF_JOB),
+    "gpu_annotations": Report(of_ranks(jobs.annotations, "gpu"), ("name", "rank"), OF_JOB),
+    "cpu_annotations": Report(of_ranks(jobs.annotations, "cpu"), ("name", "rank"), OF_JOB),
+}
+
+# Reports that do not print these columns yet: looked at when they are named alone.
+PENDING = {name for name, report in REPORTS.items() if report.scope == OF_JOB} | {"steps"}

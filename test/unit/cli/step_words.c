@@ -1,0 +1,123 @@
+/* What the page says of steps and of communication. */
+#include "cli/analyze/comm_line.h"
+#include "cli/analyze/gpu_times.h"
+#include "cli/analyze/median_step.h"
+#include "cli/analyze/phase_sentence.h"
+#include "cli/analyze/step_line.h"
+#include "test/unit/cli/make_trace.h"
+#include "test/unit/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNEL = 1, NCCL, KIND };
+
+#define STEP_ROW(at, length, number, kind, window, flags) \
+	{ T0 + (at), (length), 0, (number), (kind), 0, 0, 1, (window), 0, 0, 100, (flags) }
+#define RUN(at, length, name) { T0 + (at), (length), 0, 1, (name), 0, 1, 7, 1, 0, 0 }
+
+static void begin(struct making *k)
+{
+	make_begin(k);
+	ROWS(k, 0, process, { T0 + 1, T0 + 900000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_KERNELS },
+	     { T0 + 1, T0 + 900000, 2, 200, 200, 1, 0, PROCESS_CONNECTED | PROCESS_CUDA | PROCESS_KERNELS });
+	for (uint32_t process = 1; process < 3; process++) {
+		make_string(k, process, KERNEL, "_Z6vecaddPfS_i");
+		make_string(k, process, NCCL, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+		make_string(k, process, KIND, "train");
+	}
+}
+
+static struct model *finish(struct making *k)
+{
+	struct model *m;
+
+	make_end(k);
+	m = model_open(k->path, NULL);
+	CHECK(m != NULL);
+	return m;
+}
+
+/* Checks all three lines and takes the trace away. */
+static void check_page(struct making *k, const char *steps, const char *phases, const char *comm)
+{
+	struct model *m = finish(k);
+	char text[PHASE_SENTENCE];
+
+	CHECK_EQ(step_line(m, text, sizeof text), 0);
+	CHECK_STR(text, steps);
+	CHECK_EQ(phase_line(m, text, sizeof text), 0);
+	CHECK_STR(text, phases);
+	CHECK_EQ(comm_line(m, text, sizeof text), 0);
+	CHECK_STR(text, comm);
+	model_close(m);
+	unmake(k);
+}
+
+TEST(the_median_of_an_even_count_is_the_lower_one_and_a_real_step)
+{
+	struct making k;
+	struct model *m;
+	struct median_step of;
+
+	begin(&k);
+	ROWS(&k, 1, step, STEP_ROW(1000, 400, 0, 0, 1, 0), STEP_ROW(2000, 300, 1, 0, 1, 0), STEP_ROW(3000, 500, 2, 0, 1, 0),
+	     STEP_ROW(4000, 300, 3, 0, 1, 0), STEP_ROW(5000, 900, 4, 0, 0, STEP_WARMUP), STEP_ROW(6000, 10, 5, 0, 1, STEP_INCOMPLETE));
+	m = finish(&k);
+	CHECK_EQ(median_step(model_steps(m), ANY_PROCESS, 0, &of), 0);
+	CHECK_EQ(of.n, 4);
+	CHECK_EQ(of.median->number, 1);
+	CHECK_EQ(of.slowest->number, 2);
+	CHECK_EQ(median_step(model_steps(m), 0, 0, &of), 0);
+	CHECK_EQ(of.n, 0);
+	model_close(m);
+	unmake(&k);
+}
+
+TEST(the_page_has_the_median_and_the_slowest_step_and_the_communication_of_the_median)
+{
+	struct making k;
+
+	begin(&k);
+	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 0, KIND, 0, STEP_WARMUP), STEP_ROW(10000, 2000, 1, KIND, 1, 0),
+	     STEP_ROW(20000, 3000, 2, KIND, 1, 0), STEP_ROW(30000, 9000, 3, KIND, 1, 0), STEP_ROW(40000, 1000, 4, KIND, 1, STEP_INCOMPLETE));
+	ROWS(&k, 1, kernel, RUN(19000, 2000, KERNEL), RUN(20500, 2000, NCCL));
+	check_page(&k, "3 of kind train (and 1 not recorded, 1 incomplete), median 3.00 us, slowest #3 at 9.00 us (details: report -r steps)",
+		   "", "2.00 us, 1.50 us (75 %) exposed; 67 % of step #2, the median of 3");
+}
+
+TEST(one_step_is_no_median_and_none_that_is_complete_is_said)
+{
+	struct making k;
+
+	begin(&k);
+	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 7, 0, 1, 0));
+	ROWS(&k, 1, kernel, RUN(1000, 2000, NCCL), RUN(500, 8000, KERNEL));
+	check_page(&k, "1, #7 at 4.00 us (details: report -r steps)", "", "2.00 us, nothing of it exposed; 50 % of step #7");
+	begin(&k);
+	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 0, 0, 1, STEP_INCOMPLETE), STEP_ROW(9000, 4000, 1, 0, 1, STEP_INCOMPLETE));
+	check_page(&k, "none complete, 2 incomplete (details: report -r steps)", "", "");
+}
+
+TEST(without_steps_communication_is_of_the_span_of_the_gpu)
+{
+	struct making k;
+
+	begin(&k);
+	ROWS(&k, 1, kernel, RUN(1000, 1000, KERNEL), RUN(5000, 500, NCCL), RUN(5100, 900, KERNEL));
+	ROWS(&k, 2, kernel, RUN(1000, 3000, KERNEL), RUN(3000, 4000, NCCL), RUN(8000, 1000, KERNEL));
+	check_page(&k, "", "", "process 2: 4.00 us, 3.00 us (75 %) exposed; 50 % of the GPU's span of 8.00 us");
+}
+
+TEST(nothing_is_said_of_communication_where_there_is_none_or_a_graph_hides_it)
+{
+	struct making k;
+
+	begin(&k);
+	ROWS(&k, 1, kernel, RUN(1000, 1000, KERNEL));
+	check_page(&k, "", "", "");
+	begin(&k);
+	ROWS(&k, 1, kernel, RUN(1000, 1000, NCCL));
+	ROWS(&k, 1, graph, { T0 + 6000, 300, 20, 0, 1, 7, 5, 0 });
+	check_page(&k, "", "", "");
+}
