@@ -20,6 +20,7 @@ bool phase_known(const struct phases *p, enum phase phase)
 	case PHASE_DATA:
 		return p->seen[MARK_DATA];
 	case PHASE_FORWARD:
+		return p->forward;
 	case PHASE_BACKWARD:
 		return p->seen[MARK_BACKWARD];
 	case PHASE_OPTIMIZER:

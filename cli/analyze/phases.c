@@ -78,10 +78,14 @@ static void note_missing(struct listing *l, uint32_t process, bool several)
 
 	if (several)
 		snprintf(who, sizeof who, "process %u: ", l->processes[process].number);
-	if (!p->seen[MARK_BACKWARD])
-		table_note(l->t, "%sno backward pass was seen: what follows a batch is other, whatever it is", who);
+	if (!p->seen[MARK_BACKWARD] && !p->forward)
+		table_note(l->t, "%sno backward pass was seen, and no operators were recorded: forward is not known, and part of other (-t torch-ops "
+			   "records operators)", who);
+	if (p->doubtful)
+		table_note(l->t, "%szero_grad comes between forward and backward, and nothing shows where forward begins: forward is not known, and "
+			   "part of other (-t torch-ops shows it)", who);
 	if (!p->seen[MARK_DATA] && !p->elsewhere)
-		table_note(l->t, "%sno DataLoader was seen: data is not known, and batches made otherwise count as forward", who);
+		table_note(l->t, "%sno DataLoader was seen: data is not known, and batches made otherwise are part of forward or other", who);
 	if (p->elsewhere)
 		table_note(l->t, "%sbatches fetched by threads other than that of the optimizer: %zu; they are in no phase", who,
 			   p->elsewhere);

@@ -3,11 +3,10 @@
 #include "cli/model/map.h"
 #include "cli/model/sort.h"
 #include "trace/buf.h"
-#include "trace/torchsteps.h"
 
 #include <string.h>
 
-#define NEVER INT64_MIN
+#define NEVER NO_TIME
 
 static bool begins(const char *text, const char *with)
 {
@@ -28,6 +27,8 @@ bool phase_mark_of(const char *name, bool backward, enum phase_mark *mark)
 	else if (begins(name, "DistributedDataParallel.forward") || begins(name, "FullyShardedDataParallel.forward") ||
 		 begins(name, "FSDP::root_pre_forward") || begins(name, "FSDP::pre_forward"))
 		*mark = MARK_PARALLEL;
+	else if (begins(name, "FSDP::post_forward") || begins(name, "DataParallel.forward") || begins(name, "Torch-Compiled Region"))
+		*mark = MARK_FORWARD;
 	else if (begins(name, "gloo:") || begins(name, "nccl:") || begins(name, "mpi:") || begins(name, "ucc:"))
 		*mark = MARK_COMM;
 	else
@@ -54,9 +55,18 @@ struct thread_marks {
 	size_t n[PHASE_MARKS];
 };
 
+/*
+ * A zero_grad with nothing announced in front of it: whether the forward is before or behind it is not known from its place.  Most loops have it at one
+ * place: the longer part has the forward.  Where that is the part before, its begin is not known.
+ */
+struct doubt {
+	int64_t before, zero;           /* since when it may have been; begin of the zero_grad */
+	size_t span;                    /* the forward, if it is behind */
+};
+
 struct making {
 	struct phases *out;
-	struct buf spans, steps, comm;  /* struct phase_span, struct phase_step, struct phase_span */
+	struct buf spans, comm;         /* struct phase_span */
 	struct map threads;             /* thread -> position in marks */
 	struct buf marks;               /* struct thread_marks */
 	struct map busy;                /* thread -> position in until */
@@ -66,7 +76,11 @@ struct making {
 	int64_t last;                   /* end of the last thing known; NEVER: none yet */
 	int64_t pass, pass_end;         /* the backward pass that is open; NEVER: none */
 	int64_t closure_end;            /* of the step(closure) that is open; NEVER: none */
-	bool fresh;                     /* a batch, or a closure, has begun and had no backward pass yet */
+	bool fresh;                     /* a batch, a closure or a forward has begun, and had no backward pass yet */
+	int64_t signs, signs_end;       /* what shows a forward since `last`: begin of the first, end of the last; NEVER: nothing */
+	int64_t linked, linked_next;    /* the first operator whose autograd node ran, before the open pass and behind its begin; NEVER: none */
+	struct doubt doubt;             /* of the forward to come; before NEVER: none */
+	struct buf doubts;              /* struct doubt */
 	bool oom;
 };
 
@@ -136,6 +150,14 @@ static void put_comm(struct making *k, const struct phase_event *e)
 		buf_put(&k->comm, &span, sizeof span);
 }
 
+/* Checkpointing computes a forward again, inside of the backward pass. */
+static bool in_node(struct making *k, const struct phase_event *e)
+{
+	const int64_t *until = value_of(k, &k->busy, &k->until, e->thread, NEVER);
+
+	return until && e->start < *until;
+}
+
 /* Leaves what counts: of ours, and of autograd nodes the outermost ones. */
 static size_t sift(struct making *k, struct phase_event *e, size_t n)
 {
@@ -159,6 +181,8 @@ static size_t sift(struct making *k, struct phase_event *e, size_t n)
 				continue;
 			*until = e[i].end;
 		}
+		if ((e[i].mark == MARK_PARALLEL || e[i].mark == MARK_FORWARD) && in_node(k, &e[i]))
+			continue;
 		k->out->seen[e[i].mark]++;
 		e[kept++] = e[i];
 	}
@@ -194,6 +218,17 @@ static int64_t waited_until(const struct making *k, int64_t next)
 	return comm[low - 1].end < next ? comm[low - 1].end : next;
 }
 
+static void forward_before_pass(struct making *k)
+{
+	int64_t start = !k->fresh && k->linked != NEVER && k->linked >= k->last ? k->linked : k->last;
+
+	put(k, k->last, start, PHASE_OTHER);
+	k->doubt.span = k->spans.len / sizeof(struct phase_span);
+	put(k, start, k->pass, PHASE_FORWARD);
+	if (!k->fresh && k->linked == NEVER && k->doubt.before != NEVER && k->spans.len / sizeof(struct phase_span) > k->doubt.span)
+		buf_put(&k->doubts, &k->doubt, sizeof k->doubt);
+}
+
 static void close_pass(struct making *k, int64_t next)
 {
 	struct phase_span *span;
@@ -205,7 +240,7 @@ static void close_pass(struct making *k, int64_t next)
 		k->pass_end = waited_until(k, next);
 	if (k->last != NEVER && k->pass < k->last)
 		k->pass = k->last;
-	put(k, k->last, k->pass, PHASE_FORWARD);
+	forward_before_pass(k);
 	put(k, k->pass, k->pass_end, PHASE_BACKWARD);
 	span = k->spans.len ? (struct phase_span *)(k->spans.data + k->spans.len) - 1 : NULL;
 	if (span && span->phase == PHASE_BACKWARD)
@@ -214,6 +249,9 @@ static void close_pass(struct making *k, int64_t next)
 		k->last = k->pass_end;
 	k->pass = NEVER;
 	k->fresh = false;
+	k->signs = k->doubt.before = NEVER;
+	k->linked = k->linked_next;
+	k->linked_next = NEVER;
 }
 
 static void node(struct making *k, const struct phase_event *e)
@@ -240,16 +278,38 @@ static void node(struct making *k, const struct phase_event *e)
 		k->pass_end = e->end;
 }
 
+static void put_forward(struct making *k, int64_t start, int64_t end, int64_t until)
+{
+	start = start > k->last ? start : k->last;
+	end = end < until ? end : until;
+	put(k, k->last, start, PHASE_OTHER);
+	put(k, start, end, PHASE_FORWARD);
+	put(k, end > start ? end : start, until, PHASE_OTHER);
+}
+
 /* What lies before something that is no backward pass. */
 static void gap(struct making *k, int64_t until, enum phase_mark next)
 {
-	enum phase phase = PHASE_OTHER;
+	bool linked = k->linked != NEVER && k->linked >= k->last && k->linked < until && next != MARK_OPTIMIZER;
 
-	if (k->fresh && next != MARK_DATA)
-		phase = PHASE_FORWARD;
-	else if (k->closure_end != NEVER)
-		phase = PHASE_OPTIMIZER;
-	put(k, k->last, until, phase);
+	if (k->fresh && next != MARK_DATA) {
+		put(k, k->last, until, PHASE_FORWARD);
+	} else if (k->closure_end != NEVER) {
+		put(k, k->last, until, PHASE_OPTIMIZER);
+	} else if (linked) {
+		put_forward(k, k->linked, until, until);
+		k->fresh = true;
+	} else if (k->fresh && k->signs != NEVER && k->signs < until) {
+		/* An evaluation, or inference: nothing but operators or scopes shows it. */
+		put_forward(k, k->signs, k->signs_end, until);
+	} else {
+		put(k, k->last, until, PHASE_OTHER);
+		if (next == MARK_ZERO_GRAD && k->doubt.before == NEVER) {
+			k->doubt.before = k->last;
+			k->doubt.zero = until;
+		}
+	}
+	k->signs = k->linked = NEVER;
 }
 
 static void close_closure(struct making *k)
@@ -262,6 +322,37 @@ static void close_closure(struct making *k)
 	k->fresh = false;
 }
 
+static void sign(struct making *k, const struct phase_event *e)
+{
+	if (k->signs == NEVER || e->start < k->signs)
+		k->signs = e->start;
+	if (k->signs == e->start || e->end > k->signs_end)
+		k->signs_end = e->end;
+}
+
+/* A forward begins, or goes on, and whatever was before it has ended. */
+static void scope(struct making *k, const struct phase_event *e)
+{
+	if (!k->fresh && (k->last == NEVER || e->start > k->last)) {
+		put(k, k->last, e->start, k->closure_end != NEVER ? PHASE_OPTIMIZER : PHASE_OTHER);
+		k->last = e->start;
+		k->fresh = true;
+		k->signs = NEVER;
+	}
+	sign(k, e);
+}
+
+/* Operators end no pass: collectives may go on beside them. */
+static void operators(struct making *k, const struct phase_event *e)
+{
+	int64_t *linked = k->pass != NEVER && e->linked >= k->pass ? &k->linked_next : &k->linked;
+
+	if (e->linked != NO_TIME && *linked == NEVER)
+		*linked = e->linked;
+	if (k->pass == NEVER || e->start >= k->pass_end)
+		sign(k, e);
+}
+
 static void mark(struct making *k, const struct phase_event *e, bool closure)
 {
 	static const enum phase phase_of[] = {
@@ -270,8 +361,10 @@ static void mark(struct making *k, const struct phase_event *e, bool closure)
 	int64_t start = e->start;
 
 	close_pass(k, e->start);
-	if (e->mark == MARK_PARALLEL)
-		return;         /* a forward begins, and whatever was before it has ended */
+	if (e->mark == MARK_PARALLEL || e->mark == MARK_FORWARD) {
+		scope(k, e);
+		return;
+	}
 	if (k->last != NEVER && e->end <= k->last)
 		return;         /* inside another: an optimizer in an optimizer, a loader in a loader */
 	if (k->last != NEVER && start < k->last)
@@ -286,6 +379,8 @@ static void mark(struct making *k, const struct phase_event *e, bool closure)
 	}
 	put(k, start, e->end, phase_of[e->mark]);
 	k->fresh = e->mark == MARK_DATA || (k->fresh && e->mark == MARK_ZERO_GRAD);
+	if (e->mark != MARK_ZERO_GRAD || k->fresh)
+		k->doubt.before = NEVER;
 	k->last = e->end;
 }
 
@@ -307,6 +402,8 @@ static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 			close_closure(k);
 		if (e[i].mark == MARK_BACKWARD)
 			node(k, &e[i]);
+		else if (e[i].mark == MARK_OPERATORS)
+			operators(k, &e[i]);
 		else
 			mark(k, &e[i], k->closure_end == NEVER && runs_closure(e, n, i));
 	}
@@ -315,100 +412,56 @@ static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 	close_pass(k, INT64_MAX);
 }
 
-/* ---- steps ---- */
+/* ---- is the forward known? ---- */
 
-/* An event of the rule that both sides share (trace/torchsteps.h). */
-struct moment {
-	int64_t time;
-	enum torchsteps_event event;
-	uint32_t thread, number;        /* number: of the range, in order */
-};
-
-/* What ends when another begins is over then. */
-static int by_time(const void *a, const void *b)
+static size_t launches_before(const int64_t *launches, size_t n, int64_t time)
 {
-	const struct moment *x = a, *y = b;
-	bool x_ends = x->event == TORCHSTEPS_FETCHED || x->event == TORCHSTEPS_STEPPED;
-	bool y_ends = y->event == TORCHSTEPS_FETCHED || y->event == TORCHSTEPS_STEPPED;
+	size_t low = 0, high = n;
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->number == y->number)
-		return x_ends ? 1 : -1;
-	if (x_ends != y_ends)
-		return x_ends ? -1 : 1;
-	return x->number < y->number ? -1 : 1;
-}
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
-static void put_moments(struct buf *moments, const struct phase_event *e, uint32_t number)
-{
-	static const struct { enum torchsteps_event begins, ends; } of[PHASE_MARKS] = {
-		[MARK_DATA] = { TORCHSTEPS_BATCH, TORCHSTEPS_FETCHED }, [MARK_OPTIMIZER] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_STEPPED },
-		[MARK_ZERO_GRAD] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_NOTHING }, [MARK_BACKWARD] = { TORCHSTEPS_NODE, TORCHSTEPS_NOTHING },
-	};
-	const struct moment begin = { e->start, of[e->mark].begins, e->thread, number };
-	const struct moment end = { e->end, of[e->mark].ends, e->thread, number };
-
-	if (begin.event)
-		buf_put(moments, &begin, sizeof begin);
-	if (end.event)
-		buf_put(moments, &end, sizeof end);
-}
-
-/* Groups of optimizer steps: those without a backward pass between them belong together. */
-static size_t count_groups(const struct phase_event *e, size_t n)
-{
-	size_t groups = 0;
-	bool open = false;
-
-	for (size_t i = 0; i < n; i++) {
-		groups += e[i].mark == MARK_OPTIMIZER && !open;
-		open = e[i].mark == MARK_OPTIMIZER || (open && e[i].mark != MARK_BACKWARD);
+		if (launches[mid] < time)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return groups;
+	return low;
 }
 
-static void put_step(struct making *k, const struct torchsteps_answer *a, struct phase_step *open)
+/* Which part is the longer one: by launches where some are known, since on a GPU the time of the host is mostly waiting. */
+static bool is_before(const struct doubt *d, const struct phase_span *f, const int64_t *launches, size_t n)
 {
-	struct phase_step *last = k->steps.len ? (struct phase_step *)(k->steps.data + k->steps.len) - 1 : NULL;
+	size_t before = launches_before(launches, n, d->zero) - launches_before(launches, n, d->before);
+	size_t behind = launches_before(launches, n, f->end) - launches_before(launches, n, f->start);
 
-	if (a->what == TORCHSTEPS_TRAINS)
-		k->steps.len = 0;
-	else if (a->what == TORCHSTEPS_MOVED && last)
-		last->end = a->time;
-	else if (a->what == TORCHSTEPS_NEXT && open->start < a->time)
-		buf_put(&k->steps, &(struct phase_step){ open->start, a->time, open->headless }, sizeof *open);
-	*open = (struct phase_step){ .start = a->time, .headless = a->what == TORCHSTEPS_FIRST && !a->batch };
+	return before || behind ? before > behind : d->zero - d->before > f->end - f->start;
 }
 
-/* Without an optimizer what remains is from batch to batch.  The step that runs at the end is none. */
-static void steps_make(struct making *k, const struct phase_event *e, size_t n)
+static void judge_doubts(struct making *k, const int64_t *launches, size_t n_launches)
 {
-	struct torchsteps rule = { .many = count_groups(e, n) > k->out->seen[MARK_DATA] * TORCHSTEPS_OPTIMIZERS };
-	struct buf moments = { 0 };
-	struct phase_step open = { 0 };
-	const struct moment *list;
+	const struct doubt *d = (const struct doubt *)k->doubts.data;
+	struct phase_span *list = (struct phase_span *)k->spans.data;
+	size_t n = k->doubts.len / sizeof *d, before = 0, forwards = 0;
 
+	k->oom |= k->doubts.oom || k->spans.oom;
+	if (k->oom)
+		return;
 	for (size_t i = 0; i < n; i++)
-		if (!k->out->inference || e[i].mark == MARK_DATA)
-			put_moments(&moments, &e[i], (uint32_t)i);
-	list = (const struct moment *)moments.data;
-	if (moments.len)
-		qsort(moments.data, moments.len / sizeof *list, sizeof *list, by_time);
-	for (size_t i = 0; !moments.oom && i < moments.len / sizeof *list; i++) {
-		const struct torchsteps_place at = { list[i].time, list[i].time, list[i].thread };
-		struct torchsteps_answer a = torchsteps_feed(&rule, list[i].event, &at);
-
-		if (a.what != TORCHSTEPS_NONE)
-			put_step(k, &a, &open);
-	}
-	k->oom |= moments.oom;
-	buf_free(&moments);
+		before += is_before(&d[i], &list[d[i].span], launches, n_launches);
+	for (size_t i = 0; i < n && before * 2 > n; i++)
+		list[d[i].span].phase = PHASE_OTHER;
+	for (size_t i = 0; i < k->spans.len / sizeof *list; i++)
+		forwards += list[i].phase == PHASE_FORWARD;
+	k->out->doubts = n;
+	k->out->doubtful = before * 2 > n;
+	k->out->forward = forwards && !k->out->doubtful;
 }
 
-int phases_make(struct phase_event *events, size_t n, struct phases *out)
+int phases_make(struct phase_event *events, size_t n, const int64_t *launches, size_t n_launches, struct phases *out)
 {
-	struct making k = { .out = out, .last = NEVER, .pass = NEVER, .closure_end = NEVER };
+	struct making k = { .out = out, .last = NEVER, .pass = NEVER, .closure_end = NEVER, .signs = NEVER, .linked = NEVER,
+			    .linked_next = NEVER, .doubt = { .before = NEVER } };
 
 	*out = (struct phases){ .n = 0 };
 	if (n)
@@ -417,26 +470,23 @@ int phases_make(struct phase_event *events, size_t n, struct phases *out)
 	n = sift(&k, events, n);
 	spans_make(&k, events, n);
 	out->inference = !out->seen[MARK_OPTIMIZER];
-	steps_make(&k, events, n);
+	judge_doubts(&k, launches, n_launches);
+	k.oom |= phases_steps(events, n, out) < 0;
 	map_release(&k.threads);
 	map_release(&k.busy);
 	map_release(&k.numbers);
 	buf_free(&k.marks);
 	buf_free(&k.until);
 	buf_free(&k.highest);
-	if (k.oom || k.spans.oom || k.steps.oom || k.comm.oom) {
-		buf_free(&k.spans);
-		buf_free(&k.steps);
-		buf_free(&k.comm);
-		return -1;
-	}
+	buf_free(&k.doubts);
 	out->list = (struct phase_span *)k.spans.data;
 	out->n = k.spans.len / sizeof *out->list;
-	out->steps = (struct phase_step *)k.steps.data;
-	out->n_steps = k.steps.len / sizeof *out->steps;
 	out->comm = (struct phase_span *)k.comm.data;
 	out->n_comm = k.comm.len / sizeof *out->comm;
-	return 0;
+	if (!k.oom && !k.spans.oom && !k.comm.oom)
+		return 0;
+	phases_release(out);
+	return -1;
 }
 
 void phases_release(struct phases *p)

@@ -1,11 +1,13 @@
 /* Phases out of the rows of a trace, and the steps that they make. */
 #include "cli/model/steps_inside.h"
 
+#include "cli/model/join.h"
 #include "cli/model/torch_inside.h"
 
 /* What the ranges of a name mean. */
 struct meaning {
 	bool known, node;
+	bool evaluates;                 /* the engine's range around a node: no operator of a forward */
 	enum phase_mark mark;
 };
 
@@ -21,66 +23,225 @@ static const struct meaning *meaning_of(struct model *m, struct map *names, stru
 		/* torch.profiler writes this node, and of old every scope, as it writes operators; so it is in imported traces. */
 		made.node = node || strcmp(name, "torch::autograd::AccumulateGrad") == 0;
 		made.known = phase_mark_of(name, made.node, &made.mark);
+		made.evaluates = strncmp(name, TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0;
 		buf_put(meanings, &made, sizeof made);
 	}
 	return at && !meanings->oom ? (const struct meaning *)meanings->data + (*at - 1) : NULL;
 }
 
-static int collect(struct model *m, const struct torch_ranges *t, size_t from, size_t to, struct phases *out)
+/* ---- operators ---- */
+
+/* Outermost operators of a thread between two ranges that mean something: one event. */
+struct running {
+	struct phase_event event;
+	bool open;
+};
+
+struct collecting {
+	struct model *m;
+	const struct torch_ranges *t;
+	struct buf events, meanings;    /* struct phase_event, struct meaning */
+	struct map names;
+	const uint8_t *linked;          /* by position: an operator that an autograd node belongs to, or one around it; NULL: there are no operators */
+	uint8_t *inside;                /* by position: it is, or lies in, an operator, a node or what means something */
+	struct map threads;             /* thread -> position in running */
+	struct buf running;             /* struct running */
+};
+
+static struct running *running_of(struct collecting *c, uint32_t thread)
 {
-	struct buf events = { 0 }, meanings = { 0 };
-	struct map names = { 0 };
+	const struct running none = { .open = false };
+	bool new;
+	uint32_t *at = map_put(&c->threads, thread, (uint32_t)c->threads.n, &new);
+
+	if (at && new)
+		buf_put(&c->running, &none, sizeof none);
+	return at && !c->running.oom ? (struct running *)c->running.data + (*at - 1) : NULL;
+}
+
+static void flush(struct collecting *c, struct running *r)
+{
+	if (r->open)
+		buf_put(&c->events, &r->event, sizeof r->event);
+	r->open = false;
+}
+
+/* Autograd nodes end what runs on any thread: the engine may have threads of its own. */
+static int interrupt(struct collecting *c, uint32_t thread, bool all)
+{
+	struct running *list, *r = all ? NULL : running_of(c, thread);
+
+	if (r)
+		flush(c, r);
+	list = (struct running *)c->running.data;
+	for (size_t i = 0; all && i < c->running.len / sizeof *list; i++)
+		flush(c, &list[i]);
+	return r || all ? 0 : -1;
+}
+
+static int run_operator(struct collecting *c, const struct torch_range *range, bool linked)
+{
+	struct running *r = running_of(c, range->thread);
+
+	if (!r)
+		return -1;
+	if (!r->open)
+		r->event = (struct phase_event){ .start = range->start, .end = range->end, .sequence = -1, .thread = range->thread,
+						 .mark = MARK_OPERATORS, .linked = NO_TIME };
+	r->open = true;
+	if (range->end > r->event.end)
+		r->event.end = range->end;
+	if (linked && r->event.linked == NO_TIME)
+		r->event.linked = range->start;
+	return 0;
+}
+
+/* ---- all ranges of a process ---- */
+
+static int collect_range(struct collecting *c, size_t i)
+{
+	const struct torch_ranges *t = c->t;
+	const struct torch_range *r = &t->list[i];
+	const struct meaning *meaning = meaning_of(c->m, &c->names, &c->meanings, r);
+	bool is_operator = r->op != NO_TORCH && r->scope != TORCH_USER, inside = r->parent != NO_TORCH && c->inside[r->parent], bounds;
+	struct phase_event e = {
+		.start = r->start, .end = r->end, .thread = r->thread, .sequence = r->op == NO_TORCH ? -1 : t->sequence[r->op],
+		.fwd_thread = r->op == NO_TORCH ? 0 : t->fwd_thread[r->op],
+	};
+
+	if (!meaning)
+		return -1;
+	bounds = meaning->evaluates || (meaning->known && meaning->mark <= MARK_BACKWARD);
+	c->inside[i] = inside || is_operator || bounds;
+	if (c->linked && bounds && !inside && interrupt(c, r->thread, meaning->evaluates || meaning->mark == MARK_BACKWARD) < 0)
+		return -1;
+	if (c->linked && is_operator && !inside && !bounds)
+		return run_operator(c, r, c->linked[i]);
+	/* What had not ended is no step, no batch and no pass. */
+	if (!meaning->known || r->flags & RANGE_INCOMPLETE)
+		return 0;
+	e.mark = meaning->mark;
+	buf_put(&c->events, &e, sizeof e);
+	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Begins of the calls that launched a process's kernels. */
+static int64_t *launches_of(struct model *m, uint32_t process, size_t *n)
+{
+	const uint32_t *corr = MODEL_U32(m, kernel, corr), *of = model_row_process(m, ROW_kernel);
+	const int64_t *start = MODEL_I64(m, api, start);
+	int64_t *list = malloc(model_process_rows(m, ROW_kernel, process) * sizeof *list + 1);
+	size_t rows = model_rows(m, ROW_kernel);
+
+	*n = 0;
+	if (!list || !corr || !of || !start || model_join(m) < 0) {
+		free(list);
+		return NULL;
+	}
+	for (size_t i = 0; i < rows; i++) {
+		size_t call = of[i] == process ? model_api_of(m, process, corr[i]) : NO_ROW;
+
+		if (call != NO_ROW)
+			list[(*n)++] = start[call];
+	}
+	qsort(list, *n, sizeof *list, by_start);
+	return list;
+}
+
+/* Launches are looked for only where it is doubtful without them. */
+static int make(struct collecting *c, uint32_t process, struct phases *out)
+{
+	struct phase_event *events = (struct phase_event *)c->events.data;
+	size_t n = c->events.len / sizeof *events, n_launches;
+	int64_t *launches;
+	int rc = phases_make(events, n, NULL, 0, out);
+
+	if (rc < 0 || !out->doubts || !model_process_rows(c->m, ROW_kernel, process))
+		return rc;
+	phases_release(out);
+	launches = launches_of(c->m, process, &n_launches);
+	rc = launches ? phases_make(events, n, launches, n_launches, out) : -1;
+	free(launches);
+	return rc;
+}
+
+static int collect(struct model *m, const struct torch_ranges *t, const uint8_t *linked, uint8_t *inside, size_t from, size_t to,
+		   struct phases *out)
+{
+	struct collecting c = { .m = m, .t = t, .linked = linked, .inside = inside };
 	int rc = 0;
 
-	for (size_t i = from; i < to && rc == 0; i++) {
-		const struct torch_range *r = &t->list[i];
-		const struct meaning *meaning = meaning_of(m, &names, &meanings, r);
-		struct phase_event e = {
-			.start = r->start, .end = r->end, .thread = r->thread, .sequence = r->op == NO_TORCH ? -1 : t->sequence[r->op],
-			.fwd_thread = r->op == NO_TORCH ? 0 : t->fwd_thread[r->op],
-		};
-
-		if (!meaning)
-			rc = -1;
-		/* What had not ended is no step, no batch and no pass. */
-		if (!meaning || !meaning->known || r->flags & RANGE_INCOMPLETE)
-			continue;
-		e.mark = meaning->mark;
-		buf_put(&events, &e, sizeof e);
-	}
-	if (events.oom)
+	for (size_t i = from; i < to && rc == 0; i++)
+		rc = collect_range(&c, i);
+	interrupt(&c, 0, true);
+	if (c.events.oom)
 		rc = -1;
 	if (rc == 0)
-		rc = phases_make((struct phase_event *)events.data, events.len / sizeof(struct phase_event), out);
-	buf_free(&events);
-	buf_free(&meanings);
-	map_release(&names);
+		rc = make(&c, t->list[from].process, out);
+	buf_free(&c.events);
+	buf_free(&c.meanings);
+	buf_free(&c.running);
+	map_release(&c.names);
+	map_release(&c.threads);
 	return rc;
+}
+
+/* Operators that autograd nodes belong to, and those around them. */
+static uint8_t *linked_make(struct model *m, const struct torch_ranges *t)
+{
+	uint32_t *forwards = torch_forwards(m, t);
+	uint8_t *linked = calloc(t->n + 1, 1);
+
+	for (size_t i = 0; forwards && linked && i < t->n; i++)
+		for (uint32_t up = forwards[i]; up != NO_TORCH && !linked[up]; up = t->list[up].parent)
+			linked[up] = 1;
+	free(forwards);
+	if (!forwards) {
+		free(linked);
+		return NULL;
+	}
+	return linked;
+}
+
+static struct phases *phases_of_all(struct model *m, const struct torch_ranges *t)
+{
+	struct phases *all = calloc(m->n_processes + 1, sizeof *all);
+	uint8_t *linked = t->operators ? linked_make(m, t) : NULL, *inside = calloc(t->n + 1, 1);
+	bool ok = all && inside && (linked || !t->operators);
+	size_t to;
+
+	for (size_t from = 0; ok && from < t->n; from = to) {
+		uint32_t process = t->list[from].process;
+
+		for (to = from + 1; to < t->n && t->list[to].process == process; to++)
+			;
+		ok = collect(m, t, linked, inside, from, to, &all[process]) == 0;
+	}
+	free(linked);
+	free(inside);
+	if (ok)
+		return all;
+	for (uint32_t p = 0; all && p < m->n_processes; p++)
+		phases_release(&all[p]);
+	free(all);
+	return NULL;
 }
 
 const struct phases *model_phases(struct model *m)
 {
 	struct torch_made *made = torch_made(m);
-	const struct torch_ranges *t;
-	size_t to;
+	const struct torch_ranges *t = made && !made->phases ? model_torch(m) : NULL;
 
-	if (!made || made->phases)
-		return made ? made->phases : NULL;
-	t = model_torch(m);
-	made->phases = t ? calloc(m->n_processes + 1, sizeof *made->phases) : NULL;
-	for (size_t from = 0; made->phases && from < t->n; from = to) {
-		uint32_t process = t->list[from].process;
-
-		for (to = from + 1; to < t->n && t->list[to].process == process; to++)
-			;
-		if (collect(m, t, from, to, &made->phases[process]) < 0) {
-			for (uint32_t p = 0; p < m->n_processes; p++)
-				phases_release(&made->phases[p]);
-			free(made->phases);
-			made->phases = NULL;
-		}
-	}
-	return made->phases;
+	if (t)
+		made->phases = phases_of_all(m, t);
+	return made ? made->phases : NULL;
 }
 
 /* A trace in which some processes train is about training: the batches of the others are no steps. */

@@ -33,10 +33,27 @@ it 'of a loop without a loader, whose data is unknown and not zero' "$TORCH"'
 	is "" "$(cut -d, -f4 phases | tail -n +2 | tr -d "\n")" "data_ns"
 '
 
+it 'of a forward in front of zero_grad, which begins with its operators, or is unknown and not small' "$TORCH"'
+	operators() {
+		gprof-run -f -q -t torch-ops -o t -- "$judge" -W ignore "$GPROF_TOP/test/e2e/torch_loops.py" clocks "$@" >out 2>err || fail "$(tail -n 5 err)"
+		gprof-trace report -r phases --format csv t.gtrace >phases 2>notes
+		"$judge" "$GPROF_TOP/test/e2e/phases_check.py" phases clocks >said 2>why
+	}
+	close operators 8 between || fail "$(cat why said)"
+	close operators 8 inference || fail "$(cat why said)"
+	loops 6 between || :
+	says "nothing shows where forward begins: forward is not known" notes
+	is "" "$(cut -d, -f5 phases | tail -n +2 | tr -d "\n")" "forward_ns"
+	loops 6 inference || :
+	says "no operators were recorded: forward is not known" notes
+	is "" "$(cut -d, -f5 phases | tail -n +2 | tr -d "\n")" "forward_ns"
+	is 6 "$(tail -n +2 phases | wc -l)" "steps"
+'
+
 it 'of each rank that torchrun starts, whose backward pass ends with its collectives' "$TORCH"'
-	ddp() {
+	ranks() {
 		gprof-run -f -q -o t -- "$judge" -W ignore -m torch.distributed.run --standalone --nproc_per_node=2 \
-			"$GPROF_TOP/test/e2e/torch_loops.py" clocks 8 ddp >out 2>err || fail "$(tail -n 5 err)"
+			"$GPROF_TOP/test/e2e/torch_loops.py" clocks "${2:-8}" "$1" >out 2>err || fail "$(tail -n 5 err)"
 		gprof-trace report -r phases --format csv t.gtrace >phases 2>notes
 		gprof-trace report -r processes --format csv t.gtrace | cut -d, -f1,4 | grep -E ",[01]$" >ranks
 		is 2 "$(wc -l <ranks)" "ranks"
@@ -44,9 +61,12 @@ it 'of each rank that torchrun starts, whose backward pass ends with its collect
 			"$judge" "$GPROF_TOP/test/e2e/phases_check.py" phases "clocks.$rank" "$process" >said 2>why || return 1
 		done <ranks
 	}
-	close ddp || fail "$(cat why said)"
+	close ranks ddp || fail "$(cat why said)"
 	is 0 "$(cut -d, -f12 phases | tail -n +2 | grep -cx "")" "steps without the host time of collectives"
 	is "" "$(cut -d, -f10,11 phases | tail -n +2 | tr -d ",\n")" "communication on a GPU that is not there"
 	gprof-trace report t.gtrace >page
 	tr -s " \n" "  " <page | grep -q "collectives issued for [0-9.]* [mu]s on the host, [0-9.]* [mun]*s ([0-9]* %) outside the backward pass" || fail "$(cat page)"
+	# zero_grad between forward and backward, batches by hand: the forward begins with its scopes.
+	close ranks ddp_between 6 || fail "$(cat why said)"
+	close ranks fsdp_between 6 || fail "$(cat why said)"
 '

@@ -1,8 +1,9 @@
 """torch_loops.py CLOCKS.json STEPS LOOP...: small training loops one after the other, timed by clocks of their own.
 
 A step goes from the end of one optimizer's step to that of the next.  Loops: mlp, cnn (two loader workers), accumulate, amp, closure (as
-Lightning calls step), lbfgs, huggingface (accelerate's way of loading one batch ahead, clipping, a schedule), no_loader, compile,
-ddp (started by torchrun; CLOCKS.json gets the rank before its suffix).
+Lightning calls step), lbfgs, huggingface (accelerate's way of loading one batch ahead, clipping, a schedule), no_loader, between (batches by hand, zero_grad
+between forward and backward), compile, ddp, ddp_between, fsdp_between (started by torchrun; CLOCKS.json gets the rank before its suffix), inference (a
+step goes from batch to batch).
 """
 import contextlib
 import json
@@ -150,17 +151,54 @@ def no_loader(clock, loop, model, batches, steps):
             opt.zero_grad()
 
 
+def between(clock, loop, model, batches, steps):
+    opt = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    for _ in range(steps):
+        x, y = torch.randn(128, 256).sort()[0], torch.zeros(128, dtype=torch.long)
+        with clock("forward"):
+            loss = cross_entropy(model(x), y)
+        with clock("zero_grad"):
+            opt.zero_grad()
+        with clock("backward"):
+            loss.backward()
+        with clock("optimizer"):
+            opt.step()
+        clock.end(loop)
+
+
+def inference(clock, loop, model, batches, steps):
+    """A step ends where the next batch is asked for; the last one, where the loader says that there is none."""
+    clock.begun = now()
+    with torch.no_grad():
+        for _ in range(steps):
+            with clock("data"):
+                x, y = next(batches)
+            with clock("forward"):
+                model(x)
+            clock.end(loop)
+    next(batches, None)
+
+
 def run(clock, loop, steps):
     images, workers = loop == "cnn", 2 if loop == "cnn" else 0
     model = cnn() if images else mlp()
     if loop == "compile":
         model = torch.compile(model)
-    if loop == "ddp":
+    if loop.startswith("ddp"):
         model = torch.nn.parallel.DistributedDataParallel(model)
+    if loop.startswith("fsdp"):
+        from torch.distributed.fsdp import fully_shard
+        for layer in model:
+            if isinstance(layer, torch.nn.Linear):
+                fully_shard(layer)
+        fully_shard(model)
     size = 128
-    data = Points(size * (steps * (4 if loop == "accumulate" else 2) + 2), (3, 32, 32) if images else (256,)) if loop != "no_loader" else None
+    by_hand = loop == "no_loader" or loop.endswith("between")
+    n = steps if loop == "inference" else steps * (4 if loop == "accumulate" else 2) + 2
+    data = None if by_hand else Points(size * n, (3, 32, 32) if images else (256,))
     batches = iter(DataLoader(data, batch_size=size, num_workers=workers)) if data else None
-    body = {"closure": closure, "lbfgs": lbfgs, "huggingface": huggingface, "no_loader": no_loader}.get(loop)
+    body = {"closure": closure, "lbfgs": lbfgs, "huggingface": huggingface, "no_loader": no_loader, "between": between, "ddp_between": between,
+            "fsdp_between": between, "inference": inference}.get(loop)
     if body:
         body(clock, loop, model, batches, steps)
     else:
@@ -171,7 +209,8 @@ def main():
     path, steps = sys.argv[1], int(sys.argv[2])
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    if "ddp" in sys.argv[3:]:
+    ranks = any(loop.startswith(("ddp", "fsdp")) for loop in sys.argv[3:])
+    if ranks:
         torch.distributed.init_process_group("gloo")
         path = "%s.%s" % (path, os.environ["RANK"])
     clock = Clock()
@@ -179,7 +218,7 @@ def main():
         run(clock, loop, steps)
     with open(path, "w") as out:
         json.dump(clock.rows, out)
-    if "ddp" in sys.argv[3:]:
+    if ranks:
         torch.distributed.destroy_process_group()
 
 

@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DATA(from, to)      { from, to, -1, 0, 1, MARK_DATA }
-#define ZERO(from, to)      { from, to, -1, 0, 1, MARK_ZERO_GRAD }
-#define STEP(from, to)      { from, to, -1, 0, 1, MARK_OPTIMIZER }
-#define NODE(from, to, seq) { from, to, seq, 1, 1, MARK_BACKWARD }
-#define ON(thread, from, to, seq, fwd, mark) { from, to, seq, fwd, thread, mark }
+#define ON(thread, from, to, seq, fwd, mark) { from, to, seq, fwd, thread, mark, NO_TIME }
+#define DATA(from, to)      ON(1, from, to, -1, 0, MARK_DATA)
+#define ZERO(from, to)      ON(1, from, to, -1, 0, MARK_ZERO_GRAD)
+#define STEP(from, to)      ON(1, from, to, -1, 0, MARK_OPTIMIZER)
+#define NODE(from, to, seq) ON(1, from, to, seq, 1, MARK_BACKWARD)
+#define DDP(from, to)       ON(1, from, to, -1, 0, MARK_PARALLEL)
+#define REGION(from, to)    ON(1, from, to, -1, 0, MARK_FORWARD)
+#define OPS(from, to, link) { from, to, -1, 0, 1, MARK_OPERATORS, link }
 
 /* "data 0-10, forward 10-30, ... | 0-60, 60-90": the spans, then the steps. */
 static void check(struct phase_event *events, size_t n, const char *want)
@@ -23,7 +26,7 @@ static void check(struct phase_event *events, size_t n, const char *want)
 	char got[1000] = "";
 	size_t at = 0;
 
-	CHECK_EQ(phases_make(events, n, &p), 0);
+	CHECK_EQ(phases_make(events, n, NULL, 0, &p), 0);
 	for (size_t i = 0; i < p.n; i++) {
 		at += (size_t)snprintf(got + at, sizeof got - at, "%s%s %lld-%lld", i ? ", " : "", words[p.list[i].phase],
 				       (long long)p.list[i].start, (long long)p.list[i].end);
@@ -56,6 +59,76 @@ TEST(zero_grad_between_batch_and_backward_leaves_forward_on_both_sides)
 {
 	CHECK_PHASES("data 0-10, forward 10-12, zero_grad 12-15, forward 15-30, backward 30-50, optimizer 50-60 | 0-60",
 		     DATA(0, 10), ZERO(12, 15), NODE(30, 50, 3), STEP(50, 60));
+}
+
+/* nanoGPT's order: batches by hand, zero_grad between forward and backward. */
+TEST(a_forward_in_front_of_zero_grad_begins_with_its_scope)
+{
+	CHECK_PHASES("forward 12-40, zero_grad 40-42, forward 42-43, backward 43-70, optimizer 70-75, other 75-85, "
+		     "forward 85-110, zero_grad 110-112, forward 112-113, backward 113-140, optimizer 140-145 | 40-75 headless, 75-145",
+		     DDP(12, 35), ZERO(40, 42), NODE(43, 70, 5), STEP(70, 75),
+		     DDP(85, 105), ZERO(110, 112), NODE(113, 140, 15), STEP(140, 145));
+	CHECK_PHASES("optimizer 0-5, other 5-15, forward 15-40, zero_grad 40-42, forward 42-43, backward 43-70 | 0-5 headless",
+		     STEP(0, 5), REGION(15, 20), REGION(22, 30), ZERO(40, 42), NODE(43, 70, 5));
+}
+
+TEST(a_forward_in_front_of_zero_grad_begins_with_the_first_operator_whose_node_ran)
+{
+	CHECK_PHASES("optimizer 0-5, other 5-20, forward 20-40, zero_grad 40-42, forward 42-43, backward 43-70, optimizer 70-75 "
+		     "| 0-5 headless, 5-75",
+		     STEP(0, 5), OPS(6, 38, 20), ZERO(40, 42), NODE(43, 70, 5), OPS(71, 72, NO_TIME), STEP(70, 75));
+	/* Behind it, too: a batch made by hand is other. */
+	CHECK_PHASES("optimizer 0-5, other 5-6, zero_grad 6-8, other 8-20, forward 20-40, backward 40-60, other 60-70, forward 70-80, "
+		     "backward 80-90, optimizer 90-95 | 0-5 headless, 5-95",
+		     STEP(0, 5), ZERO(6, 8), OPS(9, 38, 20), NODE(40, 60, 5), OPS(61, 79, 70), NODE(80, 90, 15), STEP(90, 95));
+	/* What is computed of the last step's loss is no forward: its nodes never run. */
+	CHECK_PHASES("optimizer 0-5, other 5-20, data 20-25, forward 25-40, backward 40-60 | 0-5 headless",
+		     STEP(0, 5), OPS(6, 18, NO_TIME), DATA(20, 25), OPS(26, 39, 26), NODE(40, 60, 5));
+}
+
+static bool forward_is_known(int before, int behind, const int64_t *launches, size_t n)
+{
+	struct phase_event events[40];
+	struct phases p;
+	bool known;
+	size_t at = 0;
+	int64_t t = 0;
+
+	for (int i = 0; i < 10; i++) {
+		events[at++] = (struct phase_event)STEP(t, t + 5);
+		events[at++] = (struct phase_event)ZERO(t + 5 + before, t + 6 + before);
+		events[at++] = (struct phase_event)NODE(t + 6 + before + behind, t + 50 + before + behind, 10 + i);
+		t += 100;
+	}
+	CHECK_EQ(phases_make(events, at, launches, n, &p), 0);
+	CHECK_EQ(p.doubts, 10);
+	CHECK(p.forward != p.doubtful);
+	for (size_t i = 0; i < p.n; i++)
+		CHECK(p.forward || p.list[i].phase != PHASE_FORWARD);
+	known = p.forward;
+	phases_release(&p);
+	return known;
+}
+
+TEST(a_forward_in_front_of_zero_grad_that_nothing_shows_is_unknown_and_not_small)
+{
+	int64_t launches[10];
+
+	CHECK(!forward_is_known(30, 2, NULL, 0));
+	CHECK(forward_is_known(2, 30, NULL, 0));
+	/* On a GPU the host waits for the loss in front of zero_grad, and launches behind it; or the other way round. */
+	for (int i = 0; i < 10; i++)
+		launches[i] = i * 100 + 5 + 30 + 2;
+	CHECK(forward_is_known(30, 5, launches, 10));
+	for (int i = 0; i < 10; i++)
+		launches[i] = i * 100 + 5;
+	CHECK(!forward_is_known(5, 30, launches, 10));
+}
+
+TEST(a_forward_that_checkpointing_computes_again_is_backward)
+{
+	CHECK_PHASES("data 0-10, forward 10-40, backward 40-90, optimizer 90-95 | 0-95",
+		     DATA(0, 10), DDP(12, 35), NODE(40, 60, 9), DDP(50, 55), NODE(60, 90, 8), STEP(90, 95));
 }
 
 TEST(accumulation_without_a_loader_is_split_by_sequence_numbers)
@@ -118,7 +191,7 @@ TEST(a_batch_that_serves_all_steps_does_not_make_them_one)
 		events[1 + 2 * i] = (struct phase_event)NODE(10 + 10 * i, 15 + 10 * i, 10 + i);
 		events[2 + 2 * i] = (struct phase_event)STEP(15 + 10 * i, 18 + 10 * i);
 	}
-	CHECK_EQ(phases_make(events, 41, &p), 0);
+	CHECK_EQ(phases_make(events, 41, NULL, 0, &p), 0);
 	CHECK_EQ(p.n_steps, 20);
 	phases_release(&p);
 }
@@ -127,6 +200,12 @@ TEST(inference_is_from_batch_to_batch)
 {
 	CHECK_PHASES("data 0-10, other 10-20, data 20-25, other 25-40, data 40-41 | 0-20, 20-40",
 		     DATA(0, 10), DATA(20, 25), DATA(40, 41));
+	/* Its forward: from the first to the last operator, or scope. */
+	CHECK_PHASES("data 0-10, other 10-12, forward 12-18, other 18-20, data 20-25, other 25-27, forward 27-30, other 30-40, data 40-41 "
+		     "| 0-20, 20-40",
+		     DATA(0, 10), OPS(12, 18, NO_TIME), DATA(20, 25), OPS(27, 30, NO_TIME), DATA(40, 41));
+	CHECK_PHASES("data 0-10, other 10-12, forward 12-18, other 18-20, data 20-25 | 0-20",
+		     DATA(0, 10), DDP(12, 13), REGION(14, 18), DATA(20, 25));
 }
 
 TEST(other_threads_that_train_or_fetch_are_left_out)
