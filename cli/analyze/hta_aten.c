@@ -17,7 +17,8 @@ struct launch {
 struct aten {
 	const struct hta *h;
 	const struct hta_rank *r;
-	struct timed *ops;              /* row: position; by begin, else file order */
+	bool threads;                   /* ours: a call belongs to an operator of its own thread.  HTA: of any */
+	struct timed *ops;              /* row: position; by thread, begin, else file order */
 	size_t n_ops, leaves;
 	int64_t *latest;                /* a heap-shaped tree over ops: the latest end below each node */
 	uint32_t *kernel_of;            /* by index of a call: position of the first row on a stream it launched */
@@ -60,26 +61,70 @@ static size_t last_around(const struct aten *a, size_t n, int64_t end)
 	return node - a->leaves;
 }
 
-/* HTA: of the operators around a call, on whatever thread, the one that begins last; of two at once the first. */
+/* Ops of one thread stand together: which of them a place belongs to. */
+static uint32_t thread_of(const struct aten *a, const struct hta_row *row)
+{
+	return a->threads ? row->place : 0;
+}
+
+/* Whether an operator stands before those that begin after `when` on a thread. */
+static bool before(const struct aten *a, const struct timed *op, uint32_t thread, int64_t when)
+{
+	uint32_t own = thread_of(a, hta_row(a->r, op->row));
+
+	return own != thread ? own < thread : op->time <= when;
+}
+
+/* Of the operators around a call, the one that begins last; of two at once the first. */
 static const struct hta_row *op_around(const struct aten *a, const struct hta_row *call)
 {
+	uint32_t thread = thread_of(a, call);
 	size_t low = 0, high = a->n_ops, at;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (a->ops[middle].time <= call->ts)
+		if (before(a, &a->ops[middle], thread, call->ts))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	at = last_around(a, low, hta_end(call));
-	if (at == SIZE_MAX)
+	if (at == SIZE_MAX || thread_of(a, hta_row(a->r, a->ops[at].row)) != thread)
 		return NULL;
-	for (size_t i = at; i-- > 0 && a->ops[i].time == a->ops[at].time;)
+	for (size_t i = at; i-- > 0 && a->ops[i].time == a->ops[at].time &&
+			    thread_of(a, hta_row(a->r, a->ops[i].row)) == thread;)
 		if (a->latest[a->leaves + i] >= hta_end(call))
 			at = i;
 	return hta_row(a->r, a->ops[at].row);
+}
+
+static int by_place(const void *x, const void *y, void *arg)
+{
+	const struct aten *a = arg;
+	const struct timed *p = x, *q = y;
+	uint32_t one = thread_of(a, hta_row(a->r, p->row)), other = thread_of(a, hta_row(a->r, q->row));
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	if (p->time != q->time)
+		return p->time < q->time ? -1 : 1;
+	return (p->row > q->row) - (p->row < q->row);
+}
+
+static bool sort_ops(struct aten *a)
+{
+	if (!a->threads)
+		return timed_sort(a->ops, a->n_ops) == 0;
+	if (a->n_ops)
+		qsort_r(a->ops, a->n_ops, sizeof *a->ops, by_place, a);
+	return true;
+}
+
+/* A row that counts for what its call launched: HTA takes copies and memory sets, too. */
+static bool launched(const struct aten *a, const struct hta_row *row)
+{
+	return hta_on_stream(row) && row->partner >= 0 && (a->h->how.rounded || row->category == HTA_KERNEL);
 }
 
 static int find_ops(struct aten *a)
@@ -97,11 +142,16 @@ static int find_ops(struct aten *a)
 
 		if (a->h->names[row->name].flags & HTA_ATEN)
 			a->ops[a->n_ops++] = (struct timed){ .time = row->ts, .row = (uint32_t)i };
-		if (hta_on_stream(row) && row->partner >= 0 && (size_t)row->partner < r->n_at &&
-		    a->kernel_of[row->partner] == UINT32_MAX)
+		if (launched(a, row) && (size_t)row->partner < r->n_at && a->kernel_of[row->partner] == UINT32_MAX)
 			a->kernel_of[row->partner] = (uint32_t)i;
 	}
-	return timed_sort(a->ops, a->n_ops) < 0 ? -1 : make_tree(a);
+	return sort_ops(a) ? make_tree(a) : -1;
+}
+
+/* HTA goes by the call's name. */
+static bool launches(const struct aten *a, const struct hta_row *call)
+{
+	return a->h->how.rounded ? a->h->names[call->name].flags & HTA_STARTS_KERNEL : !hta_on_stream(call) && !call->gpu;
 }
 
 static void find_launches(struct aten *a)
@@ -109,7 +159,7 @@ static void find_launches(struct aten *a)
 	for (size_t i = 0; i < a->r->n; i++) {
 		const struct hta_row *call = hta_row(a->r, i), *op, *kernel;
 
-		if (!(a->h->names[call->name].flags & HTA_STARTS_KERNEL) || a->kernel_of[call->index] == UINT32_MAX)
+		if (!launches(a, call) || a->kernel_of[call->index] == UINT32_MAX)
 			continue;
 		op = op_around(a, call);
 		if (!op)
@@ -227,7 +277,7 @@ static int aten(struct model *m, struct table *t, const struct report_choice *ch
 	int rc = h ? 0 : -1;
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
-		struct aten a = { .h = h, .r = &h->ranks[k] };
+		struct aten a = { .h = h, .r = &h->ranks[k], .threads = !how.rounded };
 
 		if (!hta_rank_wanted(choice, a.r->rank))
 			continue;

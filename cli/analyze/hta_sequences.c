@@ -109,20 +109,43 @@ static size_t sum_up(struct found *list, size_t n)
 	return out;
 }
 
+/* Of the rows with a name that is looked for. */
+struct chosen {
+	const bool *with;               /* by name */
+	int32_t least;                  /* HTA: the depth that counts */
+};
+
+static bool below_another(const struct below *b, const struct chosen *c, size_t row)
+{
+	for (uint32_t at = b->tree->parent[row]; at != NO_PARENT; at = b->tree->parent[at])
+		if (c->with[hta_row(b->r, at)->name])
+			return true;
+	return false;
+}
+
 /* HTA takes the operators nearest to the top, and of rows in no tree it thinks that they are above all. */
+static bool counts(const struct hta *h, const struct below *b, const struct chosen *c, size_t row)
+{
+	if (!c->with[hta_row(b->r, row)->name])
+		return false;
+	if (h->how.rounded)
+		return b->tree->depth[row] == c->least;
+	return b->tree->depth[row] >= 0 && !below_another(b, c, row);
+}
+
 static int find(const struct hta *h, struct below *b, const char *op, struct found *list, size_t *n)
 {
-	int32_t least = INT32_MAX;
 	bool *with = hta_names_with(h, op);
+	struct chosen c = { with, INT32_MAX };
 	int rc = with ? 0 : -1;
 
 	for (size_t i = 0; i < b->r->n && with; i++)
-		if (b->tree->depth[i] < least && with[hta_row(b->r, i)->name])
-			least = b->tree->depth[i];
+		if (b->tree->depth[i] < c.least && with[hta_row(b->r, i)->name])
+			c.least = b->tree->depth[i];
 	for (size_t i = 0; i < b->r->n && rc == 0; i++) {
 		const struct hta_row *row = hta_row(b->r, i);
 
-		if (b->tree->depth[i] != least || !with[row->name])
+		if (!counts(h, b, &c, i))
 			continue;
 		walk(b, (uint32_t)i);
 		if (b->launched < FEWEST_KERNELS)

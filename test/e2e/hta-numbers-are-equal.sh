@@ -138,6 +138,53 @@ it 'compares the second step of a job, whatever rank had it' "$EVENTS"'
 	never_says "five\|seven" out
 '
 
+it 'has a launch in an operator of its own thread, and kernels of stream 0 in their steps, where HTA has not' "$EVENTS"'
+	{
+		say user_annotation "ProfilerStep#1" 1 1 0 200 ""; say cpu_op aten::mine 1 1 5 100 ""; say cpu_op aten::other 1 2 10 100 ""
+		say cuda_runtime cudaLaunchKernel 1 1 20 5 "\"correlation\": 1"
+		say kernel k 0 0 50 5 "\"stream\": 0, \"correlation\": 1"
+	} | file 0 >a.json
+	gprof-trace report -r hta_aten_op_kernels_and_delay --format csv a.json >out
+	says "aten::other,k,1,10.000,30.000" out
+	gprof-trace report -r aten_kernels --format csv a.json >out
+	is "0,aten::mine,1,15000,30000,k" "$(tail -n 1 out)"
+	gprof-trace report -r compare_traces:GPU --format csv a.json a.json >out
+	is "1,5000,1,5000,0,0,=,k" "$(tail -n 1 out)"
+	gprof-trace report -r hta_compare_traces:GPU --format csv a.json a.json >out
+	is 1 "$(wc -l <out)" "lines of HTA, which gives stream 0 no step"
+'
+
+it 'finds kernels below an operator at any depth, where HTA looks at one' "$EVENTS"'
+	{
+		say cpu_op aten::linear 1 1 10 20 ""; say cpu_op outer 1 1 100 50 ""; say cpu_op aten::linear 1 1 110 30 ""
+		say cpu_op aten::linear_inside 1 1 111 25 ""
+		for at in 11 12 13 114 115 116; do
+			say cuda_runtime cudaLaunchKernel 1 1 $at 1 "\"correlation\": $at"
+			say kernel k$((at % 100)) 0 7 $((at + 200)) 1 "\"stream\": 7, \"correlation\": $at"
+		done
+	} | file 0 >a.json
+	gprof-trace report -r hta_kernel_sequences:aten::linear --format csv a.json >out
+	is "aten::linear|k11|k12|k13,1,3,20" "$(tail -n +2 out)"
+	gprof-trace report -r kernel_sequences:aten::linear --format csv a.json >out
+	is "1,3000,20000,aten::linear|k11|k12|k13 1,3000,30000,aten::linear|k14|k15|k16" "$(tail -n +2 out | tr "\n" " " | sed "s/ $//")"
+'
+
+it 'keeps the last step and its nanoseconds, where HTA has neither' "$EVENTS"'
+	{
+		say user_annotation "ProfilerStep#1" 1 1 0 100.5 ""; say user_annotation "ProfilerStep#2" 1 1 500 100 ""
+		for at in 10 510; do
+			say cuda_runtime cudaLaunchKernel 1 1 $at 5 "\"correlation\": $at"
+			say kernel k 0 7 $((at + 20)).25 4.5 "\"stream\": 7, \"correlation\": $at"
+		done
+	} | file 0 >a.json
+	gprof-trace report -r temporal --format csv a.json >out 2>err
+	is "0,504500,9000,1.8,495500,98.2,9000,1.8,0,0,0,0" "$(tail -n 1 out)"
+	gprof-trace report -r hta_temporal_breakdown --format csv a.json >out
+	is "0,0,3,0,3,0.00,100.00,0.00" "$(tail -n 1 out)"
+	gprof-trace report -r cpu_annotations --format csv a.json >out
+	is "0,100500,1,100500,100500,100500,ProfilerStep#1" "$(sed -n 2p out)"
+'
+
 it 'keeps kernels that rounding made shorter than nothing out of the others, as HTA does' "$EVENTS"'
 	{
 		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do say kernel k$i 0 7 $((i * 100)) $((i * 2)) "\"stream\": 7, \"correlation\": $i"; done
