@@ -34,7 +34,7 @@ extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report
 	report_cuda_gpu_trace, report_cuda_graph_kern_sum, report_cuda_gpu_kern_occupancy, report_cuda_mem_usage, report_torch_memory,
 	report_cuda_sync_sum, report_um_sum, report_um_total_sum, report_um_cpu_page_faults_sum,
 	report_cuda_events, report_cuda_devices, report_cuda_jit,
-	report_steps, report_windows, report_phases,
+	report_steps, report_windows, report_phases, report_critical_path_segments, report_critical_path,
 	report_ops, report_ops_by_shape, report_ops_by_stack, report_modules,
 	report_stacks, report_call_sites, report_range_sites, report_launch_sites, report_lines, report_cpu_sum, report_idle_stacks,
 	report_ranks, report_processes, report_health, report_overhead,

@@ -61,12 +61,22 @@ static bool arrival_of(const struct walk *w, const struct path_wait *wait, struc
 	return a->at > wait->start;
 }
 
+static void add_full(uint32_t row, uint32_t ended, void *arg)
+{
+	const struct path_row *r;
+	struct walk *w = arg;
+
+	r = &w->in->rows[row];
+	if (w->in->rows[ended].end > r->launched)
+		w->arrivals[w->n_arrivals++] = (struct arrival){ .at = w->in->rows[ended].end, .thread = r->thread, .row = ended };
+}
+
 static int arrivals_make(struct walk *w)
 {
 	const struct path_in *in = w->in;
 	size_t i = 0;
 
-	w->arrivals = malloc((in->n_waits + 1) * sizeof *w->arrivals);
+	w->arrivals = malloc((in->n_waits + in->n_rows + 1) * sizeof *w->arrivals);
 	w->left = malloc((in->n_threads + 1) * sizeof *w->left);
 	w->first = malloc((in->n_threads + 1) * sizeof *w->first);
 	w->turns = malloc((in->n_waits + 1) * sizeof *w->turns);
@@ -74,6 +84,7 @@ static int arrivals_make(struct walk *w)
 		return -1;
 	for (size_t k = 0; k < in->n_waits; k++)
 		w->n_arrivals += arrival_of(w, &in->waits[k], &w->arrivals[w->n_arrivals]);
+	path_full(&w->gpu, add_full, w);
 	if (w->n_arrivals)
 		qsort(w->arrivals, w->n_arrivals, sizeof *w->arrivals, by_thread);
 	for (uint32_t t = 0; t < in->n_threads; t++) {

@@ -5,6 +5,7 @@
  *
  *  - A thread comes from what it did before (program order), but for a wait: that comes from what was waited for, at the
  *    moment it came.  What had come before the wait began was not waited for.
+ *    A launch into a full queue waited for the last row that ended before it returned.
  *  - A GPU row comes from the last of: the row before it on its stream, what its stream was told to wait for, and the
  *    call that launched it.
  *  - A thread other than the span's is followed as far as it was working for it; there the path goes on with the span's.

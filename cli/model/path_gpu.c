@@ -2,11 +2,6 @@
 
 #include <stdlib.h>
 
-static int64_t launch_of(const struct path_row *r)
-{
-	return r->launched == PATH_NEVER ? r->start : r->launched;
-}
-
 static int by_queue(const void *a, const void *b)
 {
 	const struct path_row *x = a, *y = b;
@@ -17,8 +12,8 @@ static int by_queue(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
 		return x->end < y->end ? -1 : 1;
-	if (launch_of(x) != launch_of(y))
-		return launch_of(x) < launch_of(y) ? -1 : 1;
+	if (x->launched != y->launched)
+		return x->launched < y->launched ? -1 : 1;
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
@@ -64,6 +59,20 @@ static void find_batches(struct path_gpu *g)
 		g->place[g->in_batch[i]] = (uint32_t)i;
 }
 
+/* A queue's rows run as they were launched.  One whose call is not known was launched no earlier than the one before it. */
+static void find_launches(struct path_gpu *g, size_t from, size_t to)
+{
+	int64_t latest = PATH_NEVER;
+
+	for (size_t i = from; i < to; i++) {
+		const struct path_row *r = &g->in->rows[i];
+
+		g->named[r->what] = (uint32_t)i;
+		latest = r->launched > latest ? r->launched : latest;
+		g->latest[i] = latest;
+	}
+}
+
 static void find_queues(struct path_gpu *g)
 {
 	const struct path_in *in = g->in;
@@ -72,12 +81,9 @@ static void find_queues(struct path_gpu *g)
 	for (size_t q = 0; q <= in->n_queues; q++) {
 		g->first[q] = row;
 		g->first_order[q] = order;
-		for (; row < in->n_rows && in->rows[row].queue == q; row++) {
-			int64_t launched = launch_of(&in->rows[row]);
-
-			g->named[in->rows[row].what] = (uint32_t)row;
-			g->latest[row] = row > g->first[q] && g->latest[row - 1] > launched ? g->latest[row - 1] : launched;
-		}
+		while (row < in->n_rows && in->rows[row].queue == q)
+			row++;
+		find_launches(g, g->first[q], row);
 		while (order < in->n_orders && in->orders[order].queue == q)
 			order++;
 	}
@@ -229,6 +235,36 @@ static uint32_t done_by_all(const struct path_gpu *g, const struct path_wait *w)
 		found = later(g, found, row);
 	}
 	return found;
+}
+
+/*
+ * The driver keeps room for so many launches of a stream, less a few; with more under way the next one waits for a row to
+ * end.
+ */
+#define FULL 1000u
+
+void path_full(const struct path_gpu *g, void (*each)(uint32_t row, uint32_t ended, void *arg), void *arg)
+{
+	const struct path_row *rows = g->in->rows;
+
+	for (uint32_t q = 0; q < g->in->n_queues; q++) {
+		size_t begun = g->first[q], in_graphs = 0;
+
+		for (size_t i = begun; i < g->first[q + 1]; i++) {
+			const struct path_row *r = &rows[i];
+			size_t ended;
+
+			in_graphs += r->batch != 0;     /* one launch, however many rows */
+			while (begun < i && rows[begun].start <= r->launched)
+				begun++;
+			if (r->launched == PATH_NEVER || in_graphs || i - begun < FULL)
+				continue;
+			for (ended = begun; ended < i && rows[ended].end <= r->returned; ended++)
+				;
+			if (ended > g->first[q])
+				each((uint32_t)i, (uint32_t)(ended - 1), arg);
+		}
+	}
 }
 
 /* A call that returned before its row had ended did not wait for it. */

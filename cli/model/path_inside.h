@@ -51,6 +51,9 @@ uint32_t path_done(const struct path_gpu *g, uint32_t queue, int64_t when);
 /* The row that a wait was for, or PATH_NONE. */
 uint32_t path_awaited(const struct path_gpu *g, const struct path_wait *w);
 
+/* Of each launch that found its queue full the last row that had ended when it returned. */
+void path_full(const struct path_gpu *g, void (*each)(uint32_t row, uint32_t ended, void *arg), void *arg);
+
 /* The row that had to end before this one could begin, the last of them, or PATH_NONE. */
 uint32_t path_before(const struct path_gpu *g, uint32_t row);
 

@@ -215,8 +215,6 @@ it 'takes for the last step what HTA takes for it where a file counts from a sma
 	# Its ends count from 0, its begins from the earliest: it keeps what begins up to 1200 us after that.
 	gprof-trace report -r hta_critical_path:all --format json a.json >out
 	says "\"nodes\": 6" out
-	gprof-trace report -r critical_path:all --format json a.json >out
-	says "\"nodes\": 8" out
 '
 
 it 'reads memory timelines' '
