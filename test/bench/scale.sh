@@ -54,7 +54,7 @@ for what in report 'report -r launch_sites' 'report -r steps'; do
 	row plain 7 $what
 done
 for what in 'report -r cuda_gpu_trace' 'report -r temporal' 'report -r idle' 'report -r overlap' 'report -r queue_length' 'report -r launch_delay_sum' \
-	'report -r critical_path' 'report -r hta_kernel_breakdown_all' 'report -r tb_steps' 'export -f -o /dev/null'; do
+	'report -r hta_critical_path' 'report -r critical_path' 'report -r hta_kernel_breakdown_all' 'report -r tb_steps' 'export -f -o /dev/null'; do
 	# shellcheck disable=SC2086
 	row plain "$hold" $what
 done

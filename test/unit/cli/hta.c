@@ -169,7 +169,7 @@ TEST(launches_idle_times_and_queues_are_those_of_hta)
 TEST(a_path_goes_from_call_to_call_and_with_the_launch_that_was_longest_under_way)
 {
 	/* The first call, 10 us; time between calls is nobody's; then from the second one's begin to the end of its kernel. */
-	check_report("hta_critical_path:all", "gpu_communication_bound,2999,51.61,1\ngpu_kernel_launch_overhead,2801,48.21,1\n"
+	check_report("hta_critical_path:all", "gpu_communication_bound,2999,51.62,1\ngpu_kernel_launch_overhead,2801,48.21,1\n"
 					      "cpu_bound,10,0.17,1\ndependency,0,0.00,1\n");
 	check_report("hta_critical_path:nothing_is_called_so", "");
 }
