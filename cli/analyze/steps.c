@@ -36,6 +36,12 @@ static struct cell name_cell(struct listing *l, uint32_t id)
 	return id == STRING_NONE ? UNKNOWN : TEXT(model_string(l->m, id));
 }
 
+/* 0: none.  A process that was recorded whole has one. */
+static uint32_t window_of(const struct listing *l, const struct step *step)
+{
+	return step->window ? step->window : step_was_kept(l->s, step);
+}
+
 static void put(struct listing *l, const struct step *step, const struct step_times *t)
 {
 	int64_t begin = model_start(l->m);
@@ -44,7 +50,7 @@ static void put(struct listing *l, const struct step *step, const struct step_ti
 #define IF(known, n) ((known) ? NUMBER(n) : UNKNOWN)
 	table_row(l->t, (const struct cell[]){
 		NUMBER(step->number), name_cell(l, l->s->kinds[step->kind].name), name_cell(l, step->name),
-		IF(step->window, step->window), NUMBER(l->processes[step->process].number),
+		IF(window_of(l, step), window_of(l, step)), NUMBER(l->processes[step->process].number),
 		NUMBER(time_sub(step->start, begin)), NUMBER(t->wall),
 		IF(g->known, g->busy), IF(g->known, g->idle), IF(g->parts, g->compute), IF(g->parts, g->comm),
 		IF(g->parts, g->exposed), IF(g->parts, g->memcpy), IF(g->parts, g->memset),

@@ -266,19 +266,22 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 	struct steps_made *s = m->steps;
 	const struct step_kind *k = &s->public.kinds[kind];
 	struct item *items;
+	bool by_time;
 
 	if (!s->of_kind)
 		s->of_kind = calloc(s->public.n_kinds + 1, sizeof *s->of_kind);
 	if (!s->of_kind || s->of_kind[kind])
 		return s->of_kind ? s->of_kind[kind] : NULL;
+	/* Only where the guest counted do ids grow with time: another profiler numbers calls as it likes. */
+	by_time = s->public.source != STEPS_RECORDED || model_imported_from(m);
 	items = malloc(k->n * sizeof *items + 1);
 	for (size_t i = 0; items && i < k->n; i++) {
 		const struct step *step = &s->public.list[k->first + i];
 
 		items[i] = (struct item){ step->start, step->end, step->range, step->process, step->thread,
-					  step->first_corr, step->end_corr, step->crowded };
+					  by_time ? 0 : step->first_corr, by_time ? 0 : step->end_corr, step->crowded };
 	}
-	s->of_kind[kind] = finder_make(m, items, k->n, k->first, s->public.source != STEPS_RECORDED);
+	s->of_kind[kind] = finder_make(m, items, k->n, k->first, by_time);
 	return s->of_kind[kind];
 }
 

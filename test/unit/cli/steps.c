@@ -87,6 +87,24 @@ TEST(calls_and_gpu_rows_are_given_to_steps_by_correlation_id_also_where_ids_begi
 	end(&k, m);
 }
 
+TEST(calls_of_an_imported_trace_go_by_their_start_since_ids_may_be_in_any_order)
+{
+	struct making k;
+	struct model *m;
+
+	begin(&k);
+	make_attribute(&k, 1, "imported=torch.profiler");
+	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 1, 3, 0), STEP_ROW(2000, 1000, 1, 1, 3, 10000, 0));
+	ROWS(&k, 1, api, CALL(1100, 1, 1), CALL(1900, 9000, 1), CALL(2100, 3, 1), CALL(2900, 9001, 1));
+	ROWS(&k, 1, kernel, RUN(5000, 10, 9000, KERNEL), RUN(5100, 10, 3, KERNEL));
+	m = finish(&k);
+	check_rows(m, ROW_api, 0, "0 0 1 1");
+	check_rows(m, ROW_kernel, 0, "0 1");
+	CHECK_EQ(model_select(m, &(struct selection){ .steps = true, .first = 0, .last = 0 }), 0);
+	check_rows(m, ROW_api, 0, "0 0");
+	end(&k, m);
+}
+
 TEST(what_has_no_correlation_id_is_given_to_steps_by_its_start)
 {
 	struct making k;
