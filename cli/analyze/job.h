@@ -58,11 +58,14 @@ struct gpu_row {
 };
 
 struct job_rows {
-	struct gpu_row *list;           /* kind by kind, each in the trace's order */
+	struct gpu_row *list;           /* as job_each_gpu_row() gives them */
 	size_t n, cap;
 };
 
-/* 0, or -1: out of memory.  free() the list whatever came. */
+/* Calls fn for every row of the rank, kind by kind, each in the trace's order.  0, or -1: fn said so, or out of memory. */
+int job_each_gpu_row(const struct job_rank *r, int (*fn)(const struct gpu_row *g, void *arg), void *arg);
+
+/* All of them.  0, or -1: out of memory.  free() the list whatever came. */
 int job_gpu_rows(const struct job_rank *r, struct job_rows *rows);
 
 static inline bool gpu_row_timed(const struct gpu_row *g)

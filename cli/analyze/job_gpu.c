@@ -81,8 +81,7 @@ static int each_of_kind(const struct job_rank *r, const struct kind *k, struct n
 	return rc;
 }
 
-/* Kind by kind, each in the trace's order.  0, or -1: fn said so, or out of memory. */
-static int each_row(const struct job_rank *r, row_fn *fn, void *arg)
+int job_each_gpu_row(const struct job_rank *r, row_fn *fn, void *arg)
 {
 	struct names names = { .m = r->m };
 	int rc = 0;
@@ -113,7 +112,7 @@ static int add_row(const struct gpu_row *g, void *arg)
 int job_gpu_rows(const struct job_rank *r, struct job_rows *rows)
 {
 	*rows = (struct job_rows){ 0 };
-	return each_row(r, add_row, rows);
+	return job_each_gpu_row(r, add_row, rows);
 }
 
 bool gpu_same_stream(const struct gpu_row *a, const struct gpu_row *b)
