@@ -201,6 +201,24 @@ uint32_t path_done(const struct path_gpu *g, uint32_t queue, int64_t when)
 	return later(g, done(g, queue, when, 0), done_by_others(g, queue, when));
 }
 
+/* The last row of a queue up to one that had ended, or PATH_NONE: of those that have begun, one at most runs. */
+static uint32_t ended_by(const struct path_gpu *g, uint32_t queue, uint32_t last, int64_t until)
+{
+	size_t low = g->first[queue], high = last + 1;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (g->in->rows[mid].start <= until)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low > g->first[queue] && g->in->rows[low - 1].end > until)
+		low--;
+	return low > g->first[queue] ? (uint32_t)(low - 1) : PATH_NONE;
+}
+
 /* Of all queues the row that had been launched and had ended last. */
 static uint32_t ended_last(const struct path_gpu *g, int64_t launched, int64_t until)
 {
@@ -209,8 +227,8 @@ static uint32_t ended_last(const struct path_gpu *g, int64_t launched, int64_t u
 	for (uint32_t q = 0; q < g->in->n_queues; q++) {
 		uint32_t row = last_launched(g, q, launched);
 
-		while (row != PATH_NONE && g->in->rows[row].end > until)
-			row = row > g->first[q] ? row - 1 : PATH_NONE;
+		if (row != PATH_NONE && g->in->rows[row].end > until)
+			row = ended_by(g, q, row, until);
 		found = later(g, found, row);
 	}
 	return found;

@@ -76,7 +76,7 @@ def run(path, *command):
 for path in sys.argv[1:] or sorted(glob.glob("*.json")):
     if run(path, "import", "-q", "-f", "-o", "new", path) == 0 and len(sys.argv) == 1:
         run(path, "report", "new.gtrace")
-        run(path, "report", "-o", "/dev/null", "-r", "ops,nvtx_sum,steps,phases,stats", "-f", "csv", "new.gtrace")
+        run(path, "report", "-o", "/dev/null", "-r", "ops,nvtx_sum,steps,phases,critical_path,stats", "-f", "csv", "new.gtrace")
         run(path, "export", "-f", "-o", "back.out", "new.gtrace")
 END
 '
