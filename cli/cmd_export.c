@@ -5,6 +5,7 @@
 #include "cli/gzip.h"
 #include "cli/input.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 #include "cli/options.h"
 #include "cli/pick.h"
 
@@ -24,7 +25,6 @@ static const struct exporter *const exporters[] = { &export_kineto, &export_fold
 
 static const char *format = "kineto", *output, *metric;
 static bool force, merged, integers;
-static uint64_t only = UINT64_MAX;
 static struct pick pick;
 
 static const struct opt opts[] = {
@@ -39,7 +39,6 @@ static const struct opt opts[] = {
 	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },
 	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA or trained with PyTorch; ids are renumbered",
 	  NULL, 0 },
-	{ 'p', "process", "N", opt_u64, &only, "only process number N, as 'report -r processes' shows them", NULL, 0 },
 	PICK_OPTIONS(pick),
 	{ 0, "us", NULL, opt_flag, &integers, "times in whole microseconds, for tools that round fractions badly", NULL,
 	  0 },
@@ -126,21 +125,15 @@ static int split(struct plan *plan)
 /* one_file: a format that sums has all processes in one file. */
 static int plan_files(struct plan *plan, bool one_file)
 {
-	uint32_t leading = 0;
+	uint32_t leading = 0, only = pick_process(&pick, plan->m);
 	struct file *f;
 
 	plan->processes = model_processes(plan->m, &plan->n_processes);
-	if (only != UINT64_MAX) {
-		uint32_t p = only <= UINT32_MAX ? model_process_at(plan->m, (uint32_t)only) : 0;
-
-		if (p) {
-			f = add_file(plan, main_image(plan, p));
-			for (; f && p; p = plan->processes[p].after)
-				f->takes[p] = true;
-			return f ? 0 : fail("out of memory");
-		}
-		return fail("'%s' has no process number %llu; gprof-trace report -r processes lists them",
-			    model_path(plan->m), (unsigned long long)only);
+	if (only) {
+		f = add_file(plan, main_image(plan, only));
+		for (uint32_t p = only; f && p; p = plan->processes[p].after)
+			f->takes[p] = true;
+		return f ? 0 : fail("out of memory");
 	}
 	for (uint32_t p = 1; p < plan->n_processes; p++)
 		leading += export_leads(plan->m, p);
@@ -270,13 +263,25 @@ static enum metric metric_of(const char *word)
 	return i;
 }
 
-/* From memory into its wrapping.  0, or -1: not written (errno). */
+/* From memory into its wrapping; file NULL: nowhere.  0, or -1: not written (errno). */
 static int wrap(FILE *memory, char **made, size_t *n, FILE *file)
 {
-	int rc = fclose(memory) == 0 ? gzip_write(file, *made, *n) : -1;
+	int rc = fclose(memory) == 0 ? 0 : -1;
+
+	if (rc == 0 && file)
+		rc = gzip_write(file, *made, *n);
 
 	free(*made);
 	return rc;
+}
+
+/* A file without a stack opens nowhere, so there is none. */
+static int nothing_to_export(const struct export *x)
+{
+	bool selected = model_selected(x->m);
+
+	return fail("nothing to export: %s no stacks with %s%s", selected ? "the selected part of the trace has" : "the trace has",
+		    metric ? metric : "gpu_time", metric ? "" : " (try --metric api_time)");
 }
 
 static int write_stream(struct plan *plan, const struct file *f, const struct exporter *e, FILE *file, struct export *x)
@@ -309,7 +314,9 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 	export_release(x);
 	if (rc < 0)
 		fail("out of memory");
-	if (out_finish(&out) < 0 || (memory && wrap(memory, &made, &n_made, file) < 0))
+	else if (e->sum && !x->events)
+		rc = nothing_to_export(x);
+	if (out_finish(&out) < 0 || (memory && wrap(memory, &made, &n_made, rc < 0 ? NULL : file) < 0))
 		rc = file == stdout ? -1 : fail_errno("cannot write '%s'", f->path);
 	x->done = out.written;
 	return rc;
@@ -323,9 +330,7 @@ static void say_written(const struct file *f, const struct export *x)
 
 	printf("%s  (%llu %s, %s)\n", f->path, (unsigned long long)x->events, x->format->sum ? "stacks" : "events",
 	       text_bytes(text, size));
-	if (!x->events && x->format->sum) {
-		note("nothing to show is in '%s': nothing of that metric was recorded", f->path);
-	} else if (!x->events) {
+	if (!x->events) {
 		note("nothing to show is in '%s': no CUDA calls, kernels, ranges or marks", f->path);
 		hint("gprof-trace report -r processes,health says why");
 	}

@@ -5,6 +5,7 @@
 #include "cli/fail.h"
 #include "cli/input.h"
 #include "cli/model/model.h"
+#include "cli/model/process.h"
 #include "cli/model/steps.h"
 #include "cli/options.h"
 #include "cli/page.h"
@@ -144,6 +145,20 @@ static unsigned terminal_width(FILE *file)
 	return isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+/* What part of the trace the table is about, and whose rows it has added. */
+static void note_part(const struct report *r, struct model *m, struct table *t)
+{
+	char part[PICK_WORDS];
+	uint32_t with = model_processes_with(m, r->adds);
+
+	if (with > 1)
+		table_note(t, "sums of %u processes; --process N selects one", with);
+	if (r->whole && (pick.step || pick.window))
+		table_note(t, "this is about the whole program: --step and --window do not change it");
+	else if (pick_given(&pick))
+		table_note(t, "only %s", pick_words(&pick, part, sizeof part));
+}
+
 static int print_one(struct model *m, struct tables *tables, const struct wanted *w)
 {
 	const struct report *r = w->report;
@@ -153,8 +168,7 @@ static int print_one(struct model *m, struct tables *tables, const struct wanted
 	if (table_begin(&t, tables, r->name, r->title, r->columns, r->n_columns) < 0)
 		return EXIT_USAGE;
 	rc = report_run(r, m, &t, r == &report_steps && all_steps ? "all" : w->variant, &choice);
-	if (r->whole && model_selected(m))
-		table_note(&t, "this is about the whole program: --step and --window do not change it");
+	note_part(r, m, &t);
 	if (rc < 0)
 		fail("out of memory");
 	return table_end(&t) < 0 || rc < 0 ? EXIT_FAILED : EXIT_OK;
@@ -195,27 +209,44 @@ static int open_each(int argc, char **argv)
 
 	for (int i = 0; i < argc; i++) {
 		const char *path = input_path(1, &argv[i], found, sizeof found);
+		int rc;
 
 		models[n_models] = path ? input_open(path) : NULL;
 		if (!models[n_models])
 			return EXIT_FAILED;
-		n_models++;
+		rc = pick_apply(&pick, models[n_models++]);
+		if (rc)
+			return rc;
+	}
+	return EXIT_OK;
+}
+
+/* What counts as another tool does counts what that tool counts: whole traces.  An exit status; 0: there is none. */
+static int refuse_parts(const struct wanted *wanted, int n)
+{
+	for (int i = 0; i < n && pick_given(&pick); i++) {
+		const struct report *r = wanted[i].report;
+
+		if (!r->ranks || !(r->twin || r->whole))
+			continue;
+		fail("report %s counts whole traces, as %s does: it takes no %s", r->name,
+		     r->twin ? "Holistic Trace Analysis" : "TensorBoard's plugin", pick_given(&pick));
+		return EXIT_USAGE;
 	}
 	return EXIT_OK;
 }
 
 static int open_traces(int argc, char **argv, const struct wanted *wanted, int n)
 {
-	const struct report *first = NULL, *other = NULL;
+	const struct report *other = NULL;
 	char found[PATH_MAX];
 	const char *path;
 
-	for (int i = 0; i < n; i++)
-		*(wanted[i].report->ranks ? &first : &other) = wanted[i].report;
-	if (first && (pick.step || pick.window)) {
-		fail("report %s is about whole traces: it takes no %s", first->name, pick.step ? "--step" : "--window");
+	if (refuse_parts(wanted, n))
 		return EXIT_USAGE;
-	}
+	for (int i = 0; i < n; i++)
+		if (!wanted[i].report->ranks)
+			other = wanted[i].report;
 	for (int i = 0; i < n; i++)
 		if (wanted[i].report->traces && (other || (int)wanted[i].report->traces != argc)) {
 			fail("report %s takes %u traces, or folders of ranks", wanted[i].report->name, wanted[i].report->traces);
@@ -273,7 +304,7 @@ static const char *option_without_report(void)
 {
 	const struct { bool given; const char *name; } all[] = {
 		{ *format != 't', "--format" }, { output, "--output" }, { sort_key, "--sort" }, { limit, "--limit" },
-		{ pick.step, "--step" }, { pick.window, "--window" }, { all_steps, "--all-steps" }, { sites, "--stacks" },
+		{ all_steps, "--all-steps" }, { sites, "--stacks" },
 		{ *by != 'm', "--by" }, { choice.group, "--group-by-stack" }, { choice.file, "--file" },
 		{ choice.function, "--function" },
 	};
@@ -302,7 +333,7 @@ static int run(int argc, char **argv)
 	path = input_path(argc, argv, found, sizeof found);
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	return page_print(path, stdout, PAGE_ASKED) < 0 ? EXIT_FAILED : EXIT_OK;
+	return page_print(path, stdout, PAGE_ASKED, &pick);
 }
 
 const struct cmd cmd_report = {

@@ -11,8 +11,11 @@
 #include "cli/analyze/why.h"
 #include "cli/fail.h"
 #include "cli/input.h"
-#include "cli/model/gpu.h"
+#include "cli/page_gpu.h"
+#include "cli/page_overhead.h"
+#include "cli/pick.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 #include "cli/model/torch.h"
 #include "cli/words.h"
 #include "trace/health.h"
@@ -36,6 +39,7 @@ struct page {
 	size_t width;
 	const struct process *processes;
 	uint32_t n_processes;
+	const char *part;               /* what of the trace it is about, in words; "": all of it */
 	bool startend;                  /* no range of the program lies in another: all are start/end */
 };
 
@@ -93,7 +97,16 @@ static uint32_t count_flag(const struct page *p, uint32_t flag)
 	uint32_t n = 0;
 
 	for (uint32_t i = 1; i < p->n_processes; i++)
-		n += !p->processes[i].before && process_all_flags(p->m, i) & flag;
+		n += model_process_selected(p->m, i) && !p->processes[i].before && process_all_flags(p->m, i) & flag;
+	return n;
+}
+
+static uint32_t count_processes(const struct page *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < p->n_processes; i++)
+		n += model_process_selected(p->m, i) && !p->processes[i].before;
 	return n;
 }
 
@@ -154,7 +167,7 @@ static int put_holds(struct page *p)
 {
 	struct model *m = p->m;
 	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED),
-		 seen = model_n_processes(p->m);
+		 seen = count_processes(p);
 	size_t torch = model_torch_count(m), n;
 	char text[512];
 
@@ -194,7 +207,7 @@ static void put_drops(struct page *p)
 	char text[160], number[32];
 
 	for (uint32_t i = 0; i < p->n_processes; i++)
-		for (size_t d = 0; d < p->processes[i].n_drops; d++)
+		for (size_t d = 0; d < p->processes[i].n_drops && model_process_selected(p->m, i); d++)
 			dropped += p->processes[i].drops[d].count;
 	if (!dropped)
 		return;
@@ -221,37 +234,16 @@ static void put_sampling(struct page *p)
 
 /* ---- where the time went ---- */
 
-static void put_gpu(struct page *p, const struct gpu *g)
-{
-	const struct device_row *d = model_device(p->m, g->process, g->device);
-	const struct process *who = &p->processes[g->process];
-	char label[32], text[400], span[32], by[48];
-	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)g->span);
-
-	if (g->processes > 1)
-		snprintf(by, sizeof by, "%u processes", g->processes);
-	else
-		snprintf(by, sizeof by, "pid %u", who->pid);
-	snprintf(label, sizeof label, "GPU %u", g->device);
-	if (g->span)
-		snprintf(text, sizeof text,
-			 "%s: busy %d.%d %% of the %s from its first to its last kernel or copy (%s)",
-			 d ? model_string(p->m, d->name) : "unknown device", (int)(tenths / 10), (int)(tenths % 10),
-			 text_time(span, g->span), by);
-	else
-		snprintf(text, sizeof text, "%s: busy share not known, no row has a time (%s)",
-			 d ? model_string(p->m, d->name) : "unknown device", by);
-	put(p, label, text);
-}
-
 static int put_gpus(struct page *p)
 {
 	struct gpu *gpus = NULL;
 	int n = model_gpus(p->m, &gpus);
-	char text[64];
+	char text[PAGE_GPU], label[32];
 
-	for (int i = 0; i < n && i < MOST_GPUS; i++)
-		put_gpu(p, &gpus[i]);
+	for (int i = 0; i < n && i < MOST_GPUS; i++) {
+		snprintf(label, sizeof label, "GPU %u", gpus[i].device);
+		put(p, label, page_gpu(p->m, &gpus[i], text));
+	}
 	if (n > MOST_GPUS) {
 		snprintf(text, sizeof text, "and %d more GPUs", n - MOST_GPUS);
 		put(p, "", text);
@@ -273,15 +265,19 @@ static void put_middle(struct out *o, const char *text, size_t width)
 	out_visible(o, text + n - tail, tail);
 }
 
-static void put_top(struct page *p, struct sums *s, const char *what, const char *count)
+/* kind: of the rows that are summed. */
+static void put_top(struct page *p, struct sums *s, const char *what, const char *count, unsigned kind)
 {
+	uint32_t processes = model_processes_with(p->m, (const unsigned char[]){ (unsigned char)kind, 0 });
 	unsigned __int128 all = 0;
-	char total[32], mean[32], number[32];
+	char total[32], mean[32], number[32], of[48] = "";
 
 	groups_sort(&s->groups);
 	for (size_t i = 0; i < s->groups.n; i++)
 		all += s->groups.list[i].sum;
-	out_format(p->out, "\n  %10s %6s %11s %9s  %s\n", "time", "%", count, "mean", what);
+	if (processes > 1)
+		snprintf(of, sizeof of, " (sum of %u processes)", processes);
+	out_format(p->out, "\n  %10s %6s %11s %9s  %s%s\n", "time", "%", count, "mean", what, of);
 	for (size_t i = 0; i < s->groups.n && i < TOP; i++) {
 		const struct series *g = &s->groups.list[i];
 		int64_t tenths = share(g->sum, all);
@@ -311,14 +307,14 @@ static int put_times(struct page *p)
 	if (model_rows(p->m, ROW_kernel)) {
 		rc = kernels_sum(&s, NAME_PLAIN);
 		if (rc == 0)
-			put_top(p, &s, "kernel", "runs");
+			put_top(p, &s, "kernel", "runs", ROW_kernel);
 	} else if (model_rows(p->m, ROW_range)) {
 		rc = ranges_sum(&s, false);
 		p->startend = rc == 0 && !s.groups.n;
 		if (p->startend)
 			rc = ranges_sum(&s, true);
 		if (rc == 0 && s.groups.n)
-			put_top(p, &s, imported(p) ? "range" : "NVTX range", "times");
+			put_top(p, &s, imported(p) ? "range" : "NVTX range", "times", ROW_range);
 	}
 	sums_release(&s);
 	return rc;
@@ -375,46 +371,14 @@ static int put_ranks(struct page *p)
 
 /* ---- what it cost, what is missing, what next ---- */
 
-static int add_durations(const struct batch *b, void *state)
-{
-	const int64_t *duration = b->column[0];
-	int64_t *sum = state;
-
-	for (size_t i = 0; i < b->n; i++)
-		*sum = time_add(*sum, duration[i] > 0 ? duration[i] : 0);
-	return 0;
-}
-
 static int put_overhead(struct page *p)
 {
-	static const unsigned fields[] = { COL_overhead_duration };
-	int64_t cupti[MODEL_WORKERS] = { 0 }, here = 0, elsewhere = 0;
-	void *const states[MODEL_WORKERS] = { &cupti[0], &cupti[1] };
-	char text[400], ours[128] = "ours: not in the trace", a[32], b[32], c[32];
-	size_t known = 0;
+	char text[PAGE_OVERHEAD];
+	int rc = page_overhead(p->m, text);
 
-	if (model_scan(p->m, ROW_overhead, fields, 1, add_durations, states) < 0)
-		return -1;
-	for (uint32_t i = 0; i < p->n_processes; i++)
-		for (size_t k = 0; k < p->processes[i].n_costs; k++) {
-			const struct cost *cost = &p->processes[i].costs[k];
-
-			int64_t *sum = cost->place == COST_buffer || cost->place == COST_flush ? &elsewhere : &here;
-
-			*sum = time_add(*sum, cost->total);
-			known++;
-		}
-	if (!known && !model_rows(p->m, ROW_overhead) && !model_rows(p->m, ROW_api) && !model_rows(p->m, ROW_range))
-		return 0;       /* nothing was recorded, so there is nothing to weigh it against */
-	if (known)
-		snprintf(ours, sizeof ours, "ours: %s in the program's threads, %s on others", text_time(a, here),
-			 text_time(b, elsewhere));
-	snprintf(text, sizeof text,
-		 "%s; CUPTI reports %s; not included: recording each call and range, and what CUPTI adds to each CUDA "
-		 "call and kernel",
-		 ours, model_rows(p->m, ROW_overhead) ? text_time(c, time_add(cupti[0], cupti[1])) : "none");
-	put(p, "overhead", text);
-	return 0;
+	if (rc == 0 && *text)
+		put(p, "overhead", text);
+	return rc;
 }
 
 /* Reasons that a newcomer can pass over: nothing that he looks for is missing. */
@@ -449,7 +413,7 @@ static void put_health(struct page *p)
 		uint32_t processes = 0;
 
 		for (uint32_t i = 0; i < p->n_processes; i++)
-			for (size_t h = 0; h < p->processes[i].n_health; h++)
+			for (size_t h = 0; h < p->processes[i].n_health && model_process_selected(p->m, i); h++)
 				if (p->processes[i].health[h].reason == reason && p->processes[i].health[h].count) {
 					detail = processes ? detail : p->processes[i].health[h].detail;
 					processes++;
@@ -533,6 +497,8 @@ static int print(struct page *p, unsigned flags)
 		put(p, "command", command);
 	if (imported(p))
 		put_imported(p);
+	if (*p->part)
+		put(p, "only", p->part);
 	if (put_holds(p) < 0 || put_ends(p) < 0)
 		return -1;
 	if (why_window(p->m, window, sizeof window))
@@ -575,14 +541,22 @@ static size_t page_width(int fd)
 	return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
 }
 
-int page_print(const char *trace_path, FILE *file, unsigned flags)
+int page_print(const char *trace_path, FILE *file, unsigned flags, const struct pick *pick)
 {
 	struct out out;
-	struct page p = { .m = input_open(trace_path), .out = &out };
+	char part[PICK_WORDS] = "";
+	struct page p = { .m = input_open(trace_path), .out = &out, .part = part };
 	int rc;
 
 	if (!p.m)
-		return -1;
+		return EXIT_FAILED;
+	rc = pick ? pick_apply(pick, p.m) : 0;
+	if (rc) {
+		model_close(p.m);
+		return rc;
+	}
+	if (pick)
+		pick_words(pick, part, sizeof part);
 	p.processes = model_processes(p.m, &p.n_processes);
 	p.path = from_here(trace_path);
 	p.width = page_width(flags & PAGE_ASKED ? STDOUT_FILENO : STDERR_FILENO);
@@ -593,5 +567,7 @@ int page_print(const char *trace_path, FILE *file, unsigned flags)
 	}
 	input_say_damage(p.m);
 	model_close(p.m);
-	return rc < 0 ? fail("out of memory") : 0;
+	if (rc < 0)
+		fail("out of memory");
+	return rc < 0 ? EXIT_FAILED : 0;
 }

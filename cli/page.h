@@ -7,7 +7,9 @@
 
 #define PAGE_ASKED 1u   /* by a command of gprof-trace, rather than at the end of gprof-run */
 
-/* Prints it on out.  0, or -1: the trace cannot be read; that has been said on stderr. */
-int page_print(const char *trace_path, FILE *out, unsigned flags);
+struct pick;
+
+/* Prints it on out, of the part that was picked (NULL: of all).  0, or an exit status: why has been said on stderr. */
+int page_print(const char *trace_path, FILE *out, unsigned flags, const struct pick *pick);
 
 #endif

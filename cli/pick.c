@@ -53,8 +53,9 @@ static bool parse_steps(const char *text, struct selection *s, char kind[KIND_LE
 /* ---- what there is instead ---- */
 
 /* "0 to 59", "train 0 to 99, val 0 to 19" */
-static void steps_there(struct model *m, const struct steps *s, uint32_t window, char *text, size_t size)
+static void steps_there(struct model *m, const struct steps *s, const struct selection *wanted, char *text, size_t size)
 {
+	uint32_t window = wanted->window;
 	size_t at = 0;
 
 	*text = '\0';
@@ -62,7 +63,7 @@ static void steps_there(struct model *m, const struct steps *s, uint32_t window,
 		uint32_t low = UINT32_MAX, high = 0;
 
 		for (size_t i = s->kinds[k].first; i < s->kinds[k].first + s->kinds[k].n; i++) {
-			if (window && s->list[i].window != window)
+			if ((window && s->list[i].window != window) || (wanted->processes && !wanted->processes[s->list[i].process]))
 				continue;
 			low = s->list[i].number < low ? s->list[i].number : low;
 			high = s->list[i].number > high ? s->list[i].number : high;
@@ -74,22 +75,21 @@ static void steps_there(struct model *m, const struct steps *s, uint32_t window,
 	}
 }
 
-static int no_step(struct model *m, const struct steps *s, const struct pick *p, const struct selection *wanted)
+static void no_step(struct model *m, const struct steps *s, const struct pick *p, const struct selection *wanted)
 {
 	char there[300];
 
-	steps_there(m, s, wanted->window, there, sizeof there);
+	steps_there(m, s, wanted, there, sizeof there);
 	if (!s->n)
 		fail("'%s' has no steps: %s", model_path(m),
 		     s->asked ? "none of those that --step and --schedule named came"
 			      : "no range or mark has the name of one, and nothing repeats clearly");
 	else if (!*there)
-		fail("'%s' has no step in window %u; gprof-trace report -r steps --all-steps lists them", model_path(m),
-		     wanted->window);
+		fail("'%s' has no step%s%s; gprof-trace report -r steps --all-steps lists them", model_path(m),
+		     wanted->window ? " in that window" : "", p->process ? " of that process" : "");
 	else
-		fail("'%s' has no step %s%s; it has %s", model_path(m), p->step,
-		     wanted->window ? " in that window" : "", there);
-	return EXIT_FAILED;
+		fail("'%s' has no step %s%s%s; it has %s", model_path(m), p->step, wanted->window ? " in that window" : "",
+		     p->process ? " of that process" : "", there);
 }
 
 static int no_window(struct model *m, const struct steps *s, uint32_t number)
@@ -103,7 +103,7 @@ static int no_window(struct model *m, const struct steps *s, uint32_t number)
 	else if (most > 1)
 		fail("'%s' has no window %u; it has 1 to %u", model_path(m), number, most);
 	else
-		fail("'%s' has no window %u; it has window 1 alone", model_path(m), number);
+		fail("'%s' has no window %u, only window 1", model_path(m), number);
 	return EXIT_FAILED;
 }
 
@@ -121,38 +121,147 @@ static bool window_there(struct model *m, const struct steps *s, uint32_t number
 	return false;
 }
 
+/* ---- processes ---- */
+
+/* "3", "3,5".  The next number of a list, which moves behind it.  False: something else. */
+static bool next_process(const char **list, uint32_t *n)
+{
+	size_t length = strcspn(*list, ",");
+	const char *text = *list;
+
+	*list += length + (text[length] == ',');
+	return length && (!text[length] || **list) && number(text, length, n);
+}
+
+/* By position: whether it is in the list, with the images that an exec made of it.  NULL, after saying why, with the exit status in *status. */
+static bool *parse_processes(const char *list, struct model *m, int *status)
+{
+	bool *wanted;
+	uint32_t n = 0, at;
+	const struct process *all = model_processes(m, &n);
+
+	wanted = calloc(n + 1, sizeof *wanted);
+	*status = EXIT_FAILED;
+	if (!wanted) {
+		fail("out of memory");
+		return NULL;
+	}
+	for (const char *rest = list; rest == list || *rest;) {
+		if (!next_process(&rest, &n)) {
+			fail("--process needs numbers of processes, as 3 or 3,5; 'report -r processes' shows them, not '%s'", list);
+			*status = EXIT_USAGE;
+		} else if (!(at = model_process_at(m, n)) || all[at].before) {
+			fail("'%s' has no process number %u; gprof-trace report -r processes lists them", model_path(m), n);
+		} else {
+			for (; at; at = all[at].after)
+				wanted[at] = true;
+			continue;
+		}
+		free(wanted);
+		return NULL;
+	}
+	return wanted;
+}
+
+uint32_t pick_process(const struct pick *p, const struct model *m)
+{
+	uint32_t n = 0;
+
+	return p->process && number(p->process, strlen(p->process), &n) && *p->process ? model_process_at(m, n) : 0;
+}
+
+/* ---- in words ---- */
+
+static size_t step_words(const struct selection *s, char *text, size_t size)
+{
+	char kind[KIND_LENGTH + 16] = "";
+	int n;
+
+	if (s->kind)
+		snprintf(kind, sizeof kind, " of kind %s", s->kind);
+	if (s->first == s->last)
+		n = snprintf(text, size, "step %u%s", s->first, kind);
+	else if (s->last == UINT32_MAX && !s->first)
+		n = snprintf(text, size, "all steps%s", kind);
+	else if (s->last == UINT32_MAX)
+		n = snprintf(text, size, "steps from %u on%s", s->first, kind);
+	else
+		n = snprintf(text, size, "steps %u to %u%s", s->first, s->last, kind);
+	return (size_t)n < size ? (size_t)n : size - 1;
+}
+
+const char *pick_words(const struct pick *p, char *text, size_t size)
+{
+	struct selection s = { 0 };
+	char kind[KIND_LENGTH];
+	size_t at = 0;
+
+	*text = '\0';
+	if (p->step && parse_steps(p->step, &s, kind))
+		at = step_words(&s, text, size);
+	if (p->window && at < size)
+		at += (size_t)snprintf(text + at, size - at, "%swindow %s", at ? " in " : "", p->window);
+	if (p->process && at < size)
+		snprintf(text + at, size - at, "%sprocess%s %s", at ? " of " : "", strchr(p->process, ',') ? "es" : "", p->process);
+	return text;
+}
+
+/* ---- all of it ---- */
+
+const char *pick_given(const struct pick *p)
+{
+	return p->step ? "--step" : p->window ? "--window" : p->process ? "--process" : NULL;
+}
+
+/* What does not depend on the trace.  0, or EXIT_USAGE: said why. */
+static int parse(const struct pick *p, struct selection *s, char kind[KIND_LENGTH])
+{
+	if (p->step && !parse_steps(p->step, s, kind)) {
+		fail("--step needs numbers of steps, as 5, 2:9, 2: or train=2:9, not '%s'", p->step);
+		return EXIT_USAGE;
+	}
+	if (p->window && (!*p->window || !number(p->window, strlen(p->window), &s->window))) {
+		fail("--window needs the number of a window, as 'report -r windows' shows them, not '%s'", p->window);
+		return EXIT_USAGE;
+	}
+	if (s->first > s->last) {
+		fail("--step %s is empty: it ends before it begins", p->step);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int apply(const struct pick *p, struct model *m, const struct selection *s)
+{
+	const struct steps *steps = model_steps(m);
+	int rc = steps ? 0 : -1;
+
+	if (rc == 0 && p->window && !window_there(m, steps, s->window))
+		return no_window(m, steps, s->window);
+	if (rc == 0)
+		rc = model_select(m, s);
+	if (rc < 0)
+		fail("out of memory");
+	else if (rc && !p->step)
+		fail("'%s' has no window %u of process %s", model_path(m), s->window, p->process);
+	else if (rc)
+		no_step(m, steps, p, s);
+	return rc ? EXIT_FAILED : 0;
+}
+
 int pick_apply(const struct pick *p, struct model *m)
 {
 	struct selection s = { 0 };
 	char kind[KIND_LENGTH];
-	const struct steps *steps;
-	int rc;
+	bool *processes = NULL;
+	int rc = parse(p, &s, kind);
 
-	if (!p->step && !p->window)
-		return 0;
-	if (p->step && !parse_steps(p->step, &s, kind)) {
-		fail("--step needs numbers of steps, as 5, 2:9, 2: or train=2:9, not '%s'", p->step);
-		return EXIT_USAGE;
-	}
-	if (p->window && (!*p->window || !number(p->window, strlen(p->window), &s.window))) {
-		fail("--window needs the number of a window, as 'report -r windows' shows them, not '%s'", p->window);
-		return EXIT_USAGE;
-	}
-	if (s.first > s.last) {
-		fail("--step %s is empty: it ends before it begins", p->step);
-		return EXIT_USAGE;
-	}
-	steps = model_steps(m);
-	if (!steps) {
-		fail("out of memory");
-		return EXIT_FAILED;
-	}
-	if (p->window && !window_there(m, steps, s.window))
-		return no_window(m, steps, s.window);
-	rc = model_select(m, &s);
-	if (rc < 0) {
-		fail("out of memory");
-		return EXIT_FAILED;
-	}
-	return rc ? no_step(m, steps, p, &s) : 0;
+	if (rc || !pick_given(p))
+		return rc;
+	if (p->process && !(processes = parse_processes(p->process, m, &rc)))
+		return rc;
+	s.processes = processes;
+	rc = apply(p, m, &s);
+	free(processes);
+	return rc;
 }

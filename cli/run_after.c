@@ -87,7 +87,7 @@ static void print_page(const char *trace)
 	FILE *out = open_memstream(&text, &n);
 
 	if (out)
-		page_print(trace, out, 0);
+		page_print(trace, out, 0, NULL);
 	if (out && fclose(out) == 0 && n)
 		fwrite(text, 1, n, stderr);
 	else

@@ -54,6 +54,7 @@ const struct report report_cuda_api_sum = {
 	.name = "cuda_api_sum",
 	.title = "CUDA API Summary",
 	.help = "host time in CUDA calls, by function",
+	.adds = { ROW_api },
 	COLUMNS(columns),
 	.run = run,
 };

@@ -203,6 +203,7 @@ const struct report report_call_sites = {
 	.name = "call_sites",
 	.title = "CUDA Calls by Call Site",
 	.help = "who makes the CUDA calls: the dearest call sites of each function; cuda_api_sum --stacks prints it too",
+	.adds = { ROW_api },
 	COLUMNS(columns),
 	.run_chosen = run,
 };
@@ -211,6 +212,7 @@ const struct report report_range_sites = {
 	.name = "range_sites",
 	.title = "NVTX Ranges by Where They Begin",
 	.help = "who begins the NVTX ranges: the dearest places of each range; nvtx_sum --stacks prints it too",
+	.adds = { ROW_range },
 	COLUMNS(range_columns),
 	.run_chosen = run_ranges,
 };

@@ -113,6 +113,7 @@ const struct report report_cpu_sum = {
 	.name = "cpu_sum",
 	.title = "CPU Samples by Function",
 	.help = "where the CPU was: samples by function, its own and with what it called",
+	.adds = { ROW_sample },
 	COLUMNS(columns),
 	.run = run,
 };

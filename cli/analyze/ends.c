@@ -2,6 +2,7 @@
 
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 #include "cli/model/sort.h"
 #include "cli/table.h"
 
@@ -116,7 +117,7 @@ static int gather(struct model *m, struct endings *e)
 	for (uint32_t i = 1; i < n; i++) {
 		const struct process *last = process_last(m, i);
 
-		if (p[i].before || !counts(m, i, p))
+		if (p[i].before || !model_process_selected(m, i) || !counts(m, i, p))
 			continue;
 		if (!last->how)
 			e->unknown++;

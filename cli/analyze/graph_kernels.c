@@ -196,6 +196,7 @@ const struct report report_cuda_graph_kern_sum = {
 	.name = "cuda_graph_kern_sum",
 	.title = "CUDA Graph Kernel Summary",
 	.help = "GPU time of kernels in CUDA graphs, by NVTX range at capture",
+	.adds = { ROW_kernel },
 	COLUMNS(columns),
 	.run = run,
 };

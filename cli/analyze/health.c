@@ -5,6 +5,7 @@
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "cli/model/steps.h"
 
 #include <stdlib.h>
 
@@ -83,6 +84,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 	(void)variant;
 	for (uint32_t i = 0; i < n; i++) {
+		if (!model_process_selected(m, i))
+			continue;
 		for (size_t h = 0; h < p[i].n_health; h++)
 			put_health(m, t, &p[i], &p[i].health[h]);
 		for (size_t d = 0; d < p[i].n_drops; d++)

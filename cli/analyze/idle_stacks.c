@@ -1,11 +1,12 @@
 /* idle_stacks: what the main thread did while the GPU of its process had nothing to do. */
+#include "cli/analyze/span_words.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/analyze/stats.h"
 #include "cli/analyze/why.h"
+#include "cli/model/gpu_span.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
-#include "cli/model/spans.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,41 +19,31 @@ static const struct heading columns[] = {
 struct work {
 	struct model *m;
 	struct stack_text text;
-	struct spans *busy, *idle;      /* by process */
+	struct spans *spans, *idle;     /* by process: its GPU span, and what of it the GPU was idle */
 	uint32_t *main_thread;          /* by process: ordinal; 0: none is known */
 	const struct process *processes;
 	const uint32_t *call_thread, *sample_thread, *sample_tid;
 	struct sites sites;             /* by string id of the stack's text */
-	int64_t all_idle;
+	int64_t all_idle, all;
+	uint32_t with_gpu, gpu_process; /* processes with a GPU span; the last of them */
 	uint64_t samples;
 };
 
-static int add_busy(const struct stack_event *e, void *arg)
-{
-	struct work *w = arg;
-
-	if (e->start && e->ns > 0)
-		spans_add(&w->busy[e->process], e->start, time_add(e->start, e->ns));
-	return 0;
-}
-
-/* What lies between the first and the last thing that the process had on a GPU. */
+/* What of each process's GPU span had nothing of it on a GPU, whatever launched it. */
 static int find_idle(struct work *w, uint32_t n)
 {
-	for (uint32_t p = 0; p < n; p++) {
-		struct spans whole = { 0 };
-		int rc = spans_union(&w->busy[p]) < 0 ? -1 : 0;
+	struct gpu_rows *rows = model_gpu_rows_in_span(w->m, &w->spans);
+	int rc = rows ? 0 : -1;
 
-		if (rc == 0 && w->busy[p].n)
-			spans_add(&whole, w->busy[p].list[0].time, w->busy[p].list[w->busy[p].n - 1].end);
-		if (rc == 0)
-			rc = spans_subtract(&whole, &w->busy[p], &w->idle[p]);
-		spans_release(&whole);
-		if (rc < 0)
-			return -1;
+	for (uint32_t p = 0; p < n && rc == 0; p++) {
+		rc = spans_subtract(&w->spans[p], &rows[p].busy, &w->idle[p]);
 		w->all_idle = time_add(w->all_idle, spans_length(&w->idle[p]));
+		w->all = time_add(w->all, spans_length(&w->spans[p]));
+		w->with_gpu += w->spans[p].n != 0;
+		w->gpu_process = w->spans[p].n ? p : w->gpu_process;
 	}
-	return 0;
+	gpu_rows_free(w->m, rows);
+	return rc;
 }
 
 static void find_main_threads(struct work *w)
@@ -120,10 +111,20 @@ static int longest_first(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
+static const char *span_text(const struct work *w, char text[SPAN_WORDS])
+{
+	char time[32];
+
+	if (w->with_gpu == 1)
+		return span_words_of(w->m, w->gpu_process, &w->spans[w->gpu_process], text);
+	snprintf(text, SPAN_WORDS, "%s of GPU time of %u processes", text_time(time, w->all), w->with_gpu);
+	return text;
+}
+
 static void put(struct work *w, struct table *t)
 {
 	bool sampled = model_has_samples(w->m);
-	char text[32];
+	char text[32], span[SPAN_WORDS];
 
 	if (w->sites.n)
 		qsort(w->sites.list, w->sites.n, sizeof *w->sites.list, longest_first);
@@ -137,21 +138,20 @@ static void put(struct work *w, struct table *t)
 			NUMBER(s->call_ns), FIXED(share((uint64_t)s->call_ns, (uint64_t)w->all_idle), 1),
 			TEXT(*stack ? stack : "(no stack)") });
 	}
-	if (w->all_idle)
-		table_note(t, "the GPU was idle for %s between its first and last work; samples of the main thread in that time: %llu",
-			   text_time(text, w->all_idle), (unsigned long long)w->samples);
+	if (w->with_gpu)
+		table_note(t, "GPU idle %s of %s; samples of the main thread in that time: %llu", text_time(text, w->all_idle),
+			   span_text(w, span), (unsigned long long)w->samples);
 	note_samples(w->m, t);
 }
 
 static int make(struct work *w, uint32_t n)
 {
-	w->busy = calloc(n, sizeof *w->busy);
 	w->idle = calloc(n, sizeof *w->idle);
 	w->main_thread = calloc(n, sizeof *w->main_thread);
 	w->call_thread = MODEL_U32(w->m, api, thread);
 	w->sample_thread = MODEL_U32(w->m, sample, thread);
 	w->sample_tid = MODEL_U32(w->m, sample, tid);
-	return w->busy && w->idle && w->main_thread && w->call_thread && w->sample_thread && w->sample_tid &&
+	return w->idle && w->main_thread && w->call_thread && w->sample_thread && w->sample_tid &&
 	       stack_text_begin(&w->text, w->m) == 0 ? 0 : -1;
 }
 
@@ -165,8 +165,6 @@ static int run(struct model *m, struct table *t, const char *variant)
 	w.processes = model_processes(m, &n);
 	rc = make(&w, n);
 	if (rc == 0)
-		rc = model_stack_events(m, EVENT_GPU, add_busy, &w);
-	if (rc == 0)
 		rc = find_idle(&w, n);
 	if (rc == 0) {
 		find_main_threads(&w);
@@ -174,16 +172,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 	}
 	if (rc == 0)
 		put(&w, t);
-	if (rc == 0 && !w.all_idle)
+	if (rc == 0 && !w.with_gpu)
 		why_no_gpu(m, t, "idle times of a GPU");
-	for (uint32_t p = 0; p < n; p++) {
-		if (w.busy)
-			spans_release(&w.busy[p]);
-		if (w.idle)
-			spans_release(&w.idle[p]);
-	}
-	free(w.busy);
-	free(w.idle);
+	gpu_spans_free(m, w.idle);
+	gpu_spans_free(m, w.spans);
 	free(w.main_thread);
 	stack_text_end(&w.text);
 	sites_release(&w.sites);
@@ -194,6 +186,7 @@ const struct report report_idle_stacks = {
 	.name = "idle_stacks",
 	.title = "What the Main Thread Did While the GPU Was Idle",
 	.help = "what the main thread did while the GPU was idle: its samples, and its time in CUDA calls",
+	.adds = { ROW_kernel, ROW_memcpy },
 	COLUMNS(columns),
 	.run = run,
 };

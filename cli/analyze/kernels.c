@@ -62,6 +62,7 @@ const struct report report_cuda_gpu_kern_sum = {
 	.title = "CUDA GPU Kernel Summary",
 	.help = "GPU time by kernel name (:base short names, :mangled symbols)",
 	.variants = "base mangled",
+	.adds = { ROW_kernel },
 	COLUMNS(columns),
 	.run = run,
 };

@@ -138,6 +138,7 @@ const struct report report_launch_sites = {
 	.title = "Kernels by the Line That Launched Them",
 	.help = "GPU time by line of the program; 'launch_sites:kernels' has a row for each kernel of a line",
 	.variants = "kernels",
+	.adds = { ROW_kernel, ROW_memcpy },
 	COLUMNS(columns),
 	.run = run,
 };

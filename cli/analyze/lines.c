@@ -113,6 +113,7 @@ const struct report report_lines = {
 	.name = "lines",
 	.title = "Lines of the Program",
 	.help = "what each line cost, beside its text: samples, GPU time, launches, bytes copied, time in CUDA calls",
+	.adds = { ROW_api, ROW_sample },
 	COLUMNS(columns),
 	.run_chosen = run,
 };

@@ -97,6 +97,7 @@ const struct report report_cuda_gpu_mem_time_sum = {
 	.name = "cuda_gpu_mem_time_sum",
 	.title = "CUDA GPU MemOps Summary (by Time)",
 	.help = "GPU time of copies and memory sets, by direction",
+	.adds = { ROW_memcpy, ROW_memset },
 	COLUMNS(time_columns),
 	.run = run_time,
 };
@@ -105,6 +106,7 @@ const struct report report_cuda_gpu_mem_size_sum = {
 	.name = "cuda_gpu_mem_size_sum",
 	.title = "CUDA GPU MemOps Summary (by Size)",
 	.help = "bytes of copies and memory sets, by direction",
+	.adds = { ROW_memcpy, ROW_memset },
 	COLUMNS(size_columns),
 	.run = run_size,
 };

@@ -283,6 +283,7 @@ const struct report report_modules = {
 	.title = "PyTorch Modules",
 	.help = "PyTorch: time of nn.Modules along their nesting, and their paths (layers.0.attn); modules:class takes those of a class together",
 	.variants = "class",
+	.adds = { ROW_op },
 	COLUMNS(columns),
 	.run = run,
 };

@@ -193,6 +193,7 @@ const struct report report_cuda_gpu_kern_occupancy = {
 	.name = "cuda_gpu_kern_occupancy",
 	.title = "CUDA GPU Kernel Occupancy",
 	.help = "how full each kernel's launches let a multiprocessor be, and what limits it",
+	.adds = { ROW_kernel },
 	COLUMNS(columns),
 	.run = run,
 };

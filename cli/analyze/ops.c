@@ -345,6 +345,7 @@ const struct report report_ops = {
 	.name = "ops",
 	.title = "PyTorch Operators",
 	.help = "PyTorch: operators, autograd nodes and scopes by name: calls, host and GPU time, FLOPs",
+	.adds = { ROW_op },
 	COLUMNS(columns),
 	.run = run_names,
 };
@@ -353,6 +354,7 @@ const struct report report_ops_by_shape = {
 	.name = "ops_by_shape",
 	.title = "PyTorch Operators by Shape",
 	.help = "the same by name and shapes of the inputs",
+	.adds = { ROW_op },
 	COLUMNS(shape_columns),
 	.run = run_shapes,
 };
@@ -361,6 +363,7 @@ const struct report report_ops_by_stack = {
 	.name = "ops_by_stack",
 	.title = "PyTorch Operators by Stack",
 	.help = "the same by name and call stack; --by and --group-by-stack say which frames",
+	.adds = { ROW_op },
 	COLUMNS(stack_columns),
 	.run_chosen = run_stacks,
 };

@@ -4,6 +4,7 @@
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 
 static const struct heading columns[] = {
 	{ "source", COLUMN_TEXT }, { "process", COLUMN_ID }, { "pid", COLUMN_ID },    { "count", 0 },
@@ -47,7 +48,7 @@ static int put_cupti(struct model *m, struct table *t, const struct process *p)
 	static const unsigned fields[] = { COL_overhead_duration, COL_overhead_kind };
 	struct groups groups[MODEL_WORKERS] = { 0 };
 	void *const states[MODEL_WORKERS] = { &groups[0], &groups[1] };
-	int rc = model_scan(m, ROW_overhead, fields, 2, add, states);
+	int rc = model_scan_all(m, ROW_overhead, fields, 2, add, states);
 
 	groups_merge(&groups[0], &groups[1]);
 	if (groups[0].oom)
@@ -72,7 +73,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 	(void)variant;
 	for (uint32_t i = 0; i < n; i++)
-		for (size_t c = 0; c < p[i].n_costs; c++) {
+		for (size_t c = 0; c < p[i].n_costs && model_process_selected(m, i); c++) {
 			const struct cost *cost = &p[i].costs[c];
 			const char *words = cost_words(cost->place);
 

@@ -4,6 +4,7 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "cli/model/steps.h"
 
 #include <stdlib.h>
 
@@ -127,7 +128,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	for (uint32_t i = 1; i < n; i++) {
 		const struct process *last = process_last(m, i);
 
-		if (p[i].before)
+		if (p[i].before || !model_process_selected(m, i))
 			continue;
 		put_process(m, t, p, i);
 		unknown += last->flags & PROCESS_ENDED && (!last->cpu || !last->how);

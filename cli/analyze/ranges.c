@@ -168,6 +168,7 @@ const struct report report_nvtx_pushpop_sum = {
 	.title = "NVTX Push/Pop Range Summary",
 	.help = "host time in NVTX push/pop ranges, by message",
 	.variants = "all",
+	.adds = { ROW_range },
 	COLUMNS(columns),
 	.run = run_pushpop,
 };
@@ -177,6 +178,7 @@ const struct report report_nvtx_startend_sum = {
 	.title = "NVTX Start/End Range Summary",
 	.help = "time from start to end of NVTX process ranges, by message",
 	.variants = "all",
+	.adds = { ROW_range },
 	COLUMNS(columns),
 	.run = run_startend,
 };
@@ -186,6 +188,7 @@ const struct report report_nvtx_sum = {
 	.title = "NVTX Range Summary",
 	.help = "time in NVTX ranges of both styles, by message",
 	.variants = "all",
+	.adds = { ROW_range },
 	COLUMNS(both_columns),
 	.run = run_both,
 };
@@ -194,6 +197,7 @@ const struct report report_lib_api_sum = {
 	.name = "lib_api_sum",
 	.title = "CUDA Library Call Summary",
 	.help = "host time in calls of cuBLAS, cuDNN, cuSPARSE and cuSOLVER, by function",
+	.adds = { ROW_range },
 	COLUMNS(call_columns),
 	.run = run_calls,
 };

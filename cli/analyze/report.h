@@ -15,6 +15,7 @@ struct report {
 	bool ranks;                     /* it takes several traces, one rank each */
 	unsigned traces;                /* it takes so many, no more and no less; 0: any number */
 	bool twin;                      /* counts as another tool does, where ours counts otherwise: `report list --all` */
+	unsigned char adds[4];          /* kinds of rows (ROW_ of trace/records.h) of which it adds those of all processes */
 	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
 	bool (*takes)(const char *variant);     /* of a report of ANY_VARIANT: whether it knows this one; NULL: any */
 	const struct heading *columns;

@@ -105,6 +105,7 @@ const struct report report_stacks = {
 	.name = "stacks",
 	.title = "Call Stacks",
 	.help = "what each call stack cost: GPU time, CUDA calls, samples, NVTX ranges begun; --by and --group-by-stack say which frames",
+	.adds = { ROW_api, ROW_sample },
 	COLUMNS(columns),
 	.run_chosen = run,
 };

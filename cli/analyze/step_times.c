@@ -35,11 +35,6 @@ struct making {
 	bool oom;
 };
 
-bool step_was_kept(const struct steps *s, const struct step *step)
-{
-	return !(step->flags & STEP_WARMUP) && (step->window || steps_recorded_whole(s, step->process));
-}
-
 bool step_counts(const struct steps *s, const struct step *step)
 {
 	return step->selected && step_was_kept(s, step) && !(step->flags & STEP_INCOMPLETE);

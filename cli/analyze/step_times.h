@@ -24,9 +24,6 @@ struct step_times {
 /* By position in s->list; free() it.  NULL: out of memory. */
 struct step_times *step_times_make(struct model *m, const struct steps *s);
 
-/* Whether rows were kept in this step at all: not in a warm-up, and not between two windows. */
-bool step_was_kept(const struct steps *s, const struct step *step);
-
 /* Whether it is in medians and means: selected, recorded and complete. */
 bool step_counts(const struct steps *s, const struct step *step);
 

@@ -169,6 +169,9 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 		rc = put_run(&job->runs[i], t, &unknown);
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "no kernels: the trace has none");
+	if (t->n_rows)
+		table_note(t, "utilization is of the time from the first to the last event of the profiled steps, as in the plugin: time "
+			      "between recorded windows counts as idle; the page (report without -r) and -r temporal leave it out");
 	if (unknown)
 		table_note(t, "not known: efficiency or occupancy where the trace lacks launch configurations or the GPU's properties");
 	tb_done(job, choice);
@@ -177,7 +180,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 
 const struct report report_tb_gpu_summary = {
 	.name = "tb_gpu_summary",
-	.title = "How Busy the GPUs Were",
+	.title = "How Busy the GPUs Were, Unrecorded Time Between Windows Included",
 	.help = "utilization, estimated SM efficiency and occupancy of each GPU, as PyTorch's TensorBoard plugin computes them",
 	.whole = true,
 	.ranks = true,

@@ -326,6 +326,7 @@ const struct report report_um_sum = {
 	.name = "um_sum",
 	.title = "Unified Memory Analysis Summary",
 	.help = "unified memory: transfers and page faults, by address",
+	.adds = { ROW_unified },
 	COLUMNS(page_columns),
 	.run = run_pages,
 };
@@ -334,6 +335,7 @@ const struct report report_um_total_sum = {
 	.name = "um_total_sum",
 	.title = "Unified Memory Totals Summary",
 	.help = "unified memory: transfers and page faults in all",
+	.adds = { ROW_unified },
 	COLUMNS(total_columns),
 	.run = run_total,
 };
@@ -342,6 +344,7 @@ const struct report report_um_cpu_page_faults_sum = {
 	.name = "um_cpu_page_faults_sum",
 	.title = "Unified Memory CPU Page Faults Summary",
 	.help = "unified memory: page faults of the CPU, by instruction",
+	.adds = { ROW_unified },
 	COLUMNS(instruction_columns),
 	.run = run_instructions,
 };

@@ -39,6 +39,7 @@ const struct report report_cuda_sync_sum = {
 	.name = "cuda_sync_sum",
 	.title = "CUDA Synchronization Summary",
 	.help = "time spent waiting for the GPU, by what was waited for",
+	.adds = { ROW_sync },
 	COLUMNS(columns),
 	.run = run,
 };

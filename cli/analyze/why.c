@@ -153,7 +153,7 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 	size_t found = 0;
 
 	if (model_selected(m)) {
-		put(&out[0], "there is none in the steps or the window that --step and --window name", "", "");
+		put(&out[0], "there is none in the selected part of the trace", "", "");
 		return 1;
 	}
 	if (recorded && strcmp(recorded, "0") == 0) {

@@ -6,6 +6,7 @@
 #include "cli/model/libraries.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
 #include "cli/model/torch.h"
 
 #include <stdlib.h>
@@ -566,6 +567,8 @@ bool export_leads(struct model *m, uint32_t process)
 {
 	const struct phases *phases;
 
+	if (!model_process_selected(m, process))
+		return false;
 	if (model_process_rows(m, ROW_api, process) || model_process_rows(m, ROW_kernel, process) ||
 	    model_process_rows(m, ROW_memcpy, process) || model_process_rows(m, ROW_memset, process))
 		return true;

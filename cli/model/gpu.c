@@ -31,6 +31,16 @@ static uint64_t uuid_of(struct model *m, uint32_t process, uint32_t device)
 	return d ? d->uuid_high * 0x9e3779b97f4a7c15ull ^ d->uuid_low : 0;
 }
 
+static void add_user(struct gpu *g, const struct process *all, uint32_t process)
+{
+	for (uint32_t i = 0; i < g->processes && i < GPU_USERS; i++)
+		if (all[g->users[i]].number == all[process].number)
+			return;         /* after an exec */
+	if (g->processes < GPU_USERS)
+		g->users[g->processes] = process;
+	g->processes++;
+}
+
 /* The same GPU is the same device of one process, or has an equal UUID.  NULL: out of memory. */
 static struct melt *melt_of(struct melting *all, uint32_t process, uint32_t device)
 {
@@ -51,7 +61,8 @@ static struct melt *melt_of(struct melting *all, uint32_t process, uint32_t devi
 		return NULL;
 	if (new && all->m->chosen.steps && model_selected_steps(all->m, process, &((struct melt *)all->list.data)[i].steps) < 0)
 		return NULL;
-	((struct melt *)all->list.data)[i].gpu.processes += new;
+	if (new)
+		add_user(&((struct melt *)all->list.data)[i].gpu, all->m->processes, process);
 	return (struct melt *)all->list.data + i;
 }
 
@@ -101,8 +112,10 @@ static int add_windows(struct melting *all)
 		const struct window_edge *e = &edges.list[i];
 		struct melt *g = melt_of(all, windows[e->window].process, e->device);
 
-		if (g)
+		if (g) {
 			spans_add(&g->span, e->first, e->last);
+			g->gpu.windows++;
+		}
 		rc = g ? 0 : -1;
 	}
 	free(edges.list);
@@ -115,6 +128,8 @@ static int finish_one(struct model *m, struct melt *g)
 
 	if (!m->chosen.steps)
 		spans_add(span, g->whole_first, g->whole_last);
+	if (g->whole_first)
+		g->gpu.windows = 0;
 	if (spans_union(span) < 0 || spans_union(&g->more) < 0 || spans_merge(&g->busy, &g->more) < 0)
 		return -1;
 	g->gpu.span = g->gpu.first ? spans_length(span) : 0;

@@ -91,8 +91,7 @@ int model_selected_steps(struct model *m, uint32_t process, struct spans *out)
 	for (size_t i = 0; s && i < s->n; i++) {
 		const struct step *step = &s->list[i];
 
-		if (step->process == process && step->selected && !(step->flags & STEP_WARMUP) &&
-		    (step->window || steps_recorded_whole(s, process)))
+		if (step->process == process && step->selected && step_was_kept(s, step))
 			spans_add(out, step->start, step->end);
 	}
 	return s && spans_union(out) >= 0 ? 0 : -1;

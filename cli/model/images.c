@@ -103,6 +103,21 @@ uint32_t model_n_processes(const struct model *m)
 	return n;
 }
 
+uint32_t model_processes_with(const struct model *m, const unsigned char *kinds)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < m->n_processes; i++) {
+		size_t rows = 0;
+
+		for (uint32_t image = m->processes[i].before ? 0 : i; image; image = m->processes[image].after)
+			for (const unsigned char *kind = kinds; *kind; kind++)
+				rows += model_process_rows(m, *kind, image);
+		n += rows != 0;
+	}
+	return n;
+}
+
 const char *process_images(const struct model *m, uint32_t position, char *buf, size_t size)
 {
 	size_t at = 0;

@@ -85,6 +85,9 @@ const struct process *process_last(const struct model *m, uint32_t position);
 uint32_t process_all_flags(const struct model *m, uint32_t position);
 uint32_t model_n_processes(const struct model *m);
 
+/* Processes that have rows of one of these kinds (ROW_ numbers, and a 0 behind them). */
+uint32_t model_processes_with(const struct model *m, const unsigned char *kinds);
+
 /* It still ran when the trace was closed. */
 bool process_runs(const struct model *m, uint32_t position);
 

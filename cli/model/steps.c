@@ -55,6 +55,11 @@ bool steps_recorded_whole(const struct steps *s, uint32_t process)
 	return !s->windowed;
 }
 
+bool step_was_kept(const struct steps *s, const struct step *step)
+{
+	return !(step->flags & STEP_WARMUP) && (step->window || steps_recorded_whole(s, step->process));
+}
+
 /* Whether nothing was kept until something began a window: an order, a range, a schedule. */
 static bool windows_asked(const struct model *m)
 {

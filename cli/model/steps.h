@@ -72,6 +72,9 @@ struct window *model_windows(struct model *m, size_t *n);
 /* A process without a window was recorded whole, and that is its window 1; unless all waited for a window. */
 bool steps_recorded_whole(const struct steps *s, uint32_t process);
 
+/* Whether rows were kept in this step at all: not in a warm-up, and not between two windows. */
+bool step_was_kept(const struct steps *s, const struct step *step);
+
 /* model_steps() for pages that are printed after every run: NULL too where it would take longer than a second or so. */
 const struct steps *model_steps_cheaply(struct model *m);
 

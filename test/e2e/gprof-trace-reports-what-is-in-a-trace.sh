@@ -122,6 +122,15 @@ it 'an export with nothing in it says so' "$SAMPLE"'
 	sample empty
 	gprof-trace export empty.gtrace >out 2>err
 	says "nothing to show is in '"'empty.json'"'" err
+	for format in folded pprof; do
+		exits 1 gprof-trace export --format $format -o empty.$format empty.gtrace >out 2>err
+		says "nothing to export: the trace has no stacks with gpu_time (try --metric api_time)" err
+		is 1 "$(wc -l <err)" "lines on stderr"
+		is "" "$(ls | grep "empty.$format")" "files"
+		exits 1 gprof-trace export --format $format --metric bytes -o - empty.gtrace >out 2>err
+		says "nothing to export: the trace has no stacks with bytes" err
+		is 0 "$(wc -c <out)" "bytes on standard output"
+	done
 	exits 1 gprof-trace export -o no/such/file.json empty.gtrace 2>err
 	says "cannot write '"'no/such/file.json'"'" err
 '

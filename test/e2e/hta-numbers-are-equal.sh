@@ -30,8 +30,10 @@ it 'gives the same numbers for a job as a folder, as files, and as one imported 
 
 it 'says what these reports do not take' '
 	printf "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 2}]}" >a.json
-	exits 2 gprof-trace report -r temporal --step 1 a.json 2>err
-	says "it takes no --step" err
+	exits 2 gprof-trace report -r temporal,hta_temporal_breakdown --step 1 a.json 2>err
+	says "report hta_temporal_breakdown counts whole traces, as Holistic Trace Analysis does: it takes no --step" err
+	exits 2 gprof-trace report -r tb_steps --process 1 a.json 2>err
+	says "report tb_steps counts whole traces, as TensorBoard'\''s plugin does: it takes no --process" err
 	gprof-trace report -r temporal,hta_temporal_breakdown --format csv a.json >out 2>err
 	says "rank 0 has no GPU rows" err
 	gprof-trace report list >ours

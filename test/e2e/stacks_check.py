@@ -485,7 +485,10 @@ def check_folded(metric):
         line += [clean(text(p)) for p in reversed(frames)] or ["(stack not recorded)"]
         want[";".join(line + [x for x in (call, leaf) if x])] += value
     got = collections.Counter()
-    for line in gprof("export", "--format", "folded", "--metric", metric, "-o", "-").split("\n")[:-1]:
+    made = subprocess.run(["gprof-trace", "export", "--format", "folded", "--metric", metric, "-o", "-", TRACE], capture_output=True, text=True)
+    # Nothing to export is said on one line, and is no success.
+    assert made.returncode == (0 if want else 1) and ("nothing to export" in made.stderr) == (not want), made
+    for line in made.stdout.split("\n")[:-1]:
         stack, _, value = line.rpartition(" ")
         got[stack] += int(value)
     if not want:

@@ -56,7 +56,8 @@ it 'every report and export can be of some steps or a window, and sums are their
 	gprof-trace report -r health --step 3 loop.gtrace >got
 	says "this is about the whole program" got
 	for name in $(gprof-trace report list | cut -d " " -f 1); do
-		gprof-trace report -r "$name" --step train=3:4 loop.gtrace >/dev/null 2>err || grep -q "is about whole traces" err ||
+		gprof-trace report -r "$name" --step train=3:4 loop.gtrace >/dev/null 2>err || grep -q "takes 2 traces" err ||
+			grep -q "^gprof-trace: report tb_.* counts whole traces, as TensorBoard" err ||
 			fail "report $name of a part"
 	done
 	gprof-trace export --step train=2:5 -o part.json loop.gtrace >/dev/null

@@ -130,7 +130,7 @@ static void page_to_memory(const char *path)
 	size_t n = 0;
 	FILE *file = open_memstream(&text, &n);
 
-	CHECK_EQ(page_print(path, file, 0), 0);
+	CHECK_EQ(page_print(path, file, 0, NULL), 0);
 	fclose(file);
 	CHECK(n > 0);
 	free(text);
