@@ -10,6 +10,7 @@
 /* One launch in an operator: of which operator, in which order, what it launched. */
 struct launch {
 	int64_t tid, op_ts;
+	int64_t call_ts;                /* HTA: 0, it takes launches in the file's order */
 	uint32_t op, kernel, order;     /* op, kernel: names */
 	int64_t op_delay, kernel_delay;
 };
@@ -75,7 +76,7 @@ static bool before(const struct aten *a, const struct timed *op, uint32_t thread
 	return own != thread ? own < thread : op->time <= when;
 }
 
-/* Of the operators around a call, the one that begins last; of two at once the first. */
+/* Of the operators around a call, the one that begins last; of two at once the inner one, for HTA the first of the file. */
 static const struct hta_row *op_around(const struct aten *a, const struct hta_row *call)
 {
 	uint32_t thread = thread_of(a, call);
@@ -92,8 +93,7 @@ static const struct hta_row *op_around(const struct aten *a, const struct hta_ro
 	at = last_around(a, low, hta_end(call));
 	if (at == SIZE_MAX || thread_of(a, hta_row(a->r, a->ops[at].row)) != thread)
 		return NULL;
-	for (size_t i = at; i-- > 0 && a->ops[i].time == a->ops[at].time &&
-			    thread_of(a, hta_row(a->r, a->ops[i].row)) == thread;)
+	for (size_t i = at; !a->threads && i-- > 0 && a->ops[i].time == a->ops[at].time;)
 		if (a->latest[a->leaves + i] >= hta_end(call))
 			at = i;
 	return hta_row(a->r, a->ops[at].row);
@@ -109,6 +109,8 @@ static int by_place(const void *x, const void *y, void *arg)
 		return one < other ? -1 : 1;
 	if (p->time != q->time)
 		return p->time < q->time ? -1 : 1;
+	if (hta_row(a->r, p->row)->dur != hta_row(a->r, q->row)->dur)   /* the outer one first */
+		return hta_row(a->r, p->row)->dur > hta_row(a->r, q->row)->dur ? -1 : 1;
 	return (p->row > q->row) - (p->row < q->row);
 }
 
@@ -148,10 +150,12 @@ static int find_ops(struct aten *a)
 	return sort_ops(a) ? make_tree(a) : -1;
 }
 
-/* HTA goes by the call's name. */
+/* HTA goes by the call's name.  Some files give operators a correlation id, too: they launch nothing. */
 static bool launches(const struct aten *a, const struct hta_row *call)
 {
-	return a->h->how.rounded ? a->h->names[call->name].flags & HTA_STARTS_KERNEL : !hta_on_stream(call) && !call->gpu;
+	if (a->h->how.rounded)
+		return a->h->names[call->name].flags & HTA_STARTS_KERNEL;
+	return !hta_on_stream(call) && !call->gpu && call->category != HTA_CPU_OP && call->category != HTA_ANNOTATION;
 }
 
 static void find_launches(struct aten *a)
@@ -167,6 +171,7 @@ static void find_launches(struct aten *a)
 		kernel = hta_row(a->r, a->kernel_of[call->index]);
 		a->list[a->n] = (struct launch){
 			.tid = hta_place(a->r, op)->tid, .op_ts = op->ts, .op = op->name, .kernel = kernel->name, .order = (uint32_t)a->n,
+			.call_ts = a->threads ? call->ts : 0,
 			.op_delay = time_sub(call->ts, op->ts), .kernel_delay = time_sub(kernel->ts, call->ts),
 		};
 		a->n++;
@@ -183,6 +188,8 @@ static int by_op(const void *a, const void *b)
 		return x->op_ts < y->op_ts ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
+	if (x->call_ts != y->call_ts)
+		return x->call_ts < y->call_ts ? -1 : 1;
 	return (x->order > y->order) - (x->order < y->order);
 }
 

@@ -214,7 +214,7 @@ static int fill_api(struct finder *f)
 
 /*
  * Calls went by time.  The ids from the first to the last call of an item are its own too: for GPU rows whose call is
- * not there.
+ * not there.  Not in imported traces, whose ids need not rise with time.
  */
 static int learn_corr(struct finder *f)
 {
@@ -254,7 +254,7 @@ static struct finder *finder_make(struct model *m, struct item *items, size_t n,
 	f->groups = calloc(m->n_processes, sizeof *f->groups);
 	f->n_groups = m->n_processes;
 	if (!f->groups || model_join(m) < 0 || fill_spots(f, false) < 0 || fill_spots(f, true) < 0 || fill_api(f) < 0 ||
-	    (by_time && learn_corr(f) < 0)) {
+	    (by_time && !model_imported_from(m) && learn_corr(f) < 0)) {
 		finder_free(f);
 		return NULL;
 	}

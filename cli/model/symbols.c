@@ -145,8 +145,7 @@ static int add_symbol(struct model *m, uint32_t process, const void *row, const 
 		.file = string_id(m, process, r->file),
 		.line = r->line,
 		.module = i->name,
-		.flags = (r->depth ? FRAME_INLINED : 0) | (r->name ? 0 : FRAME_UNKNOWN) |
-			 (r->flags & SYMBOL_UNNAMED ? FRAME_UNNAMED : 0),
+		.flags = (r->depth ? FRAME_INLINED : 0) | (r->name ? 0 : FRAME_UNKNOWN),
 	};
 	if (r->depth)
 		return 0;
@@ -285,8 +284,7 @@ static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
 			.file = places[k].file ? model_intern(m, places[k].file) : STRING_NONE,
 			.line = places[k].line,
 			.module = i->name,
-			.flags = (k + 1 < n ? FRAME_INLINED : 0) | (places[k].function ? 0 : FRAME_UNKNOWN) |
-				 (places[k].unnamed ? FRAME_UNNAMED : 0),
+			.flags = (k + 1 < n ? FRAME_INLINED : 0) | (places[k].function ? 0 : FRAME_UNKNOWN),
 		};
 	if (!n)
 		frames[n++] = (struct frame){ .function = unknown(m, i, offset), .module = i->name,
@@ -396,8 +394,7 @@ static void tidy(struct symbol_tables *t)
 
 		if (n && by_address(&t->addresses[n - 1], a) == 0)
 			continue;
-		a->unnamed = set != MAP_NONE && t->sets[set].frames[t->sets[set].n - 1].flags & FRAME_UNNAMED;
-		a->known = set != MAP_NONE && !a->unnamed;
+		a->known = set != MAP_NONE;
 		a->lined = a->known && t->sets[set].frames[0].line;
 		t->addresses[n++] = *a;
 	}
