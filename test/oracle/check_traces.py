@@ -10,7 +10,7 @@ import compare
 from job import Job, found
 from reports import OF_JOB, OF_TRACE, PENDING, REPORTS
 
-SHOWN = 40
+SHOWN = int(os.environ.get("SHOWN", "40"))
 
 
 def check(name, paths, words):
@@ -34,6 +34,7 @@ def check(name, paths, words):
         if not set(how.key) <= set(printed[report].columns):
             job.tally.wrong.append((name, report, "columns", "", how.key, printed[report].columns))
             continue
+        job.printed = printed[report]
         compare.table(job.tally, name, report, how.rows(job), printed[report], how.key, job.zero)
     return job.tally
 

@@ -36,9 +36,14 @@ class Rank:
         return out
 
 
+TEMPORAL = ("span_ns", "busy_ns", "busy_pct", "idle_ns", "idle_pct", "compute_ns", "compute_pct", "comm_ns", "comm_exposed_ns", "memcpy_ns",
+            "memset_ns")
+
+
 def temporal(ranks):
     for r in ranks:
         if not r.work.span:
+            yield dict.fromkeys(TEMPORAL, None) | {"rank": r.number}
             continue
         cut = inside(r.work, r.work.span)
         row = {"rank": r.number, **{k: cut[k] for k in ("span_ns", "busy_ns", "idle_ns", "compute_ns", "comm_ns", "comm_exposed_ns",
@@ -51,6 +56,7 @@ def temporal(ranks):
 def overlap(ranks):
     for r in ranks:
         if not r.work.span:
+            yield {"rank": r.number, "comm_ns": None, "overlap_ns": None, "comm_exposed_ns": None, "overlap_pct": None}
             continue
         cut = inside(r.work, r.work.span)
         yield {"rank": r.number, "comm_ns": cut["comm_ns"], "overlap_ns": cut["overlap_ns"], "comm_exposed_ns": cut["comm_exposed_ns"],
@@ -63,17 +69,17 @@ def kernel_types(ranks, memory=True):
         kinds = {"compute": r.work.compute, "communication": r.work.comm}
         if memory:
             kinds["memory"] = union(r.work.memcpy + r.work.memset)
-        names = sorted(kinds)
+        names = list(kinds)
         for chosen in range(1, 1 << len(names)):
             together = r.work.span
             for i, name in enumerate(names):
                 together = intersect(together, kinds[name]) if chosen >> i & 1 else subtract(together, kinds[name])
-            label = frozenset(n for i, n in enumerate(names) if chosen >> i & 1)
+            label = " overlapping ".join(n for i, n in enumerate(names) if chosen >> i & 1)
             sums[label] = sums.get(label, 0) + length(together)
     total = sum(sums.values())
     for label, time in sums.items():
         if time:
-            yield {"kinds": label, "time_ns": time, "pct": share(time, total)}
+            yield {"kernel_type": label, "time_ns": time, "pct": share(time, total)}
 
 
 def gaps(rank):
@@ -124,7 +130,7 @@ def of_durations(values, names):
 def launch_delays(ranks):
     for r in ranks:
         for call, first, rows in r.launches():
-            yield {"rank": r.number, "correlation": call.correlation, "call_ns": call.end - call.start, "gpu_rows": len(rows),
+            yield {"rank": r.number, "correlation": call.correlation, "call": call.name, "name": first.name, "call_ns": call.end - call.start, "gpu_rows": len(rows),
                    "gpu_ns": sum(x.end - x.start for x in rows), "delay_ns": max(first.start - call.end, 0)}
 
 
@@ -135,8 +141,10 @@ def launch_delay_sum(ranks):
         yield {"rank": r.number, "launches": len(rows), **{name: sum(x[name] for x in rows) if rows else None for name in
                                                           ("call_ns", "gpu_ns", "delay_ns")},
                "delay_median_ns": median(delays) if rows else None, "delay_p95_ns": percentile(delays, 95) if rows else None,
-               "delay_max_ns": max(delays) if rows else None, "short_kernels": sum(x["gpu_ns"] < x["call_ns"] for x in rows),
-               "slow_calls": sum(x["call_ns"] > 50000 for x in rows), "late": sum(x["delay_ns"] > 100000 for x in rows)}
+               "delay_max_ns": max(delays) if rows else None,
+               "short_kernels": sum(x["gpu_ns"] < x["call_ns"] for x in rows) if rows else None,
+               "slow_calls": sum(x["call_ns"] > 50000 for x in rows) if rows else None,
+               "late": sum(x["delay_ns"] > 100000 for x in rows) if rows else None}
 
 
 def by_stream(rank):
@@ -231,12 +239,32 @@ def kernel_breakdown(ranks):
         groups = {}
         for row in r.rows:
             if row.timed():
-                groups.setdefault((row.name, row.kind), []).append(row.end - row.start)
+                groups.setdefault((row.name, kind_of(row)), []).append(row.end - row.start)
         total = sum(map(sum, groups.values()))
         for (name, kind), times in groups.items():
-            word = "memory" if kind != "kernel" else "communication" if is_communication(name) else "compute"
-            yield {"name": name, "kind": word, "rank": r.number, "gpu_ns": sum(times), "pct": share(sum(times), total) if total else None,
+            yield {"name": name, "kernel_type": kind, "rank": r.number, "gpu_ns": sum(times), "pct": share(sum(times), total) if total else None,
                    "count": len(times), **of_durations(times, ("mean_ns", "min_ns", "max_ns"))}
+
+
+def top10(ranks):
+    """Of each kind of a rank the ten names with the largest sums, all others as one row."""
+    for r in ranks:
+        total = sum(x.end - x.start for x in r.rows if x.timed())
+        kinds = {}
+        for row in kernel_breakdown([r]):
+            kinds.setdefault(row["kernel_type"], []).append(row)
+        for kind, rows in kinds.items():
+            rows.sort(key=lambda x: (-x["gpu_ns"], x["name"]))
+            yield from rows[:10]
+            names = {x["name"] for x in rows[10:]}
+            times = [x.end - x.start for x in r.rows if x.timed() and x.name in names and kind_of(x) == kind]
+            if times:
+                yield {"name": "others", "kernel_type": kind, "rank": r.number, "gpu_ns": sum(times), "count": len(times),
+                       "pct": share(sum(times), total) if total else None, **of_durations(times, ("mean_ns", "min_ns", "max_ns"))}
+
+
+def kind_of(row):
+    return "memory" if row.kind != "kernel" else "communication" if is_communication(row.name) else "compute"
 
 
 def annotations(ranks, where):
@@ -244,7 +272,7 @@ def annotations(ranks, where):
     for r in ranks:
         groups = {}
         for p in r.processes:
-            found = p.gpu_ranges if where == "gpu" else [(x.name, x.start, x.end) for x in p.ranges if x.kind == "user"]
+            found = p.gpu_ranges if where == "gpu" else [(x.name, x.start, x.end) for x in p.ranges if x.annotation]
             for name, start, end in found:
                 groups.setdefault(name, []).append(end - start)
         for name, times in groups.items():

@@ -114,7 +114,7 @@ def host_range(event, arguments, category, start, end, index):
     made = Range(kind, name, start, end, event.get("tid"), index)
     made.sequence = sequence if sequence is not None else -1
     made.forward_thread = forward
-    made.external = number(arguments.get("External id"))
+    made.annotation = category == "user_annotation"
     made.shapes = arguments.get("Input Dims", arguments.get("Input dims"))
     return made
 

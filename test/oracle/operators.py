@@ -1,5 +1,7 @@
 """PyTorch's operators, autograd nodes and scopes by name, as torch.profiler's key_averages() adds them up."""
-from ranges import add_gpu, nest, self_time
+from fractions import Fraction
+
+from ranges import add_gpu, self_time
 from values import near, share
 
 ENGINE = "autograd::engine::evaluate_function"  # around a node: not one itself
@@ -47,7 +49,7 @@ def table(processes, key):
     total_self = 0
     has_gpu = any(p.gpu for p in processes)
     for process in processes:
-        add_gpu(process, nest(process))
+        add_gpu(process)
         made = nodes_of(process)
         for r in process.ranges:
             total_self += self_time(r)
@@ -68,3 +70,30 @@ def table(processes, key):
                "backward_ns": backward if g["nodes"] else None,
                "backward_gpu_ns": (sum(n.gpu for n in g["nodes"]) if has_gpu else None) if g["nodes"] else None,
                "calls": g["calls"], "scope": SCOPES[g["scope"]], "name": name}
+
+
+def aten_around(r):
+    while r is not None and not r.name.startswith("aten::"):
+        r = r.parent
+    return r
+
+
+def launched(ranks):
+    """aten_kernels: what each run of an ATen operator launched, no other ATen operator around it, in order, and how long after it began."""
+    for rank in ranks:
+        runs_of, groups = {}, {}
+        for process in rank.processes:
+            add_gpu(process)
+        first = {id(row): call for call, row, _ in rank.launches()}
+        for r in (r for p in rank.processes for r in p.ranges if r.launched):
+            operator = aten_around(r)
+            made = [(first[id(row)], row) for row in r.launched if id(row) in first and row.kind == "kernel"]
+            if operator is not None and made:
+                runs_of.setdefault(id(operator), (operator, []))[1].extend(made)
+        for operator, made in runs_of.values():
+            made.sort(key=lambda x: (x[0].start, x[0].index))
+            groups.setdefault((operator.name, tuple(row.name for _, row in made)), []).append((operator, *made[0]))
+        for (name, kernels), runs in groups.items():
+            yield {"rank": rank.number, "operator": name, "kernels": " -> ".join(kernels), "count": len(runs),
+                   "call_delay_ns": near(Fraction(sum(call.start - r.start for r, call, _ in runs), len(runs))),
+                   "gpu_delay_ns": near(Fraction(sum(row.start - call.start for _, call, row in runs), len(runs)))}

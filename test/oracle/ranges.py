@@ -50,8 +50,12 @@ class Innermost:
         return r
 
 
-def add_gpu(process, threads):
-    """GPU time of each range: of what was launched directly in it, and in those inside of it too."""
+def add_gpu(process):
+    """Nests the ranges, and adds up the GPU time of each: of what was launched directly in it, and in those inside of it too.  Once."""
+    if process.nested:
+        return
+    process.nested = True
+    threads = nest(process)
     innermost = Innermost(threads)
     for row in process.gpu:
         if row.call is None or not row.timed():
@@ -59,6 +63,7 @@ def add_gpu(process, threads):
         r = innermost.at(row.call.thread, row.call.start)
         if r is not None:
             r.self_gpu += row.end - row.start
+            r.launched.append(row)
         while r is not None:
             r.gpu += row.end - row.start
             r = r.parent

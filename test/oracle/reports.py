@@ -25,6 +25,14 @@ def by_name(job):
     return operators.table(job.processes(), lambda r: r.name)
 
 
+def steps(job):
+    """As the file marks them; where it marks none, begin and length on the host are those printed, and the rest follows from the rows."""
+    trace = job.traces[0]
+    if any(p.steps for p in trace.processes):
+        return tables.steps(trace, job.numbers)
+    return tables.given_steps(trace, job.printed, job.zero, job.numbers)
+
+
 def of_ranks(function, *more):
     return lambda job: function(job.ranks(), *more)
 
@@ -39,7 +47,7 @@ REPORTS = {
                                       ("Name", "Device", "GridXYZ", "BlockXYZ", "Reg/Trd", "SMem/Blk (B)")),
     "processes": Report(lambda job: tables.processes(job.traces[0]), ("pid",)),
     "ops": Report(by_name, ("name",), without=FLOPS),
-    "steps": Report(lambda job: tables.steps(job.traces[0], job.numbers), ("process", "step", "kind")),
+    "steps": Report(steps, ("process", "step", "kind")),
     "temporal": Report(of_ranks(jobs.temporal), ("rank",), OF_JOB),
     "overlap": Report(of_ranks(jobs.overlap), ("rank",), OF_JOB),
     "idle": Report(of_ranks(jobs.idle), (*STREAM, "reason"), OF_JOB),
@@ -51,10 +59,14 @@ REPORTS = {
     "queue_full": Report(of_ranks(jobs.queue_full), STREAM, OF_JOB),
     "memory_bandwidth": Report(of_ranks(jobs.bandwidth), ("rank", "name"), OF_JOB),
     "memory_bandwidth_series": Report(of_ranks(jobs.bandwidth_series), ("rank", "name"), OF_JOB),
-    "kernel_breakdown": Report(of_ranks(jobs.kernel_breakdown), ("name", "rank"), OF_JOB),
+    "kernel_breakdown": Report(of_ranks(jobs.kernel_breakdown), ("name", "rank", "kernel_type"), OF_JOB),
+    "kernel_breakdown_top10": Report(of_ranks(jobs.top10), ("name", "rank", "kernel_type"), OF_JOB),
+    "kernel_types": Report(of_ranks(jobs.kernel_types), ("kernel_type",), OF_JOB),
+    "kernel_types_no_memory": Report(of_ranks(jobs.kernel_types, False), ("kernel_type",), OF_JOB),
+    "aten_kernels": Report(of_ranks(operators.launched), ("rank", "operator", "kernels"), OF_JOB),
     "gpu_annotations": Report(of_ranks(jobs.annotations, "gpu"), ("name", "rank"), OF_JOB),
     "cpu_annotations": Report(of_ranks(jobs.annotations, "cpu"), ("name", "rank"), OF_JOB),
 }
 
-# Reports that do not print these columns yet: looked at when they are named alone.
-PENDING = {name for name, report in REPORTS.items() if report.scope == OF_JOB} | {"steps"}
+# Reports that do not print what is defined yet: looked at when they are named alone.
+PENDING = set()

@@ -28,16 +28,17 @@ class Call:
 class Range:
     """An operator (op), autograd node (backward), annotation of the program (user)."""
     __slots__ = ("kind", "name", "start", "end", "thread", "sequence", "forward_thread", "index", "shapes", "parent", "children",
-                 "gpu", "self_gpu", "crossing", "external")
+                 "gpu", "self_gpu", "crossing", "annotation", "launched")
 
     def __init__(self, kind, name, start, end, thread, index):
         self.kind, self.name, self.start, self.end, self.thread, self.index = kind, name, start, end, thread, index
         self.sequence = -1
         self.forward_thread = 0
-        self.shapes = self.parent = self.external = None
+        self.shapes = self.parent = None
         self.children = []
         self.gpu = self.self_gpu = 0
-        self.crossing = False
+        self.crossing = self.annotation = False
+        self.launched = []              # GPU rows launched directly in it
 
 
 class Process:
@@ -46,6 +47,7 @@ class Process:
         self.rank = None
         self.gpu, self.calls, self.ranges, self.gpu_ranges = [], [], [], []
         self.steps = []                 # Range of each step, in order
+        self.nested = False
         self.devices = {}               # number -> properties, as the file names them
 
 

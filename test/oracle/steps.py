@@ -47,8 +47,9 @@ class Steps:
         out["launched_end_ns"] = max(r.end for r in rows) if rows else None
         out["launched_busy_ns"] = length(union((r.start, r.end) for r in rows)) if rows else None
         out["api_ns"] = sum(c.end - c.start for c in self.calls[i]) if self.process.calls else None
-        out["launches"] = sum(is_launch(c) for c in self.calls[i])
-        out["kernels"] = sum(r.kind == "kernel" for r in self.launched[i])
+        known = self.process.calls or self.process.gpu
+        out["launches"] = sum(is_launch(c) for c in self.calls[i]) if known else None
+        out["kernels"] = sum(r.kind == "kernel" for r in self.launched[i]) if known else None
         return out
 
 

@@ -86,7 +86,11 @@ def steps(trace, numbers):
 
 
 def given_steps(trace, printed, zero, numbers):
-    """Steps that were found, not marked: their begin and length on the host are the report's; the rest follows from the rows."""
+    """Steps that were found, not marked."""
+    first = min((r.start for p in trace.processes for r in p.gpu if r.timed()), default=None)
+    if not zero or first is None:
+        return
+    zero = zero[0]
     for p in trace.processes:
         rows = [r for r in printed.rows if r["process"] == str(numbers.get(p.pid)) and r["wall_ns"]]
         rows.sort(key=lambda r: int(r["start_ns"]))
