@@ -76,8 +76,9 @@ const struct cmd cmd_resolve = {
 		"before: with debug files installed since, or a folder of them in --symfs.\n"
 		"A file counts when its build id is that of the one that ran.  Symbols are those\n"
 		"of the file, of DIR/usr/lib/debug/.build-id, and of the file that its debug\n"
-		"link names; lines and inlined functions need libdw.so.1 (elfutils).  Nothing is\n"
-		"fetched over a network.",
+		"link names; packed symbols of stripped files (.gnu_debugdata) need liblzma.so.5,\n"
+		"lines and inlined functions libdw.so.1 (elfutils).  Nothing is fetched over a\n"
+		"network.",
 	.opts = opts,
 	.run = run,
 };

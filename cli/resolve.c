@@ -76,7 +76,7 @@ static int look_up(struct resolving *r, bool lines)
 		}
 		n = model_look_up(r->m, a, lines, places);
 		/* What the trace says already is not said again; a line without a function is not worth a row. */
-		if (!n || !places[n - 1].function || (a->known && !places[0].line))
+		if (!n || !places[n - 1].function || (a->known && !places[0].line) || (a->unnamed && places[n - 1].unnamed))
 			continue;
 		copy = malloc(n * sizeof *copy);
 		if (!copy)
@@ -94,8 +94,10 @@ static void count(struct resolving *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct found *f = &r->found[i];
 
-		r->out->added += f->n > 0;
-		r->out->known += f->n > 0 || r->addresses[i].known;
+		bool named = f->n && !f->places[f->n - 1].unnamed;
+
+		r->out->added += named;
+		r->out->known += named || r->addresses[i].known;
 		r->out->lined += r->addresses[i].lined || (f->n && f->places[0].line);
 	}
 }
@@ -192,6 +194,7 @@ static void put_set(struct resolving *r, const struct address *a, const struct f
 			.file = string_of(r, f->places[i].file),
 			.line = f->places[i].line,
 			.depth = (uint32_t)(f->n - 1 - i),
+			.flags = f->places[i].unnamed ? SYMBOL_UNNAMED : 0,
 		};
 
 		put_row(r, number, ROW_symbol, &row, NULL, 0);

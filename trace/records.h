@@ -77,6 +77,8 @@ void field_store(const struct field *f, void *row, uint64_t value);
 /* "ns", "bytes", ...: the unit's name for people; "" for plain numbers. */
 const char *unit_name(unsigned unit);
 
+#define SYMBOL_UNNAMED   1u     /* symbol.flags */
+
 #define DEVICE_MIG       1u     /* device.flags */
 #define DEVICE_VISIBLE   2u
 #define DEVICE_KNOWN     4u

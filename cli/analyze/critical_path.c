@@ -51,10 +51,11 @@ static void note_missing(const struct model *m, struct table *t, const struct pa
 		table_note(t, "event waits of which no row says for which event: %zu; taken is the work that ended last before the "
 			   "stream went on", r->guessed_orders);
 	if (PATH_COUNT(r->loaders, struct path_loader) && !r->n_workers)
-		table_note(t, "no worker of the DataLoader was recorded: what it did while the step waited for data is not known");
+		table_note(t, "nothing that a worker of the DataLoader did was recorded (gprof-run -t torch-ops records its operators): what the "
+			   "step waited for is not known");
 	if (PATH_COUNT(r->loaders, struct path_loader) && r->n_workers > 1)
 		table_note(t, "which worker made a batch is not recorded: taken is the one that was active last before the batch came");
-	if (model_selected(m))
+	if (model_steps_selected(m))
 		table_note(t, "of the selected part alone: work that was launched before it is not there; critical_path:NUMBER is of a "
 			   "step with all that ran in it");
 }

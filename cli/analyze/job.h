@@ -58,11 +58,14 @@ struct gpu_row {
 };
 
 struct job_rows {
-	struct gpu_row *list;           /* kind by kind, each in the trace's order */
+	struct gpu_row *list;           /* as job_each_gpu_row() gives them */
 	size_t n, cap;
 };
 
-/* 0, or -1: out of memory.  free() the list whatever came. */
+/* Calls fn for every row of the rank, kind by kind, each in the trace's order.  0, or -1: fn said so, or out of memory. */
+int job_each_gpu_row(const struct job_rank *r, int (*fn)(const struct gpu_row *g, void *arg), void *arg);
+
+/* All of them.  0, or -1: out of memory.  free() the list whatever came. */
 int job_gpu_rows(const struct job_rank *r, struct job_rows *rows);
 
 static inline bool gpu_row_timed(const struct gpu_row *g)
@@ -75,23 +78,23 @@ void job_rows_by_stream(struct job_rows *rows);
 bool gpu_same_stream(const struct gpu_row *a, const struct gpu_row *b);
 
 /* When what ran inside the GPU span of a rank, whatever launched it. */
-struct gpu_times {
+struct job_times {
 	struct spans span, all, of[GPU_WORKS];
 	uint64_t rows, untimed;         /* whether or not inside the span */
 };
 
-/* gpu_times_release() whatever came.  0, or -1: out of memory. */
-int job_gpu_times(const struct job_rank *r, struct gpu_times *g);
-void gpu_times_release(struct gpu_times *g);
+/* job_times_release() whatever came.  0, or -1: out of memory. */
+int job_gpu_times(const struct job_rank *r, struct job_times *g);
+void job_times_release(struct job_times *g);
 
 /* Whether busy and idle are known. */
-static inline bool gpu_times_known(const struct gpu_times *g)
+static inline bool job_times_known(const struct job_times *g)
 {
 	return g->rows > g->untimed;
 }
 
 /* Says that the rank has no GPU rows, or none with a time. */
-void job_note_no_gpu(struct table *t, const struct job_rank *r, const struct gpu_times *g);
+void job_note_no_gpu(struct table *t, const struct job_rank *r, const struct job_times *g);
 
 /* What a row is called: a kernel by its demangled name, "Memcpy HtoD (Pinned -> Device)", "Memset (Device)", "CUDA graph".
  * Until the table ends; NULL: out of memory. */

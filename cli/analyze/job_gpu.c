@@ -81,8 +81,7 @@ static int each_of_kind(const struct job_rank *r, const struct kind *k, struct n
 	return rc;
 }
 
-/* Kind by kind, each in the trace's order.  0, or -1: fn said so, or out of memory. */
-static int each_row(const struct job_rank *r, row_fn *fn, void *arg)
+int job_each_gpu_row(const struct job_rank *r, row_fn *fn, void *arg)
 {
 	struct names names = { .m = r->m };
 	int rc = 0;
@@ -113,7 +112,7 @@ static int add_row(const struct gpu_row *g, void *arg)
 int job_gpu_rows(const struct job_rank *r, struct job_rows *rows)
 {
 	*rows = (struct job_rows){ 0 };
-	return each_row(r, add_row, rows);
+	return job_each_gpu_row(r, add_row, rows);
 }
 
 bool gpu_same_stream(const struct gpu_row *a, const struct gpu_row *b)
@@ -164,12 +163,12 @@ static int add_set(struct spans *to, const struct spans *from)
 	return to->oom || spans_union(to) < 0 ? -1 : 0;
 }
 
-int job_gpu_times(const struct job_rank *r, struct gpu_times *g)
+int job_gpu_times(const struct job_rank *r, struct job_times *g)
 {
 	struct job_model *t = r->times;
 	int rc = 0;
 
-	*g = (struct gpu_times){ 0 };
+	*g = (struct job_times){ 0 };
 	if (!t->rows)
 		t->rows = model_gpu_rows_in_span(t->m, &t->spans);
 	if (!t->rows)
@@ -184,7 +183,7 @@ int job_gpu_times(const struct job_rank *r, struct gpu_times *g)
 	return rc;
 }
 
-void gpu_times_release(struct gpu_times *g)
+void job_times_release(struct job_times *g)
 {
 	spans_release(&g->span);
 	spans_release(&g->all);
@@ -192,7 +191,7 @@ void gpu_times_release(struct gpu_times *g)
 		spans_release(&g->of[c]);
 }
 
-void job_note_no_gpu(struct table *t, const struct job_rank *r, const struct gpu_times *g)
+void job_note_no_gpu(struct table *t, const struct job_rank *r, const struct job_times *g)
 {
 	if (g->rows)
 		table_note(t, "rank %lld: no GPU row has a time", (long long)r->number);

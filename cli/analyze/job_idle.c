@@ -98,19 +98,19 @@ static int idle_of(struct model *m, struct table *t, const struct report_choice 
 	int rc = job_begin(&j, m, choice);
 
 	for (size_t i = 0; rc == 0 && i < j.n; i++) {
-		struct gpu_times g = { 0 };
+		struct job_times g = { 0 };
 		struct job_rows rows;
 
 		rc = job_gpu_rows(&j.list[i], &rows);
 		if (rc == 0 && (model_join(j.list[i].m) < 0 || job_gpu_times(&j.list[i], &g) < 0))
 			rc = -1;
-		if (rc == 0 && !gpu_times_known(&g))
+		if (rc == 0 && !job_times_known(&g))
 			job_note_no_gpu(t, &j.list[i], &g);
 		if (rc == 0) {
 			job_rows_by_stream(&rows);
 			rc = put_streams(t, &j.list[i], &rows, &g.span, put);
 		}
-		gpu_times_release(&g);
+		job_times_release(&g);
 		free(rows.list);
 	}
 	job_end(&j);

@@ -1,7 +1,6 @@
 #include "cli/analyze/job_launch.h"
 
 #include "cli/model/join.h"
-#include "cli/model/map.h"
 
 #include <stdlib.h>
 
@@ -13,58 +12,79 @@ static bool before(const struct gpu_row *a, const struct gpu_row *b)
 	return a->kind != b->kind ? a->kind < b->kind : a->row < b->row;
 }
 
-static int by_call(const void *a, const void *b)
-{
-	const struct launch *x = a, *y = b;
+/* Rows on their way into launches. */
+struct finding {
+	struct model *m;
+	struct launches *l;
+	const int64_t *start, *duration;        /* of calls */
+	uint32_t *of_call;                      /* by call: position of its launch + 1; 0: it has none */
+};
 
-	return (x->call_row > y->call_row) - (x->call_row < y->call_row);
+static size_t call_of(const struct finding *f, const struct gpu_row *g)
+{
+	return gpu_row_timed(g) ? model_api_of(f->m, g->process, g->corr) : NO_ROW;
 }
 
-/* The launch that a row belongs to, new if need be. */
-static int add(struct launches *l, struct map *of_call, const struct gpu_row *g, size_t call, const int64_t *start,
-	       const int64_t *duration)
+static int count(const struct gpu_row *g, void *arg)
 {
-	bool new;
-	uint32_t *at = map_put(of_call, call, (uint32_t)l->n, &new);
-	struct launch *one;
+	struct finding *f = arg;
+	size_t call = call_of(f, g);
 
-	if (!at)
-		return -1;
-	one = &l->list[*at - 1];
-	if (new) {
-		*one = (struct launch){ start[call], duration[call], 0, call, 0, *g };
-		l->n++;
-	} else if (before(g, &one->first)) {
-		one->first = *g;
+	if (call == NO_ROW) {
+		f->l->without += gpu_row_timed(g);
+	} else if (!f->of_call[call]) {
+		f->of_call[call] = 1;
+		f->l->n++;
 	}
-	one->rows++;
-	one->gpu_ns = time_add(one->gpu_ns, time_sub(g->end, g->start));
+	return 0;
+}
+
+/* Launches in the order of their calls.  0, or -1: out of memory. */
+static int make_room(struct finding *f)
+{
+	uint32_t n = 0;
+
+	f->l->list = calloc(f->l->n + 1, sizeof *f->l->list);
+	for (size_t i = 0; f->l->list && i < model_rows(f->m, ROW_api); i++) {
+		if (!f->of_call[i])
+			continue;
+		f->l->list[n] = (struct launch){ .call = f->start[i], .call_ns = f->duration[i], .call_row = i };
+		f->of_call[i] = ++n;
+	}
+	return f->l->list ? 0 : -1;
+}
+
+static int add(const struct gpu_row *g, void *arg)
+{
+	struct finding *f = arg;
+	size_t call = call_of(f, g);
+	struct launch *l;
+
+	if (call == NO_ROW)
+		return 0;
+	l = &f->l->list[f->of_call[call] - 1];
+	if (!l->rows || before(g, &l->first))
+		l->first = *g;
+	l->rows++;
+	l->gpu_ns = time_add(l->gpu_ns, time_sub(g->end, g->start));
 	return 0;
 }
 
 int job_launches(const struct job_rank *r, struct launches *l)
 {
-	const int64_t *start = MODEL_I64(r->m, api, start), *duration = MODEL_I64(r->m, api, duration);
-	struct map of_call = { 0 };
-	struct job_rows rows;
-	int rc = job_gpu_rows(r, &rows);
+	struct finding f = { r->m, l, MODEL_I64(r->m, api, start), MODEL_I64(r->m, api, duration), NULL };
+	int rc = -1;
 
-	*l = (struct launches){ .list = rc == 0 ? malloc((rows.n + 1) * sizeof *l->list) : NULL };
-	if (!l->list || !start || !duration || model_join(r->m) < 0)
-		rc = -1;
-	for (size_t i = 0; i < rows.n && rc == 0; i++) {
-		const struct gpu_row *g = &rows.list[i];
-		size_t call = gpu_row_timed(g) ? model_api_of(r->m, g->process, g->corr) : NO_ROW;
-
-		if (call != NO_ROW)
-			rc = add(l, &of_call, g, call, start, duration);
-		else
-			l->without += gpu_row_timed(g);
-	}
-	if (rc == 0 && l->n)
-		qsort(l->list, l->n, sizeof *l->list, by_call);
-	map_release(&of_call);
-	free(rows.list);
+	*l = (struct launches){ 0 };
+	if (f.start && f.duration && model_join(r->m) == 0)
+		f.of_call = calloc(model_rows(r->m, ROW_api) + 1, sizeof *f.of_call);
+	if (f.of_call)
+		rc = job_each_gpu_row(r, count, &f);
+	if (rc == 0)
+		rc = make_room(&f);
+	if (rc == 0)
+		rc = job_each_gpu_row(r, add, &f);
+	free(f.of_call);
 	return rc;
 }
 

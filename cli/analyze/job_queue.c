@@ -5,85 +5,80 @@
 
 #define FULL 1024               /* launches: what CUDA's queues are said to hold */
 
-/* A launch on its stream. */
-struct entry {
-	struct gpu_row on;
-	int64_t enter, leave;           /* leave: start on the GPU, not before the call */
-	size_t call;
-};
-
-/* One stream's queue; both lists in order. */
+/* The launches of one stream; both lists in order of time. */
 struct queue {
-	const struct entry *entries;    /* by enter */
-	struct timed *leaves;
+	const struct launch *launches;
+	const uint32_t *enters;         /* positions of launches, by the start of the call */
+	struct timed *leaves;           /* when each starts on the GPU, not before its call */
 	size_t n;
 };
 
-static int by_stream(const void *a, const void *b)
+static int64_t enter(const struct queue *q, size_t i)
 {
-	const struct entry *x = a, *y = b;
-
-	if (x->on.process != y->on.process)
-		return x->on.process < y->on.process ? -1 : 1;
-	if (x->on.device != y->on.device)
-		return x->on.device < y->on.device ? -1 : 1;
-	if (x->on.stream != y->on.stream)
-		return x->on.stream < y->on.stream ? -1 : 1;
-	if (x->enter != y->enter)
-		return x->enter < y->enter ? -1 : 1;
-	return (x->call > y->call) - (x->call < y->call);
+	return q->launches[q->enters[i]].call;
 }
 
-static struct entry *entries_of(const struct launches *l)
+static const struct gpu_row *on(const struct queue *q)
 {
-	struct entry *list = malloc((l->n + 1) * sizeof *list);
+	return &q->launches[q->enters[0]].first;
+}
 
-	for (size_t i = 0; list && i < l->n; i++) {
-		const struct launch *one = &l->list[i];
-		int64_t start = one->first.start;
+static int by_stream(const void *a, const void *b, void *launches)
+{
+	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
+	const struct launch *x = (const struct launch *)launches + p, *y = (const struct launch *)launches + q;
 
-		list[i] = (struct entry){ one->first, one->call, start > one->call ? start : one->call, one->call_row };
-	}
-	if (list && l->n)
-		qsort(list, l->n, sizeof *list, by_stream);
-	return list;
+	if (x->first.process != y->first.process)
+		return x->first.process < y->first.process ? -1 : 1;
+	if (x->first.device != y->first.device)
+		return x->first.device < y->first.device ? -1 : 1;
+	if (x->first.stream != y->first.stream)
+		return x->first.stream < y->first.stream ? -1 : 1;
+	if (x->call != y->call)
+		return x->call < y->call ? -1 : 1;
+	return (p > q) - (p < q);
 }
 
 typedef int put_fn(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q);
 
-/* 0, or -1: out of memory. */
-static int put_queue(struct table *t, const struct job *j, const struct job_rank *r, const struct entry *list, size_t n,
-		     put_fn *put)
+/* q without its leaves.  0, or -1: out of memory. */
+static int put_queue(struct table *t, const struct job *j, const struct job_rank *r, struct queue *q, put_fn *put)
 {
-	struct queue q = { list, malloc((n + 1) * sizeof *q.leaves), n };
-	int rc = q.leaves ? 0 : -1;
+	int rc;
 
-	for (size_t i = 0; i < n && rc == 0; i++)
-		q.leaves[i] = (struct timed){ .time = list[i].leave };
-	if (rc == 0 && (timed_sort(q.leaves, n) < 0 || put(t, j, r, &q) < 0))
-		rc = -1;
-	free(q.leaves);
+	q->leaves = malloc((q->n + 1) * sizeof *q->leaves);
+	if (!q->leaves)
+		return -1;
+	for (size_t i = 0; i < q->n; i++) {
+		int64_t start = q->launches[q->enters[i]].first.start;
+
+		q->leaves[i] = (struct timed){ .time = start > enter(q, i) ? start : enter(q, i) };
+	}
+	rc = timed_sort(q->leaves, q->n) < 0 ? -1 : put(t, j, r, q);
+	free(q->leaves);
 	return rc;
 }
 
 static int put_rank(struct table *t, const struct job *j, const struct job_rank *r, put_fn *put)
 {
 	struct launches all;
-	struct entry *list = NULL;
 	int rc = job_launches(r, &all);
+	uint32_t *order = rc == 0 ? malloc((all.n + 1) * sizeof *order) : NULL;
 
-	if (rc == 0) {
-		list = entries_of(&all);
-		rc = list ? 0 : -1;
-	}
+	if (!order)
+		rc = -1;
+	for (size_t i = 0; order && i < all.n; i++)
+		order[i] = (uint32_t)i;
+	if (rc == 0 && all.n)
+		qsort_r(order, all.n, sizeof *order, by_stream, all.list);
 	for (size_t i = 0, end; i < all.n && rc == 0; i = end) {
-		for (end = i + 1; end < all.n && gpu_same_stream(&list[i].on, &list[end].on);)
+		for (end = i + 1; end < all.n && gpu_same_stream(&all.list[order[i]].first, &all.list[order[end]].first);)
 			end++;
-		rc = put_queue(t, j, r, &list[i], end - i, put);
+		rc = put_queue(t, j, r, &(struct queue){ all.list, order + i, NULL, end - i }, put);
 	}
 	if (rc == 0)
 		launches_note(t, r, &all);
-	free(list);
+	free(order);
 	free(all.list);
 	return rc;
 }
@@ -107,8 +102,8 @@ struct walk {
 /* When the next change is.  False: there is none. */
 static bool next_change(const struct queue *q, struct walk *w, int64_t *time)
 {
-	if (w->in < q->n && q->entries[w->in].enter <= q->leaves[w->out].time)
-		*time = q->entries[w->in++].enter;
+	if (w->in < q->n && enter(q, w->in) <= q->leaves[w->out].time)
+		*time = enter(q, w->in++);
 	else if (w->out < q->n)
 		*time = q->leaves[w->out++].time;
 	else
@@ -136,7 +131,7 @@ static int put_lengths(struct table *t, const struct job *j, const struct job_ra
 		}
 	}
 	s = job_summary_of(&depths);
-	table_row(t, (struct cell[]){ NUMBER(r->number), NUMBER(q->entries->on.device), job_stream(&q->entries->on), NUMBER(s.n),
+	table_row(t, (struct cell[]){ NUMBER(r->number), NUMBER(on(q)->device), job_stream(on(q)), NUMBER(s.n),
 				      job_mean(&s, 2), NUMBER(s.median), NUMBER(s.p95), NUMBER(s.max) });
 	job_values_release(&depths);
 	return 0;
@@ -148,14 +143,14 @@ static int put_series(struct table *t, const struct job *j, const struct job_ran
 	int64_t time;
 
 	while (next_change(q, &w, &time))
-		table_row(t, (struct cell[]){ NUMBER(r->number), NUMBER(q->entries->on.device), job_stream(&q->entries->on),
+		table_row(t, (struct cell[]){ NUMBER(r->number), NUMBER(on(q)->device), job_stream(on(q)),
 					      NUMBER(time_sub(time, j->start)), NUMBER(w.in - w.out) });
 	return 0;
 }
 
 static int put_full(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
 {
-	int64_t full = 0, time = 0, before = 0, all = time_sub(q->leaves[q->n - 1].time, q->entries->enter);
+	int64_t full = 0, time = 0, before = 0, all = time_sub(q->leaves[q->n - 1].time, enter(q, 0));
 	struct walk w = { 0 };
 	bool was = false, ever = false;
 
@@ -168,7 +163,7 @@ static int put_full(struct table *t, const struct job *j, const struct job_rank 
 		before = time;
 	}
 	if (ever)
-		table_row(t, (struct cell[]){ NUMBER(r->number), NUMBER(q->entries->on.device), job_stream(&q->entries->on),
+		table_row(t, (struct cell[]){ NUMBER(r->number), NUMBER(on(q)->device), job_stream(on(q)),
 					      NUMBER(full), job_pct(full, all) });
 	return 0;
 }

@@ -12,13 +12,13 @@ struct figures {
 static const struct figures nothing = { -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 
 /* What ran inside a whole graph was not recorded: then only busy and idle are known. */
-static int figures_of(const struct gpu_times *g, struct figures *f)
+static int figures_of(const struct job_times *g, struct figures *f)
 {
 	struct spans exposed = { 0 };
 	int rc = 0;
 
 	*f = nothing;
-	if (!gpu_times_known(g))
+	if (!job_times_known(g))
 		return 0;
 	f->span = spans_length(&g->span);
 	f->busy = spans_length(&g->all);
@@ -42,9 +42,9 @@ static struct cell known(int64_t ns)
 }
 
 /* Why some figures of a rank are unknown. */
-static void note_rank(struct table *t, const struct job_rank *r, const struct gpu_times *g)
+static void note_rank(struct table *t, const struct job_rank *r, const struct job_times *g)
 {
-	if (!gpu_times_known(g))
+	if (!job_times_known(g))
 		job_note_no_gpu(t, r, g);
 	else if (g->of[GPU_GRAPHS].n)
 		table_note(t, "rank %lld launched CUDA graphs that are one row each; what ran inside them was not recorded "
@@ -72,7 +72,7 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 	int rc = job_begin(&j, m, choice);
 
 	for (size_t i = 0; rc == 0 && i < j.n; i++) {
-		struct gpu_times g;
+		struct job_times g;
 		struct figures f;
 
 		rc = job_gpu_times(&j.list[i], &g);
@@ -83,8 +83,8 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 			note_rank(t, &j.list[i], &g);
 			add_up(&sum, &f);
 		}
-		known |= gpu_times_known(&g);
-		gpu_times_release(&g);
+		known |= job_times_known(&g);
+		job_times_release(&g);
 	}
 	if (rc == 0 && known)
 		end(t, &j, &sum);
@@ -218,7 +218,7 @@ static int split(struct parts *p, unsigned type, const struct spans *times)
 	return 0;
 }
 
-static int add_types(struct gpu_times *g, bool memory, int64_t times[MASKS])
+static int add_types(struct job_times *g, bool memory, int64_t times[MASKS])
 {
 	struct parts p = { { { 0 } } };
 	const struct spans *of[TYPES] = { &g->of[GPU_COMPUTE], &g->of[GPU_COMM], &g->of[GPU_COPIES], &g->of[GPU_GRAPHS] };
@@ -278,14 +278,14 @@ static int types(struct model *m, struct table *t, const struct report_choice *c
 	int rc = job_begin(&j, m, choice);
 
 	for (size_t i = 0; rc == 0 && i < j.n; i++) {
-		struct gpu_times g;
+		struct job_times g;
 
 		rc = job_gpu_times(&j.list[i], &g);
 		if (rc == 0)
 			rc = add_types(&g, memory, times);
-		if (rc == 0 && !gpu_times_known(&g))
+		if (rc == 0 && !job_times_known(&g))
 			job_note_no_gpu(t, &j.list[i], &g);
-		gpu_times_release(&g);
+		job_times_release(&g);
 	}
 	if (rc == 0)
 		put_types(t, times);

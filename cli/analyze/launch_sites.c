@@ -61,7 +61,10 @@ static int dearest_first(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Makes one site of those of a place; its key stays that of the dearest kernel, and calls become the number of names. */
+/*
+ * Makes one site of those of a place; its key stays that of the dearest kernel, and calls become the number of names.  Kernels without a
+ * place have nothing but their names in common with anything.
+ */
 static void fold(struct sites *s, bool each)
 {
 	size_t n = 0;
@@ -71,7 +74,7 @@ static void fold(struct sites *s, bool each)
 	for (size_t i = 0; i < s->n; i++) {
 		struct site *last = n ? &s->list[n - 1] : NULL;
 
-		if (each || !last || last->key >> 32 != s->list[i].key >> 32) {
+		if (each || !last || last->key >> 32 != s->list[i].key >> 32 || s->list[i].key >> 32 == NO_PLACE) {
 			s->list[n] = s->list[i];
 			s->list[n++].calls = 1;
 			continue;

@@ -27,7 +27,7 @@ static size_t steps_of(const struct steps *s, uint32_t process, uint32_t kind)
 }
 
 /* The process and kind with most steps; of several the first.  Steps of a list stand by kind and process. */
-static size_t most_steps(const struct steps *s, uint32_t *process, uint32_t *kind)
+static size_t most_steps(const struct model *m, const struct steps *s, uint32_t *process, uint32_t *kind)
 {
 	size_t most = 0;
 
@@ -35,7 +35,8 @@ static size_t most_steps(const struct steps *s, uint32_t *process, uint32_t *kin
 		const struct step *step = &s->list[i];
 		size_t n;
 
-		if (i && step[-1].process == step->process && step[-1].kind == step->kind)
+		if (!model_process_selected(m, step->process) ||
+		    (i && step[-1].process == step->process && step[-1].kind == step->kind))
 			continue;
 		n = steps_of(s, step->process, step->kind);
 		if (n > most) {
@@ -182,7 +183,7 @@ int path_span_of(struct model *m, const char *number, struct path_span *span)
 	*span = (struct path_span){ .steps = model_steps(m) };
 	if (!span->steps)
 		return -1;
-	span->n = most_steps(span->steps, &process, &kind);
+	span->n = most_steps(m, span->steps, &process, &kind);
 	if (number)
 		span->step = numbered(span->steps, process, kind, (uint32_t)strtoul(number, NULL, 10));
 	else if (span->n && median(span, process, kind) < 0)

@@ -5,7 +5,6 @@
 #include "cli/analyze/report.h"
 #include "cli/analyze/step_stats.h"
 #include "cli/analyze/step_times.h"
-#include "cli/model/gpu_span.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
@@ -27,58 +26,36 @@ struct figures {
 	bool gpu, parts;                /* busy is known; what ran in it is, too */
 };
 
-/* A model, while rows of its ranks are printed. */
-struct open_model {
-	struct model *m;
-	struct gpu_rows *rows;
-	struct spans *spans;
-};
-
-static void close_model(struct open_model *o)
+static int gpu_figures(const struct job_rank *r, struct figures *f)
 {
-	if (o->m) {
-		gpu_rows_free(o->m, o->rows);
-		gpu_spans_free(o->m, o->spans);
-	}
-	*o = (struct open_model){ 0 };
-}
-
-static int open_model(struct open_model *o, struct model *m)
-{
-	if (o->m == m)
-		return 0;
-	close_model(o);
-	o->m = m;
-	o->rows = model_gpu_rows_in_span(m, &o->spans);
-	return o->rows ? 0 : -1;
-}
-
-static int gpu_figures(const struct open_model *o, uint32_t process, struct figures *f)
-{
-	const struct gpu_rows *g = &o->rows[process];
 	struct spans alone = { 0 };
-	int rc = spans_subtract(&g->work[GPU_COMM], &g->work[GPU_COMPUTE], &alone);
+	struct job_times g;
+	int rc = job_gpu_times(r, &g);
 
-	f->span = spans_length(&o->spans[process]);
-	f->busy = spans_length(&g->busy);
-	f->comm = spans_length(&g->work[GPU_COMM]);
-	f->exposed = spans_length(&alone);
-	f->gpu = f->span > 0;
-	f->parts = f->gpu && !g->work[GPU_GRAPHS].n;
+	if (rc == 0 && job_times_known(&g)) {
+		rc = spans_subtract(&g.of[GPU_COMM], &g.of[GPU_COMPUTE], &alone);
+		f->span = spans_length(&g.span);
+		f->busy = spans_length(&g.all);
+		f->comm = spans_length(&g.of[GPU_COMM]);
+		f->exposed = spans_length(&alone);
+		f->gpu = true;
+		f->parts = !g.of[GPU_GRAPHS].n;
+	}
 	spans_release(&alone);
+	job_times_release(&g);
 	return rc;
 }
 
 /* Of all kinds: recorded, complete, not warm-up. */
-static int step_figures(struct model *m, uint32_t process, struct figures *f)
+static int step_figures(const struct job_rank *r, struct figures *f)
 {
-	const struct steps *s = model_steps(m);
+	const struct steps *s = model_steps(r->m);
 	int64_t *wall = s ? malloc(s->n * sizeof *wall + 1) : NULL;
 
 	for (size_t i = 0; wall && i < s->n; i++) {
 		const struct step *step = &s->list[i];
 
-		if (step->process == process && step->selected && step_was_kept(s, step) && !(step->flags & STEP_INCOMPLETE))
+		if (step->process >= r->first && step->process < r->end && step->selected && step_was_kept(s, step) && !(step->flags & STEP_INCOMPLETE))
 			wall[f->steps++] = time_sub(step->end, step->start);
 	}
 	if (wall && f->steps)
@@ -89,17 +66,17 @@ static int step_figures(struct model *m, uint32_t process, struct figures *f)
 
 /* ---- the table ---- */
 
-static struct cell host_cell(struct table *t, const struct rank *r)
+static struct cell host_cell(struct table *t, const struct job_rank *r)
 {
 	const char *host = model_attribute(r->m, "host");
 
 	return host && *host ? TEXT(table_keep(t, "%s", host)) : UNKNOWN;
 }
 
-static const char *name_of(struct table *t, const struct rank *r)
+static const char *name_of(struct table *t, const struct job_rank *r)
 {
 	uint32_t n;
-	const struct process *p = &model_processes(r->m, &n)[r->process];
+	const struct process *p = &model_processes(r->m, &n)[r->first];
 	const char *file = process_attribute(p, "imported.file"), *slash = file ? strrchr(file, '/') : NULL;
 	char name[32];
 
@@ -108,16 +85,16 @@ static const char *name_of(struct table *t, const struct rank *r)
 
 static void put(struct table *t, const struct ranks_judged *j, size_t rank, const struct figures *f)
 {
-	const struct rank *r = &j->ranks.list[rank];
+	const struct job_rank *r = &j->ranks.job.list[rank];
 	const struct late_rank *w = &j->waits[rank];
 	uint32_t n;
 	bool waits = w->collectives != 0;
 
 #define IF(known, n) ((known) ? NUMBER(n) : UNKNOWN)
 	table_row(t, (const struct cell[]){
-		IF(r->number >= 0, r->number), NUMBER(model_processes(r->m, &n)[r->process].number), host_cell(t, r), NUMBER(f->steps),
+		NUMBER(r->number), NUMBER(model_processes(r->m, &n)[r->first].number), host_cell(t, r), NUMBER(f->steps),
 		IF(f->steps, f->wall), IF(f->gpu, f->span), IF(f->gpu, f->busy),
-		f->gpu ? FIXED((int64_t)(((__int128)f->busy * 10000 + f->span / 2) / f->span), 2) : UNKNOWN,
+		f->gpu ? job_pct(f->busy, f->span) : UNKNOWN,
 		IF(f->parts, f->comm), IF(f->parts, f->exposed), IF(waits || j->all.answer == MATCHED, w->collectives), IF(waits, w->wait),
 		IF(w->judged, w->step_wait), IF(waits, w->last), TEXT(name_of(t, r)) });
 #undef IF
@@ -125,19 +102,15 @@ static void put(struct table *t, const struct ranks_judged *j, size_t rank, cons
 
 static int put_rows(struct table *t, const struct ranks_judged *j)
 {
-	struct open_model o = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < j->ranks.n && rc == 0; i++) {
-		const struct rank *r = &j->ranks.list[i];
+	for (size_t i = 0; i < j->ranks.job.n && rc == 0; i++) {
 		struct figures f = { 0 };
 
-		if (open_model(&o, r->m) < 0 || gpu_figures(&o, r->process, &f) < 0 || step_figures(r->m, r->process, &f) < 0)
-			rc = -1;
-		else
+		rc = gpu_figures(&j->ranks.job.list[i], &f) < 0 || step_figures(&j->ranks.job.list[i], &f) < 0 ? -1 : 0;
+		if (rc == 0)
 			put(t, j, i, &f);
 	}
-	close_model(&o);
 	return rc;
 }
 
@@ -147,12 +120,11 @@ static void put_rooted(struct table *t, const struct ranks_judged *j)
 {
 	const struct late_verdict *v = &j->rooted_verdict;
 	char wait[32], least[32], most[32];
-	const struct rank *r = &j->ranks.list[v->late];
 
 	if (j->rooted.answer != MATCHED || v->answer != LATE_NAMED || ranks_twice(&j->ranks) >= 0)
 		return;
 	table_note(t, "broadcast, reduce, gather, scatter (judged apart: a root waits less than others by its part in them): rank %lld waits %s%s, the others %s to %s",
-		   (long long)r->number, text_time(wait, v->wait), v->steps ? " per step" : "", text_time(least, v->least), text_time(most, v->most));
+		   (long long)j->ranks.job.list[v->late].number, text_time(wait, v->wait), v->steps ? " per step" : "", text_time(least, v->least), text_time(most, v->most));
 }
 
 static void put_notes(struct table *t, const struct ranks_judged *j)
@@ -162,11 +134,11 @@ static void put_notes(struct table *t, const struct ranks_judged *j)
 
 	ranks_sentence(j, text);
 	table_note(t, "%s", text);
-	if (j->ranks.n < 2)
+	if (j->ranks.job.n < 2)
 		return;
 	put_rooted(t, j);
-	for (size_t i = 0; i < j->ranks.n; i++)
-		unknown += j->ranks.list[i].unknown;
+	for (size_t i = 0; i < j->ranks.job.n; i++)
+		unknown += j->ranks.unknown[i];
 	if (j->all.answer == MATCHED && !j->all.by_sequence)
 		table_note(t, "collectives have no sequence numbers: the n-th of an operation on each rank is taken for the same one");
 	if (unmatched)
@@ -178,7 +150,7 @@ static void put_notes(struct table *t, const struct ranks_judged *j)
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
 	struct ranks_judged j;
-	int rc = ranks_judge(&j, choice->jobs ? choice->jobs->models : &m, choice->jobs ? choice->jobs->n : 1);
+	int rc = ranks_judge(&j, m, choice);
 
 	if (rc == 0)
 		rc = put_rows(t, &j);

@@ -16,7 +16,7 @@ struct ranks_judged {
 };
 
 /* 0, or -1: out of memory; ranks_judged_release() in any case. */
-int ranks_judge(struct ranks_judged *j, struct model *const *models, size_t n);
+int ranks_judge(struct ranks_judged *j, struct model *m, const struct report_choice *choice);
 void ranks_judged_release(struct ranks_judged *j);
 
 #define RANKS_SENTENCE 400

@@ -16,12 +16,12 @@ static int judge(const struct matched *m, struct late_rank **waits, struct late_
 	return *waits ? late_judge(&in, *waits, v) : -1;
 }
 
-int ranks_judge(struct ranks_judged *j, struct model *const *models, size_t n)
+int ranks_judge(struct ranks_judged *j, struct model *m, const struct report_choice *choice)
 {
 	*j = (struct ranks_judged){ 0 };
-	if (ranks_read(&j->ranks, models, n) < 0 || ranks_collectives(&j->ranks) < 0 ||
-	    collectives_match(j->ranks.collectives, j->ranks.n, COLLECTIVE_ALL, &j->all) < 0 ||
-	    collectives_match(j->ranks.collectives, j->ranks.n, COLLECTIVE_ROOTED, &j->rooted) < 0 ||
+	if (ranks_begin(&j->ranks, m, choice) < 0 || ranks_collectives(&j->ranks) < 0 ||
+	    collectives_match(j->ranks.collectives, j->ranks.job.n, COLLECTIVE_ALL, &j->all) < 0 ||
+	    collectives_match(j->ranks.collectives, j->ranks.job.n, COLLECTIVE_ROOTED, &j->rooted) < 0 ||
 	    judge(&j->all, &j->waits, &j->verdict) < 0 || judge(&j->rooted, &j->rooted_waits, &j->rooted_verdict) < 0)
 		return -1;
 	return 0;
@@ -38,16 +38,9 @@ void ranks_judged_release(struct ranks_judged *j)
 
 /* ---- in words ---- */
 
-static const char *name_of(const struct ranks_judged *j, size_t rank, char text[48])
+static long long number(const struct ranks_judged *j, size_t rank)
 {
-	const struct rank *r = &j->ranks.list[rank];
-	uint32_t n;
-
-	if (r->number >= 0)
-		snprintf(text, 48, "rank %lld", (long long)r->number);
-	else
-		snprintf(text, 48, "process %u", model_processes(r->m, &n)[r->process].number);
-	return text;
+	return (long long)j->ranks.job.list[rank].number;
 }
 
 static const char *span_words(const struct late_verdict *v, char text[40])
@@ -68,49 +61,49 @@ static const char *noise_words(const struct late_verdict *v, char text[64])
 
 static void put_named(const struct ranks_judged *j, const struct late_verdict *v, char text[RANKS_SENTENCE])
 {
-	char who[48], wait[32], least[32], most[32], others[80], margin[32], noise[64], span[40];
+	char wait[32], least[32], most[32], others[80], margin[32], noise[64], span[40];
 
 	text_time(least, v->least);
 	text_time(most, v->most);
 	snprintf(others, sizeof others, v->least == v->most ? "the other %s" : "the others %s to %s", least, most);
-	snprintf(text, RANKS_SENTENCE, "%s arrives last: it waits %s in collectives%s, %s (%s; difference at least %s, %s)",
-		 name_of(j, v->late, who), text_time(wait, v->wait), v->steps ? " per step" : "", others, span_words(v, span),
+	snprintf(text, RANKS_SENTENCE, "rank %lld arrives last: it waits %s in collectives%s, %s (%s; difference at least %s, %s)",
+		 number(j, v->late), text_time(wait, v->wait), v->steps ? " per step" : "", others, span_words(v, span),
 		 text_time(margin, v->margin), noise_words(v, noise));
 }
 
 static void put_nobody(const struct ranks_judged *j, const struct late_verdict *v, char text[RANKS_SENTENCE])
 {
-	char who[48], against[48], margin[32], noise[64];
+	char margin[32], noise[64];
 
 	if (v->margin <= 0)
 		snprintf(text, RANKS_SENTENCE, "no rank is late: none waits less in collectives than every other rank");
 	else
-		snprintf(text, RANKS_SENTENCE, "no rank is late beyond the noise: %s waits least in collectives, %s less than %s (%s)",
-			 name_of(j, v->late, who), text_time(margin, v->margin), name_of(j, v->against, against), noise_words(v, noise));
+		snprintf(text, RANKS_SENTENCE, "no rank is late beyond the noise: rank %lld waits least in collectives, %s less than rank %lld (%s)",
+			 number(j, v->late), text_time(margin, v->margin), number(j, v->against), noise_words(v, noise));
 }
 
 /* Why collectives of different ranks cannot be told to be one. */
 static void put_unmatched(const struct ranks_judged *j, const struct matched *m, char text[RANKS_SENTENCE])
 {
-	char a[48], b[48], apart[32];
+	char apart[32];
 
 	if (m->answer == MATCH_NONE)
 		snprintf(text, RANKS_SENTENCE, "no rank is judged: there are no kernels of collectives%s",
 			 j->rooted.answer == MATCH_NONE ? "" : " in which all ranks wait for each other");
 	else if (m->answer == MATCH_COUNTS)
-		snprintf(text, RANKS_SENTENCE, "no rank is judged: collectives have no sequence numbers, and %s has %zu %s, %s %zu",
-			 name_of(j, m->rank[0], a), m->count[0], m->op->word, name_of(j, m->rank[1], b), m->count[1]);
+		snprintf(text, RANKS_SENTENCE, "no rank is judged: collectives have no sequence numbers, and rank %lld has %zu %s, rank %lld %zu",
+			 number(j, m->rank[0]), m->count[0], m->op->word, number(j, m->rank[1]), m->count[1]);
 	else
-		snprintf(text, RANKS_SENTENCE, "no rank is judged: collectives have no sequence numbers, and by their order they do not match: %s of %s ended %s before that of %s began",
-			 m->op->word, name_of(j, m->rank[0], a), text_time(apart, m->apart), name_of(j, m->rank[1], b));
+		snprintf(text, RANKS_SENTENCE, "no rank is judged: collectives have no sequence numbers, and by their order they do not match: %s of rank %lld ended %s before that of rank %lld began",
+			 m->op->word, number(j, m->rank[0]), text_time(apart, m->apart), number(j, m->rank[1]));
 }
 
 bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE])
 {
 	const struct late_verdict *v = &j->verdict;
 
-	if (j->ranks.n < 2)
-		snprintf(text, RANKS_SENTENCE, j->ranks.n ? "no rank is judged: it takes the traces of several ranks" : "no process has rows of a GPU");
+	if (j->ranks.job.n < 2)
+		snprintf(text, RANKS_SENTENCE, j->ranks.job.n ? "no rank is judged: it takes the traces of several ranks" : "no process is a rank: none used CUDA");
 	else if (ranks_twice(&j->ranks) >= 0)
 		snprintf(text, RANKS_SENTENCE, "no rank is judged: rank %lld is there twice; give the traces of one run", (long long)ranks_twice(&j->ranks));
 	else if (j->all.answer != MATCHED)
@@ -125,7 +118,7 @@ bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE])
 		put_nobody(j, v, text);
 	else
 		put_named(j, v, text);
-	return j->ranks.n > 1 && ranks_twice(&j->ranks) < 0 && j->all.answer == MATCHED && v->answer == LATE_NAMED;
+	return j->ranks.job.n > 1 && ranks_twice(&j->ranks) < 0 && j->all.answer == MATCHED && v->answer == LATE_NAMED;
 }
 
 #define MANY_ROWS 2000000u      /* of any kind that is looked at: a second, about */
@@ -133,6 +126,7 @@ bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE])
 int ranks_line(struct model *m, char text[RANKS_SENTENCE])
 {
 	static const unsigned kinds[] = { ROW_kernel, ROW_api, ROW_range, ROW_imported_arg };
+	const struct report_choice all = { 0 };
 	struct ranks_judged j = { 0 };
 	bool few = true;
 	int rc;
@@ -140,12 +134,12 @@ int ranks_line(struct model *m, char text[RANKS_SENTENCE])
 	*text = '\0';
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		few &= model_rows(m, kinds[i]) < MANY_ROWS;
-	rc = ranks_read(&j.ranks, &m, 1);
-	few &= j.ranks.n > 1 && model_steps_cheaply(m) != NULL;
+	rc = ranks_begin(&j.ranks, m, &all);
+	few &= j.ranks.job.n > 1 && model_steps_cheaply(m) != NULL;
 	ranks_release(&j.ranks);
 	if (rc < 0 || !few)
 		return rc;
-	rc = ranks_judge(&j, &m, 1);
+	rc = ranks_judge(&j, m, &all);
 	if (rc == 0 && !ranks_sentence(&j, text))
 		*text = '\0';
 	ranks_judged_release(&j);

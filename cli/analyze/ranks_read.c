@@ -14,74 +14,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- who ---- */
-
-static int64_t number_of(struct model *m, uint32_t process)
+int ranks_begin(struct ranks *r, struct model *m, const struct report_choice *choice)
 {
-	uint32_t n;
-	const char *text = process_attribute(&model_processes(m, &n)[process], "rank");
-	char *end;
-	long rank = text ? strtol(text, &end, 10) : -1;
-
-	return text && end != text && !*end && rank >= 0 ? rank : -1;
-}
-
-static bool used_gpu(struct model *m, uint32_t process)
-{
-	static const unsigned kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (model_process_rows(m, kinds[i], process))
-			return true;
-	return false;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-int ranks_read(struct ranks *r, struct model *const *models, size_t n)
-{
-	size_t room = 1;
-	uint32_t processes;
-
 	*r = (struct ranks){ 0 };
-	for (size_t i = 0; i < n; i++) {
-		model_processes(models[i], &processes);
-		room += processes;
-	}
-	r->list = calloc(room, sizeof *r->list);
-	r->collectives = calloc(room, sizeof *r->collectives);
-	if (!r->list || !r->collectives)
+	if (job_begin(&r->job, m, choice) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		model_processes(models[i], &processes);
-		for (uint32_t p = 0; p < processes; p++)
-			if (used_gpu(models[i], p))
-				r->list[r->n++] = (struct rank){ .m = models[i], .process = p, .number = number_of(models[i], p) };
-	}
-	qsort(r->list, r->n, sizeof *r->list, by_number);
-	return 0;
+	r->collectives = calloc(r->job.n + 1, sizeof *r->collectives);
+	r->unknown = calloc(r->job.n + 1, sizeof *r->unknown);
+	return r->collectives && r->unknown ? 0 : -1;
 }
 
 int64_t ranks_twice(const struct ranks *r)
 {
-	for (size_t i = 1; i < r->n; i++)
-		if (r->list[i].number >= 0 && r->list[i].number == r->list[i - 1].number)
-			return r->list[i].number;
+	for (size_t i = 1; i < r->job.n; i++)
+		if (r->job.list[i].number == r->job.list[i - 1].number)
+			return r->job.list[i].number;
 	return -1;
 }
 
 void ranks_release(struct ranks *r)
 {
-	for (size_t i = 0; r->collectives && i < r->n; i++)
+	for (size_t i = 0; r->collectives && i < r->job.n; i++)
 		free(r->collectives[i].list);
 	free(r->collectives);
-	free(r->list);
-	*r = (struct ranks){ 0 };
+	free(r->unknown);
+	job_end(&r->job);
 }
 
 /* ---- what they did together ---- */
@@ -216,7 +173,7 @@ static int add_kernel(struct reading *k, struct ranks *r, size_t row)
 		return 0;
 	id = identify(k, k->process[row], row);
 	if (id.op->kind == COLLECTIVE_UNKNOWN || !k->start[row] || k->duration[row] < 0) {
-		r->list[rank].unknown++;
+		r->unknown[rank]++;
 		return 0;
 	}
 	return add(&r->collectives[rank], &(struct collective){
@@ -237,7 +194,7 @@ static void reading_release(struct reading *k)
 
 static int read_model(struct ranks *r, struct model *m)
 {
-	struct reading k = { .m = m, .names = r->list[0].m };
+	struct reading k = { .m = m, .names = r->job.models[0].m };
 	uint32_t processes;
 	int rc = 0;
 
@@ -247,9 +204,9 @@ static int read_model(struct ranks *r, struct model *m)
 		rc = -1;
 	for (uint32_t p = 0; rc == 0 && p < processes; p++)
 		k.rank_of[p] = SIZE_MAX;
-	for (size_t i = 0; rc == 0 && i < r->n; i++)
-		if (r->list[i].m == m)
-			k.rank_of[r->list[i].process] = i;
+	for (size_t i = 0; rc == 0 && i < r->job.n; i++)
+		for (uint32_t p = r->job.list[i].first; r->job.list[i].m == m && p < r->job.list[i].end; p++)
+			k.rank_of[p] = i;
 	for (size_t row = 0, n = model_rows(m, ROW_kernel); rc == 0 && row < n; row++)
 		rc = add_kernel(&k, r, row);
 	reading_release(&k);
@@ -267,14 +224,9 @@ int ranks_collectives(struct ranks *r)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		bool done = false;
-
-		for (size_t before = 0; before < i; before++)
-			done |= r->list[before].m == r->list[i].m;
-		rc = done ? 0 : read_model(r, r->list[i].m);
-	}
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->job.n_models && rc == 0; i++)
+		rc = read_model(r, r->job.models[i].m);
+	for (size_t i = 0; i < r->job.n; i++)
 		if (r->collectives[i].n > 1)
 			qsort(r->collectives[i].list, r->collectives[i].n, sizeof *r->collectives[i].list, by_start);
 	return rc;

@@ -103,7 +103,7 @@ static int take_symbol(struct model *m, const struct part *part, const void *row
 	const struct symbol_row *r = row;
 	struct stacks_made *s = made(m);
 	struct symbol symbol = { string_id(m, part->process, r->name), string_id(m, part->process, r->file), r->line,
-				 r->depth };
+				 r->depth, r->flags };
 	size_t at = s->symbols.len / sizeof symbol;
 	const struct symbol *list;
 	uint64_t key;
@@ -205,7 +205,8 @@ int stacks_resolve(struct model *m, struct stacks_made *s, uint32_t process, con
 		const struct symbol *y = (const struct symbol *)s->symbols.data + at;
 
 		for (;; y++) {
-			struct function named = { y->name, y->file, 0, image ? image->name : STRING_NONE, false, true };
+			struct function named = { y->name, y->file, 0, image ? image->name : STRING_NONE, false,
+						  !(y->flags & SYMBOL_UNNAMED) };
 
 			if (put_place(s, &named, y->file, y->line) < 0)
 				return -1;
@@ -216,7 +217,8 @@ int stacks_resolve(struct model *m, struct stacks_made *s, uint32_t process, con
 	found = model_frames(m, process, f, 0, &n);
 	if (found && !(found[n - 1].flags & FRAME_UNKNOWN)) {
 		for (size_t i = 0; i < n; i++) {
-			struct function named = { found[i].function, found[i].file, 0, found[i].module, false, true };
+			struct function named = { found[i].function, found[i].file, 0, found[i].module, false,
+						  !(found[i].flags & FRAME_UNNAMED) };
 
 			if (put_place(s, &named, found[i].file, found[i].line) < 0)
 				return -1;

@@ -23,7 +23,7 @@ struct code {
 
 /* Functions at an address: innermost inlined one first, up to the one with depth 0. */
 struct symbol {
-	uint32_t name, file, line, depth;
+	uint32_t name, file, line, depth, flags;
 };
 
 struct text_of {                        /* of a source file */

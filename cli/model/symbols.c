@@ -145,7 +145,8 @@ static int add_symbol(struct model *m, uint32_t process, const void *row, const 
 		.file = string_id(m, process, r->file),
 		.line = r->line,
 		.module = i->name,
-		.flags = (r->depth ? FRAME_INLINED : 0) | (r->name ? 0 : FRAME_UNKNOWN),
+		.flags = (r->depth ? FRAME_INLINED : 0) | (r->name ? 0 : FRAME_UNKNOWN) |
+			 (r->flags & SYMBOL_UNNAMED ? FRAME_UNNAMED : 0),
 	};
 	if (r->depth)
 		return 0;
@@ -284,7 +285,8 @@ static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
 			.file = places[k].file ? model_intern(m, places[k].file) : STRING_NONE,
 			.line = places[k].line,
 			.module = i->name,
-			.flags = (k + 1 < n ? FRAME_INLINED : 0) | (places[k].function ? 0 : FRAME_UNKNOWN),
+			.flags = (k + 1 < n ? FRAME_INLINED : 0) | (places[k].function ? 0 : FRAME_UNKNOWN) |
+				 (places[k].unnamed ? FRAME_UNNAMED : 0),
 		};
 	if (!n)
 		frames[n++] = (struct frame){ .function = unknown(m, i, offset), .module = i->name,
@@ -394,7 +396,8 @@ static void tidy(struct symbol_tables *t)
 
 		if (n && by_address(&t->addresses[n - 1], a) == 0)
 			continue;
-		a->known = set != MAP_NONE;
+		a->unnamed = set != MAP_NONE && t->sets[set].frames[t->sets[set].n - 1].flags & FRAME_UNNAMED;
+		a->known = set != MAP_NONE && !a->unnamed;
 		a->lined = a->known && t->sets[set].frames[0].line;
 		t->addresses[n++] = *a;
 	}

@@ -16,6 +16,7 @@ struct model;
 struct spot;                           /* cli/symbols/symbols.h */
 
 #define FRAME_INLINED   2u              /* into the frame that follows it */
+#define FRAME_UNNAMED   8u              /* function is where it begins: "libgomp.so.1+0x1d3a0" */
 #define FRAME_UNKNOWN   4u              /* function is "[libcuda.so.1+0x1234]" */
 
 /* String ids are the model's. */
@@ -55,6 +56,7 @@ struct address {
 	uint32_t image;                 /* its id; 0: in none */
 	uint64_t offset;                /* as in symbol rows */
 	bool known, lined;              /* the trace has its function, and a line */
+	bool unnamed;                   /* the trace has where its function begins, but no name */
 	size_t place;                   /* the model's own */
 };
 

@@ -92,27 +92,36 @@ static void take(struct functions *f, const struct elf *e, const uint8_t *symbol
 	}
 }
 
-bool functions_read(struct functions *f, const struct elf *e)
+bool functions_add(struct functions *f, const struct elf *e)
 {
 	Elf64_Shdr table, texts;
+	struct function *list;
+	uint64_t *reach;
 	const uint8_t *symbols;
 	bool full = elf_find(e, NULL, SHT_SYMTAB, &table) && elf_bytes(e, &table);
 	uint64_t n;
 
-	*f = (struct functions){ 0 };
 	if (!full && !elf_find(e, NULL, SHT_DYNSYM, &table))
 		return false;
 	symbols = elf_bytes(e, &table);
 	if (!symbols || !elf_section(e, table.sh_link, &texts))
 		return false;
 	n = table.sh_size / sizeof(Elf64_Sym);
-	f->list = malloc(n * sizeof *f->list + 1);
-	f->reach = malloc(n * sizeof *f->reach + 1);
-	if (f->list && f->reach) {
+	list = realloc(f->list, (f->n + n) * sizeof *f->list + 1);
+	f->list = list ? list : f->list;
+	reach = realloc(f->reach, (f->n + n) * sizeof *f->reach + 1);
+	f->reach = reach ? reach : f->reach;
+	if (list && reach) {
 		take(f, e, symbols, n, &texts, full);
 		tidy(f);
 	}
 	return full && f->n;
+}
+
+bool functions_read(struct functions *f, const struct elf *e)
+{
+	*f = (struct functions){ 0 };
+	return functions_add(f, e);
 }
 
 void functions_release(struct functions *f)

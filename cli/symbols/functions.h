@@ -22,6 +22,8 @@ struct functions {
  * memory.
  */
 bool functions_read(struct functions *f, const struct elf *e);
+/* The same for one more file, in addition. */
+bool functions_add(struct functions *f, const struct elf *e);
 void functions_release(struct functions *f);
 
 /* The innermost that covers the address, or NULL.  An address behind the end of a function is none of it. */

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/symbols/bounds.h"
 #include "cli/symbols/demangle.h"
 #include "cli/symbols/dwarf.h"
 #include "cli/symbols/find.h"
 #include "cli/symbols/functions.h"
+#include "cli/symbols/packed.h"
 #include "cli/symbols/perfmap.h"
 
 struct object {
@@ -16,7 +18,11 @@ struct object {
 	struct symbols *symbols;
 	struct wanted wanted;           /* its texts are ours */
 	struct elf module, debug;
+	struct elf packed;              /* out of .gnu_debugdata */
+	uint8_t *packed_bytes;
 	struct functions functions;
+	struct bounds bounds;           /* once an address has no name */
+	bool bounds_tried;
 	const char **names;             /* of the functions, demangled, as they are asked for */
 	struct dwarf *dwarf;
 	bool opened, dwarf_tried;
@@ -67,6 +73,9 @@ static void object_free(struct object *o)
 	functions_release(&o->functions);
 	elf_close(&o->module);
 	elf_close(&o->debug);
+	elf_close(&o->packed);
+	free(o->packed_bytes);
+	bounds_release(&o->bounds);
 	free((char *)o->wanted.path);
 	free((uint8_t *)o->wanted.id);
 	free(o->names);
@@ -131,7 +140,7 @@ struct object *symbols_object(struct symbols *s, const char *path, const uint8_t
 	if (!o)
 		return NULL;
 	o->symbols = s;
-	o->module = o->debug = (struct elf)ELF_INIT;
+	o->module = o->debug = o->packed = (struct elf)ELF_INIT;
 	o->wanted = (struct wanted){ s->symfs, s->trusted, strdup(path), malloc(n + 1), n, when };
 	if (!o->wanted.path || !o->wanted.id) {
 		object_free(o);
@@ -144,6 +153,14 @@ struct object *symbols_object(struct symbols *s, const char *path, const uint8_t
 	return o;
 }
 
+/* What a stripped file does not export may stand in it packed. */
+static void add_packed(struct object *o)
+{
+	o->packed_bytes = packed_open(&o->module, &o->packed);
+	if (o->packed_bytes)
+		functions_add(&o->functions, &o->packed);
+}
+
 /* The table with all functions, wherever that is; else the exported ones. */
 static void open_files(struct object *o)
 {
@@ -152,14 +169,17 @@ static void open_files(struct object *o)
 	o->opened = true;
 	if (find_module(&o->wanted, &o->module) == 0 && functions_read(&o->functions, &o->module))
 		goto names;
-	if (find_symbols(&o->wanted, &o->module, &o->debug) < 0)
+	if (find_symbols(&o->wanted, &o->module, &o->debug) < 0) {
+		add_packed(o);
 		goto names;
+	}
 	exported = o->functions;
 	if (functions_read(&o->functions, &o->debug)) {
 		functions_release(&exported);
 	} else {
 		functions_release(&o->functions);
 		o->functions = exported;
+		add_packed(o);
 	}
 names:
 	o->names = calloc(o->functions.n + 1, sizeof *o->names);
@@ -237,7 +257,8 @@ static size_t with_lines(struct object *o, uint64_t address, struct spot *out)
 	for (size_t i = 0; i < n; i++) {
 		const char *name = found[i].function;
 
-		out[i] = (struct spot){ name ? readable(o, name, strlen(name)) : NULL, found[i].file, found[i].line };
+		out[i] = (struct spot){ .function = name ? readable(o, name, strlen(name)) : NULL, .file = found[i].file,
+					.line = found[i].line };
 	}
 	return n;
 }
@@ -250,9 +271,26 @@ static bool in_time(const struct symbols *s)
 	return !s->deadline || now.tv_sec * 1000000000ll + now.tv_nsec < s->deadline;
 }
 
+/* A function without a name is called by where it begins, so that all that is in it is one. */
+static const char *beginning(struct object *o, uint64_t address)
+{
+	const char *slash = strrchr(o->wanted.path, '/');
+	const struct bound *b;
+	char *text;
+
+	if (!o->bounds_tried)
+		bounds_read(&o->bounds, &o->module);
+	o->bounds_tried = true;
+	b = bounds_at(&o->bounds, address);
+	if (!b || asprintf(&text, "%.400s+0x%llx", slash ? slash + 1 : o->wanted.path, (unsigned long long)b->start) < 0)
+		return NULL;
+	return keep(o->symbols, text);
+}
+
 size_t object_at(struct object *o, uint64_t address, bool lines, struct spot *out)
 {
 	const char *name;
+	bool unnamed = false;
 	size_t n = 0;
 
 	if (!o->opened)
@@ -260,10 +298,14 @@ size_t object_at(struct object *o, uint64_t address, bool lines, struct spot *ou
 	if (lines && in_time(o->symbols))
 		n = with_lines(o, address, out);
 	name = n && out[n - 1].function ? NULL : function_name(o, address);
+	if (!name && !(n && out[n - 1].function)) {
+		name = beginning(o, address);
+		unnamed = name != NULL;
+	}
 	if (n && !out[n - 1].function)
-		out[n - 1].function = name;
+		out[n - 1].function = name, out[n - 1].unnamed = unnamed;
 	else if (name)
-		out[n++] = (struct spot){ .function = name };
+		out[n++] = (struct spot){ .function = name, .unnamed = unnamed };
 	return n;
 }
 

@@ -16,6 +16,7 @@ struct object;
 /* A function at an address. */
 struct spot {
 	const char *function;           /* demangled; NULL: not known */
+	bool unnamed;                   /* it has no name: function says where it begins, "libgomp.so.1+0x1d3a0" */
 	const char *file;               /* NULL: not known */
 	uint32_t line;                  /* 0: not known */
 };

@@ -330,7 +330,8 @@ def check_launch_sites(each):
         key = ((p.function, p.file, p.line, p.begin) if p else None,)
         name = kernel_name(r)
         kinds.setdefault(key, collections.Counter())[name] += r["ns"] or 0
-        s = sums.setdefault(key + ((name,) if each else ()), collections.Counter())
+        alone = each or not p           # without a line a kernel is a row by its name
+        s = sums.setdefault(key + ((name,) if alone else ()), collections.Counter())
         s["gpu_ns"] += r["ns"] or 0
         s["kernels"] += 1
         s["launches"] += id(r) in LAUNCHED
@@ -338,11 +339,12 @@ def check_launch_sites(each):
     whole, want = sum(s["gpu_ns"] for s in sums.values()), []
     for key, s in sums.items():
         p = key[0]
+        alone = len(key) > 1
         most = kinds[key[:1]].most_common(2)
-        assert each or len(most) < 2 or most[0][1] != most[1][1], "choose another seed"
+        assert alone or len(most) < 2 or most[0][1] != most[1][1], "choose another seed"
         want.append(dict(gpu_pct=tenths(s["gpu_ns"], whole), gpu_ns=s["gpu_ns"], kernels=s["kernels"], avg_ns=s["gpu_ns"] // max(s["timed"], 1),
-                         launches=s["launches"], names=1 if each else len(kinds[key[:1]]), file=short(p[1]) if p and p[1] else None,
-                         line=p[2] or None if p else None, function=p[0] if p else None, kernel=key[1] if each else most[0][0]))
+                         launches=s["launches"], names=1 if alone else len(kinds[key[:1]]), file=short(p[1]) if p and p[1] else None,
+                         line=p[2] or None if p else None, function=p[0] if p else None, kernel=key[1] if alone else most[0][0]))
         if not s["timed"]:
             want[-1].update(gpu_pct=None, gpu_ns=None, avg_ns=None)
     name = "launch_sites:kernels" if each else "launch_sites"

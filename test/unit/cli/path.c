@@ -320,6 +320,64 @@ TEST(a_row_whose_call_is_not_known_began_when_the_spans_thread_was_there)
 	CHECK_STR(path_of(j), "h0 0-10, h0:a0 10-20, h0 20-100, h0:a1 100-280, h0 280-300, gpu 0 300-700, h0:a2 700-710, h0 710-1000");
 }
 
+TEST(rows_without_a_call_were_launched_before_those_behind_them)
+{
+	struct job *j = job(0, 1000);
+
+	launch(j, 0, 5, 10, 0, 100, 300);       /* before recording began, for all that is known */
+	j->rows[0].launched = j->rows[0].returned = PATH_NEVER;
+	launch(j, 0, 20, 30, 0, 300, 700);
+	wait_for(j, FOR_QUEUE, 0, 50, 705);
+	CHECK_STR(path_of(j), "h0 0-5, h0:a0 5-10, h0 10-20, h0:a1 20-30, h0 30-50, h0:a2 50-100, gpu 0 100-300, gpu 1 300-700, "
+			      "h0:a2 700-705, h0 705-1000");
+	j->in.n_rows = 1;                       /* of the last row of a queue that is known, too */
+	CHECK_STR(path_of(j), "h0 0-5, h0:a0 5-10, h0 10-20, h0:a1 20-30, h0 30-50, h0:a2 50-100, gpu 0 100-300, h0:a2 300-705, "
+			      "h0 705-1000");
+}
+
+/* Rows that take 10 each, launched 1 after the other as far as there is room for them. */
+static size_t fill_queue(struct path_act *acts, struct path_row *rows, size_t n, size_t room)
+{
+	int64_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t start = 5 + 10 * (int64_t)i, free = i >= room ? rows[i - room].end : 0, returned = at + 1 > free ? at + 1 : free;
+
+		acts[i] = (struct path_act){ at, returned, 0, (uint32_t)i };
+		rows[i] = (struct path_row){ start, start + 10, at, returned, 0, 0, 0, (uint32_t)i };
+		at = returned;
+	}
+	return (size_t)at;
+}
+
+TEST(a_launch_into_a_full_queue_waited_for_the_gpu_and_one_with_room_did_not)
+{
+	enum { N = 3000 };
+	struct path_act *acts = calloc(N, sizeof *acts);
+	struct path_row *rows = calloc(N, sizeof *rows);
+	struct path_queue queue = { .context = 1 };
+	struct path_in in = { .n_threads = 1, .acts = acts, .rows = rows, .queues = &queue, .n_acts = N, .n_rows = N, .n_queues = 1 };
+	const size_t rooms[] = { 1010, 900 };
+
+	for (size_t k = 0; k < 2; k++) {
+		int64_t gpu = 0;
+		size_t n;
+		struct path_segment *s;
+
+		in.end = (int64_t)fill_queue(acts, rows, N, rooms[k]);
+		s = path_find(&in, &n);
+		if (!CHECK(s && tiles(&in, s, n)))
+			break;
+		for (size_t i = 0; i < n; i++)
+			gpu += s[i].kind == PATH_GPU ? s[i].end - s[i].start : 0;
+		/* Room for 900 is not full: whoever blocks there does it for another reason. */
+		CHECK_EQ(gpu, k == 0 ? in.end - 5 : 0);
+		free(s);
+	}
+	free(acts);
+	free(rows);
+}
+
 /* ---- anything at all: it ends, and tiles ---- */
 
 static uint64_t state = 88172645463325252;
