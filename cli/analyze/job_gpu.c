@@ -71,7 +71,7 @@ static int each_of_kind(const struct job_rank *r, const struct kind *k, struct n
 	end = first_row(process, model_rows(m, k->kind), r->end);
 	for (size_t i = first_row(process, model_rows(m, k->kind), r->first); i < end && rc == 0; i++) {
 		bool timed = start[i] && duration[i] >= 0;
-		struct gpu_row g = { start[i], timed ? time_add(start[i], duration[i]) : INT64_MIN, i, k->kind, process[i],
+		struct gpu_row g = { timed ? start[i] : 0, timed ? time_add(start[i], duration[i]) : -1, i, k->kind, process[i],
 				     corr[i], device[i], stream[i], k->class };
 
 		if (name && class_of(names, name[i], &g.class) < 0)

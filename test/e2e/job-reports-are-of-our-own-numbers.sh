@@ -64,6 +64,32 @@ for t, o in zip(temporal, overlap):
 	done
 '
 
+it 'a selected step has in temporal what steps has of it, and its own annotations alone' '
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}/hta/traces/hta-nccl-a100
+	need "$GPROF_BUILD/sim/libcuda.so.1"
+	LD_LIBRARY_PATH=$GPROF_BUILD/sim gprof-run -q -o loop -- python3 "$GPROF_TOP/test/programs/train.py" >out
+	for trace in loop.gtrace "$data"; do
+		[ -e "$trace" ] || continue
+		gprof-trace report -r steps --format csv "$trace" 2>notes | cut -d , -f 1 | sed 1d | tail -n 3 >numbers
+		is 3 "$(wc -l <numbers)" "steps of $trace"
+		gprof-trace report -r steps --format json "$trace" >steps.json 2>notes
+		while read -r step; do
+			gprof-trace report -r temporal,cpu_annotations --step "$step" --format json "$trace" >part.json 2>notes
+			python3 -c "
+import json, sys
+part, step = json.load(open(\"part.json\")), [s for s in json.load(open(\"steps.json\")) if s[\"step\"] == int(sys.argv[1])][0]
+temporal = part[\"temporal\"][0]
+pairs = {\"span_ns\": \"wall_ns\", \"busy_ns\": \"gpu_busy_ns\", \"idle_ns\": \"gpu_idle_ns\"}
+for name in temporal:
+    if name.endswith(\"_ns\"): assert temporal[name] == step[pairs.get(name, name)] and temporal[name] is not None, (name, temporal, step)
+named = [a[\"name\"] for a in part[\"cpu_annotations\"] if a[\"name\"].startswith(\"ProfilerStep\")]
+assert named == [\"ProfilerStep#\" + sys.argv[1]], named" "$step" || fail "step $step of $trace"
+		done <numbers
+	done
+	exits 2 gprof-trace report -r hta_temporal_breakdown --step 3 loop.gtrace 2>err
+	says "counts whole traces" err
+'
+
 # A process with PyTorch and no GPU is a rank, too.
 it 'recordings on the CPU alone give what their exports give' '
 	judge=
