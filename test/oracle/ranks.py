@@ -1,21 +1,18 @@
-"""The quantities of report `ranks` from original data, by the definitions of docs/numbers.md; shares nothing with the C sources.
-
-    ranks.py kineto FILE...                 files of torch.profiler, one rank each
-    ranks.py truth FILE RANK=PID...         a simulator's truth file (SIM_TRUTH)
-
-Prints a row for each rank (CSV), then "verdict,..." with the late rank, or why there is none.
-"""
-import gzip
+"""Report `ranks`: docs/numbers.md, "Ranks".  Which collectives of different ranks are one, what each rank waits in them, who is late."""
 import json
 import math
-import sys
+import re
 from collections import Counter, defaultdict
-from decimal import Decimal
+
+import kineto
+from gpu import Work, inside
+from intervals import median, percentile
+from rows import GpuRow, is_communication
+from values import share
 
 ALL, ROOTED, POINT, UNKNOWN = "all", "rooted", "point", "unknown"
 FEW_STEPS, FEW_COLLECTIVES = 6, 5
 TOLERANCE = 1000000
-COLUMNS = "rank,steps,wall_ns,span_ns,busy_ns,comm_ns,comm_exposed_ns,collectives,wait_ns,step_wait_ns,last".split(",")
 
 
 # ---- names ----
@@ -49,122 +46,74 @@ def announces(name):
     return None
 
 
-def communicates(name):
-    name = own_name(name)
-    words = ("ncclkernel", "nccldevkernel", "rccl", "msccl", "nvshmem", "cross_device_reduce", "quickreduce", "allreduce", "all_reduce",
-             "allgather", "all_gather", "reducescatter", "reduce_scatter", "alltoall", "all_to_all", "deep_ep::", "userbuffers")
-    return not name.startswith("triton_") and (name.startswith("nccl") or any(word in name for word in words))
-
-
-# ---- sets of intervals ----
-
-def union(intervals):
-    out = []
-    for start, end in sorted(intervals):
-        if end <= start:
-            continue
-        if out and start <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], end)
-        else:
-            out.append([start, end])
-    return out
-
-
-def length(intervals):
-    return sum(end - start for start, end in union(intervals))
-
-
-def minus(a, b):
-    """Length of what is in a and not in b."""
-    return length(a + b) - length(b)
-
-
-def nearest_rank(values, percent):
-    return sorted(values)[max(-(-len(values) * percent // 100) - 1, 0)]
-
-
 # ---- one rank ----
 
 class Rank:
-    def __init__(self, number):
-        self.number = number
-        self.gpu, self.kernels = [], []         # (start, end); (start, end, name)
-        self.walls = []
+    def __init__(self, number, rows, walls, steps_known=True):
+        self.number, self.walls, self.steps_known = number, walls, steps_known
+        self.work = Work(rows)
         self.collectives = []                   # dicts: op, kind, group, seq, start, duration, step
 
     def figures(self):
-        comm = [(s, e) for s, e, name in self.kernels if communicates(name)]
-        compute = [(s, e) for s, e, name in self.kernels if not communicates(name)]
-        span = max(e for _, e in self.gpu) - min(s for s, _ in self.gpu)
-        return [len(self.walls), nearest_rank(self.walls, 50) if self.walls else "", span, length(self.gpu), length(comm), minus(comm, compute)]
+        cut = inside(self.work, self.work.span) if self.work.span else {}
+        row = {"rank": self.number, **{name: cut.get(name) for name in ("span_ns", "busy_ns", "comm_ns", "comm_exposed_ns")}}
+        row["busy_pct"] = share(cut["busy_ns"], cut["span_ns"]) if cut else None
+        if self.steps_known:
+            row["steps"], row["wall_ns"] = len(self.walls), median(self.walls) if self.walls else None
+        return row
 
 
-def ns(value):
-    return int(Decimal(value) * 1000)
-
-
-def read_kineto(path):
-    with (gzip.open(path) if path.endswith(".gz") else open(path, "rb")) as f:
-        document = json.load(f, parse_float=Decimal)
-    events = [e for e in document["traceEvents"] if e.get("ph") == "X" and "cat" in e]
-    rank = Rank(document.get("distributedInfo", {}).get("rank"))
-    base = int(document.get("baseTimeNanoseconds", 0))
-    calls, ranges, steps = {}, defaultdict(list), []
-    for e in events:
-        start, end = base + ns(e["ts"]), base + ns(e["ts"]) + max(ns(e.get("dur", 0)), 0)
-        if e["cat"] in ("cuda_runtime", "cuda_driver"):
-            calls[e["args"].get("correlation")] = (e["pid"], e["tid"], start)
-        if e["cat"] in ("cpu_op", "user_annotation"):
-            ranges[e["pid"], e["tid"]].append((start, end, e))
-        if e["cat"] == "user_annotation" and e["name"].startswith("ProfilerStep#"):
-            steps.append((start, end, int(e["name"].split("#")[1])))
-            rank.walls.append(end - start)
-        if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
-            rank.gpu.append((start, end))
-        if e["cat"] == "kernel":
-            rank.kernels.append((start, end, e["name"]))
-    for e in events:
-        if e["cat"] == "kernel" and communicates(e["name"]):
-            add_kineto(rank, e, base, calls, ranges, steps)
+def read_kineto(path, trace=None):
+    trace = trace or kineto.read(path)
+    events = kineto.load(path)["traceEvents"]
+    steps = [r for p in trace.processes for r in p.steps]
+    number = trace.processes[0].rank if trace.processes else None
+    rank = Rank(number, [r for p in trace.processes for r in p.gpu], [r.end - r.start for r in steps], bool(steps))
+    for process in trace.processes:
+        add_kineto(rank, process, events, trace.base)
     return rank
 
 
-def add_kineto(rank, event, base, calls, ranges, steps):
-    pid, tid, when = calls.get(event["args"].get("correlation"), (None, None, None))
-    around = [e for start, end, e in ranges.get((pid, tid), []) if start <= when < end or start == when]
-    around.sort(key=lambda e: -Decimal(e["ts"]))                        # the innermost first
-    told = [e["args"] for e in [event] + around if "Collective name" in e.get("args", {}) or "Seq" in e.get("args", {})]
-    told = told[0] if told else {}
-    found = [announces(e["name"]) for e in around if announces(e["name"])]
-    if operation(told.get("Collective name", ""))[0]:
-        op, kind = operation(told["Collective name"])
-    elif found:
-        op, kind = found[0]
-    else:
-        op, kind = operation(event["name"])
-    step = [number for start, end, number in steps if when is not None and start <= when < end]
-    group = (told.get("Process Group Name"), told.get("Process Group Ranks")) if told.get("Process Group Name") else None
-    rank.collectives.append({"op": op, "kind": kind, "group": group, "seq": told.get("Seq"), "start": base + ns(event["ts"]),
-                             "duration": ns(event["dur"]), "step": step[0] if step else None})
+def add_kineto(rank, process, events, base):
+    ranges = defaultdict(list)
+    for r in process.ranges:
+        ranges[r.thread].append(r)
+    kernels = [row for row in process.gpu if row.kind == "kernel" and row.timed() and is_communication(row.name)]
+    for row in kernels:
+        when = row.call.start if row.call else None
+        around = [r for r in ranges[row.call.thread] if r.start <= when < r.end] if row.call else []
+        around.sort(key=lambda r: (-r.start, r.end))                    # the innermost first
+        told = [events[x.index].get("args") or {} for x in [row] + around]
+        told = next((args for args in told if "Collective name" in args or "Seq" in args), {})
+        op, kind = operation(told.get("Collective name", ""))
+        found = [announces(r.name) for r in around if announces(r.name)]
+        if not op:
+            op, kind = found[0] if found else operation(row.name)
+        step = [s.name for s in process.steps if when is not None and s.start <= when < s.end]
+        group = (told["Process Group Name"], told.get("Process Group Ranks")) if told.get("Process Group Name") else None
+        rank.collectives.append({"op": op, "kind": kind, "group": group, "seq": told.get("Seq"), "start": base + row.start,
+                                 "duration": row.end - row.start, "step": int(step[0].split("#")[1]) if step else None})
 
 
-def read_truth(path, pids):
-    """All kernels; the program's steps begin with its broadcast, which it launches first in each."""
-    ranks = {pid: Rank(number) for number, pid in pids}
-    rows = [json.loads(line) for line in open(path)]
-    for row in sorted((r for r in rows if r["type"] in ("kernel", "memcpy", "memset") and r["pid"] in ranks), key=lambda r: r["start"]):
-        rank = ranks[row["pid"]]
-        rank.gpu.append((row["start"], row["end"]))
-        if row["type"] != "kernel":
-            continue
-        name = row["name"]
-        rank.kernels.append((row["start"], row["end"], name.lstrip("_Z0123456789")))
-        op, kind = operation(name)
-        rank.step = getattr(rank, "step", -1) + (op == "broadcast")
+def read_truth(path, numbers):
+    """numbers: rank by process id.  The program's steps begin with its broadcast, which it launches first in each."""
+    of = {pid: [] for pid in numbers}
+    for row in map(json.loads, open(path)):
+        if row["type"] in ("kernel", "memcpy", "memset") and row["pid"] in of:
+            name = re.sub(r"^_Z\d+", "", row["name"])
+            of[row["pid"]].append(GpuRow(row["type"], name, row["start"], row["end"], row["correlation"], row["device"], row["stream"]))
+    return [truth_rank(numbers[pid], sorted(rows, key=lambda r: r.start)) for pid, rows in of.items()]
+
+
+def truth_rank(number, rows):
+    rank, step = Rank(number, rows, [], False), -1
+    for row in rows:
+        op, kind = operation(row.name)
+        step += op == "broadcast"
         if op:
-            rank.collectives.append({"op": op, "kind": kind, "group": None, "seq": None, "start": row["start"],
-                                     "duration": row["end"] - row["start"], "step": rank.step})
-    return list(ranks.values())
+            rank.collectives.append({"op": op, "kind": kind, "group": None, "seq": None, "start": row.start,
+                                     "duration": row.end - row.start, "step": step})
+    return rank
 
 
 # ---- which are one ----
@@ -219,7 +168,7 @@ def judge(numbers, matched):
     sums = {r: [sum(w.get(r, 0) for s, w in units if s == step) for step in steps or [None]] for r in numbers}
     between = "steps" if len(steps) >= FEW_STEPS else "collectives"
     for r in judged:
-        rows[r]["step_wait"] = nearest_rank(sums[r], 50) if between == "steps" else sum(sums[r]) // max(len(steps), 1)
+        rows[r]["step_wait"] = median(sums[r]) if between == "steps" else sum(sums[r]) // max(len(steps), 1)
     if len(judged) < 2:
         return rows, "alone"
     if len(set(judged.values())) > 1:
@@ -233,13 +182,13 @@ def judge(numbers, matched):
             continue
         if between == "steps":
             differences = [a - b for a, b in zip(sums[r], sums[late])]
-            margin = nearest_rank(differences, 50)
-            noise = nearest_rank([abs(d - margin) for d in differences], 80)
+            margin = median(differences)
+            noise = percentile([abs(d - margin) for d in differences], 80)
         else:
             differences = [w.get(r, 0) - w.get(late, 0) for _, w in units]
-            middle = nearest_rank(differences, 50)
+            middle = median(differences)
             margin = rows[r]["step_wait"] - rows[late]["step_wait"]
-            noise = 4 * nearest_rank([abs(d - middle) for d in differences], 50) * math.ceil(math.sqrt(len(units))) // max(len(steps), 1)
+            noise = 4 * median([abs(d - middle) for d in differences]) * math.ceil(math.sqrt(len(units))) // max(len(steps), 1)
         named &= margin > noise
         margins.append((margin, noise))
     if not named:
@@ -249,25 +198,26 @@ def judge(numbers, matched):
     return rows, ("late", late, rows[late]["step_wait"], min(others), max(others), margin, noise, between, len(steps))
 
 
-def main():
-    if sys.argv[1] == "kineto":
-        ranks = [read_kineto(path) for path in sys.argv[2:]]
-    else:
-        ranks = read_truth(sys.argv[2], [tuple(int(n) for n in pair.split("=")) for pair in sys.argv[3:]])
-    ranks.sort(key=lambda r: r.number)
+# ---- what report `ranks` prints ----
+
+def judged(ranks):
+    """(a dict for each rank, the verdict)."""
+    for number, rank in enumerate(r for r in ranks if r.number is None):
+        rank.number = number
+    ranks = sorted(ranks, key=lambda r: r.number)
     matched = match(ranks, ALL)
-    rows, verdict = judge([r.number for r in ranks], [] if isinstance(matched, str) else matched)
-    if isinstance(matched, str):
-        verdict = matched
-    print(",".join(COLUMNS))
+    waits, verdict = judge([r.number for r in ranks], [] if isinstance(matched, str) else matched)
+    rows = []
     for r in ranks:
-        row = rows[r.number]
-        none = not row["collectives"]
-        waits = ["" if isinstance(matched, str) else row["collectives"], "" if none else row["wait"],
-                 "" if row["step_wait"] is None else row["step_wait"], "" if none else row["last"]]
-        print(",".join(str(v) for v in [r.number] + r.figures() + waits))
-    print("verdict," + ",".join(str(v) for v in ((verdict,) if isinstance(verdict, str) else verdict)))
+        w, row = waits[r.number], r.figures()
+        none = not w["collectives"]
+        row["collectives"] = None if isinstance(matched, str) else w["collectives"]
+        row["wait_ns"], row["last"] = (None, None) if none else (w["wait"], w["last"])
+        row["step_wait_ns"] = w["step_wait"]
+        rows.append(row)
+    return rows, (matched,) if isinstance(matched, str) else (verdict,) if isinstance(verdict, str) else verdict
 
 
-if __name__ == "__main__":
-    main()
+def table(job):
+    """For reports.py: the ranks of a job of Kineto files."""
+    return judged([read_kineto(path, trace) for path, trace in zip(job.paths, job.traces)])[0]

@@ -3,6 +3,7 @@ import operators
 import sums
 import tables
 import jobs
+import ranks
 
 OF_TRACE, OF_JOB = "trace", "job"
 
@@ -18,6 +19,7 @@ FLOPS = {"flops": "test/e2e/pytorch-operators-are-those-of-torch-profiler.sh and
                   "torch.utils.flop_counter",
          "flop_per_s": "flops over GPU time, which is compared"}
 ORDER = "the order of equal rows is the program's"
+NUMBERED = "what the importer and the collector call it"
 STREAM = ("rank", "device", "stream")
 
 
@@ -48,6 +50,7 @@ REPORTS = {
     "processes": Report(lambda job: tables.processes(job.traces[0]), ("pid",)),
     "ops": Report(by_name, ("name",), without=FLOPS),
     "steps": Report(steps, ("process", "step", "kind")),
+    "ranks": Report(ranks.table, ("rank",), OF_JOB, without={"process": NUMBERED, "host": NUMBERED, "name": "the file's"}),
     "temporal": Report(of_ranks(jobs.temporal), ("rank",), OF_JOB),
     "overlap": Report(of_ranks(jobs.overlap), ("rank",), OF_JOB),
     "idle": Report(of_ranks(jobs.idle), (*STREAM, "reason"), OF_JOB),
