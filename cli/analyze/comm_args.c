@@ -4,7 +4,6 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/rows.h"
-#include "cli/model/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +177,7 @@ int comm_args_read(struct comm_args *a, struct model *m)
 	int rc;
 
 	*a = (struct comm_args){ 0 };
-	if (!model_rows(m, ROW_imported_arg) || model_selected(m))
+	if (!model_rows(m, ROW_imported_arg))
 		return 0;
 	for (enum comm_field f = 0; f < FIELDS; f++)
 		if ((ids[f] = model_intern(m, keys[f])) == MAP_NONE)

@@ -21,7 +21,7 @@ struct comm_args {
 	struct map at;                  /* kind of row << 56 | row -> position in list */
 };
 
-/* 0, or -1: out of memory.  Of a trace that was not imported, or of which a part is selected, there are none. */
+/* 0, or -1: out of memory.  Of a trace that was not imported there are none. */
 int comm_args_read(struct comm_args *a, struct model *m);
 void comm_args_release(struct comm_args *a);
 

@@ -113,7 +113,7 @@ bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE])
 	else if (v->answer == LATE_UNEQUAL)
 		snprintf(text, RANKS_SENTENCE, "no rank is judged: ranks take part in different numbers of collectives");
 	else if (v->answer == LATE_FEW)
-		snprintf(text, RANKS_SENTENCE, "no rank is judged: %zu collectives in %zu steps are too few to tell noise from lateness", v->collectives, v->steps);
+		snprintf(text, RANKS_SENTENCE, "no rank is judged: too few collectives (%zu) and steps (%zu) to tell noise from lateness", v->collectives, v->steps);
 	else if (v->answer == LATE_NOBODY)
 		put_nobody(j, v, text);
 	else

@@ -20,7 +20,7 @@ from values import holds
 
 REASONS = {"none": "there are no kernels of collectives", "counts": "collectives have no sequence numbers, and rank",
            "apart": "by their order they do not match", "alone": "no two ranks have a collective in common",
-           "unequal": "ranks take part in different numbers of collectives", "few": "are too few to tell noise from lateness",
+           "unequal": "ranks take part in different numbers of collectives", "few": "too few collectives",
            "nobody": "no rank is late"}
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
