@@ -17,6 +17,7 @@
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
 #include "cli/model/torch.h"
+#include "cli/page_top.h"
 #include "cli/words.h"
 #include "trace/health.h"
 #include "trace/reader.h"
@@ -28,7 +29,6 @@
 #define WIDTH       100         /* of the whole page, where the terminal is not narrower */
 #define NARROWEST   60
 #define LABEL       12          /* of the words on the left */
-#define TOP         5           /* kernels or ranges */
 #define MOST_GPUS   4
 #define MOST_HEALTH 4
 
@@ -44,21 +44,6 @@ struct page {
 };
 
 /* ---- words and numbers for people ---- */
-
-/* 1,234,567 */
-static const char *commas(char text[32], uint64_t n)
-{
-	char digits[24];
-	size_t len = (size_t)(digits_u64(digits, n) - digits), at = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			text[at++] = ',';
-		text[at++] = digits[i];
-	}
-	text[at] = '\0';
-	return text;
-}
 
 /* A label, then text in as many lines as it needs. */
 static void put(struct page *p, const char *label, const char *text)
@@ -159,7 +144,7 @@ static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const c
 
 	if (!n || at >= size)
 		return at;
-	return at + (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", commas(number, n),
+	return at + (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", page_number(number, n),
 				     n == 1 ? one : many);
 }
 
@@ -212,7 +197,7 @@ static void put_drops(struct page *p)
 	if (!dropped)
 		return;
 	snprintf(text, sizeof text, "%s rows were dropped; 'gprof-trace report -r health' says where and what helps",
-		 commas(number, dropped));
+		 page_number(number, dropped));
 	put(p, "dropped", text);
 }
 
@@ -252,72 +237,9 @@ static int put_gpus(struct page *p)
 	return n < 0 ? -1 : 0;
 }
 
-/* Long names differ at their ends: what is too much is left out of the middle. */
-static void put_middle(struct out *o, const char *text, size_t width)
-{
-	size_t n = strlen(text), tail = width * 2 / 5;
-
-	if (text_width(text) <= width || n != text_width(text)) {
-		out_visible(o, text, width);
-		return;
-	}
-	out_visible(o, text, width - tail);
-	out_visible(o, text + n - tail, tail);
-}
-
-/* kind: of the rows that are summed. */
-static void put_top(struct page *p, struct sums *s, const char *what, const char *count, unsigned kind)
-{
-	uint32_t processes = model_processes_with(p->m, (const unsigned char[]){ (unsigned char)kind, 0 });
-	unsigned __int128 all = 0;
-	char total[32], mean[32], number[32], of[48] = "";
-
-	groups_sort(&s->groups);
-	for (size_t i = 0; i < s->groups.n; i++)
-		all += s->groups.list[i].sum;
-	if (processes > 1)
-		snprintf(of, sizeof of, " (sum of %u processes)", processes);
-	out_format(p->out, "\n  %10s %6s %11s %9s  %s%s\n", "time", "%", count, "mean", what, of);
-	for (size_t i = 0; i < s->groups.n && i < TOP; i++) {
-		const struct series *g = &s->groups.list[i];
-		int64_t tenths = share(g->sum, all);
-		uint32_t domain = (uint32_t)(g->key >> 32);
-
-		if (g->n)
-			out_format(p->out, "  %10s %4d.%d %11s %9s  ", text_time(total, (int64_t)g->sum),
-				   (int)(tenths / 10), (int)(tenths % 10), commas(number, g->rows),
-				   text_time(mean, series_mean(g, 1, 1)));
-		else
-			out_format(p->out, "  %10s %6s %11s %9s  ", "-", "-", commas(number, g->rows), "-");
-		if (domain)
-			out_visible(p->out, model_string(p->m, domain), 20), out_char(p->out, ':');
-		put_middle(p->out, model_string(p->m, (uint32_t)g->key), p->width - 43);
-		out_char(p->out, '\n');
-	}
-	if (s->groups.n > TOP)
-		out_format(p->out, "  %*s and %zu more\n", 39, "", s->groups.n - TOP);
-	out_char(p->out, '\n');
-}
-
 static int put_times(struct page *p)
 {
-	struct sums s = { .m = p->m };
-	int rc = 0;
-
-	if (model_rows(p->m, ROW_kernel)) {
-		rc = kernels_sum(&s, NAME_PLAIN);
-		if (rc == 0)
-			put_top(p, &s, "kernel", "runs", ROW_kernel);
-	} else if (model_rows(p->m, ROW_range)) {
-		rc = ranges_sum(&s, false);
-		p->startend = rc == 0 && !s.groups.n;
-		if (p->startend)
-			rc = ranges_sum(&s, true);
-		if (rc == 0 && s.groups.n)
-			put_top(p, &s, imported(p) ? "range" : "NVTX range", "times", ROW_range);
-	}
-	sums_release(&s);
-	return rc;
+	return page_top(p->m, p->out, p->width, imported(p) ? "range" : "NVTX range", &p->startend);
 }
 
 static int put_unified(struct page *p)

@@ -31,22 +31,32 @@ enum whose { OF_PROGRAM, OF_LIBRARIES, OF_ALL };
 struct range_filter {
 	bool pushpop, startend;
 	enum whose whose;
-	size_t n_libraries;
-	uint32_t library[LIBRARY_DOMAINS];      /* string ids of their domains */
-	uint32_t torch;                 /* of PyTorch's */
+	struct range_owner owner;
 };
 
-static bool of_library(const struct range_filter *f, uint32_t domain)
+static bool of_library(const struct range_owner *o, uint32_t domain)
 {
-	for (size_t i = 0; i < f->n_libraries; i++)
-		if (f->library[i] == domain)
+	for (size_t i = 0; i < o->n_libraries; i++)
+		if (o->library[i] == domain)
 			return true;
 	return false;
 }
 
+void range_owner_begin(struct range_owner *o, struct model *m)
+{
+	o->n_libraries = model_library_domains(m, o->library);
+	o->torch = model_intern(m, TORCH_DOMAIN);
+}
+
+bool range_is_programs(const struct range_owner *o, uint32_t domain)
+{
+	return domain != o->torch && !of_library(o, domain);
+}
+
 static bool by_domain_and_name(struct sums *s, const struct batch *b, size_t row, uint64_t *key)
 {
-	const uint32_t *name = b->column[2], *domain = b->column[3], *flags = b->column[4];
+	const uint32_t *name = b->column[2], *domain = b->column[3], *flags = b->column[4],
+		       *level = b->column[5];
 	const struct range_filter *f = s->filter;
 	bool startend = flags[row] & RANGE_STARTEND;
 	uint32_t id;
@@ -54,14 +64,16 @@ static bool by_domain_and_name(struct sums *s, const struct batch *b, size_t row
 	if (!(startend ? f->startend : f->pushpop))
 		return false;
 	id = model_domain(s->m, b->process, domain[row]);
-	if (f->whose == OF_PROGRAM && id == f->torch)
+	if (f->whose == OF_PROGRAM && id == f->owner.torch)
 		return false;
-	if (f->whose != OF_ALL && of_library(f, id) != (f->whose == OF_LIBRARIES)) {
+	if (f->whose != OF_ALL && of_library(&f->owner, id) != (f->whose == OF_LIBRARIES)) {
 		s->others++;
 		return false;
 	}
 	if (flags[row] & RANGE_INCOMPLETE)
 		s->open++;
+	if (!startend && level[row])
+		s->nested++;
 	*key = (uint64_t)id << 32 | name[row] | (startend && f->pushpop ? STARTEND_KEY : 0);
 	return true;
 }
@@ -69,15 +81,14 @@ static bool by_domain_and_name(struct sums *s, const struct batch *b, size_t row
 static int sum(struct sums *s, struct range_filter *f)
 {
 	static const unsigned fields[] = {
-		COL_range_duration, COL_range_start | MODEL_IF_ZERO, COL_range_name, COL_range_domain, COL_range_flags,
+		COL_range_duration, COL_range_start | MODEL_IF_ZERO, COL_range_name, COL_range_domain, COL_range_flags, COL_range_level,
 	};
 	int rc;
 
-	f->n_libraries = model_library_domains(s->m, f->library);
-	f->torch = model_intern(s->m, TORCH_DOMAIN);
+	range_owner_begin(&f->owner, s->m);
 	model_domain(s->m, 0, 1);       /* so that the pass finds the definitions read */
 	s->filter = f;
-	rc = sums_pass(s, ROW_range, fields, 5, by_domain_and_name);
+	rc = sums_pass(s, ROW_range, fields, 6, by_domain_and_name);
 	s->filter = NULL;
 	return rc;
 }
@@ -131,6 +142,8 @@ static int print(struct model *m, struct table *t, struct range_filter *f)
 	if (rc == 0 && s.open)
 		table_note(t, "still open when their process ended: %llu; they count to the last time known",
 			   (unsigned long long)s.open);
+	if (rc == 0 && s.nested)
+		table_note(t, "Time (%%), as in nsys, is the share of the sum of all times above, where a range within another counts in both");
 	if (rc == 0 && s.others && f->whose == OF_PROGRAM)
 		table_note(t, "ranges of CUDA libraries, which lib_api_sum has (%s:all shows them here too): %llu",
 			   t->name, (unsigned long long)s.others);

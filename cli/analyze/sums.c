@@ -48,6 +48,7 @@ int sums_pass(struct sums *s, unsigned kind, const unsigned *fields, size_t n_fi
 		groups_merge(&s->groups, &passes[w].part.groups);
 		s->untimed += passes[w].part.untimed;
 		s->open += passes[w].part.open;
+		s->nested += passes[w].part.nested;
 		s->others += passes[w].part.others;
 	}
 	return rc < 0 || s->groups.oom ? -1 : 0;

@@ -4,6 +4,7 @@
 
 #include "cli/analyze/report.h"
 #include "cli/analyze/stats.h"
+#include "cli/model/libraries.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 
@@ -13,6 +14,7 @@ struct sums {
 	struct groups groups;
 	uint64_t untimed;               /* rows to which CUPTI gave no time */
 	uint64_t open;                  /* rows that had not ended when their process did */
+	uint64_t nested;                /* ranges within ranges: their time is in both */
 	uint64_t others;                /* rows that key() counted as somebody else's */
 	const void *filter;             /* for key() */
 };
@@ -30,6 +32,16 @@ void sums_release(struct sums *s);
  * message). */
 int kernels_sum(struct sums *s, enum name_style style);
 int ranges_sum(struct sums *s, bool startend);
+
+/* Whose the ranges of a domain are: the program's, or CUDA libraries' or PyTorch's. */
+struct range_owner {
+	size_t n_libraries;
+	uint32_t library[LIBRARY_DOMAINS];      /* string ids of their domains */
+	uint32_t torch;                 /* of PyTorch's */
+};
+
+void range_owner_begin(struct range_owner *o, struct model *m);
+bool range_is_programs(const struct range_owner *o, uint32_t domain);
 
 /* Names what a series is called; the text lives until the table ends. */
 int sums_print_times(struct sums *s, struct table *t,

@@ -1,3 +1,5 @@
+#include "cli/analyze/range_self.h"
+#include "cli/page_top.h"
 #include "test/unit/cli/make_trace.h"
 
 #include <stdlib.h>
@@ -54,4 +56,58 @@ TEST(calls_of_cuda_libraries_are_not_the_programs_ranges_unless_all_is_said)
 	check("lib_api_sum", "100.0,300,2,150.0,150.0,100,200,70.7,cuBLAS:cublasSgemm_v2\n");
 	check("nvtx_pushpop_sum:all", "76.9,1000,1,1000.0,1000.0,1000,1000,0.0,:step\n"
 				      "23.1,300,2,150.0,150.0,100,200,70.7,cuBLAS:cublasSgemm_v2\n");
+}
+
+/* <module> holds epoch, which holds step twice; in one of them PyTorch's own range holds load. */
+static void nested_trace(struct making *k)
+{
+	static const char *const names[] = { "<module>", "epoch", "step", "PyTorch", "aten::mm", "load" };
+
+	make_begin(k);
+	ROWS(k, 0, process, { T0 + 1, T0 + 9000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_NVTX | PROCESS_ENDED });
+	for (uint32_t i = 0; i < 6; i++)
+		make_string(k, 1, i + 1, names[i]);
+	make_thread(k, 1, 1, 100, "main");
+	ROWS(k, 1, domain, { 1, 4 });
+	ROWS(k, 1, range,
+	     { T0 + 1150, 50, 1ull << 40 | 5, 0, 1, 1, 0, 0, 6, 0, 0, 4, 0, -1 },
+	     { T0 + 1120, 100, 1ull << 40 | 4, 0, 1, 1, 1, 0, 5, 0, 0, 3, 0, -1 },
+	     { T0 + 1100, 300, 1ull << 40 | 3, 0, 1, 1, 0, 0, 3, 0, 0, 2, 0, -1 },
+	     { T0 + 1500, 200, 1ull << 40 | 6, 0, 1, 1, 0, 0, 3, 0, 0, 2, 0, -1 },
+	     { T0 + 1050, 850, 1ull << 40 | 2, 0, 1, 1, 0, 0, 2, 0, 0, 1, 0, -1 },
+	     { T0 + 1000, 1000, 1ull << 40 | 1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, -1 });
+	make_end(k);
+}
+
+TEST(shares_of_nested_ranges_are_those_of_their_own_time)
+{
+	struct making k;
+	struct model *m;
+	struct out out;
+	char *text = NULL;
+	size_t n = 0;
+	bool startend;
+	FILE *file;
+
+	nested_trace(&k);
+	m = model_open(k.path, NULL);
+	file = open_memstream(&text, &n);
+	CHECK(m && file && out_init(&out, file) == 0);
+	CHECK_EQ(page_top(m, &out, 100, "NVTX range", &startend), 0);
+	out_finish(&out);
+	fclose(file);
+	CHECK(!startend);
+	CHECK_STR(text, "\n"
+			"        time self %       times      mean  NVTX range\n"
+			"     1.00 us   15.0           1   1.00 us  <module>\n"
+			"      850 ns   35.0           1    850 ns  epoch\n"
+			"      500 ns   45.0           2    250 ns  step\n"
+			"       50 ns    5.0           1     50 ns  load\n"
+			"\n");
+	free(text);
+	text = report_text(m, "nvtx_pushpop_sum", TABLE_TEXT, NULL, 0);
+	CHECK(strstr(text, " 41.7 ") && strstr(text, "the share of the sum of all times above"));
+	free(text);
+	model_close(m);
+	unmake(&k);
 }
