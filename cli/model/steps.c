@@ -95,6 +95,25 @@ static void put_into_window(const struct steps *s, struct step *step)
 	step->window = steps_recorded_whole(s, step->process);
 }
 
+/*
+ * What repeats is known late: the window that its steps opened begins in one of them, or behind some.  Of those nothing,
+ * or only the end, was kept.
+ */
+static void cut_at_window(const struct steps *s, struct step *step)
+{
+	for (size_t i = 0; i < s->n_windows; i++) {
+		const struct window *w = &s->windows[i];
+
+		if (w->process != step->process || w->number != step->window || !w->first_corr || !step->end_corr)
+			continue;
+		if ((int32_t)(step->end_corr - w->first_corr) <= 0)
+			step->window = 0;
+		else if ((int32_t)(step->first_corr - w->first_corr) < 0)
+			step->flags |= STEP_INCOMPLETE;
+		return;
+	}
+}
+
 /* ---- steps ---- */
 
 uint32_t finding_kind(struct finding *f, uint32_t name)
@@ -227,6 +246,8 @@ static void put_in_order(struct steps *s)
 		s->kinds[s->list[i].kind].n++;
 		if (s->source != STEPS_RECORDED)
 			put_into_window(s, &s->list[i]);
+		else if (s->list[i].flags & STEP_AUTO)
+			cut_at_window(s, &s->list[i]);
 	}
 }
 

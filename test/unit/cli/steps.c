@@ -256,6 +256,28 @@ TEST(where_the_user_said_what_steps_are_none_are_guessed)
 	end(&k, m);
 }
 
+TEST(steps_that_were_known_before_their_window_began_were_not_recorded)
+{
+	struct making k;
+	struct model *m;
+	const struct step *s;
+
+	begin(&k);
+	ROWS(&k, 1, window, { T0 + 1800, 2200, 1, 14, 20, 4, 0, 0 });
+	ROWS(&k, 1, step, { T0 + 1000, 500, 0, 0, 0, STEP, 0, 1, 1, 10, 12, 60, STEP_AUTO },
+	     { T0 + 1500, 500, 0, 1, 0, STEP, 0, 1, 1, 12, 16, 60, STEP_AUTO },
+	     { T0 + 2000, 500, 0, 2, 0, STEP, 0, 1, 1, 16, 18, 60, STEP_AUTO });
+	m = finish(&k);
+	s = model_steps(m)->list;
+	CHECK_EQ(s[0].window, 0);
+	CHECK(!step_was_kept(model_steps(m), &s[0]));
+	CHECK_EQ(s[1].window, 1);
+	CHECK_EQ(s[1].flags, STEP_AUTO | STEP_INCOMPLETE);
+	CHECK_EQ(s[2].window, 1);
+	CHECK_EQ(s[2].flags, STEP_AUTO);
+	end(&k, m);
+}
+
 /* ---- a part only ---- */
 
 static void two_windows(struct making *k)
