@@ -32,10 +32,12 @@ static void note_span(struct model *m, struct table *t, const struct path_span *
 	if (!s->step)
 		table_note(t, "%s; the path is of the whole of process %u: %.3f ms",
 			   s->steps->n ? "no complete step was recorded" : steps_how(m, s->steps, how, sizeof how), number, wall);
+	else if (s->n == 1)
+		table_note(t, "step %u%s%s of process %u, the only complete step: %.3f ms on the host; the rows add up to that",
+			   s->step->number, *kind ? " of kind " : "", kind, number, wall);
 	else
-		table_note(t, "step %u%s%s of process %u, %s of %zu complete %s: %.3f ms on the host; the rows add up to that",
-			   s->step->number, *kind ? " of kind " : "", kind, number,
-			   s->n == 1 ? "the one" : s->median ? "the median" : "one", s->n, s->n == 1 ? "step" : "steps", wall);
+		table_note(t, "step %u%s%s of process %u, %s of %zu complete steps: %.3f ms on the host; the rows add up to that",
+			   s->step->number, *kind ? " of kind " : "", kind, number, s->median ? "the median" : "one", s->n, wall);
 }
 
 static void note_missing(const struct model *m, struct table *t, const struct path_rows *r)
@@ -65,7 +67,7 @@ static void note_none(struct model *m, struct table *t, const struct path_span *
 	char how[400];
 
 	if (s->n)
-		table_note(t, "there is no complete step %s that was recorded; there are %zu others", number, s->n);
+		table_note(t, "step %s is not among the complete steps that were recorded: %zu", number, s->n);
 	else if (number)
 		table_note(t, "there is no step %s: %s", number, steps_how(m, s->steps, how, sizeof how));
 	else

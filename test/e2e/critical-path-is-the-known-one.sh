@@ -52,7 +52,7 @@ it 'is of the median step, or of the one that is asked for' "$SIMULATED"'
 	is "$(grep "^4," steps | cut -d , -f 7)" "$(gprof-trace report -r critical_path:4 -f csv events.gtrace 2>/dev/null |
 		awk -F , "NR > 1 { n += \$2 } END { print n }")" "the sum of its kinds"
 	gprof-trace report -r critical_path:17 events.gtrace >out
-	says "there is no complete step 17 that was recorded; there are 5 others" out
+	says "step 17 is not among the complete steps that were recorded: 5" out
 	exits 2 gprof-trace report -r critical_path:slow events.gtrace 2>err
 	says "report critical_path has no variant" err
 	gprof-trace report -r critical_path_segments:4 events.gtrace >out
