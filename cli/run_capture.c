@@ -112,6 +112,9 @@ static bool is_kind(const char *s, size_t n)
 	return true;
 }
 
+/* record_function scopes are ranges of this domain (inject/torch.c). */
+#define SCOPES "@PyTorch"
+
 /* The kind in front of "=", which a GLOB may have too. */
 static size_t kind_length(const char *value)
 {
@@ -133,6 +136,7 @@ int opt_step(const struct opt *o, const char *value)
 	struct capture_wish *w = o->where;
 	size_t n = kind_length(value), used = strlen(w->steps);
 	const char *how = value + n + (n > 0), *word = how;
+	char scopes[CONFIG_TEXT];
 	struct glob_range g;
 
 	if (strcasecmp(value, "none") == 0) {
@@ -144,10 +148,14 @@ int opt_step(const struct opt *o, const char *value)
 		word = "profiler";
 	else if (strncmp(how, "nvtx:", 5) == 0 && strchr(how, '\n') == NULL && glob_range_parse(&g, how + 5, strlen(how + 5)) == 0)
 		w->nvtx_needed = true;
-	else if (strcmp(how, "torch") == 0)
+	else if (strncmp(how, "torch:", 6) == 0 && how[6] && strchr(how, '\n') == NULL && strlen(how) + sizeof SCOPES < sizeof scopes) {
+		snprintf(scopes, sizeof scopes, "nvtx:%s" SCOPES, how + 6);
+		word = scopes;
+		w->torch_needed = true;
+	} else if (strcmp(how, "torch") == 0)
 		w->torch_needed = true;
 	else if (strcmp(how, "auto") != 0)
-		return fail("--%s is [KIND=]nvtx:GLOB[@domain], [KIND=]cudaProfilerApi, torch, auto or none, not '%s'", o->name, value);
+		return fail("--%s is [KIND=]nvtx:GLOB[@domain], [KIND=]torch:GLOB, [KIND=]cudaProfilerApi, torch, auto or none, not '%s'", o->name, value);
 	if (has_kind(w->steps, value, n))
 		return fail(n ? "--%s: two sources for the steps of '%.*s'" :
 				"--%s: several sources need a kind each, for example train=nvtx:train_*", o->name, (int)n, value);

@@ -161,6 +161,7 @@ void ranges_forget(struct stream *s, uint64_t id)
 void ranges_ended_elsewhere(struct stream *s, const struct open_range *range)
 {
 	write_row(s, range, 0, RANGE_STARTEND);
+	ended(s, range->tag, false);
 }
 
 int ranges_pop(struct stream *s, uint32_t domain)

@@ -12,6 +12,7 @@
 #include "inject/torch_inputs.h"
 #include "inject/torch_modules.h"
 #include "inject/torch_steps.h"
+#include "inject/watch.h"
 #include "inject/windows.h"
 
 #define DOMAIN "PyTorch"
@@ -93,6 +94,8 @@ static bool begin_range(struct stream *s, const struct told *r, struct torch_con
 	struct range_what what = { .name = intern_text(s, r->name), .domain = domain_id(s) };
 	const struct open_range *range;
 
+	if (r->scope == TORCH_USER && unlikely(gate_now() & GATE_WATCH))
+		what.watched = watch_name(what.name, r->name, strlen(r->name), observer.domain);
 	c->name = what.name;
 	if (r->async) {
 		c->handle = ranges_start(s, &what);

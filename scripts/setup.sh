@@ -71,13 +71,15 @@ if [ "$lacking" ]; then
 fi
 
 # Each judge: an import that proves it, and what pip is asked for.  HTA's notebook is not needed to call it, hence --no-deps.  Of
-# PyTorch the build without CUDA is taken (200 MB to fetch, else 2 GB), and none where the machine has one.
+# PyTorch the build without CUDA is taken (200 MB to fetch, else 2 GB), and none where the machine has one.  The frameworks (220 MB unpacked, 40 s) are judges
+# of steps; they come without what would fetch PyTorch again.
 judges() {
 	cat <<-END
 	nvtx|import nvtx|nvtx
 	hta|import hta.trace_analysis|--no-deps traceinsight==0.6.1|numpy pandas networkx plotly psutil pydot pyyaml
 	tb|import torch_tb_profiler.profiler.data|--no-deps torch_tb_profiler==0.4.3
 	$(python3 -W ignore -c 'import torch.profiler' 2>/dev/null || echo 'torch|import torch.profiler|--no-deps torch==2.13.0+cpu|typing_extensions filelock fsspec jinja2 sympy networkx numpy')
+	frameworks|import transformers, accelerate, lightning|--no-deps transformers==5.23.0 accelerate==1.15.0 lightning==2.6.6|--no-deps torchmetrics lightning-utilities tokenizers huggingface-hub safetensors regex requests urllib3 idna certifi charset-normalizer tqdm httpx2 httpcore2 truststore h11 anyio hf-xet
 	END
 }
 

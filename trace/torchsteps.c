@@ -30,23 +30,42 @@ static const struct torchsteps_answer none = { .what = TORCHSTEPS_NONE };
 /* ---- before it is known whether the program trains ---- */
 
 /* The event that begins all. */
-static struct torchsteps_answer first(struct torchsteps *r, enum torchsteps_event event, int64_t time)
+static struct torchsteps_answer first(struct torchsteps *r, enum torchsteps_event event, const struct torchsteps_place *at)
 {
 	r->begun = true;
-	r->run = r->last = time;
+	r->run = r->last = at->time;
+	r->asked = at->ns;
 	r->batches = event == TORCHSTEPS_BATCH;
 	if (event != TORCHSTEPS_BATCH)
 		r->mode = TORCHSTEPS_TRAINING;
 	r->stepping = r->declared = event == TORCHSTEPS_STEPPED;
 	r->stepped = r->declared;
-	return answer(r, TORCHSTEPS_FIRST, time);
+	return answer(r, TORCHSTEPS_FIRST, at->time);
+}
+
+/* The end of an epoch: the loader had no batch. */
+static bool was_empty(struct torchsteps *r, bool ahead)
+{
+	int64_t took = r->fetched - r->asked;
+
+	if (r->batches >= TORCHSTEPS_FETCHES && ahead && took < r->shortest / TORCHSTEPS_EMPTY)
+		return true;
+	if (took < r->shortest || r->batches == 1)
+		r->shortest = took;
+	return false;
 }
 
 static struct torchsteps_answer batch_alone(struct torchsteps *r, const struct torchsteps_place *at)
 {
 	bool ahead = at->ns - r->fetched < TORCHSTEPS_AHEAD;
+	bool empty = was_empty(r, ahead);
 	struct torchsteps_answer a;
 
+	r->asked = at->ns;
+	if (empty) {
+		r->run = at->time;
+		return answer(r, TORCHSTEPS_MOVED, at->time);
+	}
 	r->batches++;
 	r->number++;
 	r->worked += !ahead;
@@ -168,7 +187,7 @@ struct torchsteps_answer torchsteps_feed(struct torchsteps *r, enum torchsteps_e
 	if (!batch && event != TORCHSTEPS_NODE && !takes_optimizer(r, at->thread))
 		return none;
 	if (!r->begun)
-		return first(r, event, at->time);
+		return first(r, event, at);
 	if (r->mode == TORCHSTEPS_TRAINING)
 		return training(r, event, at->time);
 	return batch ? batch_alone(r, at) : trains(r, at->time);

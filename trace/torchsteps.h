@@ -9,6 +9,9 @@
  * Batches alone do not say whether a program trains: they may be an evaluation in front of the training, batches that are fetched ahead, or inference.  Until
  * a backward pass or an optimizer says so, each batch is a step that can be taken back.  When training begins, those that were given out are none, and the
  * step that runs is number 0: it began with the batch before, or with the first of the batches that were fetched right behind one another before.
+ *
+ * A loader is also asked at the end of an epoch, and has no batch then.  Where a program does not train that would be a step: it is told by its length, and by
+ * the next epoch, which begins at once.
  */
 #ifndef TRACE_TORCHSTEPS_H
 #define TRACE_TORCHSTEPS_H
@@ -21,6 +24,9 @@
 #define TORCHSTEPS_BATCHES  64u
 #define TORCHSTEPS_AHEAD    1000000     /* ns: a batch that is asked for sooner after the one before was fetched ahead: no work was done between */
 #define TORCHSTEPS_OPTIMIZERS 8u        /* optimizers with a backward pass each, in one batch; with more the batch was fetched for many steps */
+
+#define TORCHSTEPS_EMPTY    4           /* a fetch so many times shorter than any before had no batch */
+#define TORCHSTEPS_FETCHES  4u          /* fetches before that can be told */
 
 enum torchsteps_event {
 	TORCHSTEPS_NOTHING,
@@ -58,7 +64,8 @@ struct torchsteps {
 	uint32_t number;                /* of the step that runs */
 	uint32_t batches, worked;       /* before the program was known to train or not: all, those with work before them */
 	uint32_t stepped, size, groups; /* optimizers of this batch so far, and of the one before; backward passes that follow one */
-	int64_t run, fetched;           /* begin of the batches that were fetched right behind one another; end of the last, in ns */
+	int64_t run;                    /* begin of the batches that were fetched right behind one another */
+	int64_t asked, fetched, shortest;       /* in ns: begin and end of the last fetch; the shortest one before it */
 	int64_t last;                   /* end of the last Optimizer.step */
 	int64_t began;                  /* when the step that runs began */
 };

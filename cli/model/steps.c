@@ -278,7 +278,7 @@ static int steps_make(struct model *m, struct steps *s, bool dearly)
 		goto out;
 	if (!f.source && !s->asked && dearly && steps_find_launched(&f) < 0)
 		goto out;
-	if (f.steps.oom || f.kinds.oom)
+	if (f.steps.oom || f.kinds.oom || steps_drop_last(&f) < 0)
 		goto out;
 	s->source = f.source;
 	s->list = (struct step *)f.steps.data;

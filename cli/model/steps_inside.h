@@ -24,6 +24,9 @@ int steps_find_marked(struct finding *f);
 int steps_find_launched(struct finding *f);
 int steps_find_torch(struct finding *f);        /* torch_phases.c */
 
+/* steps_last.c: the step of torch.profiler's that its last step() began is none.  0, or -1: out of memory. */
+int steps_drop_last(struct finding *f);
+
 /* Of a damaged row the length may be anything. */
 static inline int64_t span_end(int64_t start, int64_t duration)
 {

@@ -197,6 +197,36 @@ TEST(ranges_with_well_known_names_are_steps_and_the_surest_names_win)
 	end(&k, m);
 }
 
+/* Steps of a profiler, 1000 long; letters: s with an Optimizer.step, - without. */
+static size_t profiler_steps(const char *letters)
+{
+	struct making k;
+	struct model *m;
+	size_t n;
+
+	begin(&k);
+	make_string(&k, 1, 20, "ProfilerStep#7");
+	make_string(&k, 1, 23, "Optimizer.step#SGD.step");
+	for (int i = 0; letters[i]; i++) {
+		ROWS(&k, 1, range, { T0 + 1000 * i, 1000, PUSHED(2 * i + 1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 });
+		if (letters[i] == 's')
+			ROWS(&k, 1, range, { T0 + 1000 * i + 100, 100, PUSHED(2 * i + 2), 0, 1, 1, 0, 0, 23, 0, 0, 1, 0, -1 });
+	}
+	m = finish(&k);
+	n = model_steps(m)->n;
+	end(&k, m);
+	return n;
+}
+
+TEST(what_the_last_step_of_a_profiler_begins_is_no_step)
+{
+	CHECK_EQ(profiler_steps("sss-"), 3);
+	CHECK_EQ(profiler_steps("ssss"), 4);
+	CHECK_EQ(profiler_steps("ss--"), 4);    /* an evaluation */
+	CHECK_EQ(profiler_steps("----"), 4);
+	CHECK_EQ(profiler_steps("-"), 1);
+}
+
 TEST(ranges_of_several_series_are_kinds)
 {
 	struct making k;

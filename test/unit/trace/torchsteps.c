@@ -9,7 +9,7 @@
 #define MS 1000000
 
 /*
- * Letters: b a batch is fetched (0.1 ms), n an autograd node, z zero_grad, s Optimizer.step, - 5 ms of work, . 0.1 ms.  B, S: by another thread.
+ * Letters: b a batch is fetched (0.1 ms), e a loader that has no more is asked (0.01 ms), n an autograd node, z zero_grad, s Optimizer.step, - 5 ms of work, . 0.1 ms.  B, S: by another thread.
  * Time is told by the position of the letter.  The answer, one for each step that has ended: "number: letters".
  */
 struct play {
@@ -58,9 +58,9 @@ static void letter(struct play *p, char c)
 	uint32_t thread = c == 'B' || c == 'S' ? 2 : 1;
 
 	switch (c) {
-	case 'b': case 'B':
+	case 'b': case 'B': case 'e':
 		feed(p, TORCHSTEPS_BATCH, thread);
-		p->time += MS / 10;
+		p->time += c == 'e' ? MS / 100 : MS / 10;
 		feed(p, TORCHSTEPS_FETCHED, thread);
 		break;
 	case 'n':
@@ -161,6 +161,14 @@ TEST(a_schedule_counts_no_batch_before_it_is_known_to_be_a_step)
 TEST(without_a_backward_pass_a_step_goes_from_batch_to_batch)
 {
 	CHECK_PLAY("b-b-b-b-b-b-b", "0?:b- 1?:b- 2?:b- 3?:b- 4?:b- 5?:b-");
+}
+
+TEST(the_end_of_an_epoch_is_no_batch)
+{
+	CHECK_PLAY("b-b-b-b-eb-b-b-b-eb-b-b-b-e", "0?:b- 1?:b- 2?:b- 3?:b-e 4?:b- 5?:b- 6?:b- 7?:b-e 8?:b- 9?:b- 10?:b- 11?:b-");
+	/* The last batch is as short, but work follows. */
+	CHECK_PLAY("b-b-b-b-e-b-b", "0?:b- 1?:b- 2?:b- 3?:b- 4?:e- 5?:b-");
+	CHECK_PLAY("b-b-b-b-b-eb-nsb-nse" "b-nsb-nse", "0:b-ns 1:b-ns 2:eb-ns 3:b-ns");
 }
 
 TEST(a_program_that_only_fetches_is_taken_for_one_that_does_not_train_in_the_end)
