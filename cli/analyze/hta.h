@@ -292,8 +292,6 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 	HTA_TWIN_OF(0, NULL, HTA_CUT_US, theirs, function, list, words, heading_, line)
 
 /* A report of ours and its twin, of one function: ours of all that was recorded, in ns. */
-#define HTA_PAIR(ours, theirs, function, list, words, heading_, line)                                                   \
-	HTA_PAIR_OF(0, NULL, HTA_US, ours, theirs, function, list, words, heading_, line)
 #define HTA_PAIR_OF(number, takes_, limits, ours, theirs, function, list, words, heading_, line)                        \
 	HTA_TWIN_OF(number, takes_, limits, theirs, function, list, words, heading_, line);                               \
 	static int run_##ours(struct model *m, struct table *t, const struct report_choice *choice)                     \

@@ -41,5 +41,5 @@ static int by_category(struct model *m, struct table *t, const struct report_cho
 	return 0;
 }
 
-HTA_PAIR(memory_by_category, hta_memory_by_category, by_category, columns, NULL, "Memory by Category (bytes), over Time",
-	 "of a memory timeline of PyTorch, bytes by what they are for");
+HTA_PAIR_OF(0, NULL, "equal to memory_by_category", memory_by_category, hta_memory_by_category, by_category, columns, NULL,
+	    "Memory by Category (bytes), over Time", "of a memory timeline of PyTorch, bytes by what they are for");
