@@ -10,6 +10,15 @@
 
 #define WHO 160
 
+/* "pid 77"; of an imported file that names no pid "process 1" */
+static void one_user(const struct process *p, char *text, size_t size)
+{
+	if (p->pid)
+		snprintf(text, size, "pid %u", p->pid);
+	else
+		snprintf(text, size, "process %u", p->number);
+}
+
 /* "pid 77", "rank 3, pid 77"; "pids 77, 78"; "64 processes" */
 static const char *users_of(struct model *m, const struct gpu *g, char text[WHO])
 {
@@ -25,9 +34,10 @@ static const char *users_of(struct model *m, const struct gpu *g, char text[WHO]
 		for (uint32_t i = 0; i < g->processes; i++)
 			at += (size_t)snprintf(text + at, WHO - at, "%s%u", i ? ", " : "", p[g->users[i]].pid);
 	} else if (rank && *rank) {
-		snprintf(text, WHO, "rank %.9s, pid %u", rank, p[g->process].pid);
+		at = (size_t)snprintf(text, WHO, "rank %.9s, ", rank);
+		one_user(&p[g->process], text + at, WHO - at);
 	} else {
-		snprintf(text, WHO, "pid %u", p[g->process].pid);
+		one_user(&p[g->process], text, WHO);
 	}
 	return text;
 }

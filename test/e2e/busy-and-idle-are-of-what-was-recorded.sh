@@ -105,3 +105,18 @@ it 'two processes on one GPU are one line that names both, and sums say whose th
 		says "--process" err
 	done
 '
+
+it 'a device without a name is said to be unknown, and each rank has its line' '
+	for rank in 0 1; do
+		echo "{\"distributedInfo\": {\"rank\": $rank}, \"deviceProperties\": [{\"id\": 0, \"name\": \"\"}], \"traceEvents\": [
+			{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 2, \"args\": {\"device\": 0, \"stream\": 7}},
+			{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 11, \"dur\": 4, \"args\": {\"device\": 0, \"stream\": 7}}]}" >$rank.json
+	done
+	gprof-trace report 0.json 1.json | tr -s " \n" " " >page
+	says "GPU 0 unknown device: busy 42.9 % of the 14.0 us from the first to the last GPU row (rank 0, process 1)" page
+	says "GPU 0 unknown device: busy 42.9 % of the 14.0 us from the first to the last GPU row (rank 1, process 2)" page
+	says "kernel (sum of 2 processes)" page
+	gprof-trace report --process 2 0.json 1.json | tr -s " \n" " " >page
+	says "only process 2 holds 1 process, 2 kernels" page
+	never_says "rank 0" page
+'

@@ -359,6 +359,25 @@ TEST(a_model_of_a_window_has_its_rows_alone)
 		"100.0,400,2,200.0,200.0,100,300,141.4,_Z6vecaddPfS_i\n");
 }
 
+TEST(imported_events_stay_with_the_rows_that_they_became)
+{
+	struct making k;
+	struct model *m;
+
+	two_windows(&k);
+	for (uint32_t i = 0; i < 11; i++)
+		ROWS(&k, 1, imported, { .index = i, .kind = i < 5 ? ROW_kernel : i < 10 ? ROW_api : ROW_none });
+	ROWS(&k, 1, imported_arg, { .index = 3, .key = STEP }, { .index = 9, .key = STEP });
+	m = finish(&k);
+	/* Of window 2 are the fourth kernel and the fifth call. */
+	CHECK_EQ(model_select(m, &(struct selection){ .window = 2 }), 0);
+	CHECK_EQ(model_rows(m, ROW_imported), 2);
+	CHECK_EQ(MODEL_U64(m, imported, index)[0], 3);
+	CHECK_EQ(MODEL_U64(m, imported, index)[1], 9);
+	CHECK_EQ(model_rows(m, ROW_imported_arg), 2);
+	end(&k, m);
+}
+
 /* ---- reports ---- */
 
 #define HEAD "step,kind,name,window,process,start_ns,wall_ns,gpu_busy_ns,gpu_idle_ns,compute_ns,comm_ns,comm_exposed_ns,memcpy_ns," \
