@@ -119,12 +119,15 @@ static int put_rows(struct table *t, const struct ranks_judged *j)
 static void put_rooted(struct table *t, const struct ranks_judged *j)
 {
 	const struct late_verdict *v = &j->rooted_verdict;
-	char wait[32], least[32], most[32];
+	char wait[32], least[32], most[32], others[80];
 
 	if (j->rooted.answer != MATCHED || v->answer != LATE_NAMED || ranks_twice(&j->ranks) >= 0)
 		return;
-	table_note(t, "broadcast, reduce, gather, scatter (judged apart: a root waits less than others by its part in them): rank %lld waits %s%s, the others %s to %s",
-		   (long long)j->ranks.job.list[v->late].number, text_time(wait, v->wait), v->steps ? " per step" : "", text_time(least, v->least), text_time(most, v->most));
+	text_time(least, v->least);
+	text_time(most, v->most);
+	snprintf(others, sizeof others, v->least == v->most ? "the other %s" : "the others %s to %s", least, most);
+	table_note(t, "broadcast, reduce, gather, scatter (judged apart: a root waits less than others by its part in them): rank %lld waits %s%s, %s",
+		   (long long)j->ranks.job.list[v->late].number, text_time(wait, v->wait), v->steps ? " per step" : "", others);
 }
 
 static void put_notes(struct table *t, const struct ranks_judged *j)

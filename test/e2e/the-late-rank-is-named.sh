@@ -56,6 +56,14 @@ it 'is as the definitions say on jobs made by chance, with sequence numbers and 
 		python3 "$GPROF_TOP/test/e2e/ranks_jobs.py" "$seed" "$seed"
 		python3 "$GPROF_TOP/test/e2e/ranks_check.py" "$seed" -- kineto "$seed"/* >>verdicts || fail "seed $seed"
 	done
+	# All steps selected: the same waits, by sequence numbers too.  Seed 2 has no collective in a step.
+	for seed in 1 3 4 5 7 9; do
+		gprof-trace report -r ranks --format csv "$seed" 2>/dev/null | cut -d , -f 11-14 >whole
+		gprof-trace report -r ranks --format csv --step 0: "$seed" 2>/dev/null | cut -d , -f 11-14 >steps
+		same whole steps
+	done
+	gprof-trace report -r ranks --step 0: 2 >steps
+	says "no rank is judged: there are no kernels of collectives" steps
 	for verdict in late nobody few unequal counts; do
 		grep -q "^$verdict" verdicts || fail "no job with the verdict $verdict"
 	done
