@@ -153,6 +153,21 @@ static void take_over(struct tree *t, struct process *before, uint32_t ppid, cha
 	tree_end(t, before, execed ? PROCESS_EXECED : 0);
 }
 
+/*
+ * We come late: the image before was gone when we looked, and so its process was over for us.  It was not, if the new image began before
+ * that, of the same pid and parent.
+ */
+static void find_late_exec(struct tree *t, const struct roster_line *l)
+{
+	struct process *p = newest(t, l->pid);
+
+	if (!p || !p->injected || !p->end || p->host_pid != p->pid || p->flags & PROCESS_EXECED || (l->how != 'c' && l->how != 'd') ||
+	    p->ppid != l->ppid || p->end < l->start || p->start >= l->start)
+		return;
+	p->flags |= PROCESS_EXECED;
+	tree_put_row(t, p);
+}
+
 /* What is known of a process only when it has ended. */
 static void tell_end(struct tree *t, struct process *p)
 {
@@ -254,6 +269,7 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		p->described = false;
 		name_it(p, l->name);
 	} else if (!twice) {
+		find_late_exec(t, l);
 		p = add(t, l->pid, l->ppid, l->start, l->name);
 		if (!p)
 			return;

@@ -186,3 +186,23 @@ TEST(of_a_process_that_is_gone_its_parent_knows_more)
 	CHECK_EQ(f.tree.all[0]->ending.cpu, 12345);
 	tear_down(&f);
 }
+
+TEST(an_exec_that_is_heard_of_when_all_is_over_is_one)
+{
+	uint32_t pid = gone();
+	int64_t later;
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'c', pid, 5, "first");
+	line(&f, 'c', pid, 6, "second");        /* began before the first was found to be gone */
+	CHECK_EQ(f.tree.n, 2);
+	CHECK(f.tree.all[0]->flags & PROCESS_EXECED);
+	CHECK(!(f.tree.all[1]->flags & PROCESS_EXECED));
+	later = f.tree.all[1]->end + 1;
+	line(&f, 'c', pid, later, "another");   /* the pid came again */
+	CHECK(!(f.tree.all[1]->flags & PROCESS_EXECED));
+	line(&f, 'f', pid, later, "forked");    /* no new image */
+	CHECK(!(f.tree.all[2]->flags & PROCESS_EXECED));
+	tear_down(&f);
+}
