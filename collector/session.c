@@ -243,8 +243,10 @@ bool session_is_over(struct session *s)
 		return false;
 	hear_roster(s);
 	if (s->tree.n_watched || tree_find_strays(&s->tree)) {
-		if (s->program_ended && !s->run_gone)
+		if (s->program_ended && !s->run_gone) {
+			staging_write(&s->rows);        /* the program's own end, which may have been heard just now */
 			tell_run(s, "drained");
+		}
 		return false;
 	}
 	return true;
