@@ -41,20 +41,15 @@ static int named_already(struct export *x, bool *named)
 	return rc;
 }
 
-/* Where a step's own range lies, and so all that its thread did fits inside; else it needs a track apart. */
-static bool on_thread(struct export *x, const struct step *step, struct step_slice *s)
+/* Where a step is its own range, all that its thread did fits inside; else it needs a track apart. */
+static bool on_thread(struct export *x, const struct step *step)
 {
 	size_t row = model_range_of(x->m, step->process, step->range);
 	const int64_t *start = MODEL_I64(x->m, range, start), *duration = MODEL_I64(x->m, range, duration);
 	const uint32_t *flags = MODEL_U32(x->m, range, flags), *thread = MODEL_U32(x->m, range, thread);
 
-	if (row == NO_ROW || !start || !duration || !flags || !thread ||
-	    flags[row] & (RANGE_STARTEND | RANGE_INCOMPLETE))
-		return false;
-	s->start = start[row];
-	s->end = time_add(start[row], duration[row]);
-	s->thread = thread[row];
-	return true;
+	return row != NO_ROW && start && duration && flags && thread && !(flags[row] & (RANGE_STARTEND | RANGE_INCOMPLETE)) &&
+	       thread[row] == step->thread && start[row] == step->start && time_add(start[row], duration[row]) == step->end;
 }
 
 /* One of which nothing was kept would look like one that does nothing. */
@@ -106,13 +101,13 @@ static void collect(struct export *x, const struct steps *s, const struct choice
 		const struct step *step = &s->list[i];
 		struct step_slice slice = {
 			.start = step->start, .end = step->end, .number = step->number, .process = step->process,
-			.apart = true,
+			.thread = step->thread,
 		};
 
 		if (!wanted(x, s, step) || step->process != best->process || step->kind != best->kind ||
 		    step->thread != best->thread)
 			continue;
-		slice.apart = !on_thread(x, step, &slice);
+		slice.apart = !on_thread(x, step);
 		if (slice.start < end)
 			continue;       /* start/end ranges of one thread may cross */
 		end = slice.end;

@@ -399,7 +399,7 @@ it 'an own export has the steps of its trace after the import, and no warning' '
 	}
 	round_trip whole -- python3 "$GPROF_TOP/test/programs/train.py"
 	is 21 "$(wc -l <got)" "lines: 20 steps and the heading"
-	round_trip cycles --schedule wait=1,warmup=1,active=3,repeat=2 -- python3 "$GPROF_TOP/test/programs/train.py"
+	round_trip cycles --step "nvtx:step*" --schedule wait=1,warmup=1,active=3,repeat=2 -- python3 "$GPROF_TOP/test/programs/train.py"
 	is 7 "$(wc -l <got)" "lines: 6 steps and the heading"
 	round_trip none -- "$GPROF_BUILD/test/programs/vector_add"
 	is 1 "$(wc -l <got)" "lines: the heading"

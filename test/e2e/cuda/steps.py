@@ -19,6 +19,14 @@ def read(path):
             if k in row:
                 row[k] = int(row[k])
         rows[line.split(" ", 1)[0]].append(row)
+    # A process that execs is one process with the number of its first image.
+    first = {}
+    for p in rows["process"]:
+        first[p["pid"]] = min(p["number"], first.get(p["pid"], p["number"]))
+    same = {p["number"]: first[p["pid"]] for p in rows["process"]}
+    for kind in rows:
+        for row in rows[kind]:
+            row["process"] = same.get(row.get("process"), row.get("process"))
     return rows
 
 
