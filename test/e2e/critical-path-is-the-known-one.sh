@@ -59,7 +59,7 @@ it 'is of the median step, or of the one that is asked for' "$SIMULATED"'
 	says "work on the host" out
 '
 
-it 'is of the first of several ranks' "$SIMULATED"'
+it 'is of the first of several ranks, or of the process that is asked for' "$SIMULATED"'
 	record events
 	for rank in 0 1; do
 		gprof-trace export -f -o "$rank.json" events.gtrace >said
@@ -71,6 +71,9 @@ json.dump(file, open(sys.argv[1], \"w\"))" "$rank.json" "$rank"
 	done
 	gprof-trace report -r critical_path 0.json 1.json >out
 	says "of process 1, the median" out
+	gprof-trace report -r critical_path --process 2 0.json 1.json >out
+	says "of process 2, the median of 5 complete steps" out
+	never_says "work that was launched before it is not there" out
 '
 
 TORCH='
