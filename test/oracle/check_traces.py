@@ -35,7 +35,9 @@ def check(name, paths, words):
             job.tally.wrong.append((name, report, "columns", "", how.key, printed[report].columns))
             continue
         job.printed = printed[report]
-        compare.table(job.tally, name, report, how.rows(job), printed[report], how.key, job.zero)
+        rows = how.rows(job)
+        if rows is not None:
+            compare.table(job.tally, name, report, rows, printed[report], how.key, job.zero)
     return job.tally
 
 

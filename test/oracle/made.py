@@ -82,14 +82,28 @@ class Maker:
             now = self.node(now, number_of_node)
         end = now + 5000
         self.add("user_annotation", "ProfilerStep#%d" % number, start, end, 4000, 4001)
+        self.add("gpu_user_annotation", "ProfilerStep#%d" % number, start + 9000, end + 3000, 0, 7)
         self.add("python_function", "torch/profiler/profiler.py(700): step", end - 2000, end + 4000, 4000, 4001)
         self.add("python_function", "torch/profiler/profiler.py(600): _transit", end - 1000, end + 3000, 4000, 4001)
         return end + 2000
+
+    def full_queue(self, now):
+        """A kernel of 20 ms, and behind it more launches than a queue takes."""
+        for number in range(1100):
+            self.correlation += 1
+            length = 20 * 10 ** 6 if not number else 2000
+            start = max(self.streams[7], now + 9000)
+            self.streams[7] = start + length
+            self.add("cuda_runtime", "cudaLaunchKernel", now, now + 3000, 4000, 4001, correlation=self.correlation)
+            self.add("kernel", "ampere_sgemm_128x64_nn", start, start + length, 0, 7, device=0, stream=7, correlation=self.correlation)
+            now += 5000
 
     def document(self, rank):
         now = 5 * 10 ** 9
         for number in range(3, 3 + self.random.randrange(2, 6)):
             now = self.step(number, now)
+        if rank == 0:
+            self.full_queue(now)
         device = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "totalGlobalMem": 42297524224, "computeMajor": 8, "computeMinor": 0,
                   "maxThreadsPerBlock": 1024, "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "regsPerMultiprocessor": 65536,
                   "warpSize": 32, "sharedMemPerBlock": 49152, "sharedMemPerMultiprocessor": 167936, "numSms": 108}

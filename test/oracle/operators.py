@@ -53,8 +53,8 @@ def table(processes, key):
         made = nodes_of(process)
         for r in process.ranges:
             total_self += self_time(r)
-            g = groups.setdefault(key(r), {"host": 0, "self": 0, "gpu": 0, "self_gpu": 0, "calls": 0, "scope": r.kind, "nodes": []})
             outer = folded(r)
+            g = groups.setdefault(key(outer), {"host": 0, "self": 0, "gpu": 0, "self_gpu": 0, "calls": 0, "scope": r.kind, "nodes": []})
             g["self"] += self_time(r)
             g["self_gpu"] += r.self_gpu
             if outer is r:

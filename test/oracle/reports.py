@@ -1,15 +1,19 @@
 """Which function says what a report must print, and why a column has none."""
+import json
+
 import operators
 import sums
 import tables
 import jobs
 import ranks
+import more
 
 OF_TRACE, OF_JOB = "trace", "job"
 
 
 class Report:
-    """rows(job) gives dicts; key: the columns that tell rows apart; without: column -> why nothing is computed for it."""
+    """rows(job) gives dicts, or None: nothing is computed for such a trace.  key: the columns that tell rows apart; without: column ->
+    why nothing is computed for it."""
 
     def __init__(self, rows, key, scope=OF_TRACE, without=None):
         self.rows, self.key, self.scope, self.without = rows, key, scope, without or {}
@@ -18,13 +22,29 @@ class Report:
 FLOPS = {"flops": "test/e2e/pytorch-operators-are-those-of-torch-profiler.sh and pytorch-convolutions-...sh hold them against "
                   "torch.utils.flop_counter",
          "flop_per_s": "flops over GPU time, which is compared"}
-ORDER = "the order of equal rows is the program's"
 NUMBERED = "what the importer and the collector call it"
+CLOCKS = ("where a pass begins is a rule, not a sum: test/e2e/pytorch-phases-are-those-of-the-programs-clocks.sh holds it against the programs' "
+          "own clocks, test/unit/cli/phases.c against cases by hand; that the parts add up, check_pairs.py")
+PHASES = {c: CLOCKS for phase in ("data", "forward", "backward", "optimizer", "zero_grad", "other")
+          for c in (phase + "_ns", phase + "_launched_busy_ns", phase + "_gpu_idle_ns")}
+PHASES["comm_host_exposed_ns"] = CLOCKS
+PHASES["kind"] = "a text"
 STREAM = ("rank", "device", "stream")
 
 
 def by_name(job):
     return operators.table(job.processes(), lambda r: r.name)
+
+
+def by_shape(job):
+    for row in operators.table(job.processes(), lambda r: (r.name, shapes(r))):
+        row["name"], row["input_dims"] = row["name"]
+        yield row
+
+
+def shapes(r):
+    """As the file writes them, without spaces."""
+    return None if not r.shapes or r.kind == "user" else json.dumps(r.shapes)
 
 
 def steps(job):
@@ -33,6 +53,10 @@ def steps(job):
     if any(p.steps for p in trace.processes):
         return tables.steps(trace, job.numbers)
     return tables.given_steps(trace, job.printed, job.zero, job.numbers)
+
+
+def phases(job):
+    return more.phases(job) if any(p.steps for p in job.processes()) else None
 
 
 def of_ranks(function, *more):
@@ -51,6 +75,11 @@ REPORTS = {
     "ops": Report(by_name, ("name",), without=FLOPS),
     "steps": Report(steps, ("process", "step", "kind")),
     "ranks": Report(ranks.table, ("rank",), OF_JOB, without={"process": NUMBERED, "host": NUMBERED, "name": "the file's"}),
+    "phases": Report(phases, ("process", "step"), without=PHASES),
+    "windows": Report(more.windows, ("process",)),
+    "cuda_devices": Report(more.devices, ("Pid", "Device")),
+    "call_sites": Report(more.call_sites, ("name",)),
+    "ops_by_shape": Report(by_shape, ("name", "input_dims"), without=FLOPS),
     "temporal": Report(of_ranks(jobs.temporal), ("rank",), OF_JOB),
     "overlap": Report(of_ranks(jobs.overlap), ("rank",), OF_JOB),
     "idle": Report(of_ranks(jobs.idle), (*STREAM, "reason"), OF_JOB),

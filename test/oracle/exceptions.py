@@ -1,0 +1,68 @@
+"""Reports, columns and quantities that the oracle computes nothing for, each with the reason."""
+
+COUNTED = "a program of test/programs knows its own answer: "
+STACKS = "its stacks are not in a Kineto file; test/e2e/stacks-are-summed-as-anyone-can-check.sh adds them up from the rows; sums: check_pairs.py"
+TEXT = "a text"
+
+# Whole reports.
+REPORTS = {
+    "nvtx_pushpop_sum": COUNTED + "test/e2e/nvtx-of-every-kind-is-recorded.sh; no NVTX is in Kineto files or in SIM_TRUTH",
+    "nvtx_startend_sum": COUNTED + "test/e2e/nvtx-of-every-kind-is-recorded.sh",
+    "nvtx_sum": COUNTED + "test/e2e/nvtx-of-every-kind-is-recorded.sh",
+    "lib_api_sum": COUNTED + "test/e2e/calls-of-cuda-libraries-are-recorded.sh",
+    "nvtx_payloads": COUNTED + "test/e2e/nvtx-payloads-are-decoded.sh",
+    "nvtx_resources": COUNTED + "test/e2e/cuda-names-of-streams-and-devices-are-kept.sh",
+    "cuda_graph_kern_sum": COUNTED + "test/e2e/cuda-graphs-are-read-back-to-their-capture.sh; sums: check_pairs.py",
+    "cuda_mem_usage": COUNTED + "test/e2e/cuda-memory-usage-is-recorded-on-request.sh",
+    "torch_memory": COUNTED + "test/e2e/pytorch-operators-are-those-of-torch-profiler.sh",
+    "cuda_sync_sum": COUNTED + "test/e2e/cuda-every-row-of-every-program.sh",
+    "um_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
+    "um_total_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
+    "um_cpu_page_faults_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
+    "cuda_events": COUNTED + "test/e2e/cuda-events-are-measured-twice.sh",
+    "cuda_jit": COUNTED + "test/e2e/cuda-compilations-are-recorded-on-request.sh",
+    "critical_path": "test/e2e/critical-path-is-the-known-one.sh: traces whose path is known",
+    "critical_path_segments": "test/e2e/critical-path-is-the-known-one.sh",
+    "ops_by_stack": STACKS, "stacks": STACKS, "range_sites": STACKS, "launch_sites": STACKS, "lines": STACKS,
+    "modules": "test/e2e/pytorch-modules-are-those-of-torch-profiler.sh",
+    "cpu_sum": "samples: test/e2e/samples-show-what-ran.sh", "idle_stacks": "samples: test/e2e/samples-show-what-ran.sh; idle: check_pairs.py",
+    "health": "what is missing from a trace, not a quantity of it",
+    "overhead": "what the recorder measured of itself: no file has it",
+    "kernel_sequences": "patterns: test/e2e/hta-numbers-are-equal.sh and test/unit/cli/hta.c",
+    "compare_traces": "of two traces; test/unit/cli/hta.c", "ops_diff": "of two traces; test/unit/cli/hta.c",
+    "memory_by_category": "of another kind of file; test/e2e/hta-numbers-are-equal.sh holds it against HTA",
+}
+
+# PyTorch's TensorBoard plugin and HTA have their own answers: test/e2e/tensorboard-numbers-are-equal.sh, hta-numbers-are-equal.sh.
+COMPATIBLE = ("tb_", "hta_")
+
+COLUMNS = {
+    "cuda_gpu_trace": {"StcSMem (MB)": "Kineto has it in one number with DymSMem", "SrcMemKd": TEXT, "DstMemKd": TEXT, "Device": TEXT,
+                       "Ctx": "an id", "GreenCtx": "an id"},
+    "processes": {"process": "the order of the file", "parent": "no file has it", "start_ns": "of the file, not of the process",
+                  "end_ns": "of the file", "ranges": "counts Python's functions", "marks": "no quantity", "dropped": "no file has it", "state": TEXT,
+                  "name": TEXT, "ended": TEXT, "wall_ns": "the process's own clock: no file has it", "cpu_ns": "no file has it",
+                  "samples": "test/e2e/samples-show-what-ran.sh"},
+    "windows": {"cause": TEXT, "name": TEXT, "start_ns": "of the recording", "duration_ns": "of the recording: test/e2e/steps-and-windows-...sh",
+                "steps": "numbers of steps are those of report steps: check_pairs.py"},
+    "cuda_devices": {"Rank": "of processes", "UUID": TEXT, "MIG": TEXT, "L2 (MB)": "Kineto has it not", "Clock (MHz)": "Kineto has it not"},
+}
+
+# docs/numbers.md, first column of its tables -> report and column that stand for it, or why there is none.
+QUANTITIES = {
+    "busy": ("temporal", "busy_ns"), "idle": ("temporal", "idle_ns"), "compute": ("temporal", "compute_ns"),
+    "communication (`comm`)": ("temporal", "comm_ns"), "exposed communication (`comm_exposed`)": ("temporal", "comm_exposed_ns"),
+    "overlap": ("overlap", "overlap_ns"), "copies, memory sets (`memcpy`, `memset`)": ("steps", "memcpy_ns"),
+    "step: `gpu_busy`": ("steps", "gpu_busy_ns"), "step: `gpu_idle`": ("steps", "gpu_idle_ns"), "`launched_busy`": ("steps", "launched_busy_ns"),
+    "`launched_start`, `launched_end`": ("steps", "launched_start_ns"),
+    "GPU time (`gpu`) of a range, operator, module, line, stack": ("ops", "gpu_ns"), "launch delay": ("launch_delays", "delay_ns"),
+    "queue depth of a stream": ("queue_length_series", "queue_length"), "step: `wall`": ("steps", "wall_ns"), "`api`": ("steps", "api_ns"),
+    "phase: `gpu_idle`": "check_pairs.py: all phases of a step add up to that of report steps", "`comm_host`": ("phases", "comm_host_ns"),
+    "phase (`data`, `forward`, `backward`, `optimizer`, `zero_grad`, `other`)": "reports.CLOCKS",
+    "`comm_host_exposed`": "reports.CLOCKS", "total, self time of a range": ("ops", "self_host_ns"), "launches, kernels": ("steps", "launches"),
+    "process: `wall_ns`": "no file has it", "process: `cpu_ns`": "no file has it", "process: `samples`": "no file has it",
+    "process: `ended`": "no file has it", "`collectives`": "a verdict's part", "`wait_ns`": "a verdict's part", "`last`": "a verdict's part",
+    "`step_wait_ns`": "a verdict's part",
+}
+CRITICAL_PATH = "kind"          # the heading of the table of its kinds, which are texts
+BY_RANK = "report"              # the heading of the table whose first column names reports
