@@ -101,7 +101,7 @@ static bool lacks(const struct looking *k, size_t from, size_t to)
 		n += k->signs[i] != 0;
 	}
 	/* One that was cut off may have had it to come. */
-	return n && k->signs[to - 2] && !(k->signs[to - 1] & all) && !(k->list[k->order[to - 1]].flags & STEP_INCOMPLETE);
+	return n && all && k->signs[to - 2] && !(k->signs[to - 1] & all) && !(k->list[k->order[to - 1]].flags & STEP_INCOMPLETE);
 }
 
 static void drop(struct looking *k, struct finding *f)

@@ -136,12 +136,24 @@ def give(gpu, annotations, processes):
     most.gpu_ranges = annotations
 
 
+def without_last(steps, ranges):
+    """The last call of a profiler's step() opens a ProfilerStep behind the loop: it lacks the Optimizer.step or backward pass that all others with either have."""
+    if len(steps) < 2:
+        return steps
+    marks = [(r.start, r.name.startswith("Optimizer.step#")) for r in ranges if r.name.startswith("Optimizer.step#") or "Backward" in r.name]
+    signs = [{sign for start, sign in marks if s.start <= start < s.end} for s in steps]
+    others = [found for found in signs[:-1] if found]
+    common = set.intersection(*others) if others else set()
+    return steps[:-1] if common and signs[-2] and not signs[-1] & common else steps
+
+
 def finish(trace, document, base):
     facts = document.get("distributedInfo") or {}
     rank = number(facts.get("rank")) if isinstance(facts, dict) else None
     devices = {number(d.get("id")): d for d in document.get("deviceProperties") or [] if isinstance(d, dict)}
     for process in trace.processes:
         process.rank, process.devices = rank, devices
-        process.steps = sorted((r for r in process.ranges if re.match(r"ProfilerStep#\d+$", r.name)), key=lambda r: r.start)
+        process.steps = without_last(sorted((r for r in process.ranges if re.match(r"ProfilerStep#\d+$", r.name)), key=lambda r: r.start),
+                                     process.ranges)
         link(process)
     trace.base = base
