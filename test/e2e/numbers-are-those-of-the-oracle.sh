@@ -24,3 +24,15 @@ it 'prints of every trace what the oracle computes from its file' '
 	python3 "$GPROF_TOP/test/oracle/check_traces.py" "$data" >said || { cat said; fail "not equal"; }
 	tail -n 1 said
 '
+
+it 'prints of programs on the simulated GPU what the simulator says' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	for program in streams copies many_kernels launches threads vector_add; do
+		exits 0 traced $program
+		python3 "$GPROF_TOP/test/oracle/check_sim.py" t.gtrace truth >said || { echo $program; cat said; fail "not equal"; }
+	done
+	rm truth
+	gprof-run -q -f -o t -- python3 "$GPROF_TOP/test/programs/train.py" >out 2>err
+	python3 "$GPROF_TOP/test/oracle/check_sim.py" t.gtrace truth >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'

@@ -1,0 +1,39 @@
+"""check_sim.py TRACE TRUTH: what reports print of a program on the simulated GPU against the simulator's own truth file.  GPU times to the
+nanosecond.  Times of calls are the recorder's own: test/e2e/cuda-rows-are-what-the-gpu-did.sh looks at those."""
+import sys
+
+import command
+import jobs
+import sums
+import truth
+from compare import Tally, table
+
+KERNELS = "cuda_gpu_kern_sum:mangled"
+EXACT = {
+    KERNELS: (lambda t, r: sums.kernel_sum(t.processes), ("Name",)),
+    "cuda_gpu_mem_time_sum": (lambda t, r: sums.memory_time(t.processes), ("Operation",)),
+    "cuda_gpu_mem_size_sum": (lambda t, r: sums.memory_size(t.processes), ("Operation",)),
+    "temporal": (lambda t, r: jobs.temporal(r), ("rank",)),
+    "overlap": (lambda t, r: jobs.overlap(r), ("rank",)),
+    "kernel_types": (lambda t, r: jobs.kernel_types(r), ("kernel_type",)),
+    "kernel_types_no_memory": (lambda t, r: jobs.kernel_types(r, False), ("kernel_type",)),
+}
+
+
+def main(path, said):
+    real, tally = truth.read(said), Tally()
+    if len(real.processes) != 1:
+        print("%d processes used the GPU, not 1" % len(real.processes))
+        return 1
+    ranks = [jobs.Rank(0, real)]
+    printed, _ = command.reports(list(EXACT), [path])
+    for report, (rows, key) in EXACT.items():
+        table(tally, path, report, rows(real, ranks), printed[report], key, [])
+    for wrong in tally.wrong[:40]:
+        print("%s: %s, %s of %s: the truth is %s, the report says %s" % tuple(str(w)[:110] for w in wrong))
+    print("%d reports, %d values, %d not equal" % (len(EXACT), tally.values, len(tally.wrong)))
+    return 1 if tally.wrong or not tally.values else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))
