@@ -66,17 +66,23 @@ static long long percent(int64_t part, int64_t whole)
 	return whole > 0 ? (long long)(((__int128)part * 100 + whole / 2) / whole) : 0;
 }
 
-/* Parts below half a percent are left out. */
-static void put_phases(const struct phases *p, const struct phase_times *t, char *text, size_t size)
+/* Parts below half a percent are left out.  False: only other is left, which says nothing. */
+static bool put_phases(const struct phases *p, const struct phase_times *t, char *text, size_t size)
 {
 	const struct scale scale = scale_of(t->wall);
 	char part[32];
 	size_t at = 0;
+	bool any = false;
 
 	*text = '\0';
 	for (enum phase i = 0; i < PHASES; i++)
-		if (phase_known(p, i) && t->host[i] >= t->wall / 200)
+		if (phase_known(p, i) && t->host[i] >= t->wall / 200) {
+			any |= i != PHASE_OTHER;
 			at += (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", words[i], scaled(part, &scale, t->host[i]));
+		}
+	if (!phase_known(p, PHASE_FORWARD))
+		snprintf(text + at, size - at, " (forward unknown, part of other)");
+	return any;
 }
 
 /* By GPU rows.  Where there are none, the calls that issue collectives are all that is known. */
@@ -126,7 +132,8 @@ int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bo
 	if (!of.n)
 		return 0;
 	t = &r->times[of.median - r->s->list];
-	put_phases(p, t, parts, sizeof parts);
+	if (!put_phases(p, t, parts, sizeof parts))
+		return 0;
 	put_comm(p, t, comm, sizeof comm);
 	put_idle(t, idle, sizeof idle);
 	snprintf(text, size, "%s%s: %s%s%s", process_words(r->m, process, several, who, sizeof who),
