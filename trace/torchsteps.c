@@ -7,10 +7,15 @@ static bool starts_with(const char *name, const char *with)
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
+bool torchsteps_has_workers(const char *name)
+{
+	return starts_with(name, "enumerate(DataLoader)#_MultiProcessing");
+}
+
 enum torchsteps_event torchsteps_event_of(const char *name, bool begins)
 {
 	if (starts_with(name, "enumerate(DataLoader)#") || starts_with(name, "enumerate(DataPipe)#"))
-		return begins ? TORCHSTEPS_BATCH : TORCHSTEPS_FETCHED;
+		return !begins ? TORCHSTEPS_FETCHED : torchsteps_has_workers(name) ? TORCHSTEPS_WORKERS_BATCH : TORCHSTEPS_BATCH;
 	if (starts_with(name, "Optimizer.step#"))
 		return begins ? TORCHSTEPS_OPTIMIZER : TORCHSTEPS_STEPPED;
 	return begins && starts_with(name, "Optimizer.zero_grad#") ? TORCHSTEPS_OPTIMIZER : TORCHSTEPS_NOTHING;
@@ -48,7 +53,7 @@ static bool was_empty(struct torchsteps *r, bool ahead)
 {
 	int64_t took = r->fetched - r->asked;
 
-	if (r->batches >= TORCHSTEPS_FETCHES && ahead && took < r->shortest / TORCHSTEPS_EMPTY)
+	if (!r->workers && r->batches >= TORCHSTEPS_FETCHES && ahead && took < r->shortest / TORCHSTEPS_EMPTY)
 		return true;
 	if (took < r->shortest || r->batches == 1)
 		r->shortest = took;
@@ -180,8 +185,12 @@ static struct torchsteps_answer training(struct torchsteps *r, enum torchsteps_e
 
 struct torchsteps_answer torchsteps_feed(struct torchsteps *r, enum torchsteps_event event, const struct torchsteps_place *at)
 {
-	bool batch = event == TORCHSTEPS_BATCH || event == TORCHSTEPS_FETCHED;
+	bool batch = event == TORCHSTEPS_BATCH || event == TORCHSTEPS_WORKERS_BATCH || event == TORCHSTEPS_FETCHED;
 
+	if (event == TORCHSTEPS_WORKERS_BATCH) {
+		r->workers = true;
+		event = TORCHSTEPS_BATCH;
+	}
 	if (event == TORCHSTEPS_NOTHING || (batch && !takes_batch(r, event, at)))
 		return none;
 	if (!batch && event != TORCHSTEPS_NODE && !takes_optimizer(r, at->thread))

@@ -11,7 +11,8 @@
  * step that runs is number 0: it began with the batch before, or with the first of the batches that were fetched right behind one another before.
  *
  * A loader is also asked at the end of an epoch, and has no batch then.  Where a program does not train that would be a step: it is told by its length, and by
- * the next epoch, which begins at once.
+ * the next epoch, which begins at once.  Only of a loader without worker processes: with them a fetch takes as long as its batch is late, and the one
+ * without a batch stops the workers.
  */
 #ifndef TRACE_TORCHSTEPS_H
 #define TRACE_TORCHSTEPS_H
@@ -31,6 +32,7 @@
 enum torchsteps_event {
 	TORCHSTEPS_NOTHING,
 	TORCHSTEPS_BATCH,               /* a loader is asked for one: DataLoader.__next__ begins */
+	TORCHSTEPS_WORKERS_BATCH,       /* the same, of a loader with worker processes */
 	TORCHSTEPS_FETCHED,             /* it has ended */
 	TORCHSTEPS_NODE,                /* an autograd node begins */
 	TORCHSTEPS_OPTIMIZER,           /* zero_grad, or Optimizer.step, begins */
@@ -58,6 +60,7 @@ struct torchsteps {
 	enum { TORCHSTEPS_OPEN, TORCHSTEPS_INFERS, TORCHSTEPS_TRAINING } mode;
 	bool begun, owned, loader, declared;
 	bool many;                      /* a batch serves many steps: it bounds none */
+	bool workers;                   /* a loader has worker processes */
 	bool stepping;                  /* an optimizer has stepped since the last backward pass */
 	uint32_t thread;                /* whose batches and optimizers count: the one that takes the steps, until then the first that fetches */
 	uint32_t fetching;              /* loaders that it is in, one in the other */
@@ -84,6 +87,9 @@ static inline bool torchsteps_is_news(const struct torchsteps *r, enum torchstep
 {
 	return event != TORCHSTEPS_NODE || r->stepping || r->mode != TORCHSTEPS_TRAINING;
 }
+
+/* Whether this is the name of a fetch from a loader with worker processes. */
+bool torchsteps_has_workers(const char *name);
 
 /* What a user scope of PyTorch's is to steps when it begins, or has ended. */
 enum torchsteps_event torchsteps_event_of(const char *name, bool begins);

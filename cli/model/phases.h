@@ -41,6 +41,7 @@ struct phase_event {
 	uint64_t fwd_thread;            /* of it: whose sequence number it is */
 	uint32_t thread;
 	enum phase_mark mark;
+	bool workers;                   /* of a batch: its loader has worker processes */
 	int64_t linked;                 /* of operators: begin of the first whose autograd node ran; NO_TIME: none */
 };
 

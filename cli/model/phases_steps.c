@@ -35,7 +35,7 @@ static void put_moments(struct buf *moments, const struct phase_event *e, uint32
 		[MARK_DATA] = { TORCHSTEPS_BATCH, TORCHSTEPS_FETCHED }, [MARK_OPTIMIZER] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_STEPPED },
 		[MARK_ZERO_GRAD] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_NOTHING }, [MARK_BACKWARD] = { TORCHSTEPS_NODE, TORCHSTEPS_NOTHING },
 	};
-	const struct moment begin = { e->start, of[e->mark].begins, e->thread, number };
+	const struct moment begin = { e->start, e->workers ? TORCHSTEPS_WORKERS_BATCH : of[e->mark].begins, e->thread, number };
 	const struct moment end = { e->end, of[e->mark].ends, e->thread, number };
 
 	if (begin.event)

@@ -3,10 +3,12 @@
 
 #include "cli/model/join.h"
 #include "cli/model/torch_inside.h"
+#include "trace/torchsteps.h"
 
 /* What the ranges of a name mean. */
 struct meaning {
 	bool known, node;
+	bool workers;                   /* a loader with worker processes */
 	bool evaluates;                 /* the engine's range around a node: no operator of a forward */
 	enum phase_mark mark;
 };
@@ -23,6 +25,7 @@ static const struct meaning *meaning_of(struct model *m, struct map *names, stru
 		/* torch.profiler writes this node, and of old every scope, as it writes operators; so it is in imported traces. */
 		made.node = node || strcmp(name, "torch::autograd::AccumulateGrad") == 0;
 		made.known = phase_mark_of(name, made.node, &made.mark);
+		made.workers = torchsteps_has_workers(name);
 		made.evaluates = strncmp(name, TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0;
 		buf_put(meanings, &made, sizeof made);
 	}
@@ -121,6 +124,7 @@ static int collect_range(struct collecting *c, size_t i)
 	if (!meaning->known || r->flags & RANGE_INCOMPLETE)
 		return 0;
 	e.mark = meaning->mark;
+	e.workers = meaning->workers;
 	buf_put(&c->events, &e, sizeof e);
 	return 0;
 }

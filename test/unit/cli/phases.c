@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ON(thread, from, to, seq, fwd, mark) { from, to, seq, fwd, thread, mark, NO_TIME }
+#define ON(thread, from, to, seq, fwd, mark) { from, to, seq, fwd, thread, mark, false, NO_TIME }
 #define DATA(from, to)      ON(1, from, to, -1, 0, MARK_DATA)
 #define ZERO(from, to)      ON(1, from, to, -1, 0, MARK_ZERO_GRAD)
 #define STEP(from, to)      ON(1, from, to, -1, 0, MARK_OPTIMIZER)
 #define NODE(from, to, seq) ON(1, from, to, seq, 1, MARK_BACKWARD)
 #define DDP(from, to)       ON(1, from, to, -1, 0, MARK_PARALLEL)
 #define REGION(from, to)    ON(1, from, to, -1, 0, MARK_FORWARD)
-#define OPS(from, to, link) { from, to, -1, 0, 1, MARK_OPERATORS, link }
+#define OPS(from, to, link) { from, to, -1, 0, 1, MARK_OPERATORS, false, link }
 
 /* "data 0-10, forward 10-30, ... | 0-60, 60-90": the spans, then the steps. */
 static void check(struct phase_event *events, size_t n, const char *want)

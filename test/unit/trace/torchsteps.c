@@ -63,6 +63,11 @@ static void letter(struct play *p, char c)
 		p->time += c == 'e' ? MS / 100 : MS / 10;
 		feed(p, TORCHSTEPS_FETCHED, thread);
 		break;
+	case 'w': case 'v':
+		feed(p, TORCHSTEPS_WORKERS_BATCH, thread);
+		p->time += c == 'v' ? MS / 100 : MS / 10;
+		feed(p, TORCHSTEPS_FETCHED, thread);
+		break;
 	case 'n':
 		feed(p, TORCHSTEPS_NODE, 7);
 		break;
@@ -166,6 +171,8 @@ TEST(without_a_backward_pass_a_step_goes_from_batch_to_batch)
 TEST(the_end_of_an_epoch_is_no_batch)
 {
 	CHECK_PLAY("b-b-b-b-eb-b-b-b-eb-b-b-b-e", "0?:b- 1?:b- 2?:b- 3?:b-e 4?:b- 5?:b- 6?:b- 7?:b-e 8?:b- 9?:b- 10?:b- 11?:b-");
+	/* Worker processes may have the next batch ready. */
+	CHECK_PLAY("w-w-w-w-vw-w", "0?:w- 1?:w- 2?:w- 3?:w- 4?:v 5?:w-");
 	/* The last batch is as short, but work follows. */
 	CHECK_PLAY("b-b-b-b-e-b-b", "0?:b- 1?:b- 2?:b- 3?:b- 4?:e- 5?:b-");
 	CHECK_PLAY("b-b-b-b-b-eb-nsb-nse" "b-nsb-nse", "0:b-ns 1:b-ns 2:eb-ns 3:b-ns");
