@@ -40,5 +40,5 @@ for row in json.load(open(\"ops.json\")):
 	[ "$(wc -l <theirs.said)" -gt 300 ] || fail "only $(wc -l <theirs.said) facts"
 	same theirs.said ours.said
 	python3 "$GPROF_TOP/test/e2e/kineto_check.py" ours/run.pt.trace.json >has
-	says "steps 4" has
+	says "steps 3" has
 '

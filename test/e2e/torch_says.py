@@ -12,7 +12,7 @@ from hta.trace_analysis import TraceAnalysis
 from torch_tb_profiler.profiler.data import RunProfileData
 
 path = sys.argv[1] + "/run.pt.trace.json"
-rows, names = (analysis := TraceAnalysis(trace_dir=sys.argv[1])).t.get_trace(0), analysis.t.symbol_table.get_sym_table()
+rows, names = (analysis := TraceAnalysis(trace_dir=sys.argv[1], include_last_profiler_step=True)).t.get_trace(0), analysis.t.symbol_table.get_sym_table()
 counts = collections.Counter(names[n] for n, c in zip(rows["name"], rows["cat"]) if names[c] == "cpu_op")
 for name in sorted(counts):
     print("hta", counts[name], name)
