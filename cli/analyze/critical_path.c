@@ -45,7 +45,7 @@ static void note_missing(const struct model *m, struct table *t, const struct pa
 	if (!r->in.n_rows)
 		table_note(t, "no GPU rows of the process run in that time: the path is on the host alone");
 	if (r->unlaunched)
-		table_note(t, "GPU rows without the call that launched them: %zu; the path goes from their begin to the step's thread", r->unlaunched);
+		table_note(t, "GPU rows without the call that launched them: %zu; taken is that each waited for the work that ended last before it", r->unlaunched);
 	if (r->guessed_waits)
 		table_note(t, "synchronising calls of which no row says what they waited for: %zu; taken is the work that ended last "
 			   "before they returned", r->guessed_waits);

@@ -348,6 +348,18 @@ static bool guessed(const struct path_gpu *g, uint32_t thread, int64_t from, int
 	return low < g->in->n_guesses && list[low].thread == thread && list[low].when < to;
 }
 
+/*
+ * Of all queues the row that had ended last: nothing says what this one waited for.  No row without a length, two of which at one time would wait for
+ * each other.
+ */
+static uint32_t before_unlaunched(const struct path_gpu *g, uint32_t row)
+{
+	const struct path_row *rows = g->in->rows;
+	uint32_t other = ended_last(g, INT64_MAX, rows[row].start);
+
+	return other != PATH_NONE && rows[other].start < rows[other].end ? other : PATH_NONE;
+}
+
 uint32_t path_before(const struct path_gpu *g, uint32_t row)
 {
 	const struct path_row *r = &g->in->rows[row];
@@ -362,5 +374,7 @@ uint32_t path_before(const struct path_gpu *g, uint32_t row)
 		if (guessed(g, r->thread, from, r->launched))
 			found = later(g, found, if_before(g, ended_last(g, r->launched, r->start), row));
 	}
+	if (r->launched == PATH_NEVER)
+		found = later(g, found, before_unlaunched(g, row));
 	return later(g, found, before_in_batch(g, row));
 }

@@ -249,6 +249,9 @@ class Path:
             if k < len(times) and times[k] < row.call.start:
                 other.append(self.ended_last(row.call.start, row.start))
             found += [r for r in other if r is not None and r is not row and r.end <= row.start + SLACK]
+        else:
+            other = self.ended_last(float("inf"), row.start)
+            found += [other] if other is not None and other.start < other.end else []
         batch = self.batches.get(row.correlation, []) if row.node else []
         earlier = [r for r in batch if r.end <= row.start and r is not row]
         return last(found + earlier[-1:])

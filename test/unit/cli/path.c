@@ -320,6 +320,22 @@ TEST(a_row_whose_call_is_not_known_began_when_the_spans_thread_was_there)
 	CHECK_STR(path_of(j), "h0 0-10, h0:a0 10-20, h0 20-100, h0:a1 100-280, h0 280-300, gpu 0 300-700, h0:a2 700-710, h0 710-1000");
 }
 
+TEST(a_row_whose_call_is_not_known_waits_for_what_had_ended_last_on_any_stream)
+{
+	struct job *j = job(0, 1000);
+
+	launch(j, 0, 10, 20, 0, 30, 100);
+	launch(j, 0, 20, 30, 1, 40, 700);
+	launch(j, 0, 60, 70, 0, 710, 800);
+	j->rows[2].launched = j->rows[2].returned = PATH_NEVER;
+	wait_for(j, FOR_QUEUE, 0, 80, 805);
+	CHECK_STR(path_of(j), "h0 0-10, h0:a0 10-20, h0:a1 20-30, launch 1 30-40, gpu 1 40-700, order 2 700-710, "
+			      "gpu 2 710-800, h0:a3 800-805, h0 805-1000");
+	j->rows[2].start = j->rows[2].end;      /* that of stream 1, now the last one: without a length it is not waited for */
+	CHECK_STR(path_of(j), "h0 0-10, h0:a0 10-20, launch 0 20-30, gpu 0 30-100, order 2 100-710, gpu 2 710-800, "
+			      "h0:a3 800-805, h0 805-1000");
+}
+
 TEST(rows_without_a_call_were_launched_before_those_behind_them)
 {
 	struct job *j = job(0, 1000);
