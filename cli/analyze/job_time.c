@@ -1,6 +1,7 @@
 /* temporal, overlap, kernel_types: how each rank's GPU time was spent, as docs/numbers.md defines it. */
 #include "cli/analyze/job.h"
 
+#include "cli/analyze/stats.h"
 #include "cli/analyze/why.h"
 #include "cli/model/steps.h"
 
@@ -127,7 +128,7 @@ static void note_span(struct table *t, struct model *m)
 
 static void end_temporal(struct table *t, const struct job *j, const struct figures *sum)
 {
-	int64_t busy = sum->span > 0 ? (int64_t)((__int128)sum->busy * 1000 / sum->span) : -1;
+	int64_t busy = sum->span > 0 ? share((unsigned __int128)sum->busy, (unsigned __int128)sum->span) : -1;
 
 	if (j->n > 1 && busy >= 0)
 		table_note(t, "all %zu ranks: busy %d.%d %% of their spans", j->n, (int)(busy / 10), (int)(busy % 10));
@@ -163,7 +164,7 @@ static void put_overlap(struct table *t, int64_t rank, const struct figures *f)
 
 static void end_overlap(struct table *t, const struct job *j, const struct figures *sum)
 {
-	int64_t part = sum->comm > 0 ? (int64_t)((__int128)sum->overlap * 1000 / sum->comm) : -1;
+	int64_t part = sum->comm > 0 ? share((unsigned __int128)sum->overlap, (unsigned __int128)sum->comm) : -1;
 
 	if (!sum->comm)
 		table_note(t, "no communication kernels ran");

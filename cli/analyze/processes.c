@@ -122,7 +122,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
 
-	uint32_t unknown = 0;
+	uint32_t unknown = 0, imported = 0;
 
 	(void)variant;
 	for (uint32_t i = 1; i < n; i++) {
@@ -131,14 +131,19 @@ static int run(struct model *m, struct table *t, const char *variant)
 		if (p[i].before || !model_process_selected(m, i))
 			continue;
 		put_process(m, t, p, i);
-		unknown += last->flags & PROCESS_ENDED && (!last->cpu || !last->how);
+		if (process_attribute(&p[i], "imported"))
+			imported++;
+		else
+			unknown += last->flags & PROCESS_ENDED && (!last->cpu || !last->how);
 	}
 	if (n < 2)
 		table_note(t, "no process was seen: the program was not injected (static, set-uid, 32-bit, or a "
 			      "cleaned environment)");
 	if (unknown)
-		table_note(t, "cpu_ns or ended of %u process%s is not known: its parent waited for it before the collector could look",
+		table_note(t, "cpu_ns or ended is not known of %u process%s: the parent waited for the process before the collector could look",
 			   unknown, unknown == 1 ? "" : "es");
+	if (imported)
+		table_note(t, "cpu_ns and ended are not known: the imported file does not have them");
 	return 0;
 }
 

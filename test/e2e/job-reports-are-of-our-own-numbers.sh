@@ -23,6 +23,19 @@ it 'busy is one number on the page and in temporal, for traces of other profiler
 	[ $compared -gt 25 ] || fail "only $compared traces have a busy GPU"
 '
 
+it 'shares of all ranks together are rounded as those of one are' '
+	python3 - <<-END
+		import json
+		for rank, busy in (0, 200), (1, 200):           # 400 of 600, 280 of 398
+		    events = [dict(ph="X", cat="kernel", name=n, pid=0, tid=s, ts=t, dur=d, args=dict(device=0, stream=s, correlation=t)) for n, s, t, d in (
+		        ("ncclDevKernel_AllReduce", 8, 1000, busy - 1), ("gemm", 7, 1000, 140), ("gemm", 7, 1299, 1))]
+		    json.dump(dict(traceEvents=events, distributedInfo=dict(rank=rank)), open("rank%d.json" % rank, "w"))
+	END
+	gprof-trace report -r temporal,overlap rank0.json rank1.json >out
+	says "all 2 ranks: busy 66.7 % of their spans" out
+	says "all 2 ranks: 70.4 % of communication ran while a compute kernel ran" out
+'
+
 it 'busy is one number on the page and in temporal, for a loop on the simulated GPU, whole and in windows' "$BUSY"'
 	need "$GPROF_BUILD/sim/libcuda.so.1"
 	export LD_LIBRARY_PATH=$GPROF_BUILD/sim
