@@ -179,7 +179,7 @@ static void put_segments(struct model *m, struct table *t, const struct pieces *
 	for (size_t i = 0; i < p->n; i++) {
 		const struct piece *s = &p->list[i];
 
-		table_row(t, (struct cell[]){ NUMBER(s->start - start), NUMBER(s->end - s->start), TEXT(piece_words[s->kind]),
+		table_row(t, (struct cell[]){ NUMBER(time_sub(s->start, start)), NUMBER(time_sub(s->end, s->start)), TEXT(piece_words[s->kind]),
 					      TEXT(where(m, t, &p->rows, s)), name_cell(m, s->name) });
 	}
 }
