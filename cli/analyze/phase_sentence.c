@@ -37,7 +37,7 @@ bool phase_listed(const struct phase_rows *r, const struct step *step)
 	return step->selected && step_was_kept(r->s, step) && r->phases[step->process].n;
 }
 
-/* All phases in the unit of the whole: nanoseconds as "31", "0.4". */
+/* All phases in the unit that text_time() prints the whole in: "31", "0.4". */
 struct scale {
 	int64_t unit;                   /* of a printed digit */
 	unsigned decimals;
@@ -49,7 +49,7 @@ static struct scale scale_of(int64_t ns)
 	size_t i = 0;
 	unsigned decimals;
 
-	while (i < 3 && ns < 2 * units[i])
+	while (i < 3 && ns < units[i])
 		i++;
 	decimals = i == 3 || ns >= 100 * units[i] ? 0 : ns >= 10 * units[i] ? 1 : 2;
 	return (struct scale){ units[i] / (decimals == 2 ? 100 : decimals ? 10 : 1), decimals };

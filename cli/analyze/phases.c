@@ -33,10 +33,11 @@ struct listing {
 static struct cell kind_cell(struct listing *l, const struct step *step)
 {
 	uint32_t name = l->r.s->kinds[step->kind].name;
+	const struct phases *p = &l->r.phases[step->process];
 
 	if (name != STRING_NONE)
 		return TEXT(model_string(l->r.m, name));
-	return TEXT(l->r.phases[step->process].inference ? "inference" : "train");
+	return TEXT(p->inference && !p->seen[MARK_BACKWARD] ? "inference" : "train");
 }
 
 static void put(struct listing *l, const struct step *step, const struct phase_times *t)

@@ -12,6 +12,16 @@ it 'prints of made-up traces what the oracle computes from their files' '
 	tail -n 1 said
 '
 
+it 'prints on the page what the oracle computes, rounded' '
+	python3 "$GPROF_TOP/test/oracle/made.py" made
+	python3 "$GPROF_TOP/test/oracle/check_page.py" made >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+	data=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data}
+	[ -d "$data/hta/traces" ] || skip "no traces of real programs in GPROF_TEST_DATA"
+	python3 "$GPROF_TOP/test/oracle/check_page.py" "$data" >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'
+
 it 'has a function or a written exception for every column that own reports print, and every quantity of docs/numbers.md' '
 	python3 "$GPROF_TOP/test/oracle/made.py" made
 	python3 "$GPROF_TOP/test/oracle/check_columns.py" "$GPROF_TOP/docs/numbers.md" made/hta/traces/made-0/rank0.json >said || { cat said; fail "not all"; }

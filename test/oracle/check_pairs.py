@@ -29,13 +29,18 @@ def known(table, column):
     return sum(v for v in values if v is not None)
 
 
+def key(row):
+    """Of a step.  Report phases says of a step without a kind whether it is train or inference; steps of several kinds have numbers of their own each."""
+    return row["process"], row["step"], row["kind"] if row["kind"] not in ("train", "inference") else ""
+
+
 def of_steps(table, column, only):
-    return {(r["process"], r["step"], r["kind"]): number(r[column]) for r in table.rows if (r["process"], r["step"], r["kind"]) in only}
+    return {key(r): number(r[column]) for r in table.rows if key(r) in only}
 
 
 def common(reports):
     """Steps that both steps and phases have."""
-    keys = [{(r["process"], r["step"], r["kind"]) for r in reports[n].rows} for n in ("steps", "phases")]
+    keys = [{key(r) for r in reports[n].rows} for n in ("steps", "phases")]
     return keys[0] & keys[1]
 
 
@@ -48,10 +53,9 @@ def parts(suffix, whole):
     def pair(r):
         sums = {}
         for row in r["phases"].rows:
-            key = row["process"], row["step"], row["kind"]
-            if key in common(r):
+            if key(row) in common(r):
                 cells = [number(row[p + suffix]) for p in PARTS]
-                sums[key] = sum(c for c in cells if c is not None) if any(c is not None for c in cells) else None
+                sums[key(row)] = sum(c for c in cells if c is not None) if any(c is not None for c in cells) else None
         return of_steps(r["steps"], whole, common(r)), sums
     return pair
 

@@ -1,7 +1,9 @@
 """check_sim.py TRACE TRUTH: what reports print of a program on the simulated GPU against the simulator's own truth file.  GPU times to the
 nanosecond.  Times of calls are the recorder's own: test/e2e/cuda-rows-are-what-the-gpu-did.sh looks at those."""
+import subprocess
 import sys
 
+import check_page
 import command
 import jobs
 import sums
@@ -20,6 +22,18 @@ EXACT = {
 }
 
 
+def page(path, processes, tally):
+    """The page's lines about the GPU, with the kernels' names in words."""
+    names = sorted({row.name for p in processes for row in p.gpu if row.kind == "kernel"})
+    words = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True).stdout.splitlines()
+    said = dict(zip(names, words))
+    for row in (row for p in processes for row in p.gpu):
+        row.name = said.get(row.name, row.name)
+    sheet = check_page.Sheet(path, command.page(path))
+    check_page.of_processes(sheet, processes)
+    tally.add(sheet.tally)
+
+
 def main(path, said):
     real, tally = truth.read(said), Tally()
     if len(real.processes) != 1:
@@ -29,6 +43,7 @@ def main(path, said):
     printed, _ = command.reports(list(EXACT), [path])
     for report, (rows, key) in EXACT.items():
         table(tally, path, report, rows(real, ranks), printed[report], key, [])
+    page(path, real.processes, tally)
     for wrong in tally.wrong[:40]:
         print("%s: %s, %s of %s: the truth is %s, the report says %s" % tuple(str(w)[:110] for w in wrong))
     print("%d reports, %d values, %d not equal" % (len(EXACT), tally.values, len(tally.wrong)))

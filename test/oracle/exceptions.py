@@ -40,7 +40,7 @@ COLUMNS = {
     "cuda_gpu_trace": {"StcSMem (MB)": "Kineto has it in one number with DymSMem", "SrcMemKd": TEXT, "DstMemKd": TEXT, "Device": TEXT,
                        "Ctx": "an id", "GreenCtx": "an id"},
     "processes": {"process": "the order of the file", "parent": "no file has it", "start_ns": "of the file, not of the process",
-                  "end_ns": "of the file", "ranges": "counts Python's functions", "marks": "no quantity", "dropped": "no file has it", "state": TEXT,
+                  "end_ns": "of the file", "marks": "no quantity", "dropped": "no file has it", "state": TEXT,
                   "name": TEXT, "ended": TEXT, "wall_ns": "the process's own clock: no file has it", "cpu_ns": "no file has it",
                   "samples": "test/e2e/samples-show-what-ran.sh"},
     "windows": {"cause": TEXT, "name": TEXT, "start_ns": "of the recording", "duration_ns": "of the recording: test/e2e/steps-and-windows-...sh",

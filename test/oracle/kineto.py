@@ -9,6 +9,7 @@ from rows import Call, GpuRow, Process, Range, Trace, link
 OPERATORS = ("cpu_op", "Operator")
 CALLS = ("cuda_runtime", "cuda_driver", "Runtime", "privateuse1_runtime", "privateuse1_driver", "xpu_runtime", "xpu_driver", "mtia_runtime")
 OTHERS = ("user_annotation", "nvtx", "os_runtime")
+PYTHON = "python_function"
 GPU = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "memcpy", "Memcpy": "memcpy", "gpu_memset": "memset", "Memset": "memset"}
 STEP = re.compile(r"ProfilerStep#\d+$|ProfilerStep\*?$")
 
@@ -60,7 +61,7 @@ def read(path):
         raise ValueError(str(e)) from e
     processes = {}
     lowest = None
-    gpu, annotations = [], []
+    gpu, annotations, functions = [], [], []
     base = int(number(document.get("baseTimeNanoseconds")) or 0)
     for index, event in enumerate(document["traceEvents"]):
         if event.get("ph") != "X":
@@ -71,7 +72,7 @@ def read(path):
         end = start + max(duration or 0, 0)
         lowest = start if lowest is None else min(lowest, start)
         category = event.get("cat")
-        if category == "Trace" or category is None:
+        if category == "Trace":
             continue
         arguments = event.get("args") or {}
         if category in GPU:
@@ -79,6 +80,9 @@ def read(path):
             continue
         if category == "gpu_user_annotation":
             annotations.append((event["name"], start, end))
+            continue
+        if category in (PYTHON, None):
+            functions.append(event.get("pid"))
             continue
         if category not in CALLS and category not in OPERATORS and category not in OTHERS:
             continue
@@ -89,6 +93,10 @@ def read(path):
             process.calls.append(Call(event["name"], start, end, number(arguments.get("correlation")) or 0, event.get("tid"), index))
         elif category in OPERATORS or category == "user_annotation":
             process.ranges.append(host_range(event, arguments, category, start, end, index))
+        else:
+            process.other_ranges += 1
+    for pid in functions if processes else ():
+        processes.get(pid, next(iter(processes.values()))).other_ranges += 1
     give(gpu, annotations, processes)
     trace = Trace(list(processes.values()), lowest or 0, path)
     finish(trace, document, base)

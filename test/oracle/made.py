@@ -18,6 +18,7 @@ class Maker:
         self.events, self.correlation, self.sequence = [], 0, 0
         self.streams = {7: 0, 20: 0, 24: 0}
         self.whole = seed % 2 == 0      # times are whole microseconds
+        self.operators = (25, 35) if seed >= 300 else (3, 12)   # of a step: those of the last two take one to two ms
 
     def some(self, low, high):
         return self.random.randrange(low, high) * (1000 if self.whole else 1)
@@ -76,7 +77,7 @@ class Maker:
 
     def step(self, number, now):
         start, first = now, self.sequence
-        for _ in range(self.random.randrange(3, 12)):
+        for _ in range(self.random.randrange(*self.operators)):
             now = self.operator(now + self.some(1, 50), 0, 4001, False)
         for number_of_node in range(self.sequence, first, -1):
             now = self.node(now, number_of_node)

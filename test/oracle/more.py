@@ -19,12 +19,13 @@ def phases(job):
     printed = {(r["process"], r["step"]) for r in job.printed.rows}
     for p in trace.processes:
         made, comm = Steps(p, steps_of(p)), issued(p)
+        trains = any(r.kind == "backward" or r.name.startswith("Optimizer.step#") for r in p.ranges)
         for i, mark in enumerate(p.steps):
             process, step = job.numbers.get(p.pid), int(mark.name.split("#")[1])
             if (str(process), str(step)) not in printed:
                 continue                # PyTorch announced nothing in it
             numbers = made.numbers(i)
-            yield {"process": process, "step": step, "wall_ns": numbers["wall_ns"], "comm_ns": numbers["comm_ns"],
+            yield {"process": process, "step": step, "kind": "train" if trains else "inference", "wall_ns": numbers["wall_ns"], "comm_ns": numbers["comm_ns"],
                    "comm_exposed_ns": numbers["comm_exposed_ns"],
                    "comm_host_ns": length(intersect(comm, [(mark.start, mark.end)])) if comm else None}
 

@@ -28,7 +28,6 @@ CLOCKS = ("where a pass begins is a rule, not a sum: test/e2e/pytorch-phases-are
 PHASES = {c: CLOCKS for phase in ("data", "forward", "backward", "optimizer", "zero_grad", "other")
           for c in (phase + "_ns", phase + "_launched_busy_ns", phase + "_gpu_idle_ns")}
 PHASES["comm_host_exposed_ns"] = CLOCKS
-PHASES["kind"] = "a text"
 STREAM = ("rank", "device", "stream")
 
 

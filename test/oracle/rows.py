@@ -47,6 +47,7 @@ class Process:
         self.rank = None
         self.gpu, self.calls, self.ranges, self.gpu_ranges = [], [], [], []
         self.steps = []                 # Range of each step, in order
+        self.other_ranges = 0           # Python's functions, and what is not PyTorch's
         self.nested = False
         self.devices = {}               # number -> properties, as the file names them
 

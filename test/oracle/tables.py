@@ -59,7 +59,7 @@ def processes(trace):
     for p in trace.processes:
         known = p.gpu or not p.calls    # a file with calls alone has no rows of a GPU: how many there were is not known
         yield {"pid": p.pid, **({"rank": p.rank} if p.calls else {}), "api_calls": len(p.calls), "kernels": sum(r.kind == "kernel" for r in p.gpu) if known else None,
-               "copies": sum(r.kind == "memcpy" for r in p.gpu) if known else None}
+               "copies": sum(r.kind == "memcpy" for r in p.gpu) if known else None, "ranges": len(p.ranges) + p.other_ranges}
 
 
 def windows(trace):
