@@ -17,3 +17,18 @@ it 'steps and phases of real traces have the communication and idle time that th
 	says "tl-mi300-resnet-act-ckpt: 3 steps, communication 13.4 ms per step, 80 % exposed" said
 	says "dlrm-v100-8rank: 1 steps, communication 5.8 ms per step, 95 % exposed" said
 '
+
+it 'phases of a step are in the unit of the step' '
+	python3 - <<-END
+		import json
+		events = [dict(ph="X", cat=c, name=n, pid=1, tid=1, ts=t, dur=d, args={}) for c, n, t, d in (
+		    ("user_annotation", "ProfilerStep#1", 1000, 1800),
+		    ("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1000, 1230),
+		    ("cpu_op", "aten::linear", 2300, 100),
+		    ("user_annotation", "Optimizer.step#SGD.step", 2600, 200))]
+		json.dump(dict(traceEvents=events), open("a.json", "w"))
+	END
+	gprof-trace report -r phases a.json >out
+	says "step #1, 1.80 ms: data 1.23, " out
+	says "optimizer 0.20" out
+'
