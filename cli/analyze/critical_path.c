@@ -109,8 +109,8 @@ static int sum_up(const struct pieces *p, struct kind_sum sums[PIECE_KINDS])
 			rc = -1;
 			break;
 		}
-		times[*place - 1] += piece->end - piece->start;
-		sums[piece->kind].time += piece->end - piece->start;
+		times[*place - 1] = time_add(times[*place - 1], time_sub(piece->end, piece->start));
+		sums[piece->kind].time = time_add(sums[piece->kind].time, time_sub(piece->end, piece->start));
 		sums[piece->kind].segments++;
 	}
 	for (size_t i = 0; i < p->n && rc == 0; i++) {
