@@ -21,6 +21,14 @@ enum torchsteps_event torchsteps_event_of(const char *name, bool begins)
 	return begins && starts_with(name, "Optimizer.zero_grad#") ? TORCHSTEPS_OPTIMIZER : TORCHSTEPS_NOTHING;
 }
 
+/* Times of a damaged trace may be any. */
+static int64_t between(int64_t from, int64_t to)
+{
+	int64_t ns;
+
+	return __builtin_sub_overflow(to, from, &ns) ? INT64_MAX : ns;
+}
+
 static struct torchsteps_answer answer(struct torchsteps *r, enum torchsteps_what what, int64_t time)
 {
 	r->began = time;
@@ -51,7 +59,7 @@ static struct torchsteps_answer first(struct torchsteps *r, enum torchsteps_even
 /* The end of an epoch: the loader had no batch. */
 static bool was_empty(struct torchsteps *r, bool ahead)
 {
-	int64_t took = r->fetched - r->asked;
+	int64_t took = between(r->asked, r->fetched);
 
 	if (!r->workers && r->batches >= TORCHSTEPS_FETCHES && ahead && took < r->shortest / TORCHSTEPS_EMPTY)
 		return true;
@@ -62,7 +70,7 @@ static bool was_empty(struct torchsteps *r, bool ahead)
 
 static struct torchsteps_answer batch_alone(struct torchsteps *r, const struct torchsteps_place *at)
 {
-	bool ahead = at->ns - r->fetched < TORCHSTEPS_AHEAD;
+	bool ahead = between(r->fetched, at->ns) < TORCHSTEPS_AHEAD;
 	bool empty = was_empty(r, ahead);
 	struct torchsteps_answer a;
 

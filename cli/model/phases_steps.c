@@ -11,22 +11,21 @@ struct moment {
 	int64_t time;
 	enum torchsteps_event event;
 	uint32_t thread, number;        /* number: of the range, in order */
+	uint8_t turn;                   /* of moments at one time: 0 what had begun before ends; 1 begin, 2 end of a range */
 };
 
-/* What ends when another begins is over then. */
+/* What ends when another begins is over then; a range without a length is behind what began before it. */
 static int by_time(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
-	bool x_ends = x->event == TORCHSTEPS_FETCHED || x->event == TORCHSTEPS_STEPPED;
-	bool y_ends = y->event == TORCHSTEPS_FETCHED || y->event == TORCHSTEPS_STEPPED;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	if (x->number == y->number)
-		return x_ends ? 1 : -1;
-	if (x_ends != y_ends)
-		return x_ends ? -1 : 1;
-	return x->number < y->number ? -1 : 1;
+	if (!x->turn != !y->turn)
+		return x->turn ? 1 : -1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
 static void put_moments(struct buf *moments, const struct phase_event *e, uint32_t number)
@@ -35,8 +34,8 @@ static void put_moments(struct buf *moments, const struct phase_event *e, uint32
 		[MARK_DATA] = { TORCHSTEPS_BATCH, TORCHSTEPS_FETCHED }, [MARK_OPTIMIZER] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_STEPPED },
 		[MARK_ZERO_GRAD] = { TORCHSTEPS_OPTIMIZER, TORCHSTEPS_NOTHING }, [MARK_BACKWARD] = { TORCHSTEPS_NODE, TORCHSTEPS_NOTHING },
 	};
-	const struct moment begin = { e->start, e->workers ? TORCHSTEPS_WORKERS_BATCH : of[e->mark].begins, e->thread, number };
-	const struct moment end = { e->end, of[e->mark].ends, e->thread, number };
+	const struct moment begin = { e->start, e->workers ? TORCHSTEPS_WORKERS_BATCH : of[e->mark].begins, e->thread, number, 1 };
+	const struct moment end = { e->end, of[e->mark].ends, e->thread, number, e->end > e->start ? 0 : 2 };
 
 	if (begin.event)
 		buf_put(moments, &begin, sizeof begin);

@@ -235,3 +235,17 @@ TEST(an_optimizer_that_was_stepping_when_all_began_has_ended_no_step)
 	CHECK_EQ(what_of(&r, TORCHSTEPS_NODE, 2), TORCHSTEPS_NONE);
 	CHECK_EQ(what_of(&r, TORCHSTEPS_STEPPED, 3), TORCHSTEPS_NEXT);
 }
+
+TEST(times_of_a_damaged_trace_may_be_any)
+{
+	static const int64_t times[] = { INT64_MIN, -1, INT64_MAX, INT64_MIN, INT64_MAX, 0 };
+	struct torchsteps rule = { 0 };
+
+	/* A build with sanitizers says so where a difference does not fit. */
+	for (size_t i = 0; i < 4 * sizeof times / sizeof *times; i++) {
+		const int64_t time = times[i % (sizeof times / sizeof *times)];
+
+		torchsteps_feed(&rule, i % 2 ? TORCHSTEPS_FETCHED : TORCHSTEPS_BATCH, &(struct torchsteps_place){ time, time, 1 });
+	}
+	CHECK(rule.batches <= TORCHSTEPS_BATCHES);
+}
