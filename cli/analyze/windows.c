@@ -32,12 +32,16 @@ static size_t *count(struct model *m, const struct steps *s, unsigned kind)
 	return n;
 }
 
+/* Those that report steps lists.  Window 0 of a process that was recorded whole is its window 1. */
 static uint64_t steps_in(const struct steps *s, uint32_t process, uint32_t window)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		n += s->list[i].process == process && s->list[i].window == window && !(s->list[i].flags & STEP_WARMUP);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct step *step = &s->list[i];
+
+		n += step->process == process && step_was_kept(s, step) && (step->window ? step->window : 1) == window;
+	}
 	return n;
 }
 

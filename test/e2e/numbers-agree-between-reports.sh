@@ -23,6 +23,16 @@ it 'prints the same number for the same quantity of a recording' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	need "$GPROF_TOP/test/programs/train.py"
 	gprof-run -q -f -o t -- python3 "$GPROF_TOP/test/programs/train.py" >out 2>err
-	python3 "$GPROF_TOP/test/oracle/check_pairs.py" t.gtrace >said || { cat said; fail "not equal"; }
-	tail -n 1 said
+	agree() { python3 "$GPROF_TOP/test/oracle/check_pairs.py" t.gtrace >said || { cat said; fail "not equal"; }; tail -n 1 said; }
+	agree
+	gprof-run -q -f --cudabacktrace=all --python-launch-site -o t -- python3 "$GPROF_TOP/test/programs/train.py" --steps 8 >out 2>err
+	agree
+	says "GPU time: lines, cuda_gpu_kern_sum" said
+	says "GPU time: stacks; kernels, copies and memory sets" said
+	gprof-run -q -f --step "nvtx:step *" --schedule wait=2,warmup=1,active=3,repeat=2 -o t -- python3 "$GPROF_TOP/test/programs/train.py" --steps 16 >out 2>err
+	agree
+	says "number of steps: windows, steps" said
+	traced graphs || fail "graphs: exit status $?"
+	agree
+	says "kernels of graphs: cuda_graph_kern_sum, cuda_gpu_trace" said
 '

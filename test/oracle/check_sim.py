@@ -1,7 +1,8 @@
 """check_sim.py TRACE TRUTH: what reports print of a program on the simulated GPU against the simulator's own truth file.  GPU times to the
-nanosecond.  Times of calls are the recorder's own: test/e2e/cuda-rows-are-what-the-gpu-did.sh looks at those."""
+nanosecond: the recorder converts start and end from the GPU's clock apart, each may be 1 ns off, and a sum 1 ns for each row in it.  Times of calls are the recorder's own: test/e2e/cuda-rows-are-what-the-gpu-did.sh looks at those."""
 import subprocess
 import sys
+from fractions import Fraction
 
 import check_page
 import command
@@ -9,6 +10,8 @@ import jobs
 import sums
 import truth
 from compare import Tally, table
+from page_steps import of_reports, steps_and_phases
+from values import near
 
 KERNELS = "cuda_gpu_kern_sum:mangled"
 EXACT = {
@@ -22,6 +25,18 @@ EXACT = {
 }
 
 
+def to_the_ns(rows, everything):
+    """everything: how many GPU rows there are, for sums that do not count theirs."""
+    for row in rows:
+        n = row.get("Instances", row.get("Count", everything))
+        for name, value in row.items():
+            if name in ("Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)") and value is not None:
+                row[name] = near(value.value, 1 + Fraction(1, 10))
+            elif name in ("Total Time (ns)", "time_ns") or name.endswith("_ns") and value is not None:
+                row[name] = near(value, n)
+        yield row
+
+
 def page(path, processes, tally):
     """The page's lines about the GPU, with the kernels' names in words."""
     names = sorted({row.name for p in processes for row in p.gpu if row.kind == "kernel"})
@@ -31,6 +46,8 @@ def page(path, processes, tally):
         row.name = said.get(row.name, row.name)
     sheet = check_page.Sheet(path, command.page(path))
     check_page.of_processes(sheet, processes)
+    reports, _ = command.reports(["processes", "steps", "phases"], [path])
+    steps_and_phases(sheet, processes, of_reports(processes, reports))
     tally.add(sheet.tally)
 
 
@@ -42,7 +59,7 @@ def main(path, said):
     ranks = [jobs.Rank(0, real)]
     printed, _ = command.reports(list(EXACT), [path])
     for report, (rows, key) in EXACT.items():
-        table(tally, path, report, rows(real, ranks), printed[report], key, [])
+        table(tally, path, report, to_the_ns(rows(real, ranks), len(ranks[0].rows)), printed[report], key, [])
     page(path, real.processes, tally)
     for wrong in tally.wrong[:40]:
         print("%s: %s, %s of %s: the truth is %s, the report says %s" % tuple(str(w)[:110] for w in wrong))

@@ -33,7 +33,8 @@ def phases(job):
 def windows(job):
     """A file is one window of each process."""
     for p in job.processes():
-        yield {"process": job.numbers.get(p.pid), "window": 1, "complete": 1, "kernels": sum(r.kind == "kernel" for r in p.gpu),
+        steps = {"steps": len(p.steps)} if p.steps else {}
+        yield {**steps, "process": job.numbers.get(p.pid), "window": 1, "complete": 1, "kernels": sum(r.kind == "kernel" for r in p.gpu),
                "api_calls": len(p.calls)}
 
 
