@@ -1,5 +1,6 @@
 """check_columns.py DOCS/numbers.md TRACE: every column of every own report, and every quantity of docs/numbers.md, has an oracle function or
 a written exception; no exception is about something that there is not."""
+import os
 import re
 import sys
 
@@ -7,6 +8,8 @@ import command
 import exceptions
 from job import Job
 from reports import REPORTS
+
+FILE = re.compile(r"test/[\w/.-]+\.(?:sh|c|py)")
 
 
 def computed(report, trace):
@@ -37,6 +40,26 @@ def columns_without(trace):
     return wrong, count
 
 
+def reasons_untrue(top):
+    """A file that a reason names is there, and one of those that a report's reason names has the report's name in it."""
+    wrong = []
+    texts = [*exceptions.REPORTS.values(), *(t for c in exceptions.COLUMNS.values() for t in c.values()),
+             *(t for t in exceptions.QUANTITIES.values() if isinstance(t, str))]
+    named = {f for text in texts for f in FILE.findall(text)}
+    content = {}
+    for name in named:
+        try:
+            with open(os.path.join(top, name), encoding="utf-8") as f:
+                content[name] = f.read()
+        except OSError:
+            wrong.append("a reason names %s, which is not there" % name)
+    for report, text in exceptions.REPORTS.items():
+        files = [f for f in FILE.findall(text) if f in content]
+        if files and not any(re.search(r"\b%s\b" % report, content[f]) for f in files):
+            wrong.append("%s: no test of its reason names it: %s" % (report, text))
+    return wrong
+
+
 def quantities_without(path):
     """Rows of the tables of docs/numbers.md whose first column is a quantity or the column of a report."""
     wrong, count, heading = [], 0, None
@@ -65,6 +88,7 @@ def quantities_without(path):
 def main(numbers, trace):
     wrong, columns = columns_without(trace)
     more, quantities = quantities_without(numbers)
+    wrong += reasons_untrue(os.path.dirname(os.path.dirname(os.path.abspath(numbers))))
     for what in wrong + more:
         print(what)
     print("%d columns of %d reports, %d quantities of docs/numbers.md" % (columns, len(REPORTS), quantities))

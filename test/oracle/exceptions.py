@@ -1,10 +1,11 @@
 """Reports, columns and quantities that the oracle computes nothing for, each with the reason."""
 
 COUNTED = "a program of test/programs knows its own answer: "
-STACKS = "its stacks are not in a Kineto file; test/e2e/stacks-are-summed-as-anyone-can-check.sh adds them up from the rows; sums: check_pairs.py"
+STACKS = ("its stacks are not in a Kineto file; test/e2e/stacks_check.py adds them up from the rows of made traces, and check_pairs.py compares the "
+          "sum over a recording")
 TEXT = "a text"
 
-# Whole reports.
+# Whole reports.  A test that is named here names the report: check_columns.py looks.
 REPORTS = {
     "nvtx_pushpop_sum": COUNTED + "test/e2e/nvtx-of-every-kind-is-recorded.sh; no NVTX is in Kineto files or in SIM_TRUTH",
     "nvtx_startend_sum": COUNTED + "test/e2e/nvtx-of-every-kind-is-recorded.sh",
@@ -12,24 +13,28 @@ REPORTS = {
     "lib_api_sum": COUNTED + "test/e2e/calls-of-cuda-libraries-are-recorded.sh",
     "nvtx_payloads": COUNTED + "test/e2e/nvtx-payloads-are-decoded.sh",
     "nvtx_resources": COUNTED + "test/e2e/cuda-names-of-streams-and-devices-are-kept.sh",
-    "cuda_graph_kern_sum": COUNTED + "test/e2e/cuda-graphs-are-read-back-to-their-capture.sh; sums: check_pairs.py",
+    "cuda_graph_kern_sum": COUNTED + "test/e2e/cuda-graphs-are-read-back-to-their-capture.sh; test/oracle/check_pairs.py compares the sum",
     "cuda_mem_usage": COUNTED + "test/e2e/cuda-memory-usage-is-recorded-on-request.sh",
-    "torch_memory": COUNTED + "test/e2e/pytorch-operators-are-those-of-torch-profiler.sh",
-    "cuda_sync_sum": COUNTED + "test/e2e/cuda-every-row-of-every-program.sh",
+    "torch_memory": COUNTED + "test/e2e/pytorch-is-observed-only-if-it-is-understood.sh",
+    "cuda_sync_sum": COUNTED + "test/e2e/cuda-launches-copies-and-contexts-are-told-apart.sh",
     "um_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
     "um_total_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
     "um_cpu_page_faults_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
     "cuda_events": COUNTED + "test/e2e/cuda-events-are-measured-twice.sh",
     "cuda_jit": COUNTED + "test/e2e/cuda-compilations-are-recorded-on-request.sh",
     "critical_path": "test/oracle/critical.py, which test/e2e/critical-path-is-the-known-one.sh runs",
-    "critical_path_segments": "test/oracle/critical.py",
-    "ops_by_stack": STACKS, "stacks": STACKS, "range_sites": STACKS, "launch_sites": STACKS, "lines": STACKS,
-    "modules": "test/e2e/pytorch-modules-are-those-of-torch-profiler.sh",
-    "cpu_sum": "samples: test/e2e/samples-show-what-ran.sh", "idle_stacks": "samples: test/e2e/samples-show-what-ran.sh; idle: check_pairs.py",
+    "critical_path_segments": "that they tile the step and add up to critical_path: test/e2e/critical-path-is-the-known-one.sh",
+    "stacks": STACKS, "lines": STACKS,
+    "launch_sites": "as stacks (test/e2e/stacks_check.py); test/oracle/check_pairs.py compares the sum",
+    "range_sites": "no stack is in a Kineto file: test/e2e/stacks_check.py",
+    "ops_by_stack": "its GPU and host times are those of ops, divided by stack; one stack: test/e2e/pytorch-modules-are-those-of-torch-profiler.sh",
+    "modules": "test/e2e/pytorch-modules-are-those-of-torch-profiler.sh compares operators and modules with torch.profiler; its GPU time is compared with nothing",
+    "cpu_sum": "samples: test/e2e/samples-show-what-ran.sh",
+    "idle_stacks": "idle time and span: test/e2e/busy-and-idle-are-of-what-was-recorded.sh and test/oracle/check_pairs.py; call_ns: test/e2e/stacks_check.py",
     "health": "what is missing from a trace, not a quantity of it",
     "overhead": "what the recorder measured of itself: no file has it",
-    "kernel_sequences": "patterns: test/e2e/hta-numbers-are-equal.sh and test/unit/cli/hta.c",
-    "compare_traces": "of two traces; test/unit/cli/hta.c", "ops_diff": "of two traces; test/unit/cli/hta.c",
+    "kernel_sequences": "patterns: test/e2e/hta-numbers-are-equal.sh",
+    "compare_traces": "of two traces: test/e2e/hta-numbers-are-equal.sh", "ops_diff": "of two traces: test/e2e/hta-numbers-are-equal.sh",
     "memory_by_category": "of another kind of file; test/e2e/hta-numbers-are-equal.sh holds it against HTA",
 }
 
@@ -41,10 +46,10 @@ COLUMNS = {
                        "Ctx": "an id", "GreenCtx": "an id"},
     "processes": {"process": "the order of the file", "parent": "no file has it", "start_ns": "of the file, not of the process",
                   "end_ns": "of the file", "marks": "no quantity", "dropped": "no file has it", "state": TEXT,
-                  "name": TEXT, "ended": TEXT, "wall_ns": "the process's own clock: no file has it", "cpu_ns": "no file has it",
+                  "name": TEXT, "ended": TEXT, "wall_ns": "no file has it: test/e2e/how-each-process-ended-is-known.sh",
+                  "cpu_ns": "no file has it: test/e2e/how-each-process-ended-is-known.sh",
                   "samples": "test/e2e/samples-show-what-ran.sh"},
-    "windows": {"cause": TEXT, "name": TEXT, "start_ns": "of the recording", "duration_ns": "of the recording: test/e2e/steps-and-windows-...sh",
-                "steps": "numbers of steps are those of report steps: check_pairs.py"},
+    "windows": {"cause": TEXT, "name": TEXT, "start_ns": "of the recording", "duration_ns": "of the recording"},
     "cuda_devices": {"Rank": "of processes", "UUID": TEXT, "MIG": TEXT, "L2 (MB)": "Kineto has it not", "Clock (MHz)": "Kineto has it not"},
 }
 
@@ -60,9 +65,9 @@ QUANTITIES = {
     "phase: `gpu_idle`": "check_pairs.py: all phases of a step add up to that of report steps", "`comm_host`": ("phases", "comm_host_ns"),
     "phase (`data`, `forward`, `backward`, `optimizer`, `zero_grad`, `other`)": "reports.CLOCKS",
     "`comm_host_exposed`": "reports.CLOCKS", "total, self time of a range": ("ops", "self_host_ns"), "launches, kernels": ("steps", "launches"),
-    "process: `wall_ns`": "no file has it", "process: `cpu_ns`": "no file has it", "process: `samples`": "no file has it",
-    "process: `ended`": "no file has it", "`collectives`": "a verdict's part", "`wait_ns`": "a verdict's part", "`last`": "a verdict's part",
-    "`step_wait_ns`": "a verdict's part",
+    "process: `wall_ns`": "test/e2e/how-each-process-ended-is-known.sh", "process: `cpu_ns`": "test/e2e/how-each-process-ended-is-known.sh",
+    "process: `samples`": "test/e2e/samples-show-what-ran.sh", "process: `ended`": "test/e2e/how-each-process-ended-is-known.sh",
+    "`collectives`": ("ranks", "collectives"), "`wait_ns`": ("ranks", "wait_ns"), "`last`": ("ranks", "last"), "`step_wait_ns`": ("ranks", "step_wait_ns"),
 }
 CRITICAL_PATH = "kind"          # the heading of the table of its kinds, which are texts
 BY_RANK = "report"              # the heading of the table whose first column names reports
