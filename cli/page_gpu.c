@@ -57,8 +57,8 @@ const char *page_gpu(struct model *m, const struct gpu *g, char text[PAGE_GPU])
 		snprintf(text, PAGE_GPU, "%.200s: busy %d.%d %% of %s (%s)", name, (int)(tenths / 10), (int)(tenths % 10),
 			 span_words(m, g->span, g->windows, of, span), who);
 	else if (g->first)
-		snprintf(text, PAGE_GPU, "%.200s: nothing of it was recorded in this part (%s)", name, who);
+		snprintf(text, PAGE_GPU, "%.200s: no GPU row in the selected part (%s)", name, who);
 	else
-		snprintf(text, PAGE_GPU, "%.200s: busy share not known, no row has a time (%s)", name, who);
+		snprintf(text, PAGE_GPU, "%.200s: busy unknown, no GPU row has a time (%s)", name, who);
 	return text;
 }

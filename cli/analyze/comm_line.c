@@ -23,7 +23,7 @@ const char *comm_words(const struct gpu_times *t, char *text, size_t size)
 		snprintf(text, size, "%s, %s (%lld %%) exposed", text_time(comm, t->comm), text_time(exposed, t->exposed),
 			 percent(t->exposed, t->comm));
 	else
-		snprintf(text, size, "%s, nothing of it exposed", text_time(comm, t->comm));
+		snprintf(text, size, "%s, none exposed", text_time(comm, t->comm));
 	return text;
 }
 

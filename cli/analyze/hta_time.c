@@ -128,7 +128,7 @@ static int overlap(struct model *m, struct table *t, const struct report_choice 
 	return rc;
 }
 
-HTA_TWIN(hta_comm_comp_overlap, overlap, overlap_columns, NULL, "Communication Beside Computation, by Rank",
+HTA_TWIN(hta_comm_comp_overlap, overlap, overlap_columns, NULL, "Communication/Compute Overlap by Rank",
 	 "how much of the communication between GPUs ran beside computation");
 
 /* ---- kernel types ---- */

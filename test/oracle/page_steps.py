@@ -147,7 +147,7 @@ def percent(sheet, line, what, part, whole, shown):
 
 def comm_words(sheet, line, text, comm, exposed):
     """`15.6 ms, 13.2 ms (84 %) exposed`; what is behind it."""
-    found = re.match("(" + TIME + r"), (?:(" + TIME + r") \((\d+) %\) exposed|nothing of it exposed)", text)
+    found = re.match("(" + TIME + r"), (?:(" + TIME + r") \((\d+) %\) exposed|none exposed)", text)
     if not found:
         sheet.wrong(line, "communication", comm, text)
         return ""

@@ -93,7 +93,7 @@ TEST(one_step_is_no_median_and_none_that_is_complete_is_said)
 	begin(&k);
 	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 7, 0, 1, 0));
 	ROWS(&k, 1, kernel, RUN(1000, 2000, NCCL), RUN(500, 8000, KERNEL));
-	check_page(&k, "1, #7 at 4.00 us (details: report -r steps)", "", "2.00 us, nothing of it exposed; 50 % of step #7");
+	check_page(&k, "1, #7 at 4.00 us (details: report -r steps)", "", "2.00 us, none exposed; 50 % of step #7");
 	begin(&k);
 	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 0, 0, 1, STEP_INCOMPLETE), STEP_ROW(9000, 4000, 1, 0, 1, STEP_INCOMPLETE));
 	check_page(&k, "none complete, 2 incomplete (details: report -r steps)", "", "");
