@@ -83,6 +83,7 @@ static void fold(struct sites *s, bool each)
 		last->kernels += s->list[i].kernels;
 		last->launches += s->list[i].launches;
 		last->untimed += s->list[i].untimed;
+		last->uncalled += s->list[i].uncalled;
 		last->calls++;
 	}
 	s->n = n;
@@ -105,7 +106,8 @@ static void put(struct work *w, struct table *t)
 
 		table_row(t, (const struct cell[]){
 			timed ? FIXED(share((uint64_t)s->gpu_ns, sum), 1) : UNKNOWN, timed ? NUMBER(s->gpu_ns) : UNKNOWN,
-			NUMBER(s->kernels), timed ? NUMBER(s->gpu_ns / (int64_t)timed) : UNKNOWN, NUMBER(s->launches),
+			NUMBER(s->kernels), timed ? NUMBER(s->gpu_ns / (int64_t)timed) : UNKNOWN,
+			s->launches || !s->uncalled ? NUMBER(s->launches) : UNKNOWN,
 			NUMBER(s->calls), p && p->file != STRING_NONE ? TEXT(file_short(w->m, p->file)) : UNKNOWN,
 			p && p->line ? NUMBER(p->line) : UNKNOWN,
 			p ? TEXT(model_string(w->m, all->functions[p->function].name)) : UNKNOWN,

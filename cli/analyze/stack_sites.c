@@ -1,6 +1,7 @@
 #include "cli/analyze/stack_sites.h"
 
 #include "cli/analyze/why.h"
+#include "cli/model/join.h"
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
 
@@ -71,6 +72,7 @@ void site_add(struct model *m, struct site *at, const struct stack_event *e)
 	case EVENT_KERNEL:
 		at->kernels += !e->whole_graph;
 		at->launches += e->first;
+		at->uncalled += e->call == NO_ROW;
 		break;
 	case EVENT_COPY:
 		at->bytes += e->bytes;

@@ -11,6 +11,7 @@ struct site {
 	uint64_t calls, launches, kernels, bytes, ranges;
 	uint64_t python_samples, native_samples;        /* by what the innermost frame is */
 	uint64_t untimed;               /* GPU rows without a time */
+	uint64_t uncalled;              /* kernels whose call is not in the trace */
 	int64_t call_ns, gpu_ns, range_ns;
 	int64_t longest_ns;             /* of its calls, or of its ranges */
 };

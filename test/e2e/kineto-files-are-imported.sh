@@ -436,3 +436,15 @@ it 'no report of an imported trace speaks as if gprof-run had recorded it' "$TOO
 	gprof-trace report -r health kernels.json >out
 	says "Imported from Kineto JSON." out
 '
+
+it 'of kernels whose calls the file does not have the number of launches is not known' '
+	python3 - <<-END
+		import json
+		def event(cat, name, corr):
+		    return dict(ph="X", cat=cat, name=name, pid=1, tid=1, ts=1000 + corr, dur=1, args=dict(device=0, stream=7, correlation=corr))
+		events = [event("kernel", "known", 1), event("cuda_runtime", "cudaLaunchKernel", 1), event("kernel", "lost", 2)]
+		json.dump(dict(traceEvents=events), open("a.json", "w"))
+	END
+	gprof-trace report -r launch_sites -f csv a.json 2>err | cut -d, -f 3,5,10 | sort >out
+	is "1,,lost 1,1,known kernels,launches,kernel" "$(tr "\n" " " <out | sed "s/ $//")" "kernels and launches"
+'
