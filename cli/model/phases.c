@@ -102,7 +102,7 @@ static void choose_thread(struct making *k, const struct phase_event *e, size_t 
 	const struct thread_marks *best = NULL, *list;
 
 	for (size_t i = 0; i < n && !k->oom; i++) {
-		struct thread_marks *t = marks_of(k, e[i].thread);
+		struct thread_marks *t = e[i].mark == MARK_COMM ? NULL : marks_of(k, e[i].thread);
 
 		if (t)
 			t->n[e[i].mark]++;
@@ -158,8 +158,8 @@ static bool in_node(struct making *k, const struct phase_event *e)
 	return until && e->start < *until;
 }
 
-/* Leaves what counts: of ours, and of autograd nodes the outermost ones. */
-static size_t sift(struct making *k, struct phase_event *e, size_t n)
+/* What counts: of ours, and of autograd nodes the outermost ones. */
+static size_t sift(struct making *k, const struct phase_event *e, size_t n, struct phase_event *out)
 {
 	size_t kept = 0;
 
@@ -184,7 +184,7 @@ static size_t sift(struct making *k, struct phase_event *e, size_t n)
 		if ((e[i].mark == MARK_PARALLEL || e[i].mark == MARK_FORWARD) && in_node(k, &e[i]))
 			continue;
 		k->out->seen[e[i].mark]++;
-		e[kept++] = e[i];
+		out[kept++] = e[i];
 	}
 	return kept;
 }
@@ -333,7 +333,7 @@ static void sign(struct making *k, const struct phase_event *e)
 /* A forward begins, or goes on, and whatever was before it has ended. */
 static void scope(struct making *k, const struct phase_event *e)
 {
-	if (!k->fresh && (k->last == NEVER || e->start > k->last)) {
+	if (!k->fresh && (k->last == NEVER || e->start >= k->last)) {
 		put(k, k->last, e->start, k->closure_end != NEVER ? PHASE_OPTIMIZER : PHASE_OTHER);
 		k->last = e->start;
 		k->fresh = true;
@@ -449,12 +449,14 @@ static void judge_doubts(struct making *k, const int64_t *launches, size_t n_lau
 		return;
 	for (size_t i = 0; i < n; i++)
 		before += is_before(&d[i], &list[d[i].span], launches, n_launches);
-	for (size_t i = 0; i < n && before * 2 > n; i++)
-		list[d[i].span].phase = PHASE_OTHER;
-	for (size_t i = 0; i < k->spans.len / sizeof *list; i++)
-		forwards += list[i].phase == PHASE_FORWARD;
 	k->out->doubts = n;
 	k->out->doubtful = before * 2 > n;
+	/* Those that are known are other too: the phases that are printed add up to the step. */
+	for (size_t i = 0; i < k->spans.len / sizeof *list; i++) {
+		forwards += list[i].phase == PHASE_FORWARD;
+		if (k->out->doubtful && list[i].phase == PHASE_FORWARD)
+			list[i].phase = PHASE_OTHER;
+	}
 	k->out->forward = forwards && !k->out->doubtful;
 }
 
@@ -463,15 +465,20 @@ int phases_make(struct phase_event *events, size_t n, const int64_t *launches, s
 	struct making k = { .out = out, .last = NEVER, .pass = NEVER, .closure_end = NEVER, .signs = NEVER, .linked = NEVER,
 			    .linked_next = NEVER, .doubt = { .before = NEVER } };
 
+	struct phase_event *kept = malloc(n * sizeof *kept + 1);
+
 	*out = (struct phases){ .n = 0 };
+	if (!kept)
+		return -1;
 	if (n)
 		qsort(events, n, sizeof *events, by_start);
 	choose_thread(&k, events, n);
-	n = sift(&k, events, n);
-	spans_make(&k, events, n);
+	n = sift(&k, events, n, kept);
+	spans_make(&k, kept, n);
 	out->inference = !out->seen[MARK_OPTIMIZER];
 	judge_doubts(&k, launches, n_launches);
-	k.oom |= phases_steps(events, n, out) < 0;
+	k.oom |= phases_steps(kept, n, out) < 0;
+	free(kept);
 	map_release(&k.threads);
 	map_release(&k.busy);
 	map_release(&k.numbers);

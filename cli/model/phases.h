@@ -5,13 +5,13 @@
  *
  *  - backward: from the first to the last outermost autograd node between two other events.  A node whose sequence number is
  *    above all seen of its forward thread begins a new pass: numbers count up in a forward and run down in its backward.
- *    With DDP or FSDP a pass ends only when its collectives have: it waits for those that begin before the next event.
+ *    With DDP or FSDP a pass ends only when its collectives have: it waits for those that begin before the next event or scope.
  *  - forward: from the event before (or the pass before) to the begin of a backward pass; from a batch to zero_grad or step too.  Where no
  *    batch is announced it begins with its scope (DDP, FSDP, a compiled region) or with the first operator whose autograd node ran
  *    later, if these were recorded.  In front of a batch without a backward pass (inference, evaluation): from the first to the last operator
  *    or scope.
  *  - zero_grad between two such events, and nothing that shows on which side of it the forward was: it was on the longer one (that with more
- *    launches, where there are some), for most of the passes of the process.  If that is the one before zero_grad, forward is not known.
+ *    launches, where there are some), for most of the passes of the process.  If that is the one before zero_grad, forward is not known, and other.
  *  - Optimizer.step around a backward pass is step(closure): optimizer is what is not forward, backward or zero_grad there, and
  *    forward begins with it.
  *  - anything else between two events is other.

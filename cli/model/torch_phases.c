@@ -22,11 +22,11 @@ static const struct meaning *meaning_of(struct model *m, struct map *names, stru
 		const char *name = model_string(m, r->name);
 		struct meaning made = { .known = false };
 
+		made.evaluates = strncmp(name, TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0;
 		/* torch.profiler writes this node, and of old every scope, as it writes operators; so it is in imported traces. */
-		made.node = node || strcmp(name, "torch::autograd::AccumulateGrad") == 0;
+		made.node = !made.evaluates && (node || strcmp(name, "torch::autograd::AccumulateGrad") == 0);
 		made.known = phase_mark_of(name, made.node, &made.mark);
 		made.workers = torchsteps_has_workers(name);
-		made.evaluates = strncmp(name, TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0;
 		buf_put(meanings, &made, sizeof made);
 	}
 	return at && !meanings->oom ? (const struct meaning *)meanings->data + (*at - 1) : NULL;

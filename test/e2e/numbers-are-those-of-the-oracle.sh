@@ -22,6 +22,12 @@ it 'prints on the page what the oracle computes, rounded' '
 	tail -n 1 said
 '
 
+it 'prints of made-up training loops of every kind what the oracle computes' '
+	python3 "$GPROF_TOP/test/oracle/made_loops.py" made 0 300
+	python3 "$GPROF_TOP/test/oracle/check_traces.py" made loop- phases >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'
+
 it 'has a function or a written exception for every column that own reports print, and every quantity of docs/numbers.md' '
 	python3 "$GPROF_TOP/test/oracle/made.py" made
 	python3 "$GPROF_TOP/test/oracle/check_columns.py" "$GPROF_TOP/docs/numbers.md" made/hta/traces/made-0/rank0.json >said || { cat said; fail "not all"; }

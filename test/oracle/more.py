@@ -2,6 +2,7 @@
 from fractions import Fraction
 
 from intervals import intersect, length, union
+from phases import Phases
 from sums import by
 from tables import steps_of
 from steps import Steps
@@ -14,11 +15,9 @@ def issued(process):
 
 
 def phases(job):
-    """Of files that mark their steps: everything that needs no rule for where a pass begins."""
-    trace = job.traces[0]
     printed = {(r["process"], r["step"]) for r in job.printed.rows}
-    for p in trace.processes:
-        made, comm = Steps(p, steps_of(p)), issued(p)
+    for p in job.traces[0].processes:
+        made, comm, rule = Steps(p, steps_of(p)), issued(p), Phases(p)
         trains = any(r.kind == "backward" or r.name.startswith("Optimizer.step#") for r in p.ranges)
         for i, mark in enumerate(p.steps):
             process, step = job.numbers.get(p.pid), int(mark.name.split("#")[1])
@@ -27,7 +26,8 @@ def phases(job):
             numbers = made.numbers(i)
             yield {"process": process, "step": step, "kind": "train" if trains else "inference", "wall_ns": numbers["wall_ns"], "comm_ns": numbers["comm_ns"],
                    "comm_exposed_ns": numbers["comm_exposed_ns"],
-                   "comm_host_ns": length(intersect(comm, [(mark.start, mark.end)])) if comm else None}
+                   "comm_host_ns": length(intersect(comm, [(mark.start, mark.end)])) if comm else None,
+                   **rule.numbers(mark.start, mark.end, made.work.busy if made.work.rows else None, made.launched[i])}
 
 
 def windows(job):

@@ -23,11 +23,6 @@ FLOPS = {"flops": "test/e2e/pytorch-operators-are-those-of-torch-profiler.sh and
                   "torch.utils.flop_counter",
          "flop_per_s": "flops over GPU time, which is compared"}
 NUMBERED = "what the importer and the collector call it"
-CLOCKS = ("where a pass begins is a rule, not a sum: test/e2e/pytorch-phases-are-those-of-the-programs-clocks.sh holds it against the programs' "
-          "own clocks, test/unit/cli/phases.c against cases by hand; that the parts add up, check_pairs.py")
-PHASES = {c: CLOCKS for phase in ("data", "forward", "backward", "optimizer", "zero_grad", "other")
-          for c in (phase + "_ns", phase + "_launched_busy_ns", phase + "_gpu_idle_ns")}
-PHASES["comm_host_exposed_ns"] = CLOCKS
 STREAM = ("rank", "device", "stream")
 
 
@@ -74,7 +69,7 @@ REPORTS = {
     "ops": Report(by_name, ("name",), without=FLOPS),
     "steps": Report(steps, ("process", "step", "kind")),
     "ranks": Report(ranks.table, ("rank",), OF_JOB, without={"process": NUMBERED, "host": NUMBERED, "name": "the file's"}),
-    "phases": Report(phases, ("process", "step"), without=PHASES),
+    "phases": Report(phases, ("process", "step")),
     "windows": Report(more.windows, ("process",)),
     "cuda_devices": Report(more.devices, ("Pid", "Device")),
     "call_sites": Report(more.call_sites, ("name",)),

@@ -26,6 +26,9 @@ static void check(struct phase_event *events, size_t n, const char *want)
 	char got[1000] = "";
 	size_t at = 0;
 
+	/* Events stay what they are: where it is doubtful without launches the rule is asked twice. */
+	CHECK_EQ(phases_make(events, n, NULL, 0, &p), 0);
+	phases_release(&p);
 	CHECK_EQ(phases_make(events, n, NULL, 0, &p), 0);
 	for (size_t i = 0; i < p.n; i++) {
 		at += (size_t)snprintf(got + at, sizeof got - at, "%s%s %lld-%lld", i ? ", " : "", words[p.list[i].phase],
@@ -108,6 +111,13 @@ static bool forward_is_known(int before, int behind, const int64_t *launches, si
 	known = p.forward;
 	phases_release(&p);
 	return known;
+}
+
+TEST(where_forward_is_not_known_those_of_single_passes_are_other_too)
+{
+	CHECK_PHASES("data 0-5, other 5-10, backward 10-20, optimizer 20-25, other 25-60, zero_grad 60-62, other 62-63, backward 63-70, "
+		     "optimizer 70-75 | 0-75",
+		     DATA(0, 5), NODE(10, 20, 5), STEP(20, 25), ZERO(60, 62), NODE(63, 70, 15), STEP(70, 75));
 }
 
 TEST(a_forward_in_front_of_zero_grad_that_nothing_shows_is_unknown_and_not_small)
@@ -234,6 +244,12 @@ TEST(with_ddp_a_backward_pass_ends_with_the_collectives_that_it_waits_for)
 	CHECK_PHASES("backward 20-50, forward 50-70, backward 70-80, optimizer 80-90 | 20-90 headless comm 30-55, 62-64",
 		     NODE(20, 40, 5), ON(5, 30, 55, -1, 0, MARK_COMM), ON(1, 50, 68, -1, 0, MARK_PARALLEL),
 		     ON(5, 62, 64, -1, 0, MARK_COMM), NODE(70, 80, 15), STEP(80, 90));
+	/* A thread that issues collectives before anything else trains nothing. */
+	CHECK_PHASES("forward 5-20, backward 20-30 comm 1-3", ON(5, 1, 3, -1, 0, MARK_COMM), DDP(5, 12), NODE(20, 30, 7));
+	/* The scope that ends the pass begins the forward. */
+	CHECK_PHASES("backward 20-50, forward 50-70, zero_grad 70-72, forward 72-75, backward 75-80, optimizer 80-90 | 20-90 headless comm 30-55",
+		     NODE(20, 40, 5), ON(5, 30, 55, -1, 0, MARK_COMM), ON(1, 50, 68, -1, 0, MARK_PARALLEL), ZERO(70, 72),
+		     NODE(75, 80, 15), STEP(80, 90));
 }
 
 TEST(events_that_cross_or_are_turned_around_make_spans_that_do_not)
