@@ -47,8 +47,20 @@ it 'prints of programs on the simulated GPU what the simulator says' '
 		exits 0 traced $program
 		python3 "$GPROF_TOP/test/oracle/check_sim.py" t.gtrace truth >said || { echo $program; cat said; fail "not equal"; }
 	done
-	rm truth
-	gprof-run -q -f -o t -- python3 "$GPROF_TOP/test/programs/train.py" >out 2>err
-	python3 "$GPROF_TOP/test/oracle/check_sim.py" t.gtrace truth >said || { cat said; fail "not equal"; }
-	tail -n 1 said
+'
+
+it 'prints of steps, launch delays, queues, ranks and windows on the simulated GPU what the program and the simulator say' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	train="python3 $GPROF_TOP/test/programs/train.py --no-torch --clock clock"
+	run() { rm -f clock truth; gprof-run -q -f -o t "$@" >out 2>err; }
+	equal() { python3 "$GPROF_TOP/test/oracle/check_sim.py" t.gtrace truth clock "$@" >said || { cat said; fail "not equal"; }; tail -n 1 said; }
+	# shellcheck disable=SC2086
+	run -- $train
+	equal
+	# shellcheck disable=SC2086
+	run --step "nvtx:step *" --schedule wait=2,warmup=1,active=3,repeat=2 -- $train --steps 16
+	equal 3,4,5,9,10,11
+	export SIM_DEVICES=2
+	run -- sh -c "RANK=1 LOCAL_RANK=1 $train --steps 8 --layers 4 & RANK=0 LOCAL_RANK=0 $train --steps 8; wait"
+	equal
 '

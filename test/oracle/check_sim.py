@@ -1,4 +1,4 @@
-"""check_sim.py TRACE TRUTH: what reports print of a program on the simulated GPU against the simulator's own truth file.  GPU times to the
+"""check_sim.py TRACE TRUTH [CLOCK [STEPS]]: what reports print of a program on the simulated GPU against the simulator's own truth file.  GPU times to the
 nanosecond: the recorder converts start and end from the GPU's clock apart, each may be 1 ns off, and a sum 1 ns for each row in it.  Times of calls are the recorder's own: test/e2e/cuda-rows-are-what-the-gpu-did.sh looks at those."""
 import subprocess
 import sys
@@ -7,10 +7,12 @@ from fractions import Fraction
 import check_page
 import command
 import jobs
+import sim_steps
 import sums
 import truth
 from compare import Tally, table
 from page_steps import of_reports, steps_and_phases
+from rows import Trace
 from values import near
 
 KERNELS = "cuda_gpu_kern_sum:mangled"
@@ -51,21 +53,33 @@ def page(path, processes, tally):
     tally.add(sheet.tally)
 
 
-def main(path, said):
+def main(path, said, clock=None, numbers=None):
+    """clock: what train.py --clock wrote; numbers: the steps that a schedule had recorded, "3,4,5,9"."""
     real, tally = truth.read(said), Tally()
-    if len(real.processes) != 1:
-        print("%d processes used the GPU, not 1" % len(real.processes))
+    recorded = set(map(int, numbers.split(","))) if numbers else None
+    steps = sim_steps.read_clock(clock, recorded) if clock else {}
+    if not real.processes or (len(real.processes) != 1 if not clock else {p.pid for p in real.processes} != set(steps)):
+        print("%d processes used the GPU, %d have steps" % (len(real.processes), len(steps)))
         return 1
-    ranks = [jobs.Rank(0, real)]
+    for process in real.processes if clock else ():
+        process.rank = steps[process.pid][0].rank if len(steps) > 1 else None
+        if numbers:
+            sim_steps.keep(process, steps[process.pid])
+    ranks = sorted((jobs.Rank(p.rank or 0, Trace([p], 0, path)) for p in real.processes), key=lambda r: r.number)
+    for rank in ranks if numbers else ():
+        rank.work.span = sim_steps.windows(rank.processes[0], steps[rank.processes[0].pid])
     printed, _ = command.reports(list(EXACT), [path])
     for report, (rows, key) in EXACT.items():
-        table(tally, path, report, to_the_ns(rows(real, ranks), len(ranks[0].rows)), printed[report], key, [])
-    page(path, real.processes, tally)
+        table(tally, path, report, to_the_ns(rows(real, ranks), sum(len(r.rows) for r in ranks)), printed[report], key, [])
+    if clock:
+        sim_steps.check(tally, path, ranks, steps)
+    if not numbers:
+        page(path, real.processes, tally)
     for wrong in tally.wrong[:40]:
         print("%s: %s, %s of %s: the truth is %s, the report says %s" % tuple(str(w)[:110] for w in wrong))
-    print("%d reports, %d values, %d not equal" % (len(EXACT), tally.values, len(tally.wrong)))
+    print("%d reports, %d values, %d not equal" % (len(EXACT) + 3 * bool(clock), tally.values, len(tally.wrong)))
     return 1 if tally.wrong or not tally.values else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

@@ -28,7 +28,7 @@ REPORTS = {
     "launch_sites": "as stacks (test/e2e/stacks_check.py); test/oracle/check_pairs.py compares the sum",
     "range_sites": "no stack is in a Kineto file: test/e2e/stacks_check.py",
     "ops_by_stack": "its GPU and host times are those of ops, divided by stack; one stack: test/e2e/pytorch-modules-are-those-of-torch-profiler.sh",
-    "modules": "test/e2e/pytorch-modules-are-those-of-torch-profiler.sh compares operators and modules with torch.profiler; its GPU time is compared with nothing",
+    "modules": "test/e2e/pytorch-modules-are-those-of-torch-profiler.sh compares operators and modules; times, of the GPU too, by hand: test/unit/cli/ops.c",
     "cpu_sum": "samples: test/e2e/samples-show-what-ran.sh",
     "idle_stacks": "idle time and span: test/e2e/busy-and-idle-are-of-what-was-recorded.sh and test/oracle/check_pairs.py; call_ns: test/e2e/stacks_check.py",
     "health": "what is missing from a trace, not a quantity of it",

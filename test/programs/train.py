@@ -44,6 +44,34 @@ class Nvtx:
         return NvtxRange(self, name)
 
 
+class StepClock:
+    """Writes when each step began and ended, outside and inside of its range: what a profiler measures lies between."""
+
+    def __init__(self, path):
+        self.file = open(path, "a") if path else None
+
+    def around(self, number, inner):
+        return ClockedStep(self.file, number, inner) if self.file else inner
+
+
+class ClockedStep:
+    def __init__(self, file, number, inner):
+        self.file, self.number, self.inner = file, number, inner
+
+    def __enter__(self):
+        self.times = [time.time_ns()]
+        self.inner.__enter__()
+        self.times.append(time.time_ns())
+
+    def __exit__(self, *_):
+        self.times.append(time.time_ns())
+        self.inner.__exit__(*_)
+        self.times.append(time.time_ns())
+        said = [os.getpid(), int(os.environ.get("RANK", 0)), self.number, *self.times]
+        self.file.write(" ".join(map(str, said)) + "\n")
+        self.file.flush()
+
+
 class NvtxRange:
     def __init__(self, nvtx, name):
         self.nvtx, self.name = nvtx, name
@@ -255,9 +283,9 @@ def train_without_torch(args):
         step = CpuStep()
         print("train.py: no GPU (%s): on the CPU alone, NVTX ranges only" % why)
     print("train.py: NVTX through %s" % nvtx.how)
-    loader, model = Loader(args.batch), Linear()
+    loader, model, clock = Loader(args.batch), Linear(), StepClock(args.clock)
     for i in range(args.steps):
-        with nvtx.range("step %d" % i):
+        with clock.around(i, nvtx.range("step %d" % i)):
             with nvtx.range("data"):
                 rows = loader.next()
                 step.load()
@@ -318,6 +346,7 @@ def main():
     parser.add_argument("--batch", type=int, default=32, help="rows in a batch (32); kernels take time in proportion")
     parser.add_argument("--layers", type=int, default=6, help="layers of the network (6)")
     parser.add_argument("--nvtx-shim", metavar="PATH", help="libnvtx_shim.so, where the nvtx package is not installed")
+    parser.add_argument("--clock", metavar="FILE", help="append begin and end of each step by this program's own clock (without PyTorch)")
     parser.add_argument("--no-torch", action="store_true", help="use the driver API even where PyTorch could be used")
     args = parser.parse_args()
     torch = None
