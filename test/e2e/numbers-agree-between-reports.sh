@@ -29,6 +29,8 @@ it 'prints the same number for the same quantity of a recording' '
 	agree
 	says "GPU time: lines, cuda_gpu_kern_sum" said
 	says "GPU time: stacks; kernels, copies and memory sets" said
+	gprof-trace export -f -o t.json t.gtrace >out
+	python3 "$GPROF_TOP/test/oracle/check_stacks.py" t.gtrace t.json >said || { cat said; fail "not equal"; }
 	gprof-run -q -f --step "nvtx:step *" --schedule wait=2,warmup=1,active=3,repeat=2 -o t -- python3 "$GPROF_TOP/test/programs/train.py" --steps 16 >out 2>err
 	agree
 	says "number of steps: windows, steps" said

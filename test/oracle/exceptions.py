@@ -1,8 +1,8 @@
 """Reports, columns and quantities that the oracle computes nothing for, each with the reason."""
 
 COUNTED = "a program of test/programs knows its own answer: "
-STACKS = ("its stacks are not in a Kineto file; test/e2e/stacks_check.py adds them up from the rows of made traces, and check_pairs.py compares the "
-          "sum over a recording")
+STACKS = ("stacks of calls are not read from a Kineto file; test/e2e/stacks_check.py adds them up from the rows of made traces, "
+          "test/oracle/check_stacks.py from the export of a recording, and check_pairs.py compares the sum")
 TEXT = "a text"
 
 # Whole reports.  A test that is named here names the report: check_columns.py looks.
@@ -26,7 +26,7 @@ REPORTS = {
     "critical_path_segments": "that they tile the step and add up to critical_path: test/e2e/critical-path-is-the-known-one.sh",
     "stacks": STACKS, "lines": STACKS,
     "launch_sites": "as stacks (test/e2e/stacks_check.py); test/oracle/check_pairs.py compares the sum",
-    "range_sites": "no stack is in a Kineto file: test/e2e/stacks_check.py",
+    "range_sites": "stacks are not read from a Kineto file: test/e2e/stacks_check.py",
     "ops_by_stack": "its GPU and host times are those of ops, divided by stack; one stack: test/e2e/pytorch-modules-are-those-of-torch-profiler.sh",
     "modules": "test/e2e/pytorch-modules-are-those-of-torch-profiler.sh compares operators and modules; times, of the GPU too, by hand: test/unit/cli/ops.c",
     "cpu_sum": "samples: test/e2e/samples-show-what-ran.sh",

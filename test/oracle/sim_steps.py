@@ -88,6 +88,9 @@ def of_step(looks, process, work, step, row):
     look("kernels", sum(r.kind == "kernel" for r in rows), sum(r.kind == "kernel" for r in rows))
     for name in BETWEEN:
         look("gpu_busy_ns" if name == "busy_ns" else name, least[name] - n, most[name] + n)
+    if not rows:
+        looks.at("steps", "rows launched in the step", key, 1, 0, n)
+        return
     busy = length(union((r.start, r.end) for r in rows))
     look("launched_busy_ns", busy - len(rows), busy + len(rows))
     reach = max(r.end for r in rows) - min(r.start for r in rows)
