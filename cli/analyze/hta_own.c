@@ -158,7 +158,7 @@ static int put_steps(struct own *o)
 		const struct step *step = &s->list[i];
 		uint32_t string;
 
-		if (!step->selected || step->flags & STEP_WARMUP || step->kind != 0 || (!step->window && !steps_recorded_whole(s, step->process)))
+		if (!step->selected || step->flags & (STEP_WARMUP | STEP_INCOMPLETE) || step->kind != 0 || (!step->window && !steps_recorded_whole(s, step->process)))
 			continue;
 		snprintf(text, sizeof text, "ProfilerStep#%u", step->number);
 		string = model_intern(o->m, text);

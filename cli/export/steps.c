@@ -52,10 +52,10 @@ static bool on_thread(struct export *x, const struct step *step)
 	       thread[row] == step->thread && start[row] == step->start && time_add(start[row], duration[row]) == step->end;
 }
 
-/* One of which nothing was kept would look like one that does nothing. */
+/* One of which nothing was kept would look like one that does nothing, an incomplete one like a short one. */
 static bool wanted(struct export *x, const struct steps *s, const struct step *step)
 {
-	return step->selected && !(step->flags & STEP_WARMUP) && takes(x, step->process) &&
+	return step->selected && !(step->flags & (STEP_WARMUP | STEP_INCOMPLETE)) && takes(x, step->process) &&
 	       (step->window || steps_recorded_whole(s, step->process));
 }
 

@@ -158,3 +158,16 @@ it 'titles and help of the hta_ reports say how they differ' '
 	gprof-trace report list --all | grep "^hta_temporal_breakdown" >one
 	says "last step left out, whole microseconds" one
 '
+
+it 'an export and its import keep the complete steps, and make none of an incomplete one' '
+	need "$GPROF_BUILD/sim/libcuda.so.1"
+	export LD_LIBRARY_PATH=$GPROF_BUILD/sim
+	gprof-run -q -o parts --schedule wait=1,warmup=1,active=3,repeat=2 -- python3 "$GPROF_TOP/test/programs/train.py" >out
+	complete() { gprof-trace report -r steps -f csv "$1" 2>err | awk -F , "NR > 1 && \$NF { print \$1, \$7 }"; }
+	gprof-trace report -r steps -f csv parts.gtrace 2>err | grep -q ",0$" || fail "no step is incomplete"
+	gprof-trace export -o parts.json parts.gtrace
+	complete parts.gtrace >before
+	complete parts.json >after
+	[ -s before ] || fail "no step is complete"
+	is "$(cat before)" "$(cat after)" "steps and their length"
+'
