@@ -40,7 +40,7 @@ static int of_step(const struct gpu_sets *gpu, const struct steps *s, uint32_t p
 	if (of.n > 1)
 		snprintf(among, sizeof among, ", the median of %zu", of.n);
 	if (t.parts && t.comm)
-		snprintf(text, size, "%s%s; %lld %% of step #%u%s", who, comm_words(&t, words, sizeof words),
+		snprintf(text, size, "%s%s; communication is %lld %% of step #%u%s", who, comm_words(&t, words, sizeof words),
 			 percent(t.comm, time_sub(of.median->end, of.median->start)), of.median->number, among);
 	return 0;
 }
@@ -74,7 +74,7 @@ static int of_span(struct model *m, const struct gpu_sets *gpu, bool several, ch
 			most = t, process = p;
 	}
 	if (most.parts && most.comm)
-		snprintf(text, size, "%s%s; %lld %% of the GPU's span of %s", process_words(m, process, several, who, sizeof who),
+		snprintf(text, size, "%s%s; communication is %lld %% of the GPU's span of %s", process_words(m, process, several, who, sizeof who),
 			 comm_words(&most, words, sizeof words), percent(most.comm, spans_length(&span[process])),
 			 text_time(length, spans_length(&span[process])));
 	gpu_spans_free(m, span);

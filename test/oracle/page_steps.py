@@ -202,14 +202,14 @@ def comm_line(sheet, said, processes, known):
             return
         number, comm, exposed, whole = step.process, step.comm, step.exposed, step.wall
         rest = comm_words(sheet, "comm", said, comm, exposed)
-        tail = re.match(r"; (\d+) % of step #(\d+)(?:, the median of (\d+))?$", rest)
+        tail = re.match(r"; communication is (\d+) % of step #(\d+)(?:, the median of (\d+))?$", rest)
         sheet.same("comm", "step", (step.number, len(of)), (int(tail.group(2)), int(tail.group(3) or 1)) if tail else rest)
     else:
         cuts = {n: inside(w, w.span) for n, w in communicate.items()}
         number = max(cuts, key=lambda n: cuts[n]["comm_ns"])
         comm, exposed, whole = cuts[number]["comm_ns"], cuts[number]["comm_exposed_ns"], cuts[number]["span_ns"]
         rest = comm_words(sheet, "comm", said, comm, exposed)
-        tail = re.match(r"; (\d+) % of the GPU's span of (" + TIME + ")$", rest)
+        tail = re.match(r"; communication is (\d+) % of the GPU's span of (" + TIME + ")$", rest)
         sheet.rounded("comm", "span", whole, tail and Shown(tail.group(2)))
     sheet.same("comm", "process", number if len(communicate) > 1 else None, process)
     if tail:

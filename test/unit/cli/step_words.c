@@ -83,7 +83,7 @@ TEST(the_page_has_the_median_and_the_slowest_step_and_the_communication_of_the_m
 	     STEP_ROW(20000, 3000, 2, KIND, 1, 0), STEP_ROW(30000, 9000, 3, KIND, 1, 0), STEP_ROW(40000, 1000, 4, KIND, 1, STEP_INCOMPLETE));
 	ROWS(&k, 1, kernel, RUN(19000, 2000, KERNEL), RUN(20500, 2000, NCCL));
 	check_page(&k, "3 of kind train (and 1 not recorded, 1 incomplete), median 3.00 us, slowest #3 at 9.00 us (details: report -r steps)",
-		   "", "2.00 us, 1.50 us (75 %) exposed; 67 % of step #2, the median of 3");
+		   "", "2.00 us, 1.50 us (75 %) exposed; communication is 67 % of step #2, the median of 3");
 }
 
 TEST(one_step_is_no_median_and_none_that_is_complete_is_said)
@@ -93,7 +93,7 @@ TEST(one_step_is_no_median_and_none_that_is_complete_is_said)
 	begin(&k);
 	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 7, 0, 1, 0));
 	ROWS(&k, 1, kernel, RUN(1000, 2000, NCCL), RUN(500, 8000, KERNEL));
-	check_page(&k, "1, #7 at 4.00 us (details: report -r steps)", "", "2.00 us, none exposed; 50 % of step #7");
+	check_page(&k, "1, #7 at 4.00 us (details: report -r steps)", "", "2.00 us, none exposed; communication is 50 % of step #7");
 	begin(&k);
 	ROWS(&k, 1, step, STEP_ROW(1000, 4000, 0, 0, 1, STEP_INCOMPLETE), STEP_ROW(9000, 4000, 1, 0, 1, STEP_INCOMPLETE));
 	check_page(&k, "none complete, 2 incomplete (details: report -r steps)", "", "");
@@ -106,7 +106,7 @@ TEST(without_steps_communication_is_of_the_span_of_the_gpu)
 	begin(&k);
 	ROWS(&k, 1, kernel, RUN(1000, 1000, KERNEL), RUN(5000, 500, NCCL), RUN(5100, 900, KERNEL));
 	ROWS(&k, 2, kernel, RUN(1000, 3000, KERNEL), RUN(3000, 4000, NCCL), RUN(8000, 1000, KERNEL));
-	check_page(&k, "", "", "process 2: 4.00 us, 3.00 us (75 %) exposed; 50 % of the GPU's span of 8.00 us");
+	check_page(&k, "", "", "process 2: 4.00 us, 3.00 us (75 %) exposed; communication is 50 % of the GPU's span of 8.00 us");
 }
 
 TEST(nothing_is_said_of_communication_where_there_is_none_or_a_graph_hides_it)
