@@ -28,6 +28,30 @@ it 'prints of made-up training loops of every kind what the oracle computes' '
 	tail -n 1 said
 '
 
+it 'prints of real loops on a CPU, and of two ranks, the phases that the oracle computes from their export' '
+	judge=
+	for python in python3 "$GPROF_BUILD/judges/bin/python"; do
+		"$python" -c "from importlib.util import find_spec as f; exit(not (f(\"torch\") and f(\"sympy\")))" 2>/dev/null && judge=$python && break
+	done
+	[ "$judge" ] || skip "torch is not to be had here"
+	mkdir -p real/hta/traces/loops real/hta/traces/ranks
+	recorded() {
+		folder=$1
+		shift
+		gprof-run -f -q -t torch-ops -o t -- "$judge" -W ignore "$@" >out 2>err || fail "$(tail -n 5 err)"
+		gprof-trace export -t kineto -o "real/hta/traces/$folder/t.json" t.gtrace >out 2>&1 || fail "$(cat out)"
+	}
+	loops=$GPROF_TOP/test/e2e/torch_loops.py
+	recorded loops "$loops" clocks 3 mlp accumulate closure lbfgs huggingface no_loader between inference
+	# All columns but step, kind, process.
+	gprof-trace report -r phases --format csv t.gtrace 2>err | cut -d, -f3-25 >own
+	gprof-trace report -r phases --format csv real/hta/traces/loops/t.json 2>err | cut -d, -f3-25 | cmp - own || fail "the export has other phases than the trace"
+	[ "$(wc -l <own)" -ge 10 ] || fail "steps: $(wc -l <own)"
+	recorded ranks -m torch.distributed.run --standalone --nproc_per_node=2 "$loops" clocks 3 ddp ddp_between
+	python3 "$GPROF_TOP/test/oracle/check_traces.py" real "" phases >said || { cat said; fail "not equal"; }
+	tail -n 1 said
+'
+
 it 'has a function or a written exception for every column that own reports print, and every quantity of docs/numbers.md' '
 	python3 "$GPROF_TOP/test/oracle/made.py" made
 	python3 "$GPROF_TOP/test/oracle/check_columns.py" "$GPROF_TOP/docs/numbers.md" made/hta/traces/made-0/rank0.json >said || { cat said; fail "not all"; }
