@@ -13,7 +13,7 @@
 struct collective {
 	int64_t start, duration;
 	int64_t sequence;               /* of its process group; NO_SEQUENCE: not recorded */
-	int64_t step;                   /* any number that names it; LATE_NO_STEP of late.h: in none that counts */
+	int64_t step;                   /* any number that names its step; LATE_NO_STEP (late.h): it belongs to no counted step */
 	const struct collective_op *op;
 	uint32_t group;                 /* a number for each process group, the same on all ranks; 0: not recorded */
 };

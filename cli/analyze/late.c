@@ -115,7 +115,7 @@ static void add_steps(struct judging *j)
 
 /* ---- the rule ---- */
 
-/* The middle of what of `a` is above that of `b` in each unit, and how far `percent` of all units are from it at most. */
+/* Median over units of (wait of a - wait of b).  *deviation: `percent` of the units are no further than this from the median. */
 static int64_t difference(struct judging *j, const struct units *u, size_t a, size_t b, unsigned percent, int64_t *deviation)
 {
 	int64_t middle;
@@ -141,7 +141,7 @@ static int64_t root(int64_t n)
 	return r;
 }
 
-/* n deviations that know nothing of each other add up to sqrt(n) of them; rounded up. */
+/* The sum of n independent deviations is sqrt(n) times one of them; the root is rounded up. */
 static int64_t sum_of_deviations(int64_t deviation, size_t n)
 {
 	int64_t r = root((int64_t)n);
@@ -179,7 +179,7 @@ static void find_step_waits(struct judging *j)
 	}
 }
 
-/* Those that take part in what is judged; how many, and whether all in the same number of collectives. */
+/* Number of ranks with a judged collective; *equal: all have the same number of them; *least: the rank that waits least. */
 static size_t taking_part(const struct judging *j, bool *equal, size_t *least)
 {
 	size_t n = 0, first = 0;
@@ -197,7 +197,10 @@ static size_t taking_part(const struct judging *j, bool *equal, size_t *least)
 	return n;
 }
 
-/* Every other rank must wait longer, by more than the noise; told is the one that is nearest, or the first that does not. */
+/*
+ * Every other rank must wait longer by more than the noise.  Margin and noise of the verdict are those of the nearest rank; where a rank
+ * fails, those of the nearest one that fails.
+ */
 static void compare(struct judging *j, size_t late)
 {
 	struct late_verdict *v = j->v;

@@ -62,8 +62,8 @@ static int dearest_first(const void *a, const void *b)
 }
 
 /*
- * Makes one site of those of a place; its key stays that of the dearest kernel, and calls become the number of names.  Kernels without a
- * place have nothing but their names in common with anything.
+ * Makes one site of those of a place; its key stays that of the most expensive kernel, and calls become the number of names.  Kernels
+ * without a place are not merged: nothing says that they come from one line.
  */
 static void fold(struct sites *s, bool each)
 {

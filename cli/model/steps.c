@@ -179,8 +179,8 @@ static int steps_read(struct finding *f)
 }
 
 /*
- * Batches were recorded as steps before it was known that the program trains.  A trace in which some processes train is about training, as it is where
- * steps are found afterwards (steps_find_torch()).
+ * Batches were recorded as steps before it was known that the program trains.  Where any process has a step of the kind that is
+ * more than a batch, the batches of that kind are no steps in any process; steps_find_torch() has the same rule.
  */
 static void drop_batches(struct finding *f)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* liblzma's interface, as far as it is used; its header may be missing where its library is not. */
+/* The functions of liblzma that are called here: its header may be missing on a machine that has the library. */
 #define LZMA_OK        0
 #define LZMA_BUF_ERROR 10
 
