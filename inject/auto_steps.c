@@ -5,26 +5,27 @@
 #include "inject/intern.h"
 #include "inject/lock.h"
 #include "inject/memory.h"
+#include "inject/scratch.h"
 #include "inject/windows.h"
 #include "trace/period.h"
 
-#define SEEN    PERIOD_RING     /* launches whose call is remembered; the detector tells of none before */
+#define SEEN    PERIOD_RING     /* launches whose call is remembered: the detector reports no older ones */
 
 struct seen {
-	int64_t time;                   /* own clock */
+	int64_t time;                   /* clock_now() */
 	uint32_t corr, name;            /* string id; 0: none */
 };
 
-/* Of one process; the memory is never given back, and a child has its own.  About 2.3 MB, only where --step=auto asks for it. */
+/* One per process, about 2.3 MB, allocated only with --step=auto and never freed.  A forked child allocates another. */
 struct finder {
 	struct period period;
 	uint64_t n;                     /* launches fed */
-	uint64_t steps;                 /* told so far */
-	uint64_t boundary;              /* launch that begins the next step, as far as can be told; 0: not known */
-	struct step_at now;             /* what the schedule does with the step that runs */
-	bool told;                      /* in this launch, a step already: that one, and this, were known late */
+	uint64_t steps;                 /* reported so far */
+	uint64_t boundary;              /* number of the launch that should begin the next step; 0: unknown */
+	struct step_at now;             /* what the schedule does with the running step */
+	bool told;                      /* a step was already reported during this launch: further ones get STEP_LATE */
 	struct seen seen[SEEN];
-	uint8_t flags[4096];            /* 1 + PERIOD_ flags of a kernel, by the low bits of its string id */
+	uint8_t flags[4096];            /* PERIOD_ flags of a kernel, by its string id modulo 4096; flags_of[]: the full id */
 	uint32_t flags_of[4096];
 };
 
@@ -41,9 +42,9 @@ static struct finder *of_this_process(void)
 	if (epoch != guest->epoch) {
 		f = memory_take(sizeof *f);
 		if (f)
-			period_init(&f->period);
+			period_init_with(&f->period, (struct period_room){ scratch_push, scratch_pop });
 		else
-			health_note(HEALTH_step_memory, "%zu bytes", sizeof *f);
+			health_note(HEALTH_step_memory, "cannot allocate %zu bytes", sizeof *f);
 		finder = f;
 		__atomic_store_n(&epoch, guest->epoch, __ATOMIC_RELEASE);
 	}
@@ -51,7 +52,7 @@ static struct finder *of_this_process(void)
 	return finder;
 }
 
-/* ---- what a launch is ---- */
+/* ---- identity of a launch ---- */
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -66,7 +67,7 @@ static bool has_function(int domain, uint32_t cbid)
 	return domain == DOMAIN_RUNTIME ? cbid == 211 || cbid == 214 || cbid == 505 || cbid == 506 : cbid == 307 || cbid == 442;
 }
 
-/* The kernel: by its name, which is one for all its pointers, else by the pointer; else the call. */
+/* Hash of what is launched: the kernel's name if known (equal for all pointers to it), else the function pointer, else the API call. */
 static uint64_t identity_of(int domain, uint32_t cbid, const struct cupti_call_data *d, uint32_t name)
 {
 	uint64_t function = 0;
@@ -76,7 +77,7 @@ static uint64_t identity_of(int domain, uint32_t cbid, const struct cupti_call_d
 	return name ? mix(1, name) : function ? mix(2, function) : mix(3, (uint64_t)domain << 32 | cbid);
 }
 
-/* Grid and block of the calls whose parameters begin with the function and them: the runtime's and the driver's usual launches. */
+/* Hash of grid.x, .y, .z and block.x, .y, .z; 0 for calls whose parameters do not begin with function, grid and block. */
 static uint64_t config_of(int domain, uint32_t cbid, const void *params)
 {
 	uint64_t size[3];
@@ -98,7 +99,7 @@ static uint32_t flags_of(struct finder *f, uint32_t name, const char *symbol)
 	return f->flags[i];
 }
 
-/* ---- steps that were found ---- */
+/* ---- reported steps ---- */
 
 static const struct seen *seen(const struct finder *f, uint64_t number)
 {
@@ -111,7 +112,7 @@ static void tell(struct stream *s, struct finder *f, unsigned kind, const struct
 	const struct seen *first = seen(f, step->first), *last = seen(f, step->last), *anchor = seen(f, step->first + m->anchor_offset);
 	struct step_row row = {
 		.start = first->time,
-		.duration = last->time - first->time,   /* until the next step says more */
+		.duration = last->time - first->time,   /* provisional: corrected when the next step is reported */
 		.number = (uint32_t)f->steps++,
 		.anchor = anchor->name,
 		.first_corr = first->corr,
@@ -120,7 +121,7 @@ static void tell(struct stream *s, struct finder *f, unsigned kind, const struct
 		.flags = STEP_AUTO | (f->told ? STEP_LATE : 0),
 	};
 
-	if (f->told || f->boundary)             /* that of the step before, which is overdue */
+	if (f->told || f->boundary)             /* the schedule has not yet seen the begin of this step */
 		f->now = windows_next_step(s, kind);
 	row.window = f->now.window;
 	row.flags |= f->now.warms ? STEP_WARMUP : 0;
@@ -129,7 +130,7 @@ static void tell(struct stream *s, struct finder *f, unsigned kind, const struct
 	f->told = true;
 }
 
-/* The step that was told is complete before its last launches come: the next begins with the launch behind them. */
+/* Starts the next step in the schedule when launch number `boundary` has come. */
 static void pass_boundary(struct stream *s, struct finder *f, unsigned kind)
 {
 	if (!f->boundary || f->n < f->boundary)
@@ -165,7 +166,7 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 	period_launch(&f->period, &l);
 	while (period_take(&f->period, &step))
 		tell(s, f, (unsigned)kind, &step);
-	if (f->n > f->boundary)                 /* it was known late, and is past */
+	if (f->n > f->boundary)                 /* a step found late: its boundary has passed already */
 		pass_boundary(s, f, (unsigned)kind);
 	lock_give(&lock);
 	windows_wake();

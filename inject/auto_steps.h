@@ -1,6 +1,7 @@
 /*
- * Steps that nothing marks, found while the program runs: its launches go to the detector (trace/period.h), which tells a step when it
- * is complete.  For the schedule the next begins a period's launches behind it; rows have the bounds that the detector gives.
+ * Automatic steps (--step=auto): finds the steps of a program that marks none, from the sequence of its launches.  Each launch goes to the
+ * period detector (trace/period.h), which reports a step when the step is complete.  For the schedule, the next step begins one period of
+ * launches after the begin of the reported step; step rows have the detector's bounds.
  */
 #ifndef INJECT_AUTO_STEPS_H
 #define INJECT_AUTO_STEPS_H
@@ -8,10 +9,13 @@
 #include "inject/cupti_abi.h"
 #include "inject/stream.h"
 
-/* A launch, a graph's launch or a copy begins.  May open or close a window. */
+/*
+ * Call as a kernel launch, graph launch (graph), memory set or copy (copy) begins, on its thread, between stream_enter() and
+ * stream_leave().  Any thread; takes a lock.  May open or close a window.
+ */
 void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct cupti_call_data *d, bool graph, bool copy);
 
-/* A call that waits for the GPU has ended. */
+/* Call when a call that waited for the GPU has returned, between stream_enter() and stream_leave().  Any thread. */
 void auto_steps_waited(void);
 
 #endif

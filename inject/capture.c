@@ -11,7 +11,7 @@ static bool in_range(const struct capture *c)
 	return c->plan.range_end == RANGE_END_NONE ? c->begun : c->depth > 0;
 }
 
-/* Training and validation each follow a schedule of their own: what one of them wants is done. */
+/* Training and validation each follow a schedule: the strongest action of all kinds wins. */
 static enum capture_state scheduled(const struct capture *c)
 {
 	enum capture_state best = STATE_WAIT;
@@ -63,7 +63,7 @@ void capture_init(struct capture *c, const struct capture_plan *plan)
 	c->state = STATE_WAIT;
 }
 
-/* Only a range in which rows were kept counts: one that ended before the delay was over is not the first. */
+/* Only ranges in which rows were kept count: one that ended before the start delay was over does not. */
 static unsigned range_ended(struct capture *c)
 {
 	uint32_t how = c->plan.range_end;
@@ -81,7 +81,7 @@ static unsigned range_ended(struct capture *c)
 	return how == RANGE_END_STOP_SHUTDOWN || how == RANGE_END_REPEAT_SHUTDOWN ? CAPTURE_SHUTDOWN : 0;
 }
 
-/* The schedule begins with the first step in which rows could be kept.  A step may begin before the last one of a cycle has ended. */
+/* The schedule begins with the first step in which rows could be kept.  A step may begin before the last step of a cycle has ended. */
 static unsigned step_scheduled(struct capture *c, unsigned kind)
 {
 	uint8_t before = c->kinds[kind].action;
@@ -97,7 +97,7 @@ static unsigned step_began(struct capture *c, unsigned kind)
 	return step_scheduled(c, kind);
 }
 
-/* No cycle of the schedule ended: it begins. */
+/* Restarts the schedule at this step; no cycle ended. */
 static unsigned step_is_first(struct capture *c, unsigned kind)
 {
 	c->kinds[kind].scheduled = 0;
@@ -105,7 +105,7 @@ static unsigned step_is_first(struct capture *c, unsigned kind)
 	return 0;
 }
 
-/* Between two active steps rows are kept, between others not more than in the one before. */
+/* An action lasts until the next step begins, so rows between two active steps are kept.  Only the last step of a cycle ends it. */
 static unsigned step_ended(struct capture *c, unsigned kind)
 {
 	if (!c->kinds[kind].open)
@@ -153,7 +153,7 @@ unsigned capture_feed(struct capture *c, enum capture_event event, unsigned kind
 		break;
 	}
 	said |= settle(c);
-	/* A cycle that ends while rows are kept for another kind, or were not kept at all, is no window. */
+	/* A cycle that ends while another kind keeps the window open, or without a window, is not reported. */
 	return said & CAPTURE_CLOSED ? said : said & ~CAPTURE_READY;
 }
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,49 +18,63 @@
 #include "inject/calm.h"
 #include "inject/carrier_frames.h"
 #include "inject/health.h"
+#include "inject/late.h"
+#include "inject/libc.h"
+#include "inject/memory.h"
 #include "inject/roster.h"
+#include "inject/seccomp.h"
 #include "inject/session.h"
+#include "inject/stream.h"
 
 #define MS     1000000ll
-#define TICK   (100 * MS)       /* what a kill can lose, and how late the collector's orders are heard */
-#define SOON   (10 * MS)        /* between looks at the order, when the recorded time is due to end */
-#define RETRY  (2 * MS)         /* between tries at a full pipe that is not kept open */
-#define AT_END (2000 * MS)      /* what the ends of the process may wait, all together */
-#define GRACE  (100 * MS)       /* ... and for our thread to say that it has given up */
+#define TICK   (100 * MS)       /* period of whole rounds: the most that a kill loses, and the delay of orders */
+#define SOON   (10 * MS)        /* shortest period, when the recorded time is due to end */
+#define RETRY  (1 * MS)         /* first delay between tries at a full pipe; doubles up to 32 ms */
+#define AT_END (2000 * MS)      /* longest wait at the ends of the process, in all */
+#define GRACE  (100 * MS)       /* ... and for the carrier thread to report that it gave up */
 
 #ifndef SYS_close_range
 #define SYS_close_range 436     /* the same number on every architecture */
 #endif
 #define UNSHARE 2u              /* CLOSE_RANGE_UNSHARE */
 
-/* Of the pipe, while it is open under a number of the program's.  0: none. */
+/* Descriptor + 1 while one is open in the program's descriptor table; 0: none.  carrier_forked() closes a child's copy. */
 static int open_fd;
+
+/* Seccomp filters are checked for the program's threads only: the carrier thread started before any filter that seccomp.c saw. */
+static bool may_call(void)
+{
+	return seccomp_allows(SECCOMP_CARRY | SECCOMP_TOOL | SECCOMP_BELL) || stream_self.tool;
+}
 
 static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
 {
 	struct timespec t = { .tv_sec = ns / (1000 * MS), .tv_nsec = ns % (1000 * MS) };
 
-	if (ns > 0)
+	/* Where the filter forbids futex(), the caller polls. */
+	if (ns > 0 && may_call())
 		syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
 }
 
 /* ---- the pipe ---- */
 
+/* After chroot() the folder may be another user's: follow no link, and do not block on a pipe. */
 static int open_in_folder(const struct carrier *c, const char *name, int flags)
 {
 	char path[160];
 
+	flags |= O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
 	if (c->dir >= 0)
-		return openat(c->dir, name, flags | O_CLOEXEC);
+		return openat(c->dir, name, flags);
 	strcpy(path, c->folder);
 	strcat(path, "/");
 	strcat(path, name);
-	return open(path, flags | O_CLOEXEC);
+	return open(path, flags);
 }
 
 /*
- * Descriptors of our own: nothing that the program closes, counts or opens anew meets ours, and no child gets them.
- * Refused by kernels before 5.9 and some containers; then the pipe is opened for each round.
+ * Gives the carrier thread a private descriptor table: the program cannot close, count or reuse its descriptors, and no child inherits
+ * them.  Kernels before 5.9 and some containers refuse; then the pipe is opened for each round.
  */
 static void take_own_table(struct carrier *c)
 {
@@ -75,7 +88,7 @@ static void take_own_table(struct carrier *c)
 		c->dir = dir;
 }
 
-/* Out of the way of a program that expects the lowest free number. */
+/* Moves fd to a high number: programs expect the lowest free one. */
 static int move_up(int fd)
 {
 	struct rlimit most;
@@ -107,12 +120,12 @@ static bool reach(struct carrier *c)
 	if (c->fd >= 0) {
 		if (fstat(c->fd, &st) == 0 && st.st_dev == c->dev && st.st_ino == c->ino)
 			return true;
-		open_fd = 0;            /* the program closed it, and the number is its own */
+		open_fd = 0;            /* the program closed it and reused the number */
 		c->fd = -1;
 	}
-	c->fd = open_in_folder(c, "rows", O_WRONLY | O_NONBLOCK);
+	c->fd = open_in_folder(c, "rows", O_WRONLY);
 	if (c->fd < 0) {
-		c->gone = errno == ENXIO || errno == ENOENT;
+		c->gone = errno == ENXIO || errno == ENOENT || errno == ELOOP;
 		return false;
 	}
 	if (!c->own_table) {
@@ -154,21 +167,32 @@ bool carrier_put(struct carrier *c, enum frame_kind kind, unsigned flags, uint32
 	return false;
 }
 
+static bool say_hello(struct carrier *c)
+{
+	struct frame_hello *h = (struct frame_hello *)c->out.body;
+
+	h->hello = c->hello;
+	h->arena_size = c->arena->size;
+	c->out.head.place = c->out.head.at = c->out.head.thread = 0;
+	c->unheard = !carrier_put(c, FRAME_HELLO, 0, sizeof *h);
+	return !c->unheard;
+}
+
 static bool go_round(struct carrier *c, bool all)
 {
 	int64_t begin = clock_now();
 	bool sent;
 
 	c->full = c->moved = false;
-	sent = carrier_round(c, all);
+	sent = (!c->unheard || say_hello(c)) && carrier_round(c, all);
 	if (!c->own_table)
 		let_go(c);
-	if (c->moved)           /* a cost that says that costs were sent would never come to rest */
+	if (c->moved)           /* only if rows were sent: otherwise each cost sent would cause another */
 		health_cost(COST_carry, begin);
 	return sent;
 }
 
-/* ---- what the collector says ---- */
+/* ---- orders from the collector ---- */
 
 static void file_of_order(const struct carrier *c, char name[32])
 {
@@ -203,13 +227,13 @@ static bool hear_order(struct carrier *c)
 	close(fd);
 	if (n != sizeof line)
 		return false;
-	/* Backwards: what says that there is news stands before it. */
+	/* Last word first: n_orders, which announces new orders, is the first word. */
 	for (size_t i = sizeof line / sizeof *line; i-- > 0;)
 		__atomic_store_n(&to[i], line[i], __ATOMIC_RELEASE);
 	return true;
 }
 
-/* Of the next whole round: a turn of the order is heard soon, since the program may be killed after it. */
+/* Time of the next whole round (MONOTONIC ns).  Earlier when duration_ms is about to end: the program may be killed right after. */
 static int64_t next_round(const struct carrier *c, int64_t now)
 {
 	const struct order *last = &c->arena->orders[(c->arena->n_orders - 1) % ORDERS];
@@ -225,12 +249,12 @@ static int64_t next_round(const struct carrier *c, int64_t now)
 /* ---- the thread ---- */
 
 /*
- * Where every thread of the program has ended, main() too, the process would go on for ours: then ours ends, and libc
- * ends the process, as it would without us.  Most programs of that kind come by carrier_end_thread().
+ * True if all other threads have ended, main() too; then this thread must end, and libc ends the process as it would without the profiler.
+ * Most such programs are caught by carrier_end_thread().  *status: exit status of main()'s thread.
  */
-static bool is_last(const struct carrier *c)
+static bool is_last(const struct carrier *c, int *status)
 {
-	char path[40] = "/proc/self/task/", text[128], *state;
+	char path[40] = "/proc/self/task/", text[1024], *state;
 	struct stat st;
 	ssize_t n;
 	int fd;
@@ -254,10 +278,13 @@ static bool is_last(const struct carrier *c)
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	state = strrchr(text, ')');
-	return state && strncmp(state, ") Z", 3) == 0;
+	if (!state || strncmp(state, ") Z", 3) != 0)
+		return false;
+	*status = atoi(strrchr(state, ' ') + 1) >> 8;   /* the last field is the exit code */
+	return true;
 }
 
-/* The collector is told how many rows are left: another pipe, which has room. */
+/* Reports how many rows could not be sent, through the roster, which does not need this pipe; then releases the waiting threads. */
 static void answer(struct carrier *c, uint32_t asked, bool sent)
 {
 	uint64_t left = sent ? 0 : carrier_rows_left(c);
@@ -269,7 +296,10 @@ static void answer(struct carrier *c, uint32_t asked, bool sent)
 	syscall(SYS_futex, &c->done, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Until a block is handed over, a round is due, or a full pipe has room. */
+/*
+ * Sleeps until a block is handed over or a round is due; after a full pipe, for RETRY and longer each time.  It does not poll() for room:
+ * with a thousand processes, each read of the collector would wake all of them and take its CPU time.
+ */
 static void rest(struct carrier *c, uint32_t heard, int64_t until)
 {
 	int64_t ns = until - clock_ns(CLOCK_MONOTONIC);
@@ -277,32 +307,58 @@ static void rest(struct carrier *c, uint32_t heard, int64_t until)
 	if (ns <= 0)
 		return;
 	if (c->full) {
-		struct pollfd room = { .fd = c->fd, .events = POLLOUT };
+		int64_t nap = RETRY << (c->refusals < 5 ? c->refusals : 5);
+
+		c->refusals++;
+		if (nap < ns)
+			ns = nap;
+
 		struct timespec t = { .tv_sec = ns / (1000 * MS), .tv_nsec = ns % (1000 * MS) };
 
-		if (c->fd < 0 && ns > RETRY)
-			t = (struct timespec){ .tv_nsec = RETRY };
-		ppoll(&room, c->fd >= 0, &t, NULL);
+		nanosleep(&t, NULL);
 		return;
 	}
+	c->refusals = 0;
 	__atomic_store_n(&c->bell.sleeping, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&c->bell.rings, __ATOMIC_SEQ_CST) == heard)
 		futex_wait(&c->bell.rings, heard, ns);
 	__atomic_store_n(&c->bell.sleeping, 0, __ATOMIC_SEQ_CST);
 }
 
-/* One turn of the thread.  False: there is nothing left to do here. */
+/*
+ * A child of clone(2) whose first thread has ended by exit(2): sends the rest and ends this thread by exit(2) with the same status, which
+ * since Linux 6.0 becomes the process's.  Returning is wrong here: libc, which knows only the parent's threads, would call exit(0).
+ * Returns at once in any other process.
+ */
+static void end_unseen(struct carrier *c, int status)
+{
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + AT_END;
+	bool sent;
+
+	if (!guest->unseen)
+		return;
+	while (!(sent = go_round(c, true)) && !c->gone && clock_ns(CLOCK_MONOTONIC) < end)
+		futex_wait(&c->done, c->done, RETRY);
+	answer(c, c->asked, sent);
+	for (;;)
+		syscall(SYS_exit, status);
+}
+
+/* One iteration of the thread.  False: the thread is to end. */
 static bool turn(struct carrier *c)
 {
 	uint32_t heard = __atomic_load_n(&c->bell.rings, __ATOMIC_SEQ_CST);
 	uint32_t asked = __atomic_load_n(&c->asked, __ATOMIC_ACQUIRE);
 	int64_t now = clock_ns(CLOCK_MONOTONIC), deadline = __atomic_load_n(&c->deadline, __ATOMIC_RELAXED);
 	bool due = now >= c->next, ends = asked != c->done, sent;
+	int status;
 
 	if (due) {
 		hear_order(c);
-		if (is_last(c))
+		if (is_last(c, &status)) {
+			end_unseen(c, status);
 			return false;
+		}
 	}
 	sent = go_round(c, due || ends);
 	if (due)
@@ -315,7 +371,7 @@ static bool turn(struct carrier *c)
 		return false;
 	if (sent || c->full)
 		rest(c, heard, ends && deadline < c->next ? deadline : c->next);
-	else                    /* no way to write just now: descriptors or memory are short */
+	else                    /* the pipe could not be opened: descriptors or memory are short */
 		futex_wait(&c->bell.rings, heard, RETRY);
 	return true;
 }
@@ -324,22 +380,23 @@ static void *carry(void *arg)
 {
 	struct carrier *c = arg;
 
+	stream_tool_thread();
 	prctl(PR_SET_NAME, "gprof-carry");
 	take_own_table(c);
 	while (turn(c))
 		;
-	c->own_table = false;   /* it goes with this thread */
+	c->own_table = false;   /* the private descriptor table ends with this thread */
 	c->fd = c->dir = -1;
 	__atomic_store_n(&c->running, 0, __ATOMIC_RELEASE);
-	/* Whoever asked meanwhile. */
+	/* Release threads that asked since the last round. */
 	__atomic_store_n(&c->done, __atomic_load_n(&c->asked, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
 	syscall(SYS_futex, &c->done, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 	return NULL;
 }
 
-/* ---- without a thread: whoever hands a block over sends ---- */
+/* ---- without a carrier thread: the thread that hands a block over sends ---- */
 
-/* SIGPIPE is for us, not for the program: blocked, and taken off again. */
+/* One round on a thread of the program.  A SIGPIPE that the write raises is blocked and removed: the program must not see it. */
 static bool send_here(struct carrier *c, bool all)
 {
 	const struct timespec none = { 0 };
@@ -364,7 +421,7 @@ void carrier_rang(void)
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
 	int saved = errno;
 
-	if (__atomic_load_n(&c->running, __ATOMIC_ACQUIRE) || c->gone)
+	if (__atomic_load_n(&c->running, __ATOMIC_ACQUIRE) || c->gone || !may_call())
 		return;
 	if (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE))
 		return;
@@ -393,7 +450,7 @@ static void finish_here(struct carrier *c, int64_t deadline)
 	__atomic_store_n(&c->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- for the rest of the object ---- */
+/* ---- called by the rest of the object ---- */
 
 static void wait_for_thread(struct carrier *c, int64_t deadline)
 {
@@ -421,7 +478,7 @@ void carrier_finish(void)
 		left = 0;
 	if (__atomic_load_n(&c->running, __ATOMIC_ACQUIRE))
 		wait_for_thread(c, begin + left);
-	if (!__atomic_load_n(&c->running, __ATOMIC_ACQUIRE) && !c->gone)
+	if (!__atomic_load_n(&c->running, __ATOMIC_ACQUIRE) && !c->gone && may_call())
 		finish_here(c, begin + left);
 	__atomic_fetch_sub(&c->budget, clock_ns(CLOCK_MONOTONIC) - begin, __ATOMIC_RELAXED);
 	errno = saved;
@@ -431,7 +488,7 @@ void carrier_end_thread(void)
 {
 	struct carrier *c = guest->carrier;
 
-	if (!c || !__atomic_load_n(&c->running, __ATOMIC_ACQUIRE))
+	if (!c || !__atomic_load_n(&c->running, __ATOMIC_ACQUIRE) || !may_call())
 		return;
 	__atomic_store_n(&c->stop, 1, __ATOMIC_RELEASE);
 	session_ring();
@@ -447,12 +504,13 @@ void carrier_forked(void)
 		close(fd);
 }
 
-/* exit() has our other handlers; this end has none of them. */
-static void at_quick(void)
+/* quick_exit() runs none of the exit() handlers. */
+static void at_quick(void *unused)
 {
+	(void)unused;
 	struct carrier *c = guest->carrier;
 
-	if (!c || session_real_pid() != c->pid)
+	if (!c || !session_is_own())
 		return;
 	__atomic_store_n(&c->arena->life, LIFE_ENDED, __ATOMIC_RELEASE);
 	carrier_finish();
@@ -460,9 +518,9 @@ static void at_quick(void)
 
 static void *private_memory(size_t size, bool wiped)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = memory_map_file(size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return NULL;
 	madvise(p, size, MADV_DONTDUMP);
 	if (wiped)
@@ -470,7 +528,7 @@ static void *private_memory(size_t size, bool wiped)
 	return p;
 }
 
-int carrier_open(const char *folder, const struct wire_welcome *w, bool wiped)
+int carrier_open(const char *folder, const struct wire_welcome *w, const struct wire_hello *late, bool wiped)
 {
 	uint64_t end = w->blocks + (uint64_t)w->n_small * SMALL_BLOCK + (uint64_t)w->n_large * LARGE_BLOCK;
 	struct carrier *c;
@@ -484,14 +542,7 @@ int carrier_open(const char *folder, const struct wire_welcome *w, bool wiped)
 	a = private_memory(w->arena_size, wiped);
 	if (!c || !told || !a)
 		goto no;
-	a->magic = ARENA_MAGIC;
-	a->size = w->arena_size;
-	a->blocks = w->blocks;
-	a->version = WIRE_VERSION;
-	a->n_small = w->n_small;
-	a->n_large = w->n_large;
-	a->process = w->process;
-	a->clock = w->clock;
+	late_begin(a, w);
 	c->folder = folder;
 	c->arena = a;
 	c->told = told;
@@ -500,8 +551,12 @@ int carrier_open(const char *folder, const struct wire_welcome *w, bool wiped)
 	c->pid = session_real_pid();
 	c->fd = c->dir = -1;
 	c->budget = AT_END;
-	if (!hear_order(c))
+	if (late) {
+		c->unheard = true;
+		c->hello = *late;
+	} else if (!hear_order(c)) {
 		goto no;
+	}
 	guest->arena = a;
 	guest->bell = &c->bell;
 	guest->carrier = c;
@@ -525,13 +580,13 @@ void carrier_start(void)
 	pthread_attr_t attr;
 
 	if (!__atomic_exchange_n(&listens, true, __ATOMIC_RELAXED))
-		at_quick_exit(at_quick);
+		libc_at_quick_exit(at_quick);
 	pthread_attr_init(&attr);
-	/* The program's thread-local data comes off it; touched only as far as it is used. */
+	/* Includes the program's thread-local data.  Only pages in use take memory. */
 	pthread_attr_setstacksize(&attr, 1 << 20);
 	__atomic_store_n(&c->running, 1, __ATOMIC_RELEASE);
-	/* All signals are blocked in whoever connects, and so in the thread. */
-	if (pthread_create(&c->thread, &attr, carry, c) != 0)
+	/* The connecting thread has all signals blocked; the new thread inherits that. */
+	if (!may_call() || pthread_create(&c->thread, &attr, carry, c) != 0)
 		__atomic_store_n(&c->running, 0, __ATOMIC_RELEASE);
 	pthread_attr_destroy(&attr);
 }

@@ -1,9 +1,9 @@
 /*
- * The way of rows where memory cannot be shared: the arena is private, and a thread of ours sends what is new through
- * the session's pipe (trace/frame.h), ten times a second and whenever a block is full.  Whoever writes rows knows
- * nothing of it.
+ * Carries rows to the collector where memory cannot be shared: the arena is private, and the carrier thread sends what is new through the
+ * session's pipe (trace/frame.h), ten times a second and whenever a block is full.  Code that writes rows is the same for both kinds of
+ * arena.
  *
- * Nothing here makes a thread of the program wait, except at the process's end, for 2 s at most in all.
+ * No thread of the program waits for the pipe, except at the process's end: 2 s at most in all.
  */
 #ifndef INJECT_CARRIER_H
 #define INJECT_CARRIER_H
@@ -15,28 +15,32 @@
 struct carrier;
 
 /*
- * Makes the private arena that a welcome describes: guest->arena, guest->bell, guest->carrier.  wiped: a child does not
- * see guest, so it need not have the arena either.  0, or -1 and errno.
+ * Makes the private arena that the welcome describes and sets guest->arena, guest->bell and guest->carrier.  late: the hello that got no
+ * answer, to be sent as the first frame; NULL: it was answered.  wiped: forked children do not see guest, so the arena is not copied into
+ * them.  0, or -1 and errno.  Called by the connecting thread.
  */
-int carrier_open(const char *folder, const struct wire_welcome *w, bool wiped);
+int carrier_open(const char *folder, const struct wire_welcome *w, const struct wire_hello *late, bool wiped);
 
-/* Starts to send; the guest is up. */
+/*
+ * Starts the carrier thread.  Called by the connecting thread after carrier_open().  Where no thread can be made, the threads that hand
+ * over blocks send.
+ */
 void carrier_start(void);
 
-/* A block was handed over. */
+/* A block was handed over: sends it if there is no carrier thread.  Any thread; keeps errno. */
 void carrier_rang(void);
 
-/* What is published so far goes out, if it can within the 2 s.  Nothing where the arena is shared. */
+/* Sends all rows published so far, within the rest of the 2 s.  Does nothing where the arena is shared; keeps errno. */
 void carrier_finish(void);
 
 /*
- * main() ends by pthread_exit(): our thread ends first.  Else it could be the last one, which ends the process and
- * writes what the program left in its stdio buffers, and its descriptors are not the program's.  From now on those send
- * that hand blocks over.
+ * Ends the carrier thread, as main() calls pthread_exit().  Otherwise it could become the last thread, which ends the process and flushes
+ * the program's stdio buffers, and its descriptor table is not the program's.  After this there is no carrier thread: the thread that
+ * hands a block over sends it.
  */
 void carrier_end_thread(void);
 
-/* In a forked child: its copy of a descriptor is closed. */
+/* In a forked child: closes its copy of the descriptor. */
 void carrier_forked(void);
 
 #endif

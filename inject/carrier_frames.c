@@ -2,17 +2,22 @@
 
 #include <string.h>
 
-/* The header is compared and sent in pieces of that size; health cells have it. */
+#include "inject/session.h"
+
+/* The header is compared and sent in pieces of this many bytes, the size of a health cell. */
 #define PIECE 128u
 
-/* Where the tables of what is open begin that are sent as they are; and how far the guest is, in one frame. */
+/* STARTED_END: begin of the tables that are sent as changed pieces.  STATE: bytes from `life` to `costs`, which must fit in one frame. */
 #define STARTED_END (offsetof(struct arena, started) + sizeof ((struct arena *)0)->started)
 #define STATE       (offsetof(struct arena, costs) - offsetof(struct arena, life))
 
 _Static_assert(STATE <= FRAME_ROOM && STATE % 8 == 0, "whole words, in one frame");
 _Static_assert(offsetof(struct arena, block_state) % 8 == 0, "whole words");
 
-/* A busy program hands a block over every half millisecond, and a look at all blocks takes microseconds. */
+/*
+ * Most attempts at a look during which no block is handed over.  A busy program hands one over every half millisecond; a look takes
+ * microseconds.
+ */
 #define LOOKS 1000
 
 static uint32_t cap_of(const struct carrier *c, uint32_t i)
@@ -20,14 +25,14 @@ static uint32_t cap_of(const struct carrier *c, uint32_t i)
 	return (i < c->arena->n_small ? SMALL_BLOCK : LARGE_BLOCK) - (uint32_t)sizeof(struct block);
 }
 
-/* ---- what there is to send ---- */
+/* ---- finding blocks to send ---- */
 
 static void find(struct carrier *c, uint32_t i, uint32_t state)
 {
 	struct block *b = arena_block(c->arena, i);
 	uint32_t used = __atomic_load_n(&b->used, __ATOMIC_ACQUIRE);
 
-	/* A program that wrote over it: the collector would say so, and so must we not believe it. */
+	/* The program overwrote the block: do not believe it, send nothing of it. */
 	if (used > cap_of(c, i) || used % 8)
 		used = b->drained;
 	c->found[c->n_found++] = (struct found_block){
@@ -36,42 +41,40 @@ static void find(struct carrier *c, uint32_t i, uint32_t state)
 }
 
 /*
- * Blocks that are not free.  Those handed over since `turns` was read may have a predecessor that was still owned when
- * it was looked at; so they wait.
+ * Collects full blocks; all: also blocks in use.  Blocks handed over after `turns` was read wait for the next round: an earlier block of
+ * the same thread may have been in use when this look passed it.  Returns `turns`.
  */
-static void look(struct carrier *c, bool all)
+static uint32_t look(struct carrier *c, bool all)
 {
 	const struct arena *a = c->arena;
 	uint32_t turns = __atomic_load_n(&a->turns, __ATOMIC_ACQUIRE);
-	uint32_t left = all ? c->n_blocks : __atomic_load_n(&a->n_taken, __ATOMIC_ACQUIRE);
+	uint32_t left = turns - c->given_back;  /* handed over and not sent */
 
 	c->n_found = 0;
-	for (uint32_t i = 0; i < c->n_blocks && left; i++) {
+	for (uint32_t i = 0; i < c->n_blocks && (all || left); i++) {
 		uint32_t state = __atomic_load_n(&a->block_state[i], __ATOMIC_ACQUIRE);
 
-		left -= state != BLOCK_FREE || all;
-		if (state == BLOCK_OWNED ? all : state == BLOCK_FULL)
-			find(c, i, state);
+		if (state == BLOCK_OWNED ? !all : state != BLOCK_FULL)
+			continue;
+		if (!all && (int32_t)(arena_block(c->arena, i)->turn - turns) >= 0)
+			continue;
+		find(c, i, state);
+		left -= state == BLOCK_FULL;
 	}
-	if (all)
-		return;
-
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < c->n_found; k++)
-		if ((int32_t)(c->found[k].turn - turns) < 0)
-			c->found[n++] = c->found[k];
-	c->n_found = n;
+	return turns;
 }
 
-/* Had one been handed over meanwhile, rows of its thread in a block that was looked at later would overtake it. */
-static bool still_owned(const struct carrier *c)
+/*
+ * True if no block was handed over during the look that began at `turns`.  Otherwise a thread may have taken a free block that the look
+ * had passed, and then a block that the look found: its rows would be sent without the earlier ones.
+ */
+static bool stood_still(const struct carrier *c, uint32_t turns)
 {
 	for (uint32_t k = 0; k < c->n_found; k++)
 		if (!c->found[k].full &&
 		    __atomic_load_n(&c->arena->block_state[c->found[k].index], __ATOMIC_ACQUIRE) != BLOCK_OWNED)
 			return false;
-	return true;
+	return __atomic_load_n(&c->arena->turns, __ATOMIC_ACQUIRE) == turns;
 }
 
 static bool before(const struct found_block *x, const struct found_block *y)
@@ -81,7 +84,7 @@ static bool before(const struct found_block *x, const struct found_block *y)
 	return x->full && (int32_t)(x->turn - y->turn) < 0;
 }
 
-/* Nearly in order already, most times. */
+/* Insertion sort: the blocks are nearly in order.  Full blocks first, in hand-over order. */
 static void put_in_order(struct carrier *c)
 {
 	for (uint32_t k = 1; k < c->n_found; k++) {
@@ -94,15 +97,16 @@ static void put_in_order(struct carrier *c)
 	}
 }
 
-/* False: handed-over blocks alone, because the others never stood still. */
+/* Collects the blocks of this round, in sending order.  False: blocks kept being handed over, so only full blocks were collected. */
 static bool gather(struct carrier *c, bool all)
 {
 	bool got = true;
+	uint32_t turns;
 	int looks = 0;
 
 	do
-		look(c, all);
-	while (all && !(got = still_owned(c)) && ++looks < LOOKS);
+		turns = look(c, all);
+	while (all && !(got = stood_still(c, turns)) && ++looks < LOOKS);
 	if (!got)
 		look(c, false);
 	put_in_order(c);
@@ -111,7 +115,7 @@ static bool gather(struct carrier *c, bool all)
 
 /* ---- cells of the header ---- */
 
-/* n bytes of `from` as what stands at this offset of the arena. */
+/* Sends n bytes of `from` as the arena's bytes at offset `place`. */
 static bool send_cells(struct carrier *c, size_t place, const void *from, uint32_t n)
 {
 	c->out.head.place = (uint32_t)place;
@@ -119,7 +123,7 @@ static bool send_cells(struct carrier *c, size_t place, const void *from, uint32
 	return carrier_put(c, FRAME_CELLS, 0, n);
 }
 
-/* What differs from what the collector knows, between two offsets of the arena. */
+/* Sends the pieces between two offsets of the arena that differ from the collector's copy. */
 static bool send_changes(struct carrier *c, size_t at, size_t end, size_t piece)
 {
 	const char *now = (const char *)c->arena;
@@ -152,8 +156,8 @@ static bool same_slot(const struct slot *s, const struct slot *told, uint32_t de
 }
 
 /*
- * Its thread pushes and pops meanwhile.  While an entry is written anew the depth is below it, and then it has another
- * id: what is the same before and after was whole.
+ * Copies open ranges while the owner pushes and pops.  The owner lowers depth before it rewrites an entry, and gives it a new id: an entry
+ * with the same id before and after the copy, below depth, is whole.  Returns the number of whole entries, from the bottom.
  */
 static uint32_t copy_stack(struct open_range *to, const struct slot *s, uint32_t depth)
 {
@@ -185,7 +189,7 @@ static bool send_slot(struct carrier *c, uint32_t i)
 	now->tid = owner ? s->tid : 0;
 	now->depth = copy_stack(now->stack, s, depth);
 	size = offsetof(struct slot, stack) + now->depth * sizeof *now->stack;
-	/* The rest first, where the stack is deeper than a frame: then comes the head, which makes it count. */
+	/* The first frame goes last: it has the depth, which makes the other frames count. */
 	for (size_t at = FRAME_ROOM; at < size; at += FRAME_ROOM)
 		if (!send_cells(c, place + at, (char *)now + at, one_frame(size - at)))
 			return false;
@@ -206,8 +210,7 @@ static bool send_started(struct carrier *c, uint32_t i)
 	now = *r;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	/*
-	 * Real ids have a thread above bit 40; else, and when it changes under our eyes, the place is free or being
-	 * filled.
+	 * Range ids have the thread above bit 40.  Another value, or one that changes during the copy: the place is free or being filled.
 	 */
 	if (id >> 40 == 0 || now.id != id || __atomic_load_n(&r->id, __ATOMIC_RELAXED) != id)
 		now.id = 0;
@@ -217,14 +220,14 @@ static bool send_started(struct carrier *c, uint32_t i)
 	return true;
 }
 
-/* Slots and places of started ranges are taken lowest first, or one after the other. */
+/* Slots are taken lowest first and started ranges in sequence, so places beyond next_thread and next_started are unused. */
 static bool send_open_ranges(struct carrier *c)
 {
 	const struct arena *a = c->arena;
 	uint32_t slots = __atomic_load_n(&a->next_thread, __ATOMIC_ACQUIRE);
 	uint32_t started = __atomic_load_n(&a->next_started, __ATOMIC_ACQUIRE);
 
-	for (uint32_t i = 0; i < slots && i < MAX_SLOTS; i++)
+	for (uint32_t i = 0; i < slots && i < MAX_SLOTS - guest->slots_gone; i++)
 		if (!send_slot(c, i))
 			return false;
 	for (uint32_t i = 0; i < started && i < MAX_STARTED; i++)
@@ -235,7 +238,7 @@ static bool send_open_ranges(struct carrier *c)
 
 /* ---- rows ---- */
 
-/* Length of the row at p.  What is none goes on its way with all that follows; the collector says so. */
+/* Length of the row at p, within `room` bytes.  An invalid row takes all the rest with it; the collector reports it. */
 static uint32_t row_length(const char *p, uint32_t room)
 {
 	uint32_t length = ((const struct row_head *)p)->length;
@@ -243,7 +246,7 @@ static uint32_t row_length(const char *p, uint32_t room)
 	return length < sizeof(struct row_head) || length % 8 || length > room ? room : length;
 }
 
-/* Bytes for the next frame: whole rows, or as much of a long one as fits; then b->rest is what follows of it. */
+/* Bytes for the next frame: whole rows, or a part of one row longer than a frame; *rest: bytes of that row that remain. */
 static uint32_t next_rows(struct block *b, uint32_t at, uint32_t limit, uint32_t *rest)
 {
 	const char *rows = (const char *)(b + 1);
@@ -264,6 +267,7 @@ static uint32_t next_rows(struct block *b, uint32_t at, uint32_t limit, uint32_t
 static void give_back(struct carrier *c, struct block *b, uint32_t i)
 {
 	b->drained = b->rest = 0;
+	c->given_back++;
 	__atomic_store_n(&b->used, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&c->arena->n_taken, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&c->arena->block_state[i], BLOCK_FREE, __ATOMIC_RELEASE);
@@ -298,7 +302,7 @@ bool carrier_round(struct carrier *c, bool all)
 {
 	bool got = gather(c, all);
 
-	/* After the look at the rows, and on its way before them: none that is sent ends what is said to be open. */
+	/* After the look at the blocks and before their rows: no row sent here ends a range that is sent as open. */
 	if (!send_open_ranges(c))
 		return false;
 	for (uint32_t k = 0; k < c->n_found; k++)
@@ -314,9 +318,13 @@ uint64_t carrier_rows_left(const struct carrier *c)
 
 	for (uint32_t i = 0; i < c->n_blocks; i++) {
 		struct block *b = arena_block(c->arena, i);
-		uint32_t at = b->drained, used = __atomic_load_n(&b->used, __ATOMIC_ACQUIRE);
+		uint32_t state = c->arena->block_state[i], at, used;
 
-		if (c->arena->block_state[i] == BLOCK_FREE || used > cap_of(c, i) || used % 8)
+		if (state == BLOCK_FREE || state == BLOCK_GONE)
+			continue;
+		at = b->drained;
+		used = __atomic_load_n(&b->used, __ATOMIC_ACQUIRE);
+		if (used > cap_of(c, i) || used % 8)
 			continue;
 		n += b->rest != 0;
 		for (at += b->rest; at < used; n++)

@@ -25,16 +25,30 @@ bool tracer_usable(void)
 	return __atomic_load_n(&tracer.state, __ATOMIC_ACQUIRE) == TRACER_UP && tracer.pid == session_real_pid();
 }
 
-void tracer_error(const char *call, int result)
+/* cuptiGetResultString() is called after subscribing only: from 13.2 on it answers subscribers only, and 13.2 crashes without a driver. */
+static const char *result_text(int result)
 {
 	const char *text = NULL;
 
-	if (tracer.fn.GetResultString(result, &text) != RESULT_OK || !text)
-		text = "error";
-	health_note(HEALTH_cupti_error, "%s: %s (%d)", call, text, result);
+	if (tracer.subscriber && tracer.fn.GetResultString(result, &text) == RESULT_OK && text)
+		return text;
+	switch (result) {
+	case RESULT_NOT_INITIALIZED:
+		return "CUPTI_ERROR_NOT_INITIALIZED";
+	case RESULT_BUSY:
+		return "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+	case RESULT_UNKNOWN:
+		return "CUPTI_ERROR_UNKNOWN";
+	}
+	return "unknown error";
 }
 
-/* errno: an API row makes no system call that could change it, and the rest saves it. */
+void tracer_error(const char *call, int result)
+{
+	health_note(HEALTH_cupti_error, "%s: %s (%d)", call, result_text(result), result);
+}
+
+/* API rows make no system call that changes errno; the other callbacks save it. */
 void cupti_own_callback(int domain, uint32_t cbid, const void *data)
 {
 	int saved;
@@ -51,9 +65,23 @@ void cupti_own_callback(int domain, uint32_t cbid, const void *data)
 	errno = saved;
 }
 
+/* At the first call after a context was created: enables the kinds that were wanted before. */
+static void wake_first(int domain, const void *data)
+{
+	if (!__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE) || (domain != DOMAIN_RUNTIME && domain != DOMAIN_DRIVER) ||
+	    ((const struct cupti_call_data *)data)->site != SITE_ENTER)
+		return;
+	if (__atomic_exchange_n(&tracer.wake_due, 0, __ATOMIC_ACQ_REL) && tracer_usable())
+		cupti_flush_wake();
+}
+
 void cupti_callback(void *user, int domain, uint32_t cbid, const void *data)
 {
 	(void)user;
+	if (unlikely(domain == DOMAIN_RESOURCE && cbid == RESOURCE_CONTEXT_CREATED))
+		__atomic_store_n(&tracer.ready, 1, __ATOMIC_RELEASE);
+	if (unlikely(__atomic_load_n(&tracer.wake_due, __ATOMIC_RELAXED)))
+		wake_first(domain, data);
 	if (unlikely(cupti_client.seen))
 		cupti_client_callback(domain, cbid, data);
 	else
@@ -86,21 +114,77 @@ static void describe(uint32_t driver)
 	stream_leave(s);
 }
 
+/* Where kinds must stay enabled, --cupti=yield becomes share: yielding disables them. */
+static void choose_mode(void)
+{
+	if (!tracer_keeps_kinds(tracer.version) || guest->config.cupti_mode != CUPTI_YIELD)
+		return;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	if (tracer.version != FLAWED_VERSION)
+		health_note(HEALTH_cupti_flawed, "CUPTI %s after a pause; --cupti=share replaces yield; use %s",
+			    tracer.version < FLAWED_VERSION ? "12.4 and 12.5 lose kernels" : "13.0 and 13.1 give wrong graph ids",
+			    tracer.version < FLAWED_VERSION ? "12.6.80" : "13.1.115");
+}
+
+static int choose_layout(uint32_t version)
+{
+	if (cupti_layouts_choose(&tracer.layout, version) == 0)
+		return 0;
+	health_note(HEALTH_cupti_symbol, "libcupti's version %u is older than that of CUDA 11.0", version);
+	return -1;
+}
+
+void cupti_ask_holder(struct cupti_subscriber_params *params)
+{
+	void *subscriber = NULL;
+
+	if (tracer.fn.Subscribe_v2(&subscriber, cupti_callback, NULL, params) == RESULT_OK && tracer.fn.Unsubscribe)
+		tracer.fn.Unsubscribe(subscriber);      /* the holder has unsubscribed since */
+}
+
+/*
+ * Reports who holds CUPTI.  cuptiSubscribe_v2() is used for nothing else: from 13.3 on, a subscriber of the second family of functions
+ * does not exclude one of the first family, whose buffer callbacks would then replace the tracer's.
+ */
+static void say_holder(void)
+{
+	char holder[HOLDER_NAME_SIZE] = "";
+	struct cupti_subscriber_params params = {
+		.size = sizeof params, .name = "gprof-run", .old_name = holder, .old_size = sizeof holder,
+	};
+
+	if (tracer.fn.Subscribe_v2)
+		cupti_ask_holder(&params);
+	health_note(HEALTH_cupti_busy, "%s", holder[0] ? holder : "unknown tool: CUPTI did not tell its name");
+}
+
+static int ask_version(void)
+{
+	int result = tracer.fn.GetVersion(&tracer.version);
+
+	if (result == RESULT_OK)
+		return choose_layout(tracer.version);
+	tracer.version = 0;
+	if (result == RESULT_BUSY)
+		say_holder();
+	else
+		tracer_error("cuptiGetVersion", result);
+	return -1;
+}
+
+/*
+ * A libcupti that answers cuptiGetVersion() only with a driver is asked after subscribing; until then, the layouts are those of the first
+ * such release.
+ */
 static int bind(void *lib)
 {
 	if (!lib || cupti_bind(&tracer.fn, lib) < 0)
 		return -1;
-	if (tracer.fn.GetVersion(&tracer.version) != RESULT_OK)
-		tracer.version = 0;
-	if (cupti_layouts_choose(&tracer.layout, tracer.version) < 0) {
-		health_note(HEALTH_cupti_symbol, "version %u is older than that of CUDA 11.0", tracer.version);
+	if ((cupti_needs_driver(lib) ? choose_layout(FIRST_DISPATCHED_VERSION) : ask_version()) < 0)
 		return -1;
-	}
 	if (tracer.version == FLAWED_VERSION)
-		health_note(HEALTH_cupti_flawed, "13.0 before Update 1: no rows for cudaDeviceSynchronize, crashes; 13.0.85 has neither");
-	/* Disabling kernels may hang there, which yielding would have to. */
-	if (tracer.version == FLAWED_VERSION && guest->config.cupti_mode == CUPTI_YIELD)
-		guest->config.cupti_mode = CUPTI_SHARE;
+		health_note(HEALTH_cupti_flawed, "CUPTI 13.0 before 13.0.85 may crash and omits cudaDeviceSynchronize; use 13.0.85");
+	choose_mode();
 	cupti_buffers_init(guest->config.buffer_limit);
 	tracer.bound = 1;
 	return 0;
@@ -117,44 +201,77 @@ bool cupti_bind_early(void *fn)
 	return bind(lib) == 0;
 }
 
-/* After a refusal CUPTI is not called again: each call would look for the driver anew. */
+/* After a refusal CUPTI is not called again: each call would search for the driver again. */
 static int subscribe(void)
 {
-	char holder[HOLDER_NAME_SIZE] = "";
-	struct cupti_subscriber_params params = {
-		.size = sizeof params, .name = "gprof-run", .old_name = holder, .old_size = sizeof holder,
-	};
-	int result = -1;
+	void *subscriber = NULL;
+	int result;
 
-	if (tracer.subscriber)  /* the program's own profiler came first, and subscribed with our callback */
+	if (tracer.subscriber)  /* the client came first and subscribed with cupti_callback() */
 		return 0;
-	if (tracer.fn.Subscribe_v2)
-		result = tracer.fn.Subscribe_v2(&tracer.subscriber, cupti_callback, NULL, &params);
-	if (result != RESULT_OK && result != RESULT_BUSY && result != RESULT_UNKNOWN && result != RESULT_NOT_INITIALIZED)
-		result = tracer.fn.Subscribe(&tracer.subscriber, cupti_callback, NULL);
-	if (result == RESULT_OK)
+	result = tracer.fn.Subscribe(&subscriber, cupti_callback, NULL);
+	if (result == RESULT_OK) {
+		tracer.subscriber = subscriber;
 		return 0;
+	}
 	if (result == RESULT_BUSY)
-		health_note(HEALTH_cupti_busy, "%s", holder[0] ? holder : "its name is not known");
+		say_holder();
 	else
 		tracer_error("cuptiSubscribe", result);
 	return -1;
 }
 
-/* Before the buffers' callbacks are registered.  Up to 12.1 there is one buffer for all; from 13.0 on one for each unless told not to. */
+/* Binds libcupti, subscribes, asks for the version.  No call that needs the driver comes before the subscription. */
+static int attach(uint32_t driver)
+{
+	void *lib = tracer.bound ? NULL : cupti_find(driver);
+
+	if (lib && cupti_crashes(lib, driver)) {
+		health_note(HEALTH_cupti_error, "libcupti of CUDA 13.2 crashes with a driver of CUDA %u.%u; use a driver of 13.0 or later",
+			    driver / 1000, driver % 1000 / 10);
+		return -1;
+	}
+	if (!tracer.bound && bind(lib) < 0)
+		return -1;
+	if (subscribe() < 0)
+		return -1;
+	if (tracer.version || ask_version() == 0)
+		return 0;
+	if (!cupti_client.subscribed && tracer.fn.Unsubscribe) {
+		tracer.fn.Unsubscribe(tracer.subscriber);
+		tracer.subscriber = NULL;
+	}
+	return -1;
+}
+
+static bool set_attribute(int attribute, uint8_t value)
+{
+	size_t size = sizeof value;
+
+	return tracer.fn.ActivitySetAttribute && tracer.fn.ActivitySetAttribute(attribute, &size, &value) == RESULT_OK;
+}
+
+/*
+ * Chooses one buffer for all threads or one per thread, before the buffer callbacks are registered.  Up to 12.2 there is one for all; from
+ * 13.0 on, one per thread by default.  In between, one per thread only from 12.8 on: up to 12.6 Update 1 a flush could damage buffers that
+ * other threads were filling, and all releases of 12.6 report the same version.
+ */
 static void choose_buffers(void)
 {
 	uint8_t each = cupti_buffers_for_each_thread();
-	size_t size = sizeof each;
 
-	tracer.per_thread = tracer.version >= EACH_THREAD_VERSION;
-	if (tracer.fn.ActivitySetAttribute && tracer.fn.ActivitySetAttribute(ATTRIBUTE_PER_THREAD, &size, &each) == RESULT_OK)
+	tracer.per_thread = tracer_each_thread();
+	if (tracer.version >= SAFE_EACH_THREAD && set_attribute(ATTRIBUTE_PER_THREAD, each))
 		tracer.per_thread = each;
+	cupti_buffers_zeroed(true);
+	/* Fails under confidential computing, which has no pinned memory. */
+	if (tracer.version < SAFE_DEVICE_BUFFERS && !set_attribute(ATTRIBUTE_HOST_PINNED, 1) && tracer.version > DEVICE_BUFFERS)
+		health_note(HEALTH_cupti_flawed, "CUPTI before 13.0.85 may crash in long runs with CUDA graphs; use 13.0.85");
 }
 
 static int start_activity(void)
 {
-	bool profiled = cupti_client.n_kinds;   /* by the program itself, already */
+	bool profiled = cupti_client.n_kinds;   /* the client has kinds enabled */
 	int result = profiled ? RESULT_OK : tracer.fn.SetThreadIdType(THREAD_ID_SYSTEM);
 
 	if (result != RESULT_OK)
@@ -167,28 +284,23 @@ static int start_activity(void)
 	return result;
 }
 
-/*
- * 12.4 Update 1 and 12.5 lose the kernels of modules that were loaded before kernels were switched on; switching them off may hang in 13.0
- * before Update 1.
- */
 static bool may_sleep(void)
 {
 	const struct config *c = &guest->config;
 	bool later = c->start_later || c->delay_ms || c->capture_range || c->schedule[0];
 
-	return later && tracer.version != 22 && tracer.version != 23 && tracer.version != FLAWED_VERSION &&
-	       tracer.fn.ActivityDisable && !windows_want_cuda();
+	return later && !tracer_keeps_kinds(tracer.version) && tracer.fn.ActivityDisable && !windows_want_cuda();
 }
 
 static void start_up(uint32_t driver)
 {
 	int result;
 
-	if ((!tracer.bound && bind(cupti_find(driver)) < 0) || subscribe() < 0)
+	if (attach(driver) < 0)
 		return;
 	tracer.pid = session_real_pid();
-	cupti_buffers_init(guest->config.buffer_limit); /* a child forked since the library was bound has none */
-	/* Before the callbacks, which ask for it. */
+	cupti_buffers_init(guest->config.buffer_limit); /* in a child forked after the library was bound there is no pool */
+	/* Before callbacks are enabled: they check the state. */
 	__atomic_store_n(&tracer.state, TRACER_UP, __ATOMIC_RELEASE);
 	result = start_activity();
 	cupti_resource_enable();
@@ -237,8 +349,8 @@ void cupti_start(void)
 /* ---- stop ---- */
 
 /*
- * The program ends, or replaces itself.  Whoever is asked first delivers what CUPTI holds; the next only what came since.  CUPTI stays
- * subscribed: other threads may be inside it, and unsubscribing waits for them.
+ * Before exit or exec.  The first call delivers what CUPTI holds, later ones what came since.  CUPTI stays subscribed: other threads may
+ * be inside it, and unsubscribing would wait for them.
  */
 static void stop(void)
 {
@@ -261,13 +373,13 @@ static void forked(void)
 		tracer.parent_had_cuda = 1;
 		cupti_client_forget();
 		cupti_activity_forget();
-		windows_sleeper(NULL);  /* its CUPTI is not to be called any more */
+		windows_sleeper(NULL);  /* the parent's CUPTI must not be called */
 	}
 	if (tracer.parent_had_cuda)
 		session_forked_after_cuda();
 	tracer.pid = 0;
 	tracer.state = TRACER_OFF;
-	tracer.called = tracer.ending = 0;
+	tracer.called = tracer.ending = tracer.ready = tracer.wake_due = 0;
 	cupti_api_forget();
 	cupti_buffers_forget();
 	cupti_flush_forget();

@@ -1,6 +1,6 @@
 /*
- * What we use of CUPTI, declared by ourselves: the object builds where NVIDIA's headers are not, and runs with every CUPTI from
- * 11.0 to 13.x.  cupti_abi_check.c compares this page with NVIDIA's headers where they are present.
+ * The part of CUPTI's interface that is used, declared here: the object builds without NVIDIA's headers and runs with every CUPTI from
+ * 11.0 to 13.x.  cupti_abi_check.c compares this file with NVIDIA's headers where they are present.
  */
 #ifndef INJECT_CUPTI_ABI_H
 #define INJECT_CUPTI_ABI_H
@@ -13,13 +13,14 @@ enum cupti_result {
 	RESULT_OK = 0,
 	RESULT_INVALID_PARAMETER = 1,
 	RESULT_MAX_LIMIT = 12,          /* cuptiActivityGetNextRecord: no more records */
+	RESULT_NOT_COMPATIBLE = 14,     /* conflicts with another enabled kind */
 	RESULT_NOT_INITIALIZED = 15,    /* driver older than this CUPTI needs */
-	RESULT_INVALID_KIND = 21,       /* cuptiActivityGetNextRecord: what follows is no record */
-	RESULT_UNIFIED_PLATFORM = 28,   /* no counters of unified memory here; on this device; without peer access; under MPS */
+	RESULT_INVALID_KIND = 21,       /* cuptiActivityGetNextRecord: the next bytes are not a record */
+	RESULT_UNIFIED_PLATFORM = 28,   /* no unified memory counters on this platform; next: this device, without peer access, under MPS */
 	RESULT_UNIFIED_DEVICE = 29,
 	RESULT_UNIFIED_NO_PEER = 30,
 	RESULT_UNIFIED_MPS = 31,
-	RESULT_BUSY = 39,               /* another subscriber */
+	RESULT_BUSY = 39,               /* another subscriber exists */
 	RESULT_UNKNOWN = 999,           /* no driver */
 };
 
@@ -32,6 +33,7 @@ enum cupti_site { SITE_ENTER, SITE_EXIT };
 /* CUpti_CallbackIdResource */
 enum cupti_resource {
 	RESOURCE_CONTEXT_CREATED = 1,
+	RESOURCE_CONTEXT_DESTROY_STARTING = 2,
 	RESOURCE_STREAM_CREATED = 3,
 	RESOURCE_CU_INIT_FINISHED = 5,
 	RESOURCE_MODULE_LOADED = 6,
@@ -47,18 +49,24 @@ enum cupti_kind {
 	KIND_MEMCPY = 1,
 	KIND_MEMSET = 2,
 	KIND_KERNEL = 3,
+	KIND_DRIVER = 4,
+	KIND_RUNTIME = 5,
 	KIND_DEVICE = 8,
 	KIND_CONTEXT = 9,
 	KIND_CONCURRENT_KERNEL = 10,
 	KIND_OVERHEAD = 17,
+	KIND_CDP_KERNEL = 18,
 	KIND_MEMCPY2 = 22,
 	KIND_UNIFIED = 25,
+	KIND_CUDA_EVENT = 36,
 	KIND_STREAM = 37,
 	KIND_SYNC = 38,
 	KIND_MEMORY = 49,
 	KIND_MEMORY_POOL = 50,
 	KIND_GRAPH = 51,
 	KIND_JIT = 52,
+	KIND_DEVICE_GRAPH = 53,
+	KIND_GREEN_CONTEXT = 59,        /* from 13.2 on */
 };
 
 /* CUpti_ActivityMemoryPoolType */
@@ -73,7 +81,10 @@ enum cupti_unified {
 /* CUpti_ActivityObjectKind, of overhead records */
 enum cupti_object { OBJECT_PROCESS = 1, OBJECT_THREAD = 2, OBJECT_DEVICE = 3, OBJECT_CONTEXT = 4, OBJECT_STREAM = 5 };
 
-#define ATTRIBUTE_PER_THREAD 9  /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER: uint8_t */
+/* CUpti_ActivityAttribute; each a uint8_t */
+#define ATTRIBUTE_ZEROED 5      /* CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER */
+#define ATTRIBUTE_HOST_PINNED 8 /* CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED */
+#define ATTRIBUTE_PER_THREAD 9  /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
 #define THREAD_ID_SYSTEM 1u     /* CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM: gettid() */
 #define FLUSH_FORCED 1u         /* CUPTI_ACTIVITY_FLAG_FLUSH_FORCED */
 
@@ -86,13 +97,13 @@ struct cupti_call_data {
 	const char *symbol;
 	void *context;
 	uint32_t context_id;
-	uint64_t *data;                 /* ours from the entry to the exit of one call */
+	uint64_t *data;                 /* the subscriber's word, kept from entry to exit of one call */
 	uint32_t corr;
 };
 
 /*
- * What the parameters of calls begin with: (cu|cuda)EventRecord*_params, (cu|cuda)StreamWaitEvent*_params,
- * (cu|cuda)EventSynchronize_params, (cu|cuda)EventElapsedTime*_params
+ * First parameters of (cu|cuda)EventRecord*_params, (cu|cuda)StreamWaitEvent*_params, (cu|cuda)EventSynchronize_params,
+ * (cu|cuda)EventElapsedTime*_params
  */
 struct cupti_record_params {
 	void *event, *stream;
@@ -111,7 +122,9 @@ struct cupti_elapsed_params {
 	void *start, *end;
 };
 
-/* (cu|cuda)GraphInstantiate*_params that have flags; those "WithParams" point to them: they are the first there. */
+/*
+ * (cu|cuda)GraphInstantiate*_params that have flags.  The "WithParams" variants have a pointer there, whose target begins with the flags.
+ */
 struct cupti_instantiate_params {
 	void *exec, *graph;
 	uint64_t flags;
@@ -119,19 +132,29 @@ struct cupti_instantiate_params {
 
 #define INSTANTIATE_DEVICE_LAUNCH 4u    /* cudaGraphInstantiateFlagDeviceLaunch */
 
+/* cuDevicePrimaryCtxRetain_params, cuDevicePrimaryCtxRelease*_params */
+struct cupti_retain_params {
+	void **context;
+	int device;
+};
+
+struct cupti_release_params {
+	int device;
+};
+
 /* CUpti_ResourceData */
 struct cupti_resource_data {
 	void *context, *stream, *descriptor;
 };
 
-/* CUpti_ModuleResourceData, likewise of those about modules */
+/* CUpti_ModuleResourceData: target of the descriptor in resource callbacks about modules */
 struct cupti_module_data {
 	uint32_t id;
 	size_t size;
 	const char *cubin;
 };
 
-/* CUpti_GraphData: what the descriptor of a resource callback about graphs points to */
+/* CUpti_GraphData: target of the descriptor in resource callbacks about graphs */
 struct cupti_graph_data {
 	void *graph, *original_graph;
 	void *node, *original_node;
@@ -145,7 +168,7 @@ struct cupti_state_data {
 	const char *message;            /* may be NULL */
 };
 
-/* CUpti_ActivityUnifiedMemoryCounterConfig; scope and device have meant nothing since CUDA 7.0 */
+/* CUpti_ActivityUnifiedMemoryCounterConfig; scope and device are ignored since CUDA 7.0 */
 struct cupti_unified_config {
 	int scope, kind;
 	uint32_t device, enable;
@@ -158,6 +181,7 @@ struct cupti_subscriber_params {
 	char *old_name;
 	size_t old_size;
 };
+
 
 #define HOLDER_NAME_SIZE 64     /* CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN */
 

@@ -11,16 +11,20 @@
 #include "inject/cupti_raw.h"
 #include "inject/cupti_rows.h"
 #include "inject/cupti_share.h"
+#include "inject/cupti_walk.h"
 #include "inject/cupti_yield.h"
+#include "inject/scratch.h"
 
 #define NOT_READY 600u          /* cudaErrorNotReady, CUDA_ERROR_NOT_READY */
+#define UNSAFE_WHOLE_GRAPHS 22u /* 12.4; its Update 1 reports the same version and is safe */
+#define GREEN_CONTEXTS 130200u  /* from here on green contexts have an activity kind */
 
-/* What we always ask for. */
+/* Kinds that are always enabled. */
 static const struct {
 	int kind;
 	const char *name;
 } kinds[] = {
-	{ KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL" },        /* never KERNEL: that one serialises kernels */
+	{ KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL" },        /* not KERNEL, which serialises kernels */
 	{ KIND_MEMCPY,            "MEMCPY" },
 	{ KIND_MEMCPY2,           "MEMCPY2" },                  /* peer copies */
 	{ KIND_MEMSET,            "MEMSET" },
@@ -32,12 +36,12 @@ static const struct {
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-static uint64_t asked;                  /* a bit for each kind that CUPTI did not refuse */
+static uint64_t asked;                  /* bit per kind enabled for the tracer */
 static uint32_t paused, enabled, asleep;
 
 static bool sleeps(int kind)
 {
-	return asleep && kind != KIND_DEVICE && kind != KIND_CONTEXT && kind != KIND_STREAM;
+	return asleep && kind != KIND_DEVICE && kind != KIND_CONTEXT && kind != KIND_GREEN_CONTEXT && kind != KIND_STREAM;
 }
 
 int cupti_activity_switch_on(int kind)
@@ -90,7 +94,7 @@ void cupti_activity_wake(void)
 
 	for (int kind = 0; kind < 64; kind++)
 		sleeping |= (uint64_t)(asked >> kind & 1 && sleeps(kind)) << kind;
-	if (cupti_client_has_kind(KIND_KERNEL))         /* in place of ours, until it is done (cupti_share.c) */
+	if (cupti_client_has_kind(KIND_KERNEL))         /* the client's KERNEL replaces CONCURRENT_KERNEL (cupti_share.c) */
 		sleeping &= ~(1ull << KIND_CONCURRENT_KERNEL);
 	__atomic_store_n(&asleep, 0, __ATOMIC_RELEASE);
 	for (int kind = 0; kind < 64 && !paused; kind++) {
@@ -98,7 +102,7 @@ void cupti_activity_wake(void)
 		if (result == RESULT_OK)
 			continue;
 		asked &= ~(1ull << kind);
-		health_note(HEALTH_cupti_kind, "kind %d: CUPTI error %d", kind, result);
+		health_note(HEALTH_cupti_kind, "activity kind %d: CUPTI error %d", kind, result);
 	}
 	if (!paused && tracer.fn.ActivityEnableAllSyncRecords)
 		tracer.fn.ActivityEnableAllSyncRecords(0);
@@ -107,6 +111,7 @@ void cupti_activity_wake(void)
 void cupti_activity_pause(void)
 {
 	__atomic_store_n(&paused, 1, __ATOMIC_RELEASE);
+	cupti_buffers_zeroed(false);    /* the client's buffers need not be zero */
 	for (int kind = 0; kind < 64; kind++)
 		if (asked >> kind & 1)
 			tracer.fn.ActivityDisable(kind);
@@ -115,6 +120,7 @@ void cupti_activity_pause(void)
 void cupti_activity_resume(void)
 {
 	__atomic_store_n(&paused, 0, __ATOMIC_RELEASE);
+	cupti_buffers_zeroed(true);
 	if (!enabled)
 		cupti_activity_enable();
 	for (int kind = 0; kind < 64; kind++)
@@ -124,13 +130,15 @@ void cupti_activity_resume(void)
 		tracer.fn.ActivityEnableAllSyncRecords(0);
 }
 
-/* Node by node where CUPTI cannot do otherwise, or shall not. */
+/* False: graphs are recorded node by node, by setting or because CUPTI refused. */
 static bool enable_whole_graphs(void)
 {
 	int result;
 
 	if (!guest->config.whole_graphs)
 		return false;
+	if (tracer.version == UNSAFE_WHOLE_GRAPHS)
+		health_note(HEALTH_cupti_flawed, "CUPTI 12.4 before 12.4.127 may crash at copies and sets in whole graphs; use 12.4.127");
 	result = cupti_activity_switch_on(KIND_GRAPH);
 	if (result != RESULT_OK)
 		health_note(HEALTH_cupti_kind, "GRAPH_TRACE: CUPTI error %d; graphs are recorded node by node", result);
@@ -151,6 +159,8 @@ void cupti_activity_enable(void)
 	enabled = 1;
 	for (size_t i = 0; i < N_KINDS; i++)
 		cupti_activity_ask(kinds[i].kind, kinds[i].name);
+	if (tracer.version >= GREEN_CONTEXTS)
+		cupti_activity_ask(KIND_GREEN_CONTEXT, "GREEN_CONTEXT");
 	if (guest->config.memory_usage) {
 		cupti_activity_ask(KIND_MEMORY, "MEMORY2");
 		cupti_activity_ask(KIND_MEMORY_POOL, "MEMORY_POOL");
@@ -159,12 +169,15 @@ void cupti_activity_enable(void)
 		cupti_activity_ask(KIND_JIT, "JIT");
 	if (!enable_whole_graphs())
 		cupti_graph_enable();
-	/* Queries that answered "not ready" are no waits, and loops over them flood the trace. */
+	/* Leave out queries that returned "not ready": they do not wait, and polling loops would flood the trace. */
 	if (tracer.fn.ActivityEnableAllSyncRecords)
 		tracer.fn.ActivityEnableAllSyncRecords(0);
 }
 
-/* What the program's own profiler asked for and we did not.  It may have asked for kernels or graphs our kind of which is other. */
+/*
+ * True for kinds that only the client enabled.  KERNEL and GRAPH stand in for the tracer's CONCURRENT_KERNEL: their records are the
+ * tracer's too.
+ */
 static bool is_foreign(uint32_t kind)
 {
 	if (!cupti_client_ever_had(kind) || cupti_activity_asked(kind))
@@ -172,7 +185,7 @@ static bool is_foreign(uint32_t kind)
 	return (kind != KIND_KERNEL && kind != KIND_GRAPH) || !cupti_activity_asked(KIND_CONCURRENT_KERNEL);
 }
 
-/* While the profiler wants every wait, queries that answered "not ready" come too. */
+/* While the client records all synchronizations, queries that returned "not ready" arrive too. */
 static bool is_query(const uint8_t *r, size_t size)
 {
 	const struct sync_layout *l = &tracer.layout.sync;
@@ -185,37 +198,21 @@ static bool is_ours(const struct cupti_pass *p, const uint8_t *r, size_t size)
 	return !is_foreign(at32(r, 0)) && !(p->given && is_query(r, size));
 }
 
-/*
- * The loaded library alone knows the size of each record, so it tells where the next one begins; a record is read when that is known.
- * A library that leaves the buffer or stands still is not followed.
- */
 static void walk_buffer(struct cupti_pass *p, uint8_t *buffer, size_t valid)
 {
-	uint8_t *end = buffer + valid;
-	bool mixed = cupti_client.n_ever;       /* else every record is ours */
-	uint8_t *at = NULL, *next = NULL;
-	int result;
+	bool mixed = cupti_client.n_ever;       /* otherwise every record is the tracer's */
+	struct cupti_walk walk;
+	uint8_t *r;
+	size_t size;
 
-	while ((result = tracer.fn.ActivityGetNextRecord(buffer, valid, &next)) == RESULT_OK) {
-		if (next < buffer || end - next < 8 || (at && next <= at)) {
-			p->unknown++;
-			break;
-		}
-		if (at && likely(!mixed || is_ours(p, at, (size_t)(next - at))))
-			cupti_pass_record(p, at, (size_t)(next - at));
-		at = next;
-	}
-	if (at && (!mixed || is_ours(p, at, (size_t)(end - at))))
-		cupti_pass_record(p, at, (size_t)(end - at));
-	/* After the last record the library says "no more"; anything else means that it could not read on. */
-	if (result != RESULT_OK && result != RESULT_MAX_LIMIT) {
-		uint32_t size = at ? cupti_layouts_size(&tracer.layout, at32(at, 0)) : 0;
-
-		p->unknown += (size_t)(end - (at ? at : buffer)) >= size + 8u;
-	}
+	cupti_walk_begin(&walk, buffer, valid);
+	while (cupti_walk(&walk, &r, &size))
+		if (likely(!mixed || is_ours(p, r, size)))
+			cupti_pass_record(p, r, size);
+	p->unknown += cupti_walk_lost(&walk);
 }
 
-/* A thread that we meet first when it delivers a buffer is CUPTI's; the flag is for its thread row. */
+/* Enters the stream.  A thread first seen when it delivers a buffer is CUPTI's: its thread row gets the tool flag. */
 static struct stream *enter(void)
 {
 	struct stream *self = &stream_self;
@@ -228,45 +225,43 @@ static struct stream *enter(void)
 	return s;
 }
 
-/* Not kept: the rows are only counted. */
+/* keep false: the records are only counted. */
 static void to_rows(uint8_t *buffer, size_t valid, bool keep, bool give)
 {
-	struct cupti_pass p;
+	struct stream *s = keep ? enter() : NULL;
+	struct cupti_pass *p = scratch_push(sizeof *p);
+	bool gpu = false;
 
-	cupti_pass_init(&p, keep ? enter() : NULL);
-	p.given = give;
-	walk_buffer(&p, buffer, valid);
-	if (p.s)
-		stream_leave(p.s);
-	if (p.unknown)
-		health_add(HEALTH_record_unknown, p.unknown);
-	if (p.zero_times)
-		health_add(HEALTH_zero_time, p.zero_times);
-	if (p.gpu && !(guest->flags & PROCESS_KERNELS))
+	if (p) {
+		cupti_pass_init(p, s);
+		p->given = give;
+		walk_buffer(p, buffer, valid);
+		if (p->unknown)
+			health_add(HEALTH_record_unknown, p->unknown);
+		if (p->device_kernels)
+			health_add(HEALTH_device_kernels, p->device_kernels);
+		if (p->zero_times)
+			health_add(HEALTH_zero_time, p->zero_times);
+		gpu = p->gpu;
+	}
+	scratch_pop(p);
+	if (s)
+		stream_leave(s);
+	if (gpu && !(guest->flags & PROCESS_KERNELS))
 		session_flag(PROCESS_KERNELS);
 }
 
-static void copy_one(struct cupti_copy *c, const uint8_t *r, size_t size)
-{
-	if (!cupti_copy_record(c, r, size))
-		cupti_record_release(r, size);
-}
-
-/* The profiler's own records, into its buffers.  Not while the rows are written: its functions run here. */
+/* Copies the client's records into its buffers.  After to_rows(), outside the stream: the client's functions are called here. */
 static void to_profiler(struct cupti_copy *c, uint8_t *buffer, size_t valid)
 {
-	uint8_t *end = buffer + valid;
-	uint8_t *at = NULL, *next = NULL;
+	struct cupti_walk walk;
+	uint8_t *r;
+	size_t size;
 
-	while (tracer.fn.ActivityGetNextRecord(buffer, valid, &next) == RESULT_OK) {
-		if (next < buffer || end - next < 8 || (at && next <= at))
-			break;
-		if (at)
-			copy_one(c, at, (size_t)(next - at));
-		at = next;
-	}
-	if (at)
-		copy_one(c, at, (size_t)(end - at));
+	cupti_walk_begin(&walk, buffer, valid);
+	while (cupti_walk(&walk, &r, &size))
+		if (!cupti_copy_record(c, r, size))
+			cupti_record_release(r, size);
 }
 
 static void deliver(uint8_t *buffer, size_t valid, bool keep)
@@ -313,12 +308,12 @@ void cupti_activity_complete(void *ctx, uint32_t stream_id, uint8_t *buffer, siz
 	dropped = cupti_activity_dropped();
 	if (cupti_buffers_has(buffer)) {
 		if (valid && valid <= size) {
-			/* First: reading some records frees what they point to. */
+			/* First: reading some records frees memory that they point to. */
 			if (unlikely(guest->config.record_raw[0]))
 				cupti_raw_append(buffer, size, valid, dropped);
 			deliver(buffer, valid, true);
 		}
-		cupti_buffers_return(buffer);
+		cupti_buffers_return(buffer, valid < size ? valid : size);
 	} else if (cupti_buffers_discard(buffer) && valid <= size) {
 		deliver(buffer, valid, false);
 	}

@@ -8,18 +8,19 @@
 #include "inject/cupti_event.h"
 #include "inject/cupti_flush.h"
 #include "inject/cupti_graph.h"
+#include "inject/cupti_primary.h"
 #include "inject/intern.h"
 #include "inject/python.h"
 #include "inject/stacks.h"
 #include "inject/windows.h"
 
-#define MAX_CBID 1024u          /* 13.0 has 523 runtime and 807 driver callbacks; names beyond are looked up at each call */
+#define MAX_CBID 1024u          /* 13.0 has 523 runtime and 807 driver callbacks; names of higher ids are looked up at each call */
 
 enum call_class {
 	CLASS_NONE, CLASS_LAUNCH, CLASS_GRAPH, CLASS_BUILD, CLASS_SYNC, CLASS_EVENT, CLASS_COPY, CLASS_SET, CLASS_ALLOC, CLASS_HOST,
-	CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_INSTANTIATE, CLASS_WAIT, CLASS_AWAIT,
-	/* from here on: looked at even while nothing is recorded */
-	CLASS_START, CLASS_STOP, CLASS_TEARDOWN,
+	CLASS_LOAD, CLASS_RECORD, CLASS_ELAPSED, CLASS_WAIT, CLASS_AWAIT,
+	/* from here on: handled even while nothing is recorded */
+	CLASS_INSTANTIATE, CLASS_CLONE, CLASS_START, CLASS_STOP, CLASS_TEARDOWN, CLASS_RETAIN, CLASS_RELEASE,
 };
 
 /* Indexed by domain (1 driver, 2 runtime), then callback id. */
@@ -29,13 +30,14 @@ static const uint8_t classes[3][MAX_CBID] = {
 #undef CUPTI_CALL
 };
 
-/* Whose threshold says whether a call was slow enough for its stack. */
+/* The class of thresholds from which a call counts as slow and gets a call stack. */
 static const uint8_t stack_classes[] = {
 	[CLASS_NONE] = STACKS_OTHER, [CLASS_LAUNCH] = STACKS_KERNEL, [CLASS_GRAPH] = STACKS_KERNEL, [CLASS_BUILD] = STACKS_OTHER,
 	[CLASS_SYNC] = STACKS_SYNC, [CLASS_EVENT] = STACKS_SYNC, [CLASS_COPY] = STACKS_MEMORY, [CLASS_SET] = STACKS_MEMORY,
 	[CLASS_ALLOC] = STACKS_MEMORY, [CLASS_HOST] = STACKS_KERNEL, [CLASS_LOAD] = STACKS_OTHER, [CLASS_RECORD] = STACKS_OTHER,
 	[CLASS_ELAPSED] = STACKS_OTHER, [CLASS_INSTANTIATE] = STACKS_OTHER, [CLASS_START] = STACKS_OTHER, [CLASS_STOP] = STACKS_OTHER,
-	[CLASS_TEARDOWN] = STACKS_OTHER, [CLASS_WAIT] = STACKS_SYNC, [CLASS_AWAIT] = STACKS_SYNC,
+	[CLASS_TEARDOWN] = STACKS_OTHER, [CLASS_CLONE] = STACKS_OTHER, [CLASS_RETAIN] = STACKS_OTHER, [CLASS_RELEASE] = STACKS_OTHER,
+	[CLASS_WAIT] = STACKS_SYNC, [CLASS_AWAIT] = STACKS_SYNC,
 };
 
 static uint32_t names[3][MAX_CBID];     /* string ids; 0: not yet interned */
@@ -44,13 +46,14 @@ void cupti_api_enable(void)
 {
 	for (int domain = DOMAIN_DRIVER; domain <= DOMAIN_RUNTIME; domain++)
 		for (uint32_t cbid = 0; cbid < MAX_CBID; cbid++)
-			if (classes[domain][cbid])      /* one that this version does not know is refused, and never called */
+			if (classes[domain][cbid])      /* an id unknown to this version is refused */
 				cupti_want(domain, cbid);
 }
 
 void cupti_api_forget(void)
 {
 	__builtin_memset(names, 0, sizeof names);
+	cupti_primary_forget();
 }
 
 static uint32_t name_of(struct stream *s, int domain, uint32_t cbid, const char *function)
@@ -73,15 +76,22 @@ static uint32_t name_of(struct stream *s, int domain, uint32_t cbid, const char 
 }
 
 /*
- * A runtime call calls the driver: both are told, on one thread, with one correlation id.  stream.scratch remembers the outermost:
- * its id << 32 | its domain << 16 | UNWANTED | depth.  A call that was left without its exit callback (longjmp) stays there until
- * another outermost one comes.
+ * A runtime call makes driver calls: callbacks come for both, on one thread, with one correlation id.  stream.scratch describes the
+ * outermost call: its id << 32 | CLONES | its domain << 16 | UNWANTED | depth.  If a call is left without its exit callback (longjmp), the
+ * entry stays until the next outermost call.
  */
-#define UNWANTED 0x8000u        /* no row: only its nesting is followed */
+#define UNWANTED 0x8000u        /* no row, only nesting is tracked */
+#define CLONES   0x80000000u    /* the call makes graphs from others */
+#define DOMAIN(scratch) ((scratch) >> 16 & 0xf)
+
+bool cupti_api_clones(void)
+{
+	return stream_self.scratch & CLONES;
+}
 
 static bool is_nested(uint64_t scratch, int domain, uint32_t corr)
 {
-	return scratch && ((uint32_t)(scratch >> 32) == corr || (domain == DOMAIN_DRIVER && (scratch >> 16 & 0xffff) == DOMAIN_RUNTIME));
+	return scratch && ((uint32_t)(scratch >> 32) == corr || (domain == DOMAIN_DRIVER && DOMAIN(scratch) == DOMAIN_RUNTIME));
 }
 
 static uint8_t class_of(int domain, uint32_t cbid)
@@ -89,7 +99,7 @@ static uint8_t class_of(int domain, uint32_t cbid)
 	return cbid < MAX_CBID ? classes[domain][cbid] : CLASS_NONE;
 }
 
-/* Outside a stream, which these need. */
+/* Called outside stream_enter(). */
 static void profiler_called(bool start)
 {
 	struct stream *s = stream_enter();
@@ -111,10 +121,10 @@ static void edge(uint32_t corr)
 }
 
 /*
- * A window ends before the call that ends it, and what the GPU did in it is fetched.  Not at the process's end: the runtime gives its
- * contexts back in its own exit handlers, when CUPTI may no longer answer.
+ * Before a call that ends a window or a context: ends the window and flushes CUPTI.  No flush at the process's end: the runtime releases
+ * its contexts in its exit handlers, when CUPTI may not answer any more.
  */
-static void before_call(uint8_t class)
+static void before_call(uint8_t class, const struct cupti_call_data *d)
 {
 	if (class == CLASS_STOP)
 		profiler_called(false);
@@ -122,14 +132,15 @@ static void before_call(uint8_t class)
 		return;
 	if (class == CLASS_STOP && guest->config.flush_on_stop)
 		cupti_flush_window();
-	if (class == CLASS_TEARDOWN)
+	if (class == CLASS_TEARDOWN || (class == CLASS_RELEASE && cupti_primary_ends(d->params)))
 		cupti_flush_wait(0);
 }
 
-/* Steps are found in what is launched, and what is launched first in a step may open a window. */
+/* Passes launches, copies and sets to the step detector, before the gate is read: one that begins a step may open a window. */
 static void looked_at(int domain, uint32_t cbid, uint8_t class, const struct cupti_call_data *d)
 {
-	struct stream *s = class == CLASS_LAUNCH || class == CLASS_GRAPH || class == CLASS_COPY || class == CLASS_SET ? stream_enter() : NULL;
+	bool watched = class == CLASS_LAUNCH || class == CLASS_GRAPH || class == CLASS_COPY || class == CLASS_SET;
+	struct stream *s = watched ? stream_enter() : NULL;
 
 	if (!s)
 		return;
@@ -137,13 +148,13 @@ static void looked_at(int domain, uint32_t cbid, uint8_t class, const struct cup
 	stream_leave(s);
 }
 
-/* A signal handler may call CUDA in the middle of a hook, which may have reserved a row: orders have to wait then. */
+/* The gate.  If a signal handler calls CUDA inside a hook, which may have reserved a row, new orders have to wait. */
 static uint32_t gate_of_call(void)
 {
 	return unlikely(stream_self.busy) ? __atomic_load_n(&guest->gate, __ATOMIC_RELAXED) : gate_now();
 }
 
-/* The wait may have been in a signal handler, too. */
+/* stream_enter() fails if the call came from a signal handler inside a hook. */
 static void waited(void)
 {
 	struct stream *s = stream_enter();
@@ -165,26 +176,39 @@ static void enter(int domain, uint32_t cbid, const struct cupti_call_data *d)
 		return;
 	}
 	s->scratch = 0;
-	if (unlikely(class == CLASS_STOP || class == CLASS_TEARDOWN))
-		before_call(class);
+	if (unlikely(class == CLASS_STOP || class == CLASS_TEARDOWN || class == CLASS_RELEASE))
+		before_call(class, d);
 	if (unlikely(gate_of_call() & GATE_LAUNCHES))
 		looked_at(domain, cbid, class, d);
 	gate = gate_of_call();
 	if (unlikely(gate & GATE_EDGE))
 		edge(d->corr);
-	/* Wanted is decided here, as for GPU rows by their launch. */
-	if (!(gate & GATE_CUDA) && class != CLASS_START && class != CLASS_STOP)
+	/* Whether the call gets a row is decided at its begin, as GPU rows are by their launch. */
+	if (!(gate & GATE_CUDA) && (class < CLASS_INSTANTIATE || class > CLASS_STOP))
 		return;
 	s->scratch = (uint64_t)d->corr << 32 | (uint64_t)domain << 16 | (gate & GATE_CUDA ? 0 : UNWANTED) | 1;
+	if (unlikely(class == CLASS_INSTANTIATE || class == CLASS_CLONE))
+		s->scratch |= CLONES;
 	*d->data = (uint64_t)clock_now();
 }
 
-/* Calls that have the GPU do something, which a line of Python can be named for. */
+/* Calls that start GPU work: their rows get the line of Python that made the call. */
 #define SITE_CLASSES (1u << CLASS_LAUNCH | 1u << CLASS_GRAPH | 1u << CLASS_COPY | 1u << CLASS_SET)
 
 static uint32_t site_of(struct stream *s, uint8_t class)
 {
 	return SITE_CLASSES >> class & 1 && guest->config.python_launch_site ? python_site(s) : 0;
+}
+
+/* References to primary contexts, also those that driver calls inside runtime calls take or release. */
+static void held(uint8_t class, const struct cupti_call_data *d)
+{
+	if (d->result && *(const int *)d->result != RESULT_OK)
+		return;
+	if (class == CLASS_RETAIN)
+		cupti_primary_retained(d->params);
+	else
+		cupti_primary_released(d->params);
 }
 
 static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
@@ -199,6 +223,8 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 
 	if (unlikely(class == CLASS_SYNC || class == CLASS_AWAIT) && gate_of_call() & GATE_LAUNCHES)
 		waited();
+	if (unlikely(class >= CLASS_RETAIN))
+		held(class, d);
 	if (!s->scratch)
 		return;
 	if ((s->scratch & (UNWANTED - 1)) > 1) {
@@ -217,7 +243,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	s = stream_enter();
 	if (!s)
 		return;
-	name = name_of(s, domain, cbid, d->function);   /* before the reserve: it may write a row of its own */
+	name = name_of(s, domain, cbid, d->function);   /* before stream_reserve(): it may write a row */
 	if (unlikely(end - start >= stacks_slow[stack_classes[class]]))
 		stack = stacks_capture(s, &(struct stack_want){ 0 });
 	if (!stack)
@@ -251,7 +277,7 @@ static void leave(int domain, uint32_t cbid, const struct cupti_call_data *d)
 	stream_leave(s);
 }
 
-/* CUPTI's hooks live on in a forked child, where nothing of ours is. */
+/* CUPTI's callbacks still come in a forked child, where the tracer is off: reports the first CUDA call there. */
 static void note_forked(void)
 {
 	if (tracer.parent_had_cuda && __atomic_exchange_n(&tracer.called, 1, __ATOMIC_RELAXED) == 0)
@@ -259,8 +285,8 @@ static void note_forked(void)
 }
 
 /*
- * The way of a call while nothing is recorded: it cannot change that, and it did not begin while something was.  A forked child's gate
- * is 0.
+ * Fast path: true if nothing is recorded, the call cannot change that, and it did not begin while something was recorded.  A forked
+ * child's gate is 0.
  */
 static inline bool passes_by(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
@@ -269,8 +295,10 @@ static inline bool passes_by(int domain, uint32_t cbid, const struct cupti_call_
 
 	if (gate != GATE_KNOWN || stream_self.scratch)
 		return false;
-	return d->site != SITE_ENTER || (cbid < MAX_CBID && classes[domain][cbid] < CLASS_START &&
-					 __atomic_load_n(&g->arena->n_orders, __ATOMIC_RELAXED) == g->orders);
+	if (d->site != SITE_ENTER)
+		return class_of(domain, cbid) < CLASS_RETAIN;
+	return cbid < MAX_CBID && classes[domain][cbid] < CLASS_INSTANTIATE &&
+	       __atomic_load_n(&g->arena->n_orders, __ATOMIC_RELAXED) == g->orders;
 }
 
 void cupti_api_call(int domain, uint32_t cbid, const struct cupti_call_data *d)

@@ -1,9 +1,10 @@
-/* One subscription, two that are told: what each side asked for, and callbacks to both. */
+/* One CUPTI subscription for two subscribers, the tracer and the client: stores what each of them enabled and passes callbacks to both. */
 #include "inject/cupti_client.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "inject/cupti.h"
 #include "inject/cupti_share.h"
@@ -11,22 +12,60 @@
 #include "inject/stream.h"
 
 #define DOMAINS 8u
-/* 13.0 has 807 driver callbacks.  Of higher ones nothing is kept: they go to the profiler, ours are lower. */
+/* 13.0 has 807 driver callbacks.  Higher ids are not stored: they go to the client, the tracer uses lower ones only. */
 #define CBIDS   1024u
-#define QUIET_WAIT_NS 100000000ll       /* the longest that unsubscribing waits for callbacks that are running */
+#define QUIET_WAIT_NS 100000000ll       /* longest wait of unsubscribing for running callbacks */
 
-/* Who wants which callbacks: a bit each.  CUPTI is asked for the union. */
+/* Bit sets of callbacks: enabled by the tracer, enabled by the client.  CUPTI has the union enabled. */
 static uint64_t ours[DOMAINS][CBIDS / 64], theirs[DOMAINS][CBIDS / 64];
 
-static uint32_t running;                /* callbacks of the profiler that are running now */
+static uint32_t running;                /* callbacks of the client that are running now */
 
-/* Of the outermost API call on this thread: CUPTI gives both sides one word to keep from its entry to its exit. */
+/*
+ * Lock around cuptiEnableCallback() and similar functions: a subscriber must serialise them, and the client calls from any thread.  Not
+ * the client's gate, which is held while CUPTI switches kinds and may wait for a callback that needs this lock.
+ */
+static uint32_t switches;
+
+/*
+ * State of this thread.  CUPTI has one word per call for its subscriber, from entry to exit; the client gets it, and the tracer's word for
+ * the outermost call is kept here.
+ */
 static __thread struct {
-	uint64_t start;                 /* what we keep there */
-	uint32_t corr;                  /* of which call; 0: none */
-	uint16_t depth;                 /* callbacks of the profiler that this thread is in */
-	uint16_t domain;                /* of the innermost */
+	uint64_t start;                 /* the tracer's word: start of the call */
+	uint32_t corr;                  /* correlation id of that call; 0: none */
+	uint16_t domain;                /* domain of the innermost client callback on this thread */
+	uint8_t depth;                  /* nested client callbacks on this thread */
+	uint8_t switching;              /* nested holds of `switches` */
 } here __attribute__((tls_model("initial-exec")));
+
+#define SWITCH_WAIT_NS 2000000000ll     /* longest wait for `switches`; CUPTI needs microseconds */
+
+static bool free_now(void)
+{
+	uint32_t nobody = 0, self = guest->epoch;
+
+	return __atomic_compare_exchange_n(&switches, &nobody, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) ||
+	       (nobody != self && __atomic_compare_exchange_n(&switches, &nobody, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+}
+
+/* Waits longer than lock_take(): CUPTI's state does not stay correct if two threads hold the lock. */
+static void switches_take(void)
+{
+	int64_t begin;
+
+	if (here.switching++ || free_now())
+		return;
+	begin = clock_ns(CLOCK_MONOTONIC);
+	while (!free_now() && clock_ns(CLOCK_MONOTONIC) - begin < SWITCH_WAIT_NS)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = 50000 }, NULL);
+}
+
+static void switches_give(void)
+{
+	if (--here.switching == 0)
+		lock_give(&switches);
+}
 
 static bool bit(uint64_t (*set)[CBIDS / 64], uint32_t domain, uint32_t cbid)
 {
@@ -54,14 +93,20 @@ static void say_holder(const struct cupti_subscriber_params *p)
 		snprintf(p->old_name, p->old_size, "%s", cupti_client.name);
 }
 
-/* The first subscription of the process, ours or its: always with our callback. */
+/* The process's first subscription, for the tracer or the client: always with cupti_callback() and the first family of functions. */
 static int subscribe_first(struct cupti_subscriber_params *params)
 {
+	void *subscriber = NULL;
+	int result;
+
 	if (tracer.subscriber)
 		return RESULT_OK;
-	if (params && tracer.fn.Subscribe_v2)
-		return tracer.fn.Subscribe_v2(&tracer.subscriber, cupti_callback, NULL, params);
-	return tracer.fn.Subscribe(&tracer.subscriber, cupti_callback, NULL);
+	result = tracer.fn.Subscribe(&subscriber, cupti_callback, NULL);
+	if (result == RESULT_OK)
+		tracer.subscriber = subscriber;
+	else if (result == RESULT_BUSY && params && tracer.fn.Subscribe_v2)
+		cupti_ask_holder(params);
+	return result;
 }
 
 int cupti_client_subscribe(void **subscriber, void (*callback)(void *, int, uint32_t, const void *), void *user,
@@ -89,10 +134,7 @@ int cupti_client_subscribe(void **subscriber, void (*callback)(void *, int, uint
 	return result;
 }
 
-/*
- * Callbacks that other threads run now end first: it may free what they use.  Not for ever: they may wait for this
- * thread.
- */
+/* Waits for callbacks running on other threads, since the client may free what they use.  Bounded: they may wait for this thread. */
 static void wait_until_quiet(void)
 {
 	int64_t begin = clock_ns(CLOCK_MONOTONIC);
@@ -112,6 +154,12 @@ static void disable_domain(uint32_t domain)
 		}
 }
 
+/* A handle of another subscriber: the call is passed to CUPTI. */
+static bool is_foreign(const void *subscriber)
+{
+	return subscriber && subscriber != tracer.subscriber;
+}
+
 static bool is_subscriber(const void *subscriber)
 {
 	return cupti_client.subscribed && subscriber && subscriber == tracer.subscriber;
@@ -122,14 +170,18 @@ int cupti_client_unsubscribe(void *subscriber)
 	struct cupti_client *c = &cupti_client;
 	int result = RESULT_OK;
 
+	if (is_foreign(subscriber))
+		return tracer.fn.Unsubscribe(subscriber);
 	if (!is_subscriber(subscriber))
 		return RESULT_INVALID_PARAMETER;
 	cupti_client_lock();
 	c->subscribed = 0;
 	__atomic_store_n(&c->callback, NULL, __ATOMIC_RELEASE);
+	switches_take();
 	for (uint32_t domain = 1; domain < DOMAINS; domain++)
 		disable_domain(domain);
-	if (tracer.state != TRACER_UP) {        /* we have not come yet, and subscribe when we do */
+	switches_give();
+	if (tracer.state != TRACER_UP) {        /* the tracer has not started; it will subscribe then */
 		result = tracer.fn.Unsubscribe(tracer.subscriber);
 		tracer.subscriber = NULL;
 	}
@@ -142,21 +194,26 @@ int cupti_client_unsubscribe(void *subscriber)
 
 void cupti_want(int domain, uint32_t cbid)
 {
+	switches_take();
 	if (tracer.fn.EnableCallback(1, tracer.subscriber, domain, cbid) == RESULT_OK)
 		set_bit(ours, (uint32_t)domain, cbid, true);
+	switches_give();
 }
 
 int cupti_client_enable(uint32_t enable, void *subscriber, int domain, uint32_t cbid)
 {
-	bool keep = bit(ours, (uint32_t)domain, cbid);
 	int result;
 
+	if (is_foreign(subscriber))
+		return tracer.fn.EnableCallback(enable, subscriber, domain, cbid);
 	if (!is_subscriber(subscriber))
 		return RESULT_INVALID_PARAMETER;
-	/* One that we want stays on; asking for it says whether there is such a callback at all. */
-	result = tracer.fn.EnableCallback(enable || keep, subscriber, domain, cbid);
+	switches_take();
+	/* A callback that the tracer uses stays enabled.  CUPTI is still asked: its answer says whether the callback exists. */
+	result = tracer.fn.EnableCallback(enable || bit(ours, (uint32_t)domain, cbid), subscriber, domain, cbid);
 	if (result == RESULT_OK)
 		set_bit(theirs, (uint32_t)domain, cbid, enable);
+	switches_give();
 	return result;
 }
 
@@ -168,24 +225,36 @@ static bool have_any(uint32_t domain)
 	return false;
 }
 
-int cupti_client_enable_domain(uint32_t enable, void *subscriber, int domain)
+static int switch_domain(uint32_t enable, void *subscriber, int domain)
 {
 	uint32_t d = (uint32_t)domain;
 	int result = RESULT_OK;
 
-	if (!is_subscriber(subscriber) || d >= DOMAINS)
-		return RESULT_INVALID_PARAMETER;
 	if (enable) {
 		result = tracer.fn.EnableDomain ? tracer.fn.EnableDomain(1, subscriber, domain) : RESULT_UNKNOWN;
 		for (uint32_t cbid = 0; result == RESULT_OK && cbid < CBIDS; cbid++)
 			set_bit(theirs, d, cbid, true);
 	} else if (have_any(d)) {
-		disable_domain(d);      /* one by one: ours must not pause */
+		disable_domain(d);      /* one by one: the tracer's callbacks must stay enabled */
 	} else {
 		for (uint32_t cbid = 0; cbid < CBIDS; cbid++)
 			set_bit(theirs, d, cbid, false);
 		result = tracer.fn.EnableDomain ? tracer.fn.EnableDomain(0, subscriber, domain) : RESULT_UNKNOWN;
 	}
+	return result;
+}
+
+int cupti_client_enable_domain(uint32_t enable, void *subscriber, int domain)
+{
+	int result;
+
+	if (is_foreign(subscriber))
+		return tracer.fn.EnableDomain ? tracer.fn.EnableDomain(enable, subscriber, domain) : RESULT_UNKNOWN;
+	if (!is_subscriber(subscriber) || (uint32_t)domain >= DOMAINS)
+		return RESULT_INVALID_PARAMETER;
+	switches_take();
+	result = switch_domain(enable, subscriber, domain);
+	switches_give();
 	return result;
 }
 
@@ -202,6 +271,8 @@ int cupti_client_state(uint32_t *enable, void *subscriber, int domain, uint32_t 
 {
 	int result;
 
+	if (enable && is_foreign(subscriber))
+		return tracer.fn.GetCallbackState ? tracer.fn.GetCallbackState(enable, subscriber, domain, cbid) : RESULT_UNKNOWN;
 	if (!enable || !is_subscriber(subscriber))
 		return RESULT_INVALID_PARAMETER;
 	result = tracer.fn.GetCallbackState ? tracer.fn.GetCallbackState(enable, subscriber, domain, cbid)
@@ -211,7 +282,7 @@ int cupti_client_state(uint32_t *enable, void *subscriber, int domain, uint32_t 
 	return result;
 }
 
-/* Counted before the function is read: whoever takes it away waits for this thread. */
+/* `running` is incremented before the function is read: wait_until_quiet() then waits for this callback. */
 static void tell(int domain, uint32_t cbid, const void *data)
 {
 	void (*callback)(void *, int, uint32_t, const void *);
@@ -230,8 +301,8 @@ static void tell(int domain, uint32_t cbid, const void *data)
 }
 
 /*
- * The word that CUPTI keeps between entry and exit of a call is the profiler's; ours stands in `here` meanwhile, of the
- * outermost call, the only one that we time.
+ * Calls the tracer's callback.  CUPTI's word for the call is the client's; the tracer's word is swapped in for the outermost call, the
+ * only one that is timed.
  */
 static void tell_us(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
@@ -277,5 +348,5 @@ void cupti_both_forget(void)
 {
 	memset(ours, 0, sizeof ours);
 	memset(theirs, 0, sizeof theirs);
-	running = 0;
+	running = switches = 0;
 }

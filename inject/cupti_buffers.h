@@ -1,4 +1,7 @@
-/* The pool of empty buffers that CUPTI fills: 1 MiB each, config.buffer_limit of them, memory touched only as far as it is used. */
+/*
+ * Pool of empty buffers for CUPTI: config.buffer_limit buffers of 1 MiB.  Buffers are zero when they are handed out.  Otherwise CUPTI
+ * would zero each on the program's thread and so touch all its pages.
+ */
 #ifndef INJECT_CUPTI_BUFFERS_H
 #define INJECT_CUPTI_BUFFERS_H
 
@@ -8,44 +11,51 @@
 
 #define CUPTI_BUFFER_SIZE (1u << 20)
 
-/* Before CUPTI asks for the first one; again, it does nothing. */
+/* Maps a pool of `limit` buffers, or fewer if the address space is limited.  Before CUPTI asks for the first; later calls do nothing. */
 void cupti_buffers_init(uint64_t limit);
 
 /*
- * Are there enough that each thread may have one?  CUPTI then writes records without a lock that all threads share, and each thread that
- * calls CUDA holds 1 MiB, of which it touches what it fills.  Otherwise all share one: a small limit must not mean that the threads that
- * come first have everything.
+ * True if the pool is large enough for one buffer per thread.  Then CUPTI writes records without a shared lock, and each thread that calls
+ * CUDA holds 1 MiB, of which it touches what it fills.  With a small pool all threads share one buffer, so that the first threads do not
+ * take all of them.
  */
 bool cupti_buffers_for_each_thread(void);
 
 /*
- * CUPTI wants an empty buffer; any thread, lock-free.  Without one it gets none; before version 27 a smaller one, and at last one that
- * is thrown away.
+ * Gives CUPTI an empty buffer.  Any thread, lock-free.  When the pool is empty: a spare of 32 KiB if there is one buffer per thread, or
+ * before version 27 (12.9), where refusing can crash CUPTI.  When no spare is left: NULL, or before version 27 a buffer whose records are
+ * discarded.
  */
 void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records);
 
-/* Did we hand it out?  Else it is the program's own profiler's. */
+/* Unmaps buffers that were never handed out, except for a few.  Any thread. */
+void cupti_buffers_tighten(void);
+
+/* True if this buffer was handed out here; otherwise it is the client's. */
 bool cupti_buffers_gave(const uint8_t *buffer);
 
-/* Is it one of ours, with records to be read? */
+/* ... and its records are to be read: it is not the discard buffer. */
 bool cupti_buffers_has(const uint8_t *buffer);
 
-/* When CUPTI asked for it, REALTIME ns; 0: not known. */
+/* REALTIME ns when the buffer was handed out; 0: unknown. */
 int64_t cupti_buffers_asked(const uint8_t *buffer);
 
-/* CUPTI is done with it and so are we. */
-void cupti_buffers_return(uint8_t *buffer);
-
 /*
- * CUPTI is done with a buffer that is not ours to read: the one that is thrown away.  True when no other thread had it meanwhile, so that
- * its records can be counted.
+ * Tells CUPTI whether the buffers that it gets are zero: true for the pool's; false while it gets the client's, although the pool's may
+ * then still be handed out.
  */
+void cupti_buffers_zeroed(bool ours);
+
+/* Takes back a buffer in which CUPTI reported `valid` bytes, and zeroes these.  Any thread, lock-free. */
+void cupti_buffers_return(uint8_t *buffer, size_t valid);
+
+/* CUPTI is done with the discard buffer.  True if only one thread had written to it, so that its records can be counted. */
 bool cupti_buffers_discard(const uint8_t *buffer);
 
 /* Buffers that CUPTI holds now. */
 uint32_t cupti_buffers_out(void);
 
-/* A forked child's copy: CUPTI's threads, and so its buffers, are the parent's. */
+/* In a forked child: forgets the pool, which the parent's CUPTI writes to. */
 void cupti_buffers_forget(void);
 
 #endif

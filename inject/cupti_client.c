@@ -17,9 +17,9 @@ struct cupti_client cupti_client = { .all_syncs = 1 };
 
 static uint32_t gate;                   /* lock */
 
-/* ---- is it for us? ---- */
+/* ---- which calls are answered here ---- */
 
-/* Which copy of libcupti a function is of. */
+/* Base address of the library that contains fn; NULL: unknown. */
 static const void *library_of(void *fn)
 {
 	Dl_info info;
@@ -57,7 +57,12 @@ bool cupti_client_leaves_tids(void)
 	return !cupti_client.n_kinds || cupti_client.thread_ids == THREAD_ID_SYSTEM;
 }
 
-/* ---- activity: what both ways of dealing with it have in common ---- */
+/* ---- activity: common to --cupti=share and --cupti=yield ---- */
+
+static bool shares(void)
+{
+	return guest->config.cupti_mode == CUPTI_SHARE && !cupti_client.alone;
+}
 
 bool cupti_client_has_kind(uint32_t kind)
 {
@@ -95,16 +100,16 @@ int cupti_client_register(void (*requested)(uint8_t **, size_t *, size_t *),
 	__atomic_store_n(&c->requested, requested, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->completed, completed, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->seen, 1, __ATOMIC_RELEASE);
-	if (guest->config.cupti_mode == CUPTI_YIELD && c->n_kinds)
+	if (!shares() && c->n_kinds)
 		cupti_yield_begin();
-	/* CUPTI calls us, always: a buffer may come back long after it changed hands. */
+	/* CUPTI always has the tracer's buffer callbacks: a buffer may come back long after activity was handed over. */
 	if (tracer.state != TRACER_UP)
 		result = tracer.fn.ActivityRegisterCallbacks(cupti_activity_request, cupti_activity_complete);
 	lock_give(&gate);
 	return result;
 }
 
-/* Enabled for us now, and not to be disabled by it. */
+/* Enabled for the tracer now: the client must not disable it. */
 static bool is_ours(uint32_t kind)
 {
 	return tracer.state == TRACER_UP && !cupti_yield_holds() && cupti_activity_asked(kind);
@@ -132,39 +137,71 @@ static int switch_kind(enum kind_switch how, int kind, void *context)
 static void apply_settings(void)
 {
 	struct cupti_client *c = &cupti_client;
-	bool syncs = c->n_kinds && (guest->config.cupti_mode == CUPTI_YIELD || cupti_client_has_kind(KIND_SYNC));
+	bool syncs = c->n_kinds && (!shares() || cupti_client_has_kind(KIND_SYNC));
 
 	if (tracer.state != TRACER_UP)
-		return;         /* nothing was ever changed */
+		return;         /* the tracer has changed nothing */
 	tracer.fn.SetThreadIdType((int)(c->n_kinds ? c->thread_ids : THREAD_ID_SYSTEM));
 	if (tracer.fn.ActivityEnableAllSyncRecords)
 		tracer.fn.ActivityEnableAllSyncRecords((uint8_t)(syncs ? c->all_syncs : 0));
 }
 
+static int yield_kind(enum kind_switch how, int kind, void *context)
+{
+	bool on = how <= KIND_ON_CONTEXT;
+
+	/* Without registered buffers activity is not handed over; the client's records are lost, as without the tracer. */
+	if (on && cupti_client.requested)
+		cupti_yield_begin();
+	return !on && is_ours((uint32_t)kind) ? RESULT_OK : switch_kind(how, kind, context);
+}
+
+/* Not in the version where disabling kernels may hang, and not before the tracer has enabled kinds. */
+static bool may_leave(void)
+{
+	return tracer.state == TRACER_UP && cupti_client.requested && tracer.version != FLAWED_VERSION;
+}
+
+/* The rest of this session is the client's alone.  Pausing the tracer disabled the kinds that both have: enable these again. */
+static void leave_sharing(int kind)
+{
+	cupti_client.alone = 1;
+	cupti_yield_because(kind);
+	cupti_yield_begin();
+	cupti_share_leave();
+	for (uint32_t had = 0; had < CLIENT_KINDS; had++)
+		if (cupti_client_has_kind(had))
+			tracer.fn.ActivityEnable((int)had);
+	apply_settings();
+}
+
+static int share_kind(enum kind_switch how, int kind, void *context)
+{
+	bool on = how <= KIND_ON_CONTEXT, one_context = how == KIND_ON_CONTEXT && may_leave();
+	int result = one_context ? RESULT_NOT_COMPATIBLE : cupti_share_kind(on, how == KIND_ON_DUMP, kind);
+
+	if (!on || result != RESULT_NOT_COMPATIBLE || !may_leave())
+		return result;
+	leave_sharing(kind);
+	return yield_kind(how, kind, context);
+}
+
 int cupti_client_kind(enum kind_switch how, int kind, void *context)
 {
-	bool share = guest->config.cupti_mode == CUPTI_SHARE, on = how <= KIND_ON_CONTEXT;
 	uint32_t before;
 	int result;
 
 	lock_take(&gate);
 	before = cupti_client.n_kinds;
-	if (share) {
-		result = cupti_share_kind(on, how == KIND_ON_DUMP, kind);
-	} else {
-		/* Without buffers there is nothing to hand over; its records are then as lost as they would be. */
-		if (on && cupti_client.requested)
-			cupti_yield_begin();
-		result = !on && is_ours((uint32_t)kind) ? RESULT_OK : switch_kind(how, kind, context);
-	}
+	result = shares() ? share_kind(how, kind, context) : yield_kind(how, kind, context);
 	if (result == RESULT_OK)
-		note_kind((uint32_t)kind, on);
-	if (share)
+		note_kind((uint32_t)kind, how <= KIND_ON_CONTEXT);
+	if (shares())
 		cupti_share_settle();
 	if (before != cupti_client.n_kinds)
 		apply_settings();
 	lock_give(&gate);
-	if (!share && !cupti_client.n_kinds)
+	if (!shares() && !cupti_client.n_kinds)
 		cupti_client_try_resume();
 	return result;
 }
@@ -174,21 +211,40 @@ void cupti_client_try_resume(void)
 	lock_take(&gate);
 	if (!cupti_client.n_kinds)
 		cupti_yield_end();
+	if (!cupti_yield_holds())
+		cupti_client.alone = 0;
 	lock_give(&gate);
+}
+
+/* The tracer never enables such records, so all of them are the client's, also those in the tracer's buffers. */
+int cupti_client_calls(uint32_t kind, int result)
+{
+	struct cupti_client *c = &cupti_client;
+
+	if (result != RESULT_OK)
+		return result;
+	lock_take(&gate);
+	c->ever[kind / 64] |= 1ull << kind % 64;
+	c->n_ever = 1;
+	cupti_share_single(kind);
+	lock_give(&gate);
+	return result;
 }
 
 int cupti_client_flush(uint32_t flag)
 {
 	int result = tracer.fn.ActivityFlushAll(flag);
 
-	if (guest->config.cupti_mode == CUPTI_SHARE)
-		cupti_share_deliver(flag & FLUSH_FORCED);
-	else if (!cupti_client.n_kinds)
+	cupti_share_deliver(flag & FLUSH_FORCED);
+	if (!shares() && !cupti_client.n_kinds)
 		cupti_client_try_resume();
 	return result;
 }
 
-/* With --cupti=share what its request function refused is known when CUPTI has delivered to us: at its next flush. */
+/*
+ * With --cupti=share, records lost because the client gave no buffer are known after CUPTI has delivered to the tracer: at the client's
+ * next flush.
+ */
 int cupti_client_dropped(void *context, uint32_t stream, size_t *dropped)
 {
 	int result = RESULT_OK;
@@ -196,19 +252,18 @@ int cupti_client_dropped(void *context, uint32_t stream, size_t *dropped)
 	if (!dropped)
 		return RESULT_INVALID_PARAMETER;
 	*dropped = 0;
-	if (guest->config.cupti_mode == CUPTI_YIELD && cupti_yield_holds())
+	if (cupti_yield_holds())
 		result = tracer.fn.ActivityGetNumDroppedRecords(context, stream, dropped);
 	*dropped += cupti_share_take_dropped();
 	return result;
 }
 
+/* Stored, never passed to CUPTI: cupti_clock.h. */
 int cupti_client_clock(uint64_t (*clock)(void))
 {
 	if (!clock)
 		return RESULT_INVALID_PARAMETER;
 	cupti_clock_set(clock);
-	if (guest->config.cupti_mode == CUPTI_YIELD && (cupti_yield_holds() || tracer.state != TRACER_UP))
-		return cupti_yield_clock();
 	return RESULT_OK;
 }
 
@@ -251,10 +306,13 @@ int cupti_client_thread_ids(uint32_t type)
 
 bool cupti_client_per_thread(void)
 {
-	return cupti_client.per_thread ? cupti_client.per_thread > 1 : tracer.version >= EACH_THREAD_VERSION;
+	return cupti_client.per_thread ? cupti_client.per_thread > 1 : tracer_each_thread();
 }
 
-/* Whether there is a buffer for each thread waits until activity is its: libkineto counts its buffers, and stops at 32. */
+/*
+ * Attributes of activity buffers are stored, and take effect when CUPTI gets the client's buffers.  One buffer per thread matters to
+ * libkineto, which stops at 32 buffers.
+ */
 int cupti_client_attribute(int attribute, size_t *size, void *value)
 {
 	uint8_t each = (uint8_t)tracer.per_thread;
@@ -263,16 +321,20 @@ int cupti_client_attribute(int attribute, size_t *size, void *value)
 
 	if (!tracer.fn.ActivitySetAttribute)
 		return RESULT_UNKNOWN;
+	if (attribute == ATTRIBUTE_ZEROED && size && value && *size >= sizeof each) {
+		cupti_client.zeroed = !!*(uint8_t *)value;
+		return ours ? RESULT_OK : tracer.fn.ActivitySetAttribute(attribute, size, value);
+	}
 	if (attribute != ATTRIBUTE_PER_THREAD || !size || !value || *size < sizeof each)
 		return tracer.fn.ActivitySetAttribute(attribute, size, value);
-	/* Ours again says whether there is such an attribute at all. */
+	/* Setting the tracer's value once more tells whether this CUPTI has the attribute. */
 	result = tracer.fn.ActivitySetAttribute(attribute, size, ours ? &each : value);
 	if (result == RESULT_OK)
 		cupti_client.per_thread = 1u + !!*(uint8_t *)value;
 	return result;
 }
 
-/* Nothing of ours is there yet. */
+/* The tracer has not started. */
 static int finalize_early(void)
 {
 	int result = tracer.fn.Finalize ? tracer.fn.Finalize() : RESULT_UNKNOWN;
@@ -286,7 +348,7 @@ static int finalize_early(void)
 	return result;
 }
 
-/* All that is its own ends; CUPTI goes on for us. */
+/* Ends everything of the client's; CUPTI continues for the tracer. */
 int cupti_client_finalize(void)
 {
 	if (tracer.state != TRACER_UP)

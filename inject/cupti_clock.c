@@ -2,14 +2,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
+#include "inject/cupti_layout.h"
+#include "inject/cupti_window.h"
 #include "inject/lock.h"
 #include "trace/clock.h"
 
 #define READINGS 64u
-#define APART    10000000ll     /* ns between two that are kept, at first; closer ones say little about the rate */
-#define FRESH    1000000ll      /* ns for which the last one is good enough */
-#define TRIES    5              /* of which the one that was interrupted least counts */
+#define APART    10000000ll     /* ns between stored readings, at first; closer ones say little about the rate */
+#define FRESH    1000000ll      /* ns during which the last reading is recent enough */
+#define TRIES    5              /* the quickest of so many is stored: it was interrupted least */
 
 struct reading {
 	int64_t realtime;
@@ -39,8 +42,8 @@ uint64_t (*cupti_clock_get(void))(void)
 }
 
 /*
- * The last one is always the newest; those before it are `apart`.  When there is no room every second one goes, so that
- * they reach back to the first however long that is.
+ * The last reading is the newest; earlier ones are at least `apart` ns apart.  When the table is full every second one is dropped and
+ * `apart` doubles, so that the table always reaches back to the first reading.
  */
 void cupti_clock_put(int64_t realtime, uint64_t theirs)
 {
@@ -58,7 +61,7 @@ void cupti_clock_put(int64_t realtime, uint64_t theirs)
 	lock_give(&lock);
 }
 
-/* The profiler's function is called without our lock: it may take its own. */
+/* The client's function is called without the lock: it may take a lock too. */
 void cupti_clock_read(void)
 {
 	uint64_t (*clock)(void) = cupti_clock_get();
@@ -87,7 +90,7 @@ void cupti_clock_read(void)
 		cupti_clock_put(when, theirs);
 }
 
-/* Between the two readings around it, or on from the nearest two. */
+/* Interpolates between readings a and b, or extrapolates beyond them. */
 static uint64_t between(const struct reading *a, const struct reading *b, int64_t realtime)
 {
 	__int128 theirs = (int64_t)(b->theirs - a->theirs);
@@ -108,8 +111,20 @@ uint64_t cupti_clock_convert(uint64_t realtime)
 		i++;
 	if (n > 1)
 		result = between(&readings[i - 1], &readings[i], when);
-	else if (n)             /* its rate is not known: nanoseconds are likely */
+	else if (n)             /* one reading, rate unknown: assume nanoseconds */
 		result = readings[0].theirs + (uint64_t)(when - readings[0].realtime);
 	lock_give(&lock);
 	return result;
+}
+
+void cupti_clock_stamp(uint8_t *record, size_t size)
+{
+	unsigned offsets[CUPTI_TIMES];
+	size_t times = cupti_clock_get() ? cupti_record_times(at32(record, 0), size, offsets) : 0;
+
+	for (size_t i = 0; i < times; i++) {
+		uint64_t t = cupti_clock_convert(at64(record, offsets[i]));
+
+		memcpy(record + offsets[i], &t, sizeof t);
+	}
 }

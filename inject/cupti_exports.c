@@ -10,15 +10,13 @@
 #include "inject/cupti.h"
 #include "inject/cupti_client.h"
 #include "inject/cupti_load.h"
+#include "inject/libc.h"
 
 #define EXPORT __attribute__((visibility("default"), noinline))
 
-/* ---- who calls, and whom ---- */
+/* ---- caller and called function ---- */
 
-/*
- * The first place that calls an export remembers what it found: looking it up takes microseconds, and profilers call
- * from few places.
- */
+/* Cache of the function found for the first caller of an export: a lookup takes microseconds, and profilers call from few places. */
 struct place {
 	uint32_t taken, known;
 	const void *caller;
@@ -33,14 +31,14 @@ static bool is_this_object(const void *fn)
 	       mine.dli_fbase == its.dli_fbase;
 }
 
-/* Of the libcupti that the calling object is linked to: a lookup through that object does not see preloaded ones. */
+/* The function in the libcupti that the calling object is linked to: a lookup through that object skips preloaded ones. */
 static void *linked_to(const char *name, const void *caller)
 {
 	struct link_map *map = NULL;
 	Dl_info info;
 	void *lib, *fn;
 
-	if (!dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name || !map->l_name[0])
+	if (!libc_is_ours() || !dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name || !map->l_name[0])
 		return NULL;
 	lib = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
 	fn = lib ? dlsym(lib, name) : NULL;
@@ -77,7 +75,7 @@ static void *real_function(const char *name, const void *caller, struct place *p
 	return fn;
 }
 
-/* The name of the object that calls, for people. */
+/* File name of the calling object, for messages. */
 static const char *who(const void *caller)
 {
 	const char *slash;
@@ -90,8 +88,8 @@ static const char *who(const void *caller)
 }
 
 /*
- * Every export begins so.  real: what would have been called without us.  A process in which we record nothing, or that
- * has a second copy of libcupti, goes there and nowhere else.
+ * Begin of every export.  real: the function that would have been called without the injected object.  It is called if nothing is recorded
+ * here, or if it belongs to a second copy of libcupti.
  */
 #define CALLER __builtin_return_address(0)
 #define PASS_ON_UNLESS_SERVED(name, ...)                                                        \
@@ -100,7 +98,7 @@ static const char *who(const void *caller)
 	if (!cupti_client_serves((void *)(uintptr_t)real))                                      \
 		return real ? real(__VA_ARGS__) : RESULT_UNKNOWN
 
-/* Refused by CUPTI, and we are the reason. */
+/* Reports a refusal that the tracer's subscription has caused. */
 static int refused_if_busy(int result, const void *caller)
 {
 	if (result == RESULT_BUSY && tracer_usable())
@@ -120,14 +118,18 @@ EXPORT int cuptiSubscribe(void **subscriber, void (*callback)(void *, int, uint3
 	return real ? refused_if_busy(real(subscriber, callback, user), CALLER) : RESULT_UNKNOWN;
 }
 
+/*
+ * From 13.2 on this belongs to a second family of functions, whose activity is separate from the first family's.  The other functions of
+ * that family are not interposed, so the call is passed to CUPTI.
+ */
 EXPORT int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, int, uint32_t, const void *), void *user,
 			     struct cupti_subscriber_params *params)
 {
-	static struct place place;
+	static struct place place, next;
 	__typeof__(&cuptiSubscribe_v2) real =
 		(__typeof__(&cuptiSubscribe_v2))real_function("cuptiSubscribe_v2", CALLER, &place);
 
-	if (cupti_client_serves((void *)(uintptr_t)real))
+	if (!real_function("cuptiActivityEnable_v2", CALLER, &next) && cupti_client_serves((void *)(uintptr_t)real))
 		return cupti_client_subscribe(subscriber, callback, user, params, who(CALLER));
 	return real ? refused_if_busy(real(subscriber, callback, user, params), CALLER) : RESULT_UNKNOWN;
 }
@@ -201,7 +203,7 @@ EXPORT int cuptiActivityDisableContext(void *context, int kind)
 	return cupti_client_kind(KIND_OFF_CONTEXT, kind, context);
 }
 
-/* Of old: context and stream have meant nothing since buffers are asynchronous. */
+/* Deprecated: context and stream are ignored since buffers are asynchronous. */
 EXPORT int cuptiActivityFlush(void *context, uint32_t stream, uint32_t flag)
 {
 	PASS_ON_UNLESS_SERVED(cuptiActivityFlush, context, stream, flag);
@@ -230,6 +232,19 @@ EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable)
 {
 	PASS_ON_UNLESS_SERVED(cuptiActivityEnableAllSyncRecords, enable);
 	return cupti_client_all_syncs(enable);
+}
+
+/* Activity records of single API functions. */
+EXPORT int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable)
+{
+	PASS_ON_UNLESS_SERVED(cuptiActivityEnableDriverApi, cbid, enable);
+	return cupti_client_calls(KIND_DRIVER, real(cbid, enable));
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable)
+{
+	PASS_ON_UNLESS_SERVED(cuptiActivityEnableRuntimeApi, cbid, enable);
+	return cupti_client_calls(KIND_RUNTIME, real(cbid, enable));
 }
 
 EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)

@@ -1,9 +1,8 @@
 /*
- * Functions of libcupti that the object exports.  It is preloaded, so a library that is linked to libcupti calls these
- * instead.  Each is answered by cupti_client.c while we use CUPTI too, and goes on to the libcupti that the caller is
- * linked to otherwise.
+ * Functions of libcupti that the object exports.  The object is preloaded, so libraries linked to libcupti call these instead.  A call is
+ * answered by cupti_client.c while the tracer uses the same libcupti; otherwise it is passed to the libcupti that the caller is linked to.
  *
- * Only those that must know of both sides.  libcupti's calls of its own functions do not come here: it is linked with
+ * Only functions that concern both the tracer and the client.  libcupti's calls to its own functions do not arrive here: it is linked with
  * -Bsymbolic.
  */
 #ifndef INJECT_CUPTI_EXPORTS_H
@@ -36,6 +35,8 @@ int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
 int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void));
 int cuptiActivityEnableAllSyncRecords(uint8_t enable);
+int cuptiActivityEnableDriverApi(uint32_t cbid, uint8_t enable);
+int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable);
 int cuptiActivitySetAttribute(int attribute, size_t *size, void *value);
 int cuptiGetTimestamp(uint64_t *timestamp);
 int cuptiSetThreadIdType(int type);

@@ -3,59 +3,67 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inject/calm.h"
 #include "inject/cupti.h"
 #include "inject/cupti_activity.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_client.h"
 #include "inject/cupti_yield.h"
+#include "inject/seccomp.h"
 #include "inject/stacks.h"
 #include "inject/stream.h"
 #include "inject/windows.h"
 
 /*
- * Why a thread, and not cuptiActivityFlushPeriod(): that one returns full buffers only, and a kill would lose what the
- * others hold. Why the exiting thread waits for this one rather than flushing itself: a flush into a dying context may
- * never return.
+ * A thread instead of cuptiActivityFlushPeriod(), which returns full buffers only: a kill would lose the records in the other buffers.
+ * The exiting thread waits for this thread instead of flushing itself: a flush into a context that is being destroyed may never return.
  *
- * Futexes, not a mutex and a condition: _exit() may come from a signal handler.
+ * Futexes instead of a mutex and a condition: _exit() may be called in a signal handler.
  */
 static struct {
-	uint32_t asked, done;           /* futex words: flushes asked for, and done */
-	uint32_t forced;                /* the next one must be */
-	uint32_t running;               /* 0, or the thread exists */
-	uint32_t hung;                  /* somebody waited in vain at the end */
-	uint32_t late;                  /* or at the end of a window */
-	uint32_t tid;                   /* its kernel id */
-	uint32_t wake;                  /* CUPTI is to be woken */
-	int64_t hurried;                /* when a flush was last asked for out of turn */
+	uint32_t asked, done;           /* flushes requested and done (`done` is a futex word) */
+	uint32_t rung;                  /* futex word on which the flush thread sleeps */
+	uint32_t hurry;                 /* enum flush_hurry, or 0: request for an early flush */
+	uint32_t forced;                /* FLUSH_FORCED: the next flush is forced */
+	uint32_t running;               /* 1: the thread exists */
+	uint32_t hung;                  /* 1: a wait in cupti_flush_wait() timed out */
+	uint32_t late;                  /* 1: a wait at the end of a window timed out */
+	uint32_t tid;                   /* kernel thread id */
+	uint32_t wake;                  /* 1: sleeping kinds are to be enabled */
+	pthread_t thread;
 } flusher;
 
-#define LOOK      50000000ll    /* ns between looks whether a window has ended: the program may be killed right after */
-#define BETWEEN   20000000ll    /* ns at least from one flush out of turn to the next */
+#define LOOK      50000000ll    /* ns between checks for the end of a window: the program may be killed right after */
+#define BETWEEN(hurry) ((hurry) == FLUSH_NOW ? 2000000ll : 20000000ll)  /* least ns between a flush and an early one */
 
-/* Whose thread it is: one of an older generation ends. */
+/* A thread started under an older generation ends. */
 static uint32_t generation;
 
 static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
 {
 	struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+	/*
+	 * The flush thread is older than the program's filter.  Where the filter forbids futex(), threads of the program poll, for 2 s at
+	 * most.
+	 */
+	if (seccomp_allows(SECCOMP_BELL) || stream_self.tool)
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
 }
 
 static void futex_wake(uint32_t *word)
 {
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+	if (seccomp_allows(SECCOMP_BELL) || stream_self.tool)
+		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 bool cupti_flush_needed(void)
 {
-	if (cupti_yield_holds())        /* CUPTI has nothing of ours */
+	if (cupti_yield_holds())        /* activity is the client's */
 		return false;
 	return __atomic_load_n(&tracer.called, __ATOMIC_RELAXED) || cupti_buffers_out();
 }
@@ -74,16 +82,27 @@ static void flush(uint32_t forced)
 	health_cost(COST_flush, begin);
 }
 
-/* What has ended by the end of a window is delivered then; a forced flush would lose what still runs. */
+/*
+ * True if a window has closed since the last flush; *closed: windows closed so far.  The flush that follows is not forced: that would lose
+ * the ends of running work.
+ */
 static bool window_has_ended(uint32_t *closed)
 {
 	struct arena *a = guest->arena;
 
 	if (!a)
 		return false;
-	gate_now();             /* an order to stop is followed here if no call comes */
+	gate_now();             /* follow an order to stop even if the program makes no calls */
 	*closed = __atomic_load_n(&a->n_closed, __ATOMIC_ACQUIRE);
 	return *closed != __atomic_load_n(&a->n_flushed, __ATOMIC_RELAXED);
+}
+
+/* Leaves waking CUPTI to the flush thread.  Before the first context, the first call after it waits for this. */
+static void wake_later(void)
+{
+	__atomic_store_n(&flusher.wake, 1, __ATOMIC_RELEASE);
+	if (!__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE))
+		__atomic_store_n(&tracer.wake_due, 1, __ATOMIC_RELEASE);
 }
 
 static void wake_now(void)
@@ -91,17 +110,21 @@ static void wake_now(void)
 	int64_t begin = clock_now();
 
 	windows_sleeper(NULL);
-	/* Not while the program's own profiler has kinds switched or is given way. */
+	/* Not while the client switches kinds or takes over activity. */
 	cupti_client_lock();
-	cupti_activity_wake();
+	if (cupti_activity_sleeps())
+		cupti_activity_wake();
 	cupti_client_unlock();
 	health_cost(COST_window, begin);
 }
 
-/* For the rest of the program: what its own profiler uses stays, and a CUPTI that may hang when kernels are switched off. */
+/*
+ * True if the tracer's kinds may be disabled for the rest of the program: not if the client has kinds enabled, and not in versions whose
+ * kinds must stay enabled.
+ */
 static bool may_rest(void)
 {
-	return tracer_usable() && tracer.fn.ActivityDisable && tracer.version != FLAWED_VERSION && !cupti_client.n_kinds &&
+	return tracer_usable() && tracer.fn.ActivityDisable && !tracer_keeps_kinds(tracer.version) && !cupti_client.n_kinds &&
 	       !tracer.ending && !cupti_activity_sleeps();
 }
 
@@ -111,6 +134,30 @@ static void rest(void)
 	if (may_rest())
 		cupti_activity_sleep();
 	cupti_client_unlock();
+}
+
+static void ring(void)
+{
+	__atomic_add_fetch(&flusher.rung, 1, __ATOMIC_ACQ_REL);
+	futex_wake(&flusher.rung);
+}
+
+/* True if a periodic or early flush is due. */
+static bool is_due(int64_t last, int64_t period)
+{
+	uint32_t hurry = __atomic_load_n(&flusher.hurry, __ATOMIC_ACQUIRE);
+
+	return (hurry || cupti_flush_needed()) && clock_ns(CLOCK_MONOTONIC) - last >= (hurry ? BETWEEN(hurry) : period);
+}
+
+/* Sleeps until something is requested or a flush may be due. */
+static void sleep_until_rung(uint32_t rung, int64_t last, int64_t period)
+{
+	uint32_t hurry = __atomic_load_n(&flusher.hurry, __ATOMIC_ACQUIRE);
+	int64_t ns = hurry ? last + BETWEEN(hurry) - clock_ns(CLOCK_MONOTONIC) : LOOK < period ? LOOK : period;
+
+	if (ns > 0)
+		futex_wait(&flusher.rung, rung, ns);
 }
 
 static void *flusher_main(void *arg)
@@ -126,21 +173,23 @@ static void *flusher_main(void *arg)
 	stream_tool_thread();
 	guest->watcher = 1;
 	if (cupti_activity_sleeps() && windows_want_cuda())
-		wake_now();
+		wake_later();
 	for (;;) {
+		uint32_t rung = __atomic_load_n(&flusher.rung, __ATOMIC_ACQUIRE);
 		uint32_t asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		bool ended;
 
 		if (asked == seen) {
-			futex_wait(&flusher.asked, seen, LOOK < period ? LOOK : period);
+			sleep_until_rung(rung, last, period);
 			asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		}
 		if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) != mine)
 			return NULL;
-		if (__atomic_exchange_n(&flusher.wake, 0, __ATOMIC_ACQ_REL))
-			wake_now();
 		ended = window_has_ended(&closed);
-		if (asked != seen || ended || (cupti_flush_needed() && clock_ns(CLOCK_MONOTONIC) - last >= period)) {
+		if (__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE) && __atomic_exchange_n(&flusher.wake, 0, __ATOMIC_ACQ_REL))
+			wake_now();
+		if (asked != seen || ended || is_due(last, period)) {
+			__atomic_store_n(&flusher.hurry, 0, __ATOMIC_RELEASE);
 			flush(__atomic_exchange_n(&flusher.forced, 0, __ATOMIC_ACQ_REL));
 			last = clock_ns(CLOCK_MONOTONIC);
 		}
@@ -159,24 +208,22 @@ static void *flusher_main(void *arg)
 
 void cupti_flush_start(void)
 {
-	sigset_t all, before;
+	struct calm calm;
 	pthread_attr_t attr;
-	pthread_t thread;
 	int saved = errno;
 
-	if (__atomic_exchange_n(&flusher.running, 1, __ATOMIC_ACQ_REL))
+	if (!seccomp_allows(SECCOMP_TOOL) || __atomic_exchange_n(&flusher.running, 1, __ATOMIC_ACQ_REL))
 		return;
 	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	/* CUPTI works on it, and the program's thread-local data comes off it; touched only as far as it is used. */
+	/* For CUPTI's calls and the program's thread-local data.  Only pages in use take memory. */
 	pthread_attr_setstacksize(&attr, 1 << 20);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (pthread_create(&thread, &attr, flusher_main, (void *)(uintptr_t)generation) != 0) {
+	calm_begin(&calm);              /* the thread inherits the signal mask */
+	errno = pthread_create(&flusher.thread, &attr, flusher_main, (void *)(uintptr_t)generation);
+	if (errno) {
 		flusher.running = 0;
-		health_note(HEALTH_cupti_error, "no thread for flushing CUPTI: %m");
+		health_note(HEALTH_cupti_error, "cannot create the thread that flushes CUPTI: %m");
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	calm_end(&calm);
 	pthread_attr_destroy(&attr);
 	errno = saved;
 }
@@ -185,11 +232,11 @@ static uint32_t ask(void)
 {
 	uint32_t ticket = __atomic_add_fetch(&flusher.asked, 1, __ATOMIC_ACQ_REL);
 
-	futex_wake(&flusher.asked);
+	ring();
 	return ticket;
 }
 
-/* True: the flush asked for is done.  False: not within so many ms. */
+/* True: the requested flush was done within `ms`. */
 static bool await(uint32_t ticket, unsigned ms)
 {
 	int64_t now = clock_ns(CLOCK_MONOTONIC), begin = now;
@@ -221,7 +268,7 @@ bool cupti_flush_wait(uint32_t flag)
 	done = await(ask(), FLUSH_WAIT_MS);
 	errno = saved;
 	if (!done && !__atomic_exchange_n(&flusher.hung, 1, __ATOMIC_RELAXED))
-		health_note(HEALTH_flush_timeout, "%u activity buffers were still with CUPTI", cupti_buffers_out());
+		health_note(HEALTH_flush_timeout, "activity buffers still in CUPTI: %u", cupti_buffers_out());
 	return done;
 }
 
@@ -241,7 +288,7 @@ bool cupti_flush_window(void)
 	done = !__atomic_load_n(&flusher.late, __ATOMIC_RELAXED) && await(ticket, FLUSH_WINDOW_MS);
 	errno = saved;
 	if (!done && !__atomic_exchange_n(&flusher.late, 1, __ATOMIC_RELAXED))
-		health_note(HEALTH_window_late, "%u activity buffers were still with CUPTI", cupti_buffers_out());
+		health_note(HEALTH_window_late, "activity buffers still in CUPTI: %u", cupti_buffers_out());
 	return done;
 }
 
@@ -249,25 +296,45 @@ void cupti_flush_wake(void)
 {
 	int saved = errno;
 
-	if (!has_thread() || syscall(SYS_gettid) == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE) || syscall(SYS_gettid) == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE)) {
+		wake_later();
+	} else if (!has_thread()) {
 		wake_now();
 	} else {
-		__atomic_store_n(&flusher.wake, 1, __ATOMIC_RELEASE);
+		wake_later();
 		if (!await(ask(), FLUSH_WINDOW_MS))
-			health_note(HEALTH_window_slow, "CUPTI did not answer within %d ms", FLUSH_WINDOW_MS);
+			health_note(HEALTH_window_slow, "enabling the activity kinds took longer than %d ms", FLUSH_WINDOW_MS);
 	}
 	errno = saved;
 }
 
-void cupti_flush_soon(void)
+void cupti_flush_hurry(enum flush_hurry hurry)
 {
-	int64_t now = clock_ns(CLOCK_MONOTONIC), before = __atomic_load_n(&flusher.hurried, __ATOMIC_RELAXED);
+	uint32_t before = __atomic_load_n(&flusher.hurry, __ATOMIC_RELAXED);
 	int saved = errno;
 
-	if (has_thread() && now - before >= BETWEEN &&
-	    __atomic_compare_exchange_n(&flusher.hurried, &before, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		ask();
+	while (before < hurry && has_thread())
+		if (__atomic_compare_exchange_n(&flusher.hurry, &before, hurry, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			ring();
+			break;
+		}
 	errno = saved;
+}
+
+void cupti_flush_end(void)
+{
+	struct timespec end;
+
+	if (!__atomic_load_n(&flusher.running, __ATOMIC_ACQUIRE))
+		return;
+	if (cupti_flush_needed())
+		cupti_flush_window();
+	__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+	ask();
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec++;
+	if (pthread_timedjoin_np(flusher.thread, NULL, &end) == 0)
+		__atomic_store_n(&flusher.running, 0, __ATOMIC_RELEASE);
 }
 
 void cupti_flush_forget(void)

@@ -1,6 +1,7 @@
 #include "inject/cupti_graph.h"
 
 #include "inject/cupti.h"
+#include "inject/cupti_api.h"
 #include "inject/cupti_client.h"
 #include "inject/health.h"
 #include "inject/stream.h"
@@ -24,16 +25,19 @@ static void put_node(struct stream *s, const struct graph_node_row *node)
 }
 
 /*
- * Always kept, as definitions are: a graph that is captured before recording begins is replayed afterwards.  A clone,
- * which instantiation makes on whatever thread, inherits from its original; who reads the trace follows it.
+ * Always recorded, like definitions: a graph captured before recording begins may be launched during it.  A clone, which instantiation
+ * makes on any thread, has no range: readers take that of its original.  CUPTI reports a clone as created and as cloned; older versions
+ * report it as created only.  So nodes created inside a cloning call are ignored.
  */
 void cupti_graph_event(uint32_t cbid, const struct cupti_graph_data *d)
 {
 	struct graph_node_row node = { .start = clock_now(), .type = (uint32_t)d->node_type, .step = -1 };
 	bool clone = cbid == RESOURCE_GRAPH_NODE_CLONED;
-	uint32_t corr = (uint32_t)(stream_self.scratch >> 32);  /* of the call that we are inside of */
+	uint32_t corr = (uint32_t)(stream_self.scratch >> 32);  /* correlation id of the outermost call on this thread */
 	struct stream *s;
 
+	if (!clone && cupti_api_clones())
+		return;
 	if (!d->node || tracer.fn.GetGraphNodeId(d->node, &node.node) != RESULT_OK)
 		return;
 	if (clone && (!d->original_node || tracer.fn.GetGraphNodeId(d->original_node, &node.original) != RESULT_OK))
@@ -48,7 +52,7 @@ void cupti_graph_event(uint32_t cbid, const struct cupti_graph_data *d)
 	stream_leave(s);
 }
 
-/* Kernels may launch such a graph, which no callback and no record shows: it is counted, that it can be known. */
+/* Counts graphs that kernels can launch: neither callbacks nor records show those launches. */
 void cupti_graph_instantiated(int domain, uint32_t cbid, const struct cupti_call_data *d)
 {
 	const struct cupti_instantiate_params *p = d->params;

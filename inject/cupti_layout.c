@@ -9,11 +9,11 @@
 static const struct kernel_layout kernels[] = {
 	/*  since size node graph cluster */
 	{ 130000, 216, 144, 156,  176 },        /* 13.0 */
-	{     19, 208, 144, 156,  176 },        /* 12.0 */
-	{     18, 200, 144, 156,  176 },        /* 11.8: clusters */
+	{     20, 208, 144, 156,  176 },        /* 12.2 */
+	{     18, 200, 144, 156,  176 },        /* 11.8: clusters; 12.0 and 12.1 report 18 as well, and write 208 bytes */
 	{     17, 176, 144, 156,    0 },        /* 11.6 */
 	{     15, 168, 144, 156,    0 },        /* 11.2 */
-	{     14, 160, 144, 156,    0 },        /* 11.1: the graph id has a meaning */
+	{     14, 160, 144, 156,    0 },        /* 11.1: the graph id is valid */
 	{     13, 160, 144,   0,    0 },        /* 11.0 */
 };
 
@@ -47,7 +47,7 @@ static const struct sync_layout syncs[] = {
 
 static const struct overhead_layout overheads[] = {
 	/*  since size corr data */
-	{     22,  56,  40,  48 },              /* 12.4: details behind a pointer, ours to free */
+	{     22,  56,  40,  48 },              /* 12.4: a pointer to details, which the reader frees */
 	{     20,  48,  40,   0 },              /* 12.2 */
 	{     13,  40,   0,   0 },
 };
@@ -76,17 +76,25 @@ static const struct jit_layout jits[] = {
 	{     18,  64,   0 },                   /* 11.8 */
 };
 
-/* The layout of before CUDA 7.0, of 40 bytes, no library writes that we load. */
+/* Only the layouts since CUDA 7.0: no supported library writes the older one of 40 bytes. */
 static const struct unified_layout unifieds[] = {
 	/*  since size processors */
 	{     26, 104,  64 },                   /* 12.8 */
 	{     13,  64,   0 },
 };
 
-/* Of these we read what was there before 11.0.  A device record of 184 bytes or more hands its name over to us. */
+/* Only fields that exist since before 11.0 are read.  In device records of 184 bytes or more, the reader frees the name. */
 static const struct plain_layout devices[]  = { { 13, 144, 184 } };
 static const struct plain_layout contexts[] = { { 13, 16, 0 } };
 static const struct plain_layout streams[]  = { { 13, 24, 0 } };
+
+/* A green context's record, up to its number of multiprocessors. */
+static const struct plain_layout greens[]   = { { 130200, 24, 0 } };
+
+/* Never enabled; they come with kernels and, up to 12.8, with synchronization. */
+static const struct plain_layout cdps[]     = { { 13, 144, 0 } };
+static const struct plain_layout events[]   = { { 26, 56, 0 }, { 13, 24, 0 } };
+static const struct plain_layout devgraphs[] = { { 26, 56, 0 } };
 
 #define CHOOSE(layout, table)                                                                   \
 	for (size_t i_ = 0; i_ < sizeof table / sizeof *table; i_++) {                          \
@@ -113,6 +121,10 @@ int cupti_layouts_choose(struct cupti_layouts *l, uint32_t version)
 	CHOOSE(l->device, devices)
 	CHOOSE(l->context, contexts)
 	CHOOSE(l->stream, streams)
+	CHOOSE(l->green, greens)
+	CHOOSE(l->cdp, cdps)
+	CHOOSE(l->event, events)
+	CHOOSE(l->device_graph, devgraphs)
 	return l->kernel.since ? 0 : -1;
 }
 
@@ -148,6 +160,14 @@ uint32_t cupti_layouts_size(const struct cupti_layouts *l, uint32_t kind)
 		return l->context.size;
 	case KIND_STREAM:
 		return l->stream.size;
+	case KIND_GREEN_CONTEXT:
+		return l->green.size;
+	case KIND_CDP_KERNEL:
+		return l->cdp.size;
+	case KIND_CUDA_EVENT:
+		return l->event.size;
+	case KIND_DEVICE_GRAPH:
+		return l->device_graph.size;
 	default:
 		return 0;
 	}

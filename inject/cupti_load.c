@@ -9,13 +9,15 @@
 #include <unistd.h>
 
 #include "inject/health.h"
+#include "inject/memory.h"
+#include "inject/scratch.h"
 #include "inject/session.h"
 
 #define OLDEST_CUDA 11
 #define NEWEST_CUDA 13
 #define MAX_ANCHORS 16
 
-/* Before 12.0 the minor version was part of the soname. */
+/* Before 12.0 the soname has the minor version. */
 static const char *const names_11[] = {
 	"libcupti.so.11.8", "libcupti.so.11.7", "libcupti.so.11.6", "libcupti.so.11.5", "libcupti.so.11.4", "libcupti.so.11.3",
 	"libcupti.so.11.2", "libcupti.so.11.1", "libcupti.so.11.0",
@@ -45,6 +47,17 @@ int cupti_bind(struct cupti *c, void *lib)
 	return 0;
 }
 
+bool cupti_needs_driver(void *lib)
+{
+	return dlsym(lib, "cuptiActivityEnable_v2");
+}
+
+/* cuptiActivityGetNextRecord_v2 exists from 13.3 on. */
+bool cupti_crashes(void *lib, uint32_t driver)
+{
+	return driver && driver < 13000 && cupti_needs_driver(lib) && !dlsym(lib, "cuptiActivityGetNextRecord_v2");
+}
+
 const char *cupti_path(const struct cupti *c)
 {
 	Dl_info info;
@@ -54,7 +67,7 @@ const char *cupti_path(const struct cupti *c)
 	return dladdr(fn, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
-/* ---- what is loaded ---- */
+/* ---- loaded libraries ---- */
 
 static void *driver_symbol(const char *name)
 {
@@ -78,12 +91,12 @@ bool cupti_driver_simulated(void)
 	return driver_symbol("sim_is_simulated") != NULL;
 }
 
-/* Folders to look beside: those of loaded CUDA libraries, and of anything in site-packages/nvidia. */
+/* Folders next to which libcupti may be: those of loaded CUDA libraries, and of any library in site-packages/nvidia. */
 static struct anchors {
 	char dir[MAX_ANCHORS][PATH_MAX];
 	size_t n;
 	uint32_t runtime;
-} anchors;
+} *anchors;
 
 static int see_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -112,12 +125,16 @@ static int see_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 uint32_t cupti_runtime_major(void)
 {
-	anchors.n = anchors.runtime = 0;
-	dl_iterate_phdr(see_object, &anchors);
-	return anchors.runtime;
+	struct anchors *a = MEMORY_TABLE(anchors, 1);
+
+	if (!a)
+		return 0;
+	a->n = a->runtime = 0;
+	dl_iterate_phdr(see_object, a);
+	return a->runtime;
 }
 
-/* ---- looking for it ---- */
+/* ---- search ---- */
 
 static void *open_path(const char *path)
 {
@@ -126,27 +143,32 @@ static void *open_path(const char *path)
 
 static void *open_in(const char *dir, const char *below, const char *name)
 {
-	char path[2 * PATH_MAX];
+	char *path = scratch_push(2 * PATH_MAX);
+	void *lib = NULL;
 
-	snprintf(path, sizeof path, "%s%s/%s", dir, below, name);
-	return open_path(path);
+	if (path) {
+		snprintf(path, 2 * PATH_MAX, "%s%s/%s", dir, below, name);
+		lib = open_path(path);
+	}
+	scratch_pop(path);
+	return lib;
 }
 
-/* Wheels keep each library in a folder of its own, nvidia/cuda_runtime/lib, up to CUDA 12, and in nvidia/cu13/lib from then on. */
+/* Python wheels: up to CUDA 12 a folder for each library (nvidia/cuda_runtime/lib), from 13 on nvidia/cu13/lib for all. */
 static void *open_beside(uint32_t major, const char *name)
 {
 	char below[32];
 	void *lib = NULL;
 
 	snprintf(below, sizeof below, "/../../cu%u/lib", major);
-	for (size_t i = 0; i < anchors.n && !lib; i++) {
-		lib = open_in(anchors.dir[i], "", name);
+	for (size_t i = 0; anchors && i < anchors->n && !lib; i++) {
+		lib = open_in(anchors->dir[i], "", name);
 		if (!lib)
-			lib = open_in(anchors.dir[i], "/../../cuda_cupti/lib", name);
+			lib = open_in(anchors->dir[i], "/../../cuda_cupti/lib", name);
 		if (!lib)
-			lib = open_in(anchors.dir[i], below, name);
+			lib = open_in(anchors->dir[i], below, name);
 		if (!lib)
-			lib = open_in(anchors.dir[i], "/../extras/CUPTI/lib64", name);
+			lib = open_in(anchors->dir[i], "/../extras/CUPTI/lib64", name);
 	}
 	return lib;
 }
@@ -189,7 +211,7 @@ static void *open_major(uint32_t major)
 	return lib;
 }
 
-/* Two copies in one process are two CUPTIs, and only one may subscribe. */
+/* The loaded copy comes first: a second copy would be a second CUPTI, and only one can subscribe. */
 void *cupti_loaded(void)
 {
 	void *lib = NULL;
@@ -244,7 +266,7 @@ void *cupti_find(uint32_t driver)
 		newest = NEWEST_CUDA;
 	first = runtime >= OLDEST_CUDA && runtime <= newest ? runtime : newest;
 	lib = open_major(first);
-	/* An older CUPTI works on a newer driver; features are missing, the kernels are there. */
+	/* An older CUPTI works with a newer driver: it records kernels, but lacks newer features. */
 	for (uint32_t major = newest; major >= OLDEST_CUDA && !lib; major--)
 		if (major != first)
 			lib = open_major(major);

@@ -1,14 +1,14 @@
 /*
- * FOLDER/PID.gpraw: what CUPTI delivered, byte for byte.  One buffer after the other, each appended with one write, so that a kill leaves
+ * FOLDER/PID.gpraw: what CUPTI delivered, byte for byte.  Buffers in order of delivery, each appended by one write, so that a kill leaves
  * whole ones (the last may be cut: its length says so).  Little endian, everything aligned to 8:
  *
  *	struct raw_head
  *	`valid` bytes as CUPTI wrote them, padded to 8
- *	n_records times struct raw_record: where each record stands and how long it is, by the library's own walk
- *	n_strings times struct raw_string and its bytes: what the pointers pointed to that we follow
+ *	n_records times struct raw_record: offset and size of each record, as the library's walk found them
+ *	n_strings times struct raw_string and its bytes: the strings that pointers in the records point to
  *
- * Pointers in the bytes are those of the process that was recorded; replay puts its own copies in their place.  Of the folder of the
- * compiler's cache only the last part is kept: recordings are given away, and the rest names a user.
+ * Pointers in the bytes are valid in the recorded process only; replay replaces them by its own.  Of the compiler cache's folder only the
+ * last component is stored: recordings are given away, and the rest names a user.
  */
 #include "inject/cupti_raw.h"
 
@@ -24,18 +24,22 @@
 
 #include "inject/cupti.h"
 #include "inject/cupti_buffers.h"
+#include "inject/cupti_walk.h"
 #include "inject/health.h"
+#include "inject/memory.h"
+#include "inject/seccomp.h"
 #include "inject/session.h"
 
-#define MAX_RECORDS 65536u              /* 1 MiB of records of 16 bytes */
+#define MAX_RECORDS 65536u              /* 1 MiB has at most so many records of 16 bytes */
 #define STRING_ROOM (3u << 20)
-#define SEEN 4096u                      /* pointers kept apart; beyond, a string may stand twice */
+#define SEEN 4096u                      /* cache of pointers; when two collide, a string may be stored twice */
 #define MAX_STRING 32000u
 
 struct scratch {
 	struct raw_record records[MAX_RECORDS];
 	uint64_t seen[SEEN];
 	char strings[STRING_ROOM];
+	char path[CONFIG_TEXT + 32];
 };
 
 struct raw {
@@ -75,10 +79,9 @@ static void add_string(struct raw *raw, uint64_t pointer, bool is_path)
 	raw->head.n_strings++;
 }
 
-static void add_record(struct raw *raw, const uint8_t *buffer, const uint8_t *record, const uint8_t *next)
+static void add_record(struct raw *raw, const uint8_t *buffer, const uint8_t *record, uint32_t size)
 {
 	uint32_t kind = at32(record, 0);
-	uint32_t size = (uint32_t)(next - record);
 
 	if (raw->head.n_records == MAX_RECORDS) {
 		raw->head.truncated = 1;
@@ -99,19 +102,14 @@ static void add_record(struct raw *raw, const uint8_t *buffer, const uint8_t *re
 
 static void add_records(struct raw *raw, uint8_t *buffer, size_t valid)
 {
-	uint8_t *at = NULL, *next = NULL;
-	int result;
+	struct cupti_walk walk;
+	uint8_t *r;
+	size_t size;
 
-	while ((result = tracer.fn.ActivityGetNextRecord(buffer, valid, &next)) == RESULT_OK) {
-		if (next < buffer || buffer + valid - next < 8 || (at && next <= at))
-			break;
-		if (at)
-			add_record(raw, buffer, at, next);
-		at = next;
-	}
-	raw->head.end = result;
-	if (at)
-		add_record(raw, buffer, at, buffer + valid);
+	cupti_walk_begin(&walk, buffer, valid);
+	while (cupti_walk(&walk, &r, &size))
+		add_record(raw, buffer, r, (uint32_t)size);
+	raw->head.end = walk.result == WALK_STRAYED ? RESULT_OK : walk.result;
 }
 
 static int write_out(struct raw *raw, const uint8_t *buffer)
@@ -125,14 +123,15 @@ static int write_out(struct raw *raw, const uint8_t *buffer)
 		{ raw->scratch->records, raw->head.n_records * sizeof *raw->scratch->records },
 		{ raw->scratch->strings, raw->string_bytes },
 	};
-	char path[CONFIG_TEXT + 32];
+	char *path = raw->scratch->path;
 	ssize_t written;
 	int fd;
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		raw->head.length += parts[i].iov_len;
-	snprintf(path, sizeof path, "%s/%d.gpraw", guest->config.record_raw, session_real_pid());
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	snprintf(path, sizeof raw->scratch->path, "%s/%d.gpraw", guest->config.record_raw, session_real_pid());
+	errno = EPERM;
+	fd = !seccomp_allows(SECCOMP_FILE) ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -1;
 	written = writev(fd, parts, sizeof parts / sizeof *parts);
@@ -166,9 +165,9 @@ void cupti_raw_append(uint8_t *buffer, size_t size, size_t valid, uint64_t dropp
 		},
 	};
 
-	raw.scratch = mmap(NULL, sizeof *raw.scratch, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (raw.scratch == MAP_FAILED) {
-		health_note(HEALTH_raw_failed, "no memory for an index");
+	raw.scratch = memory_map_file(sizeof *raw.scratch, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	if (!raw.scratch) {
+		health_note(HEALTH_raw_failed, "not enough memory for the index of a buffer's records");
 		return;
 	}
 	add_records(&raw, buffer, valid);

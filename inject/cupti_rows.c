@@ -12,8 +12,8 @@ void cupti_pass_init(struct cupti_pass *p, struct stream *s)
 {
 	p->s = s;
 	if (s)
-		gate_now();     /* no call may have told before which rows are kept */
-	p->unknown = p->zero_times = 0;
+		windows_gate_now();     /* follow orders that no call has seen; does not wake CUPTI, whose lock is held here */
+	p->unknown = p->zero_times = p->device_kernels = 0;
 	p->gpu = p->given = false;
 	for (size_t i = 0; i < CUPTI_MEMOS; i++)
 		p->memos[i].config.id = 0;
@@ -23,7 +23,7 @@ struct span {
 	int64_t start, duration;
 };
 
-/* False: not wanted.  A record without both times, or with times that run backwards, has none. */
+/* Time span of a record.  False: the row is not kept.  If a time is missing or the end is before the start: 0, 0, counted. */
 static bool span_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsigned start, unsigned end, struct span *span)
 {
 	int64_t t0 = (int64_t)at64(r, start);
@@ -186,7 +186,7 @@ static void sync_row(struct cupti_pass *p, const uint8_t *r)
 	stream_publish(p->s, row);
 }
 
-/* Which of the three words of an object id names the object. */
+/* Offset of the object's id in the record's union of ids. */
 static unsigned object_offset(uint32_t object_kind)
 {
 	switch (object_kind) {
@@ -249,7 +249,7 @@ static void graph(struct cupti_pass *p, const uint8_t *r)
 	p->gpu = true;
 }
 
-/* Things that happen at one time; one without a time is not kept in order, but kept. */
+/* As span_of(), for records with one time.  A missing time becomes 0: the row is kept, but has no place in time order. */
 static bool time_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsigned offset, int64_t *when)
 {
 	*when = (int64_t)at64(r, offset);
@@ -437,6 +437,21 @@ static void context(struct cupti_pass *p, const uint8_t *r)
 	stream_publish(p->s, row);
 }
 
+/* From 13.2 on; earlier versions report green contexts by CONTEXT records. */
+static void green_context(struct cupti_pass *p, const uint8_t *r)
+{
+	struct context_row *row = stream_reserve(p->s, ROW_context, sizeof *row);
+
+	if (!row)
+		return;
+	*row = (struct context_row){
+		.id = at32(r, GREEN_CONTEXT_ID),
+		.device = at32(r, GREEN_DEVICE),
+		.null_stream = STREAM_NONE,
+	};
+	stream_publish(p->s, row);
+}
+
 static void stream(struct cupti_pass *p, const uint8_t *r)
 {
 	struct stream_row *row = stream_reserve(p->s, ROW_stream, sizeof *row);
@@ -482,6 +497,7 @@ unsigned cupti_row_kind(uint32_t kind)
 	case KIND_DEVICE:
 		return ROW_device;
 	case KIND_CONTEXT:
+	case KIND_GREEN_CONTEXT:
 		return ROW_context;
 	case KIND_STREAM:
 		return ROW_stream;
@@ -510,8 +526,12 @@ void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)
 		p->unknown++;
 		return;
 	}
+	p->device_kernels += kind == KIND_CDP_KERNEL;
 	if (unlikely(!p->s)) {
-		health_drop(cupti_row_kind(kind), 1);
+		unsigned row = cupti_row_kind(kind);
+
+		if (row != ROW_none)    /* kinds without rows: kernels launched by kernels, CUDA event records */
+			health_drop(row, 1);
 		return;
 	}
 	switch (kind) {
@@ -552,6 +572,9 @@ void cupti_pass_record(struct cupti_pass *p, const uint8_t *r, size_t size)
 		break;
 	case KIND_CONTEXT:
 		context(p, r);
+		break;
+	case KIND_GREEN_CONTEXT:
+		green_context(p, r);
 		break;
 	case KIND_STREAM:
 		stream(p, r);

@@ -7,27 +7,30 @@
 #include "inject/cupti_activity.h"
 #include "inject/cupti_client.h"
 #include "inject/cupti_clock.h"
+#include "inject/cupti_late.h"
+#include "inject/cupti_rows.h"
 #include "inject/cupti_window.h"
+#include "inject/cupti_yield.h"
 #include "trace/clock.h"
 
 #define LOTS         64u
-#define PASS_WAIT_NS 200000000ll        /* the longest that a flush waits for other threads that are copying */
+#define PASS_WAIT_NS 200000000ll        /* longest wait of a flush for other threads that are copying */
 
-/* A buffer of the profiler's that is being filled: by one thread at a time. */
+/* A buffer of the client, filled by one thread at a time. */
 struct lot {
 	uint32_t state;                 /* enum lot_state */
 	uint8_t *data;
-	size_t size, used, n, max;      /* max: records; 0: as many as fit */
+	size_t size, used, n, max;      /* max: most records; 0: as many as fit */
 	void (*completed)(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 };
 
 enum lot_state { LOT_NONE, LOT_IDLE, LOT_BUSY };
 
 static struct lot lots[LOTS];
-static uint32_t passes;                 /* buffers of CUPTI's that are being copied from */
+static uint32_t passes;                 /* CUPTI buffers that are being copied from */
 static uint32_t alert, stopped;
 static uint64_t dropped;
-static int32_t whole_graphs = -1;       /* is GRAPH_TRACE enabled?  -1: as we did it */
+static int32_t whole_graphs = -1;       /* whether GRAPH_TRACE is enabled; -1: as the tracer set it */
 
 /* ---- kinds ---- */
 
@@ -78,6 +81,12 @@ int cupti_share_kind(bool on, bool dump, int kind)
 	return result;
 }
 
+void cupti_share_single(uint32_t kind)
+{
+	cupti_window_open(kind, now());
+	__atomic_store_n(&alert, 1, __ATOMIC_RELEASE);
+}
+
 void cupti_share_settle(void)
 {
 	static const uint32_t work[] = { KIND_MEMCPY,  KIND_MEMSET, KIND_KERNEL, KIND_CONCURRENT_KERNEL,
@@ -93,7 +102,16 @@ void cupti_share_settle(void)
 		whole_graphs = want;
 }
 
-/* ---- its buffers ---- */
+void cupti_share_leave(void)
+{
+	for (uint32_t kind = 0; kind < CLIENT_KINDS; kind++)
+		if (cupti_client_has_kind(kind))
+			cupti_window_close(kind, now());
+	whole_graphs = -1;
+	__atomic_store_n(&alert, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- the client's buffers ---- */
 
 static bool claim(struct lot *l, uint32_t from)
 {
@@ -113,7 +131,7 @@ static struct lot *take_idle(void)
 	return NULL;
 }
 
-/* Its request function may give none. */
+/* Asks the client for a buffer; NULL if it gives none. */
 static struct lot *take_new(void)
 {
 	void (*requested)(uint8_t **, size_t *, size_t *) = __atomic_load_n(&cupti_client.requested, __ATOMIC_ACQUIRE);
@@ -161,7 +179,8 @@ void cupti_share_begun(uint32_t corr)
 	__atomic_store_n(&alert, 0, __ATOMIC_RELAXED);
 	if (cupti_window_pending())
 		cupti_window_begun(corr);
-	if (!__atomic_load_n(&cupti_client.n_kinds, __ATOMIC_ACQUIRE) || __atomic_load_n(&stopped, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&cupti_client.n_kinds, __ATOMIC_ACQUIRE) || cupti_yield_holds() ||
+	    __atomic_load_n(&stopped, __ATOMIC_ACQUIRE))
 		return;
 	l = take_idle();
 	if (!l)
@@ -174,25 +193,20 @@ void cupti_share_begun(uint32_t corr)
 
 void cupti_copy_begin(struct cupti_copy *c)
 {
-	*c = (struct cupti_copy){ .on = cupti_window_any() && !__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) };
+	*c = (struct cupti_copy){ .on = cupti_window_any() };
 	if (!c->on)
 		return;
 	__atomic_fetch_add(&passes, 1, __ATOMIC_ACQ_REL);
-	cupti_clock_read();
+	if (!__atomic_load_n(&stopped, __ATOMIC_ACQUIRE))
+		cupti_clock_read();
 }
 
 static void copy(struct lot *l, const uint8_t *record, size_t size)
 {
-	unsigned offsets[CUPTI_TIMES];
 	uint8_t *to = l->data + l->used;
-	size_t n = cupti_clock_get() ? cupti_record_times(at32(record, 0), size, offsets) : 0;
 
 	memcpy(to, record, size);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t t = cupti_clock_convert(at64(record, offsets[i]));
-
-		memcpy(to + offsets[i], &t, sizeof t);
-	}
+	cupti_clock_stamp(to, size);
 	l->used += size;
 	l->n++;
 }
@@ -203,8 +217,8 @@ static bool fits(const struct lot *l, size_t size)
 }
 
 /*
- * A record of a kind that it alone enables is its own: there would be none otherwise.  One of a kind that neither asked
- * for CUPTI wrote along with something else: it goes where the record before it went.
+ * True if a record is the client's.  For kinds that the tracer has enabled, the windows decide; other kinds of the client are all its own.
+ * A record of a kind that nobody enabled accompanies another record: it goes where the record before it went.
  */
 static bool is_its(struct cupti_copy *c, const uint8_t *record, size_t size)
 {
@@ -217,10 +231,8 @@ static bool is_its(struct cupti_copy *c, const uint8_t *record, size_t size)
 	return c->last;
 }
 
-bool cupti_copy_record(struct cupti_copy *c, const uint8_t *record, size_t size)
+static bool give_copy(struct cupti_copy *c, const uint8_t *record, size_t size)
 {
-	if (!c->on || !is_its(c, record, size))
-		return false;
 	if (!c->lot)
 		c->lot = take_idle();
 	if (c->lot && !fits(c->lot, size)) {
@@ -233,10 +245,22 @@ bool cupti_copy_record(struct cupti_copy *c, const uint8_t *record, size_t size)
 		copy(c->lot, record, size);
 		return true;
 	}
-	/* too small for this record: it gets it back, and the record is lost as it would be with CUPTI */
+	/* The buffer is too small for this record: return it.  The record is lost, as with CUPTI. */
 	if (c->lot)
 		hand_over(c->lot);
 	c->lot = NULL;
+	cupti_share_add_dropped(1);
+	return false;
+}
+
+bool cupti_copy_record(struct cupti_copy *c, const uint8_t *record, size_t size)
+{
+	if (!c->on || !is_its(c, record, size))
+		return false;
+	if (likely(!__atomic_load_n(&stopped, __ATOMIC_ACQUIRE)))
+		return give_copy(c, record, size);
+	if (cupti_late_keep(record, size))
+		return true;
 	cupti_share_add_dropped(1);
 	return false;
 }
@@ -249,9 +273,28 @@ void cupti_copy_end(struct cupti_copy *c)
 		__atomic_fetch_sub(&passes, 1, __ATOMIC_ACQ_REL);
 }
 
+static void give_late(void *arg, const uint8_t *record, size_t size)
+{
+	if (!give_copy(arg, record, size))
+		cupti_record_release(record, size);
+}
+
+/* Delivers the records that arrived after cupti_share_stop(): the client flushes, so its functions may be called. */
+static void deliver_late(void)
+{
+	struct cupti_copy c;
+
+	cupti_copy_begin(&c);
+	cupti_late_give(give_late, &c);
+	cupti_copy_end(&c);
+}
+
 void cupti_share_deliver(bool forced)
 {
 	int64_t begin = clock_ns(CLOCK_MONOTONIC);
+
+	if (__atomic_exchange_n(&stopped, 0, __ATOMIC_ACQ_REL))
+		deliver_late();
 
 	while (__atomic_load_n(&passes, __ATOMIC_ACQUIRE) && clock_ns(CLOCK_MONOTONIC) - begin < PASS_WAIT_NS)
 		sched_yield();
@@ -286,6 +329,7 @@ void cupti_share_forget(void)
 {
 	memset(lots, 0, sizeof lots);
 	passes = alert = stopped = 0;
+	cupti_late_forget();
 	dropped = 0;
 	whole_graphs = -1;
 }

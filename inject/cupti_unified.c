@@ -9,7 +9,7 @@
 #define ALL_DEVICES 2           /* CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES */
 #define MOST 8
 
-/* Transfers come first, and what not every version and platform has comes last: a refused list is asked for again without it. */
+/* Counters to enable; returns their number.  all false: without the counters that some versions and platforms lack, for a second try. */
 static uint32_t list(struct cupti_unified_config counters[MOST], bool all)
 {
 	const struct config *c = &guest->config;
@@ -41,11 +41,11 @@ static int configure(void)
 
 static void refused(int result)
 {
-	const char *why = result == RESULT_UNIFIED_PLATFORM ? ": not on this platform (not on ARM)" :
-			  result == RESULT_UNIFIED_DEVICE   ? ": not on this GPU" :
-			  result == RESULT_UNIFIED_NO_PEER  ? ": not where GPUs have no access to each other's memory" :
-			  result == RESULT_UNIFIED_MPS	    ? ": not under MPS" :
-			  result == RESULT_NOT_INITIALIZED  ? ": not with this driver" : "";
+	const char *why = result == RESULT_UNIFIED_PLATFORM ? ": not supported on this platform (as on ARM)" :
+			  result == RESULT_UNIFIED_DEVICE   ? ": not supported on this GPU" :
+			  result == RESULT_UNIFIED_NO_PEER  ? ": not supported where GPUs cannot access each other's memory" :
+			  result == RESULT_UNIFIED_MPS	    ? ": not supported under MPS" :
+			  result == RESULT_NOT_INITIALIZED  ? ": not supported with this driver" : "";
 
 	health_note(HEALTH_cupti_kind, "UNIFIED_MEMORY_COUNTER: CUPTI error %d%s", result, why);
 }
@@ -58,7 +58,7 @@ void cupti_unified_start(bool last)
 	    __atomic_exchange_n(&tracer.unified, 1, __ATOMIC_ACQ_REL))
 		return;
 	if (!tracer.fn.ActivityConfigureUnifiedMemoryCounter) {
-		health_note(HEALTH_cupti_kind, "UNIFIED_MEMORY_COUNTER: this CUPTI cannot configure it");
+		health_note(HEALTH_cupti_kind, "UNIFIED_MEMORY_COUNTER: libcupti lacks cuptiActivityConfigureUnifiedMemoryCounter");
 		return;
 	}
 	result = configure();
@@ -72,7 +72,6 @@ void cupti_unified_start(bool last)
 		refused(result);
 }
 
-/* What value, source and flags mean hangs on the kind of counter. */
 void cupti_unified_value(struct unified_row *row, const uint8_t *r)
 {
 	const struct unified_layout *l = &tracer.layout.unified;

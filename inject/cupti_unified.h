@@ -1,4 +1,4 @@
-/* Unified memory: transfers, page faults and what the driver does against thrashing, as CUPTI counts them. */
+/* Unified memory: transfers, page faults and the driver's measures against thrashing, from CUPTI's counters. */
 #ifndef INJECT_CUPTI_UNIFIED_H
 #define INJECT_CUPTI_UNIFIED_H
 
@@ -8,12 +8,13 @@
 struct unified_row;
 
 /*
- * Switches on what was asked for, once.  From callbacks: the driver must have been initialised.  `last`: it must be by now; until then a
- * CUPTI that finds that it is not is asked again.  A refusal is named in health, and the rest of CUPTI goes on.
+ * Enables the counters that the settings ask for, once.  Called from callbacks, since the driver must be initialised.  last: by now it
+ * must be; before, a CUPTI that finds the driver uninitialised is asked again later.  A refusal is reported in health; the rest of CUPTI
+ * is not affected.
  */
 void cupti_unified_start(bool last);
 
-/* The fields of a row, its kind known, that mean something else in each kind of record. */
+/* Fills in the fields whose meaning depends on the kind of counter; row->kind is set. */
 void cupti_unified_value(struct unified_row *row, const uint8_t *record);
 
 #endif

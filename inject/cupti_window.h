@@ -1,7 +1,7 @@
 /*
- * Which activity records belong to the program's own profiler: those of work that was begun while it had the record's
- * kind enabled. CUPTI alone would tell by the launch, so we do too: correlation ids count launches, and a record's time
- * is that of the GPU, which may come much later.  Nothing here calls anybody.
+ * Which activity records belong to the client (cupti_client.h): those of work that began while the client had the record's kind enabled.
+ * CUPTI alone decides by the launch, so this does too, by correlation id: a record's time is that of the GPU, which may be much later.
+ * Any thread; calls no other code.
  */
 #ifndef INJECT_CUPTI_WINDOW_H
 #define INJECT_CUPTI_WINDOW_H
@@ -10,26 +10,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* It enabled or disabled a kind now (REALTIME ns). */
+/* The client enabled or disabled a kind; now: REALTIME ns. */
 void cupti_window_open(uint32_t kind, int64_t now);
 void cupti_window_close(uint32_t kind, int64_t now);
 
 /*
- * Is there a window whose first or last correlation id is not known yet?  Then the next API call that begins tells it.
+ * cupti_window_pending(): a window lacks its first or last correlation id.  Then call cupti_window_begun() with the id of the next API
+ * call that begins.
  */
 bool cupti_window_pending(void);
 void cupti_window_begun(uint32_t corr);
 
-/* Has any kind ever been enabled? */
+/* True if the client has ever enabled a kind. */
 bool cupti_window_any(void);
 
-/* Does this record belong to it?  size: to the next record. */
+/* True if the record is the client's.  size: bytes to the next record. */
 bool cupti_window_has(const uint8_t *record, size_t size);
 
-/* Of a fork, or a finalize. */
+/* In a forked child, or after the client finalised CUPTI. */
 void cupti_window_forget(void);
 
-/* Offsets of the times in a record of this kind that lie within size; their number, at most CUPTI_TIMES. */
+/* Offsets of the times in a record of this kind that lie within `size` bytes; returns their number, at most CUPTI_TIMES. */
 #define CUPTI_TIMES 5
 size_t cupti_record_times(uint32_t kind, size_t size, unsigned offsets[CUPTI_TIMES]);
 

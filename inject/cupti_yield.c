@@ -9,22 +9,23 @@
 #include "inject/cupti_client.h"
 #include "inject/cupti_clock.h"
 #include "inject/cupti_share.h"
+#include "inject/cupti_walk.h"
 #include "inject/health.h"
 #include "inject/session.h"
 #include "trace/clock.h"
 
-#define PATIENCE 10u            /* flushes of ours that leave unfinished records alone, before one that does not */
+#define PATIENCE 10u            /* flushes that leave unfinished records alone, before a forced one */
 
-static uint32_t held;                   /* activity is its, or on its way back */
-static uint32_t out;                    /* buffers of its that CUPTI has */
-static uint32_t flushes;                /* ours, since it disabled its last kind */
-static bool its_clock;                  /* CUPTI was given its clock */
+static uint32_t held;                   /* 1: activity is the client's, or on its way back */
+static uint32_t out;                    /* buffers of the client that CUPTI has */
+static uint32_t flushes;                /* by the flush thread, since the client disabled its last kind */
 
-/* The gaps so far, for people. */
+/* The gaps so far, for the health report. */
 static struct {
 	int64_t begin, total;           /* REALTIME ns; ns */
 	uint32_t n;
 	char list[64];                  /* "10.201-10.900 11.002-11.537", seconds since the process began */
+	char why[40];                   /* reason, if sharing was impossible; empty: --cupti=yield */
 } gap;
 
 bool cupti_yield_holds(void)
@@ -37,7 +38,7 @@ bool cupti_yield_returning(void)
 	return cupti_yield_holds() && !__atomic_load_n(&cupti_client.n_kinds, __ATOMIC_ACQUIRE);
 }
 
-/* ---- what is said about it ---- */
+/* ---- health report ---- */
 
 static double since_start(int64_t realtime)
 {
@@ -48,8 +49,8 @@ static void gap_begins(void)
 {
 	gap.begin = clock_ns(CLOCK_REALTIME);
 	gap.n++;
-	health_restate(HEALTH_cupti_yielded, 1, "%.20s, from %.3f s on; it has not ended%s%.40s", cupti_client.name,
-		       since_start(gap.begin), gap.list[0] ? "; before: " : "", gap.list);
+	health_restate(HEALTH_cupti_yielded, 1, "%.20s has held CUPTI since %.3f s%s%.40s%s", cupti_client.name,
+		       since_start(gap.begin), gap.list[0] ? "; before: " : "", gap.list, gap.why);
 }
 
 static void gap_ends(void)
@@ -64,15 +65,15 @@ static void gap_ends(void)
 		strcpy(gap.list + n, text);
 	else if (n && gap.list[n - 1] != '.')
 		strcpy(gap.list + n, " ..");
-	health_restate(HEALTH_cupti_yielded, 0, "%.20s, %u times, %.3f s: %s", cupti_client.name, gap.n,
-		       (double)gap.total / 1e9, gap.list);
+	health_restate(HEALTH_cupti_yielded, 0, "%.20s, %u times, %.3f s: %s%s", cupti_client.name, gap.n,
+		       (double)gap.total / 1e9, gap.list, gap.why);
 }
 
 /* ---- handing over ---- */
 
 /*
- * Everything of ours out of CUPTI.  Where flushing is not allowed the driver makes or ends a context, which has no work
- * yet.
+ * Gets all records of the tracer out of CUPTI.  Where flushing is not allowed, the driver is creating or destroying a context, which has
+ * no work.
  */
 static void empty(void)
 {
@@ -84,49 +85,40 @@ static void empty(void)
 	cupti_activity_dropped();
 }
 
-static void for_each_thread(bool wanted)
+static void set_attribute(int attribute, bool wanted)
 {
-	uint8_t each = wanted;
-	size_t size = sizeof each;
+	uint8_t value = wanted;
+	size_t size = sizeof value;
 
 	if (tracer.state == TRACER_UP && tracer.fn.ActivitySetAttribute)
-		tracer.fn.ActivitySetAttribute(ATTRIBUTE_PER_THREAD, &size, &each);
+		tracer.fn.ActivitySetAttribute(attribute, &size, &value);
+}
+
+void cupti_yield_because(int kind)
+{
+	snprintf(gap.why, sizeof gap.why, "; kind %d cannot be shared", kind);
 }
 
 void cupti_yield_begin(void)
 {
-	if (cupti_yield_holds())        /* again, before its last buffers were back */
+	if (cupti_yield_holds())        /* enabled again before its last buffers were back */
 		return;
 	cupti_activity_pause();
 	if (tracer.state == TRACER_UP)
 		empty();
-	for_each_thread(cupti_client_per_thread());
+	set_attribute(ATTRIBUTE_PER_THREAD, cupti_client_per_thread());
+	if (cupti_client.zeroed)
+		set_attribute(ATTRIBUTE_ZEROED, true);
 	__atomic_store_n(&held, 1, __ATOMIC_RELEASE);
 	flushes = 0;
-	if (cupti_clock_get())
-		cupti_yield_clock();
+	cupti_clock_read();
 	if (guest->arena)
 		gap_begins();
 }
 
-/* ---- and taking back ---- */
+/* ---- taking back ---- */
 
-static uint64_t realtime(void)
-{
-	return (uint64_t)clock_ns(CLOCK_REALTIME);
-}
-
-int cupti_yield_clock(void)
-{
-	int result = RESULT_UNKNOWN;
-
-	if (tracer.fn.ActivityRegisterTimestampCallback)
-		result = tracer.fn.ActivityRegisterTimestampCallback(cupti_clock_get());
-	its_clock |= result == RESULT_OK;
-	return result;
-}
-
-/* CUPTI counts for whoever asks first; these are for it. */
+/* Records dropped until now were the client's: CUPTI's counter restarts when it is read. */
 static void keep_dropped(void)
 {
 	size_t n = 0;
@@ -139,20 +131,16 @@ void cupti_yield_end(void)
 {
 	if (!cupti_yield_holds() || __atomic_load_n(&out, __ATOMIC_ACQUIRE) || tracer.state != TRACER_UP)
 		return;
-	/* There is no way back to CUPTI's own clock but one that reads the same. */
-	if (its_clock)
-		tracer.fn.ActivityRegisterTimestampCallback(realtime);
-	its_clock = false;
 	keep_dropped();
-	for_each_thread(tracer.per_thread);
+	set_attribute(ATTRIBUTE_PER_THREAD, tracer.per_thread);
 	__atomic_store_n(&held, 0, __ATOMIC_RELEASE);
 	cupti_activity_resume();
 	gap_ends();
 }
 
 /*
- * A kernel that still runs keeps its buffer with CUPTI; a profiler that does not flush after it has disabled everything
- * would not miss it.
+ * A running kernel keeps its buffer with CUPTI.  A client that has disabled everything and does not flush does not miss unfinished
+ * records, so after PATIENCE tries the flush is forced.
  */
 void cupti_yield_flush(void)
 {
@@ -160,7 +148,7 @@ void cupti_yield_flush(void)
 	cupti_client_try_resume();
 }
 
-/* ---- its buffers ---- */
+/* ---- the client's buffers ---- */
 
 void cupti_yield_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -174,11 +162,28 @@ void cupti_yield_request(uint8_t **buffer, size_t *size, size_t *max_records)
 		__atomic_fetch_add(&out, 1, __ATOMIC_ACQ_REL);
 }
 
+/* Converts the times in a buffer from CUPTI's clock to the client's. */
+static void convert(uint8_t *buffer, size_t valid)
+{
+	struct cupti_walk walk;
+	uint8_t *r;
+	size_t size;
+
+	if (!cupti_clock_get() || !valid)
+		return;
+	cupti_clock_read();
+	cupti_walk_begin(&walk, buffer, valid);
+	while (cupti_walk(&walk, &r, &size))
+		cupti_clock_stamp(r, size);
+}
+
 void cupti_yield_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	void (*completed)(void *, uint32_t, uint8_t *, size_t, size_t) =
 		__atomic_load_n(&cupti_client.completed, __ATOMIC_ACQUIRE);
 
+	if (valid <= size)
+		convert(buffer, valid);
 	if (completed)
 		completed(context, stream, buffer, size, valid);
 	__atomic_fetch_sub(&out, 1, __ATOMIC_ACQ_REL);
@@ -187,6 +192,5 @@ void cupti_yield_complete(void *context, uint32_t stream, uint8_t *buffer, size_
 void cupti_yield_forget(void)
 {
 	held = out = flushes = 0;
-	its_clock = false;
 	memset(&gap, 0, sizeof gap);
 }

@@ -1,8 +1,12 @@
-/* dlclose() is seen, so that nothing is believed about code that is gone.  dlopen() is not: the loader looks at who calls it. */
+/*
+ * Interposes dlclose(), so that facts about unloaded code are dropped.  dlopen() is not interposed: its result depends on the caller's
+ * address.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 
 #include "inject/images.h"
+#include "inject/python.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -24,26 +28,35 @@ static void look(void)
 		return;
 	s = stream_enter();
 	if (!s)
-		return;         /* the next image that is described brings them along */
+		return;         /* written together with the next described image */
 	images_write_ends(s);
 	stream_leave(s);
 }
 
 EXPORT int dlclose(void *handle)
 {
+	int64_t process = guest->start;
+	bool images, python;
 	int result, saved;
 
 	if (!real_dlclose)
 		find_real();
 	if (!real_dlclose)
 		return -1;
-	if (!images_any())
-		return real_dlclose(handle);
-	__atomic_add_fetch(&images_unloading, 1, __ATOMIC_SEQ_CST);
+	images = images_met();
+	if (images)
+		__atomic_add_fetch(&images_unloading, 1, __ATOMIC_SEQ_CST);
+	python = python_closing();
 	result = real_dlclose(handle);
 	saved = errno;
-	look();
-	__atomic_sub_fetch(&images_unloading, 1, __ATOMIC_SEQ_CST);
+	if (guest->start == process) {  /* unequal: a destructor forked, and the child's counters are 0 */
+		if (python)
+			python_closed();
+		if (images) {
+			look();
+			__atomic_sub_fetch(&images_unloading, 1, __ATOMIC_SEQ_CST);
+		}
+	}
 	errno = saved;
 	return result;
 }

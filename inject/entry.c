@@ -1,25 +1,29 @@
 /*
- * The three doors of the one object: LD_PRELOAD (constructor), CUDA_INJECTION64_PATH (the driver, in its first cuInit) and
- * NVTX_INJECTION64_PATH (each module that uses NVTX, at its first call).  Whichever is first starts the parts; all are idempotent.
+ * The object can be loaded in three ways: LD_PRELOAD (constructor), CUDA_INJECTION64_PATH (by the driver, in its first cuInit) and
+ * NVTX_INJECTION64_PATH (by each module that uses NVTX, at its first call).  The first entry point to run starts all modules; each entry
+ * point may run more than once.
  */
 #include "inject/entry.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "inject/carrier.h"
 #include "inject/cupti.h"
 #include "inject/health.h"
+#include "inject/libc.h"
 #include "inject/lifecycle.h"
 #include "inject/module.h"
 #include "inject/nvtx.h"
 #include "inject/nvtx_chain.h"
+#include "inject/seccomp.h"
 #include "inject/session.h"
 #include "inject/torch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Order is dependency: a part may use those above it, never those below. */
+/* In order of dependency: a module may use the modules before it. */
 static const struct module *const modules[] = { &session_module, &stream_module, &stacks_module, &nvtx_libraries_module, &cupti_module,
 						  &sample_module,
 						  &torch_module };
@@ -50,7 +54,7 @@ void modules_stop(void)
 	carrier_finish();
 }
 
-/* In reverse: CUPTI's part says whether the parent had CUDA before the session writes its line. */
+/* In reverse order: cupti_module reports whether the parent had CUDA before session_module writes its roster line. */
 void modules_forked(void)
 {
 	for (size_t i = N_MODULES; i-- > 0;)
@@ -58,12 +62,29 @@ void modules_forked(void)
 			modules[i]->forked();
 }
 
-__attribute__((constructor)) static void loaded(void)
+/*
+ * The first dlopen() from a preloaded object makes the loader list the object's libraries, which calls malloc() and so brk() or mmap().
+ * NVTX and the driver call dlopen() later, perhaps under a seccomp filter that kills for brk().  So the first dlopen() is made here.  The
+ * reference is kept: later ones only count, without a system call.
+ */
+static void list_libraries(void)
 {
-	modules_init();
+	Dl_info ours;
+
+	if (session_wanted() && dladdr(&up, &ours) && !dlopen(ours.dli_fname, RTLD_LAZY | RTLD_NOLOAD))
+		dlerror();      /* the program must not see this error */
 }
 
-/* gprof-run moves an injection that the user had set out of the way, under this name; it is not served, and we say so. */
+/* In a musl program the object does nothing. */
+__attribute__((constructor)) static void loaded(void)
+{
+	if (!libc_is_ours())
+		return;
+	modules_init();
+	list_libraries();
+}
+
+/* gprof-run saves the CUDA injection library that the user had set in `variable`.  It is not loaded: reports that in health. */
 static void say_replaced(const char *variable, enum health_reason reason)
 {
 	const char *other = getenv(variable);
@@ -74,21 +95,25 @@ static void say_replaced(const char *variable, enum health_reason reason)
 
 EXPORT int InitializeInjection(void)
 {
+	if (!libc_is_ours())
+		return 1;
 	modules_init();
-	if (session_wanted())
+	if (session_wanted() && seccomp_allows(SECCOMP_CUPTI))
 		cupti_start();
 	torch_look();
 	say_replaced("GPROF_NEXT_CUDA_INJECTION", HEALTH_cuda_taken);
 	return 1;
 }
 
-/* One that the user had set is served behind ours; where it cannot be, that is said. */
+/* Also loads an NVTX injection library that the user had set and chains it after this one.  Reports in health if that fails. */
 static int install_nvtx(const void *(*get_export_table)(uint32_t id), const char *entry)
 {
 	static bool said;
 	const char *error = NULL, *other = getenv("GPROF_NEXT_NVTX_INJECTION");
 	int ours, theirs;
 
+	if (!libc_is_ours())
+		return 0;
 	modules_init();
 	ours = nvtx_install(get_export_table);
 	theirs = chain_install(get_export_table, entry, ours, &error);
@@ -110,7 +135,9 @@ EXPORT int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id)
 
 EXPORT int InitializeInjectionNvtxExtension(struct nvtx_ext_module *module)
 {
+	if (!libc_is_ours())
+		return 1;
 	modules_init();
 	chain_install_extension(module, nvtx_install_extension(module));
-	return 1;               /* 0 would close us */
+	return 1;               /* 0 would make NVTX unload this object */
 }

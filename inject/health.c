@@ -61,7 +61,7 @@ void health_restate(enum health_reason reason, uint64_t n, const char *fmt, ...)
 
 	struct health_cell *c = &guest->arena->health[reason];
 
-	/* Nobody reads it meanwhile; it ends within its room whatever stands in it. */
+	/* 1: readers skip the detail while it is rewritten.  The text always ends within the cell. */
 	__atomic_store_n(&c->has_detail, 1, __ATOMIC_RELEASE);
 	va_start(args, fmt);
 	vsnprintf(c->detail, sizeof c->detail, fmt, args);

@@ -12,8 +12,10 @@
 #include "inject/intern.h"
 #include "inject/memory.h"
 #include "inject/peek.h"
+#include "inject/scratch.h"
+#include "inject/seccomp.h"
 
-#define PLACES      8192u       /* a power of two, twice what programs with everything in them load */
+#define PLACES      8192u       /* hash places, a power of two; at most half are used, more than the largest programs need */
 #define MOST_PHDRS  64
 #define NOTES_BYTES 1024
 
@@ -23,22 +25,19 @@ struct found_object {
 	void *low, *high;
 	struct link_map *map;
 	void *eh_frame;
-	uint64_t reserved[9];           /* seven there; some machines have two words before them */
+	uint64_t reserved[9];           /* glibc has seven, on some machines after two more words */
 };
 
 static int (*find_object)(void *pc, struct found_object *found);
 
-/*
- * Images that were ever met, by the page that they begin at.  Never taken out: a child that was forked goes on with them, and so does
- * a thread that is just looking.
- */
-static struct image *places[PLACES];
+/* All images ever looked up, hashed by their lowest page.  Never removed: forked children and concurrent readers use them. */
+static struct image **places;           /* NULL: none yet */
 static uint32_t n_images, last_id;
 
 uint32_t images_generation, images_unloading;
-static uint32_t ends_due;               /* images went away whose rows do not say so yet */
+static uint32_t ends_due;               /* 1: rows of unmapped images lack their end */
 
-static char program[PATH_MAX];          /* the loader has no name for it */
+static char program[PATH_MAX];          /* path of the executable: its link_map has an empty name */
 
 #define TOOLS 4
 static struct { uint64_t low, high; } tools[TOOLS];
@@ -63,13 +62,12 @@ bool images_link_map(const void *address, const struct link_map **map)
 	return true;
 }
 
-/* ---- what the file's headers say ---- */
+/* ---- the file's headers ---- */
 
-/* The note that ld --build-id makes; link editors of other toolchains make the same. */
-static void take_build_id(struct image *image, uint64_t at, uint64_t size)
+/* Takes the build id from a PT_NOTE segment: the GNU note of --build-id, the same from all linkers. */
+static void take_build_id(struct image *image, uint64_t at, uint64_t size, char notes[NOTES_BYTES])
 {
-	char notes[NOTES_BYTES];
-	size_t n = size < sizeof notes ? (size_t)size : sizeof notes;
+	size_t n = size < NOTES_BYTES ? (size_t)size : NOTES_BYTES;
 
 	if (image->n_build_id || !peek(notes, at, n))
 		return;
@@ -95,17 +93,16 @@ static void take_segment(struct image *image, const Elf64_Phdr *p)
 {
 	uint64_t low = image->base + p->p_vaddr;
 
-	/* Behind the file's part there are zeroes, which hold no rules. */
+	/* The bytes after p_filesz are zeroes and hold no unwind rules. */
 	if (!(p->p_flags & PF_R) || low < image->low || low + p->p_filesz > image->high || image->n_segments == IMAGE_SEGMENTS)
 		return;
 	image->segments[image->n_segments].low = low;
 	image->segments[image->n_segments++].high = low + p->p_filesz;
 }
 
-/* The headers are in the first segment of all that link editors make; where they are not, there are no rules and no build id. */
-static void take_headers(struct image *image)
+/* Reads the program headers, which all linkers place in the first segment.  Elsewhere: no unwind rules, no build id. */
+static void read_headers(struct image *image, Elf64_Phdr phdrs[MOST_PHDRS], char notes[NOTES_BYTES])
 {
-	Elf64_Phdr phdrs[MOST_PHDRS];
 	uint64_t eh_hdr = 0;
 	Elf64_Ehdr e;
 
@@ -117,13 +114,25 @@ static void take_headers(struct image *image)
 		if (phdrs[i].p_type == PT_LOAD)
 			take_segment(image, &phdrs[i]);
 		else if (phdrs[i].p_type == PT_NOTE)
-			take_build_id(image, image->base + phdrs[i].p_vaddr, phdrs[i].p_filesz);
+			take_build_id(image, image->base + phdrs[i].p_vaddr, phdrs[i].p_filesz, notes);
 		else if (phdrs[i].p_type == PT_GNU_EH_FRAME)
 			eh_hdr = image->base + phdrs[i].p_vaddr;
 	}
 	for (uint32_t i = 0; i < image->n_segments; i++)
 		if (eh_hdr >= image->segments[i].low && eh_hdr < image->segments[i].high)
 			image->eh_hdr = (const uint8_t *)(uintptr_t)eh_hdr;
+}
+
+static void take_headers(struct image *image)
+{
+	struct {
+		Elf64_Phdr phdrs[MOST_PHDRS];
+		char notes[NOTES_BYTES];
+	} *room = scratch_push(sizeof *room);
+
+	if (room)
+		read_headers(image, room->phdrs, room->notes);
+	scratch_pop(room);
 }
 
 /* ---- the table ---- */
@@ -145,7 +154,7 @@ static void mark_tool(struct image *image, const char *path)
 	uint64_t self = (uint64_t)(uintptr_t)mark_tool;
 	uint32_t i;
 
-	/* Where our code is in the program itself, as in our own tests, it is a part of it. */
+	/* An empty name is the executable: unit tests link this code in, and it counts as the program. */
 	if (!name || !*name)
 		return;
 	if (self >= image->low && self < image->high)
@@ -175,7 +184,7 @@ bool images_is_tool(uint64_t pc, bool quick)
 
 static struct image *add(const struct image *like, const char *path)
 {
-	struct image *image = memory_take(sizeof *image), *none = NULL;
+	struct image **all = MEMORY_TABLE(places, PLACES), *image = all ? memory_take(sizeof *image) : NULL, *none = NULL;
 
 	if (!image || __atomic_load_n(&n_images, __ATOMIC_RELAXED) >= PLACES / 2)
 		return NULL;
@@ -184,7 +193,7 @@ static struct image *add(const struct image *like, const char *path)
 	take_headers(image);
 	image->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	for (uint32_t i = place_of(image->low);; i = (i + 1) & (PLACES - 1), none = NULL) {
-		if (__atomic_compare_exchange_n(&places[i], &none, image, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		if (__atomic_compare_exchange_n(&all[i], &none, image, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
 			break;
 		if (!none->end && is_same(none, image))
 			return none;    /* another thread was faster */
@@ -205,24 +214,24 @@ static void is_gone(struct image *image)
 
 static struct image *table_look(const struct image *like, const char *path)
 {
-	struct image *image;
+	struct image **all = __atomic_load_n(&places, __ATOMIC_ACQUIRE), *image;
 
-	for (uint32_t i = place_of(like->low); (image = __atomic_load_n(&places[i], __ATOMIC_ACQUIRE)); i = (i + 1) & (PLACES - 1)) {
+	for (uint32_t i = place_of(like->low); all && (image = __atomic_load_n(&all[i], __ATOMIC_ACQUIRE)); i = (i + 1) & (PLACES - 1)) {
 		if (image->low != like->low || __atomic_load_n(&image->end, __ATOMIC_RELAXED))
 			continue;
 		if (is_same(image, like))
 			return image;
-		is_gone(image);         /* something else is there: it was unmapped behind our back */
+		is_gone(image);         /* another object at this address: the old one was unmapped unnoticed */
 	}
 	return add(like, path);
 }
 
-bool images_any(void)
+uint32_t images_met(void)
 {
 	return __atomic_load_n(&n_images, __ATOMIC_RELAXED);
 }
 
-/* ---- older glibc: the loader's list, under a lock that is held for moments ---- */
+/* ---- glibc before 2.35: dl_iterate_phdr(), whose lock is held briefly ---- */
 
 struct search {
 	uint64_t pc;
@@ -248,7 +257,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	}
 	if (s->pc < low || s->pc >= high)
 		return 0;
-	/* It says no more of the loader's own entry than where the name is, which lives as long. */
+	/* dl_iterate_phdr() does not give the link_map.  The name's address identifies it and lives as long. */
 	s->found = (struct image){ .low = low, .high = high, .base = info->dlpi_addr, .link_map = info->dlpi_name };
 	s->path = info->dlpi_name;
 	return 1;
@@ -256,8 +265,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 
 static struct image *known_at(uint64_t pc)
 {
-	for (uint32_t i = 0; i < PLACES; i++) {
-		struct image *image = __atomic_load_n(&places[i], __ATOMIC_ACQUIRE);
+	struct image **all = __atomic_load_n(&places, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; all && i < PLACES; i++) {
+		struct image *image = __atomic_load_n(&all[i], __ATOMIC_ACQUIRE);
 
 		if (image && pc >= image->low && pc < image->high && !__atomic_load_n(&image->end, __ATOMIC_RELAXED))
 			return image;
@@ -265,21 +276,27 @@ static struct image *known_at(uint64_t pc)
 	return NULL;
 }
 
+static __attribute__((noinline)) struct image *search_at(uint64_t pc)
+{
+	struct search s = { .pc = pc };
+
+	return dl_iterate_phdr(visit, &s) ? table_look(&s.found, s.path) : NULL;
+}
+
 struct image *images_at(uint64_t pc, bool quick)
 {
 	struct found_object f;
-	struct search s = { .pc = pc };
 
 	if (find_object) {
+		struct image like;
+
 		if (find_object((void *)(uintptr_t)pc, &f) != 0)
 			return NULL;
-		s.found = (struct image){ .low = (uint64_t)(uintptr_t)f.low, .high = (uint64_t)(uintptr_t)f.high,
-					  .base = f.map ? f.map->l_addr : 0, .link_map = f.map };
-		return table_look(&s.found, f.map ? f.map->l_name : NULL);
+		like = (struct image){ .low = (uint64_t)(uintptr_t)f.low, .high = (uint64_t)(uintptr_t)f.high,
+				       .base = f.map ? f.map->l_addr : 0, .link_map = f.map };
+		return table_look(&like, f.map ? f.map->l_name : NULL);
 	}
-	if (quick)
-		return known_at(pc);
-	return dl_iterate_phdr(visit, &s) ? table_look(&s.found, s.path) : NULL;
+	return quick ? known_at(pc) : search_at(pc);
 }
 
 /* ---- rows ---- */
@@ -296,7 +313,7 @@ static void write_row(struct stream *s, const struct image *image)
 	stream_publish(s, row);
 }
 
-/* Its name, while it is mapped: the loader's, or ours of the program.  What was named from the working folder is found from there alone. */
+/* The image's path, NULL if it is gone: the loader's name, or the executable's path.  A relative path is made absolute in `whole`. */
 static const char *path_of(const struct image *image, char whole[PATH_MAX])
 {
 	const char *path;
@@ -307,7 +324,8 @@ static const char *path_of(const struct image *image, char whole[PATH_MAX])
 	path = find_object ? ((const struct link_map *)image->link_map)->l_name : image->link_map;
 	if (!path || !*path)
 		return program;
-	if (*path == '/' || !strchr(path, '/') || syscall(SYS_getcwd, whole, PATH_MAX) < 0 || *whole != '/')
+	if (*path == '/' || !strchr(path, '/') || !seccomp_allows(SECCOMP_PEEK) ||
+	    syscall(SYS_getcwd, whole, PATH_MAX) < 0 || *whole != '/')
 		return path;
 	n = strlen(whole);
 	if (n + 1 + strlen(path) >= PATH_MAX)
@@ -320,15 +338,18 @@ static const char *path_of(const struct image *image, char whole[PATH_MAX])
 uint32_t images_describe(struct stream *s, struct image *image)
 {
 	uint32_t epoch = __atomic_load_n(&image->epoch, __ATOMIC_ACQUIRE);
-	char path[PATH_MAX];
 	int saved = errno;
+	char *path;
 
 	images_write_ends(s);
 	if (epoch == guest->epoch || __atomic_load_n(&image->end, __ATOMIC_RELAXED))
 		return epoch == guest->epoch ? image->id : 0;
+	if (!(path = scratch_push(PATH_MAX)))
+		return 0;
 	image->name = intern_text(s, path_of(image, path));
+	scratch_pop(path);
 	errno = saved;
-	write_row(s, image);    /* by two threads at once: twice the same row */
+	write_row(s, image);    /* two threads at once write the same row twice */
 	__atomic_store_n(&image->epoch, guest->epoch, __ATOMIC_RELEASE);
 	return image->id;
 }
@@ -349,7 +370,7 @@ static bool is_there(const struct image *image)
 		if (!dl_iterate_phdr(visit, &s) || !is_same(&s.found, image))
 			return false;
 	}
-	/* The same again, or another one that was given its place, and even the loader's entry? */
+	/* Another file may be mapped here, with a reused link_map: compare build id and segments. */
 	now.n_build_id = now.n_segments = 0;
 	take_headers(&now);
 	return now.n_build_id == image->n_build_id && memcmp(now.build_id, image->build_id, now.n_build_id) == 0 &&
@@ -358,8 +379,10 @@ static bool is_there(const struct image *image)
 
 void images_look_for_gone(void)
 {
-	for (uint32_t i = 0; i < PLACES; i++) {
-		struct image *image = __atomic_load_n(&places[i], __ATOMIC_ACQUIRE);
+	struct image **all = __atomic_load_n(&places, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; all && i < PLACES; i++) {
+		struct image *image = __atomic_load_n(&all[i], __ATOMIC_ACQUIRE);
 
 		if (image && !__atomic_load_n(&image->end, __ATOMIC_RELAXED) && !is_there(image))
 			is_gone(image);
@@ -370,8 +393,11 @@ void images_write_ends(struct stream *s)
 {
 	if (likely(!__atomic_load_n(&ends_due, __ATOMIC_RELAXED)) || !__atomic_exchange_n(&ends_due, 0, __ATOMIC_RELAXED))
 		return;
-	for (uint32_t i = 0; i < PLACES; i++) {
-		struct image *image = __atomic_load_n(&places[i], __ATOMIC_ACQUIRE);
+
+	struct image **all = __atomic_load_n(&places, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; all && i < PLACES; i++) {
+		struct image *image = __atomic_load_n(&all[i], __ATOMIC_ACQUIRE);
 
 		if (image && __atomic_load_n(&image->end, __ATOMIC_RELAXED) && image->epoch == guest->epoch &&
 		    !__atomic_exchange_n(&image->end_written, 1, __ATOMIC_RELAXED))

@@ -1,6 +1,7 @@
 /*
- * The ELF files that are mapped, as far as addresses in them were met.  An address is looked up with _dl_find_object() of glibc 2.35,
- * which takes no lock; the loader's own lock is never taken, which another thread may hold for seconds.
+ * The mapped ELF files in which an address has been looked up.  From glibc 2.35 on, _dl_find_object() looks addresses up without a lock.
+ * Older glibc: dl_iterate_phdr(), whose lock is held only briefly.  The loader's main lock, which another thread may hold for seconds, is
+ * never taken.
  */
 #ifndef INJECT_IMAGES_H
 #define INJECT_IMAGES_H
@@ -16,49 +17,55 @@ enum image_tool { IMAGE_PROGRAM, IMAGE_OURS, IMAGE_CUPTI };
 
 struct image {
 	uint64_t low, high, base;
-	const uint8_t *eh_hdr;          /* .eh_frame_hdr; NULL: none */
+	const uint8_t *eh_hdr;          /* .eh_frame_hdr in memory; NULL: none */
 	const void *link_map;
 	uint32_t id;
-	uint32_t tool;                  /* enum image_tool: not a part of the program's stack */
-	uint32_t epoch;                 /* guest epoch in which its row was written */
-	uint32_t name;                  /* string id of that epoch */
+	uint32_t tool;                  /* enum image_tool; other than IMAGE_PROGRAM: left out of call stacks */
+	uint32_t epoch;                 /* guest epoch in which the row was written */
+	uint32_t name;                  /* string id, valid in that epoch */
 	uint32_t end_written;
-	uint32_t searched;              /* python.c: for an interpreter */
+	uint32_t searched;              /* python.c: searched for an interpreter */
 	uint32_t n_build_id, n_segments;
-	int64_t start, end;             /* end 0: mapped */
+	int64_t start, end;             /* clock_now(); end 0: still mapped */
 	uint8_t build_id[IMAGE_BUILD_ID];
 	struct { uint64_t low, high; } segments[IMAGE_SEGMENTS];        /* readable */
 };
 
-/* Once, not on a hot path; asks the loader. */
+/* Once, before all other functions here, not on a hot path: calls dlsym(). */
 void images_init(void);
 
 /*
- * The loader's own entry of the object that an address lies in, found without its lock; NULL: there is none.  False: this libc has no
- * function for it.  After images_init().
+ * Finds, without the loader's lock, the link_map of the object that contains an address; NULL: none.  False: this libc has no
+ * _dl_find_object().
  */
 bool images_link_map(const void *address, const struct link_map **map);
 
-/* The image that an address lies in, or NULL.  quick: in a signal handler. */
+/*
+ * The image that contains pc, or NULL.  Valid for ever, also after dlclose().  quick: call is in a signal handler; with older glibc only
+ * images already known are found.
+ */
 struct image *images_at(uint64_t pc, bool quick);
 
-/* Changes when an image went away: what was learnt about addresses before is void. */
+/* Incremented when an image was unmapped: facts about addresses learnt under an older value are void. */
 extern uint32_t images_generation;
 
-/* Some thread is just inside dlclose(): what is learnt meanwhile is not kept. */
+/* Number of threads inside dlclose().  While above 0, do not cache facts about addresses. */
 extern uint32_t images_unloading;
 
-/* The row of an image, once; its id.  Nothing may be reserved. */
+/* Writes the image's row once per process; returns its id, 0 if the image is gone or cannot be named.  Nothing may be reserved in s. */
 uint32_t images_describe(struct stream *s, struct image *image);
 
-/* After something was unmapped: who is gone?  And their rows again, with the end, once; nothing may be reserved. */
+/*
+ * images_look_for_gone(): after dlclose(), marks images that are no longer mapped.  images_write_ends(): writes their rows again, once,
+ * now with an end; nothing may be reserved in s.
+ */
 void images_look_for_gone(void);
 void images_write_ends(struct stream *s);
 
-/* Were any met so far? */
-bool images_any(void);
+/* Images looked up so far, including images that were unmapped since. */
+uint32_t images_met(void);
 
-/* Is this an address in our own object, or in CUPTI's?  quick: in a signal handler. */
+/* True if pc lies in the injected object or in CUPTI.  quick: as for images_at(). */
 bool images_is_tool(uint64_t pc, bool quick);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include "inject/lock.h"
 #include "inject/memory.h"
+#include "inject/scratch.h"
 
-#define MAX_ENTRIES (1u << 24)  /* whatever the limit in bytes */
-#define FIRST_SIZE  4096u       /* places; doubled when half full */
+#define MAX_ENTRIES (1u << 24)  /* even if string_limit would allow more */
+#define FIRST_SIZE  4096u       /* hash places; doubled when half full */
 
 struct entry {
 	uint64_t hash;
@@ -24,14 +25,14 @@ struct table {
 
 #define RECENT 1024u            /* a power of two */
 
-/* Of one process: reached through the guest page, so a forked child starts with none. */
+/* One per process, in the guest page: a forked child starts without one. */
 struct intern {
 	struct table *table;
 	uint32_t lock;
 	uint32_t used;
-	uint64_t bytes;                 /* of entries and tables, against setting string_limit */
+	uint64_t bytes;                 /* of entries and grown tables; limited by setting string_limit */
 	uint32_t next_string, next_config, next_code;
-	/* By address of the text: most names are literals, and comparing costs a third of hashing and looking up. */
+	/* Cache by the text's address: most names are literals.  A hit costs a strcmp(), a third of hash and lookup. */
 	struct entry *recent[RECENT];
 };
 
@@ -58,7 +59,7 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Sixteen bytes a multiplication, the last ones overlapping: names are 10 to 4000 bytes long. */
+/* 16 bytes per multiplication; the last words overlap.  Names are 10 to 4000 bytes long. */
 static uint64_t hash_of(const char *p, size_t n, uint64_t seed)
 {
 	const uint64_t k1 = 0xa0761d6478bd642full, k2 = 0xe7037ed1a0b428dbull;
@@ -93,7 +94,7 @@ static void place(struct table *t, struct entry *e)
 {
 	struct entry *none = NULL;
 
-	/* Taken by compare and swap: the lock may be held by two (lock.h). */
+	/* By compare and swap: two threads may hold the lock (lock.h). */
 	for (uint32_t i = (uint32_t)e->hash & t->mask;; i = (i + 1) & t->mask, none = NULL)
 		if (__atomic_compare_exchange_n(&t->places[i], &none, e, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			return;
@@ -163,7 +164,7 @@ static bool describe_config(struct stream *s, uint32_t id, const void *bytes)
 	return true;
 }
 
-/* What makes code objects equal, and behind it, not part of it, their table. */
+/* Key of a code object (up to `table`), and its line table, which is not part of the key. */
 struct code_text {
 	struct code_row row;
 	uint64_t hash;
@@ -203,7 +204,7 @@ static uint32_t *counter_of(struct intern *in, uint32_t kind)
 	}
 }
 
-/* Describes first, then lets others find the id.  NULL when it cannot be described. */
+/* Writes the description before the entry becomes visible to other threads.  NULL when it cannot be described. */
 static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
 {
 	struct entry *e = find(in->table, hash, kind, bytes, n);
@@ -222,7 +223,7 @@ static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, 
 	e->len = (uint32_t)n;
 	e->id = id = __atomic_add_fetch(next, 1, __ATOMIC_RELAXED);
 	memcpy(e->bytes, bytes, n);
-	if (!describe(s, e->id, kind, bytes, n)) {      /* ids stay small: the reader has a table of them */
+	if (!describe(s, e->id, kind, bytes, n)) {      /* give the id back: readers index tables by id */
 		__atomic_compare_exchange_n(next, &id, id - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 		return NULL;
 	}
@@ -344,11 +345,15 @@ size_t utf8_of(char *out, size_t size, const wchar_t *text)
 	return n;
 }
 
+#define WIDE_MAX 4096u          /* bytes; the rest is cut */
+
 uint32_t intern_wide(struct stream *s, const wchar_t *text)
 {
-	char utf8[4096];
+	char *utf8 = text ? scratch_push(WIDE_MAX) : NULL;
+	uint32_t id = utf8 ? intern_bytes(s, utf8, utf8_of(utf8, WIDE_MAX, text)) : 0;
 
-	return text ? intern_bytes(s, utf8, utf8_of(utf8, sizeof utf8, text)) : 0;
+	scratch_pop(utf8);
+	return id;
 }
 
 uint32_t intern_config(struct stream *s, struct config_row *config)
@@ -371,20 +376,29 @@ uint32_t intern_code(struct stream *s, struct code_row *code, const void *table)
 	return code->id;
 }
 
-void intern_attribute(struct stream *s, const char *key, const char *value)
+#define ATTRIBUTE_MAX 1024
+
+static void write_attribute(struct stream *s, const char *text, int n)
 {
-	char text[1024];
-	int n = snprintf(text, sizeof text, "%s=%s", key, value);
 	struct attribute_row *row;
 
 	if (n < 0)
 		return;
-	if (n >= (int)sizeof text)
-		n = sizeof text - 1;
+	if (n >= ATTRIBUTE_MAX)
+		n = ATTRIBUTE_MAX - 1;
 	row = stream_reserve(s, ROW_attribute, stream_tail(sizeof *row, (size_t)n));
 	if (!row)
 		return;
 	*row = (struct attribute_row){ .process = guest->process, .bytes = (uint32_t)n };
 	memcpy(row + 1, text, (size_t)n);
 	stream_publish(s, row);
+}
+
+void intern_attribute(struct stream *s, const char *key, const char *value)
+{
+	char *text = scratch_push(ATTRIBUTE_MAX);
+
+	if (text)
+		write_attribute(s, text, snprintf(text, ATTRIBUTE_MAX, "%s=%s", key, value));
+	scratch_pop(text);
 }

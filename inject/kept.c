@@ -3,16 +3,16 @@
 #include "inject/health.h"
 #include "inject/stream.h"
 
-#define KEPT 256u               /* times of recording that a late GPU row can still belong to */
-#define LATE 600000000000ll     /* ns that the GPU may need to begin what was launched in one; no program numbers 2^31 calls in them */
-#define NEAR (1u << 29)         /* calls: no row is later than that many */
+#define KEPT 256u               /* intervals remembered */
+#define LATE 600000000000ll     /* ns: longest delay from launch to GPU start.  Correlation ids advance by less than 2^31 in it */
+#define NEAR (1u << 29)         /* calls: no row arrives more than that many calls late */
 
-/* A time in which CUDA's rows were kept. */
+/* An interval in which CUDA rows were kept. */
 struct kept {
 	uint32_t first, end;            /* correlation ids, once known */
-	uint32_t state;                 /* OPEN_ bits; no OPEN_USED: an empty place */
+	uint32_t state;                 /* OPEN_ bits; without OPEN_USED: unused entry */
 	uint32_t reserved;
-	int64_t from, to;               /* REALTIME ns; to 0: it goes on */
+	int64_t from, to;               /* to 0: still open */
 };
 
 static struct kept all[KEPT];
@@ -59,7 +59,7 @@ void kept_call(uint32_t corr)
 	for (unsigned i = 0; i < KEPT; i++) {
 		uint32_t state = open_settle(all[i].state, corr, &all[i].first, &all[i].end);
 
-		/* A reader looks at the state first. */
+		/* Release: readers load the state before the ids. */
 		__atomic_store_n(&all[i].state, state, __ATOMIC_RELEASE);
 	}
 }
@@ -73,13 +73,16 @@ uint32_t kept_edges(void)
 	return edges;
 }
 
-/* Ids come again after 2^32 calls: a long time of recording is taken to have begun not too long ago, and one that is long over has no rows. */
+/*
+ * Correlation ids wrap at 2^32.  So `first` of a long open interval is moved up to NEAR calls before corr, and an interval that ended more
+ * than LATE ago holds no rows.
+ */
 static bool holds(struct kept *k, uint32_t state, uint32_t corr, int64_t real)
 {
 	int64_t to = __atomic_load_n(&k->to, __ATOMIC_ACQUIRE);
 	uint32_t first = __atomic_load_n(&k->first, __ATOMIC_RELAXED);
 
-	if (!corr)              /* CUPTI's clock counts from 1970; without a time it began whenever it came */
+	if (!corr)              /* judge by the start; without one, by whether recording is on */
 		return real ? real >= k->from && (!to || real < to) : !to;
 	if (state & OPEN_FIRST || (to && real - to > LATE))
 		return false;

@@ -15,27 +15,22 @@
 
 #include "inject/carrier.h"
 #include "inject/child_env.h"
+#include "inject/libc.h"
 #include "inject/module.h"
 #include "inject/sample.h"
+#include "inject/seccomp.h"
+#include "inject/self.h"
 #include "inject/session.h"
 #include "inject/stream.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Whose state this is.  A vfork child runs in our memory with another id: it must leave everything alone. */
-static int own_pid;
-
-static bool ours(void)
-{
-	return own_pid && session_real_pid() == own_pid;
-}
-
-/* For the collector, where the kernel will not say it; nothing in a process that records nothing. */
+/* Stores the process's CPU time for the collector, which cannot always ask the kernel. */
 static void note_cpu(struct arena *a)
 {
 	struct timespec t;
 
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
+	if (seccomp_allows(SECCOMP_END) && clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0)
 		__atomic_store_n(&a->cpu, t.tv_sec * 1000000000ll + t.tv_nsec, __ATOMIC_RELAXED);
 }
 
@@ -45,7 +40,7 @@ static void note_exit(int status, void *unused)
 	int saved = errno;
 
 	(void)unused;
-	if (a && ours()) {
+	if (session_is_own()) {
 		note_cpu(a);
 		__atomic_store_n(&a->exit_status, 256u + (status & 255u), __ATOMIC_RELAXED);
 		carrier_finish();
@@ -53,12 +48,12 @@ static void note_exit(int status, void *unused)
 	errno = saved;
 }
 
-/* Before the process image goes away. */
+/* Delivers what was recorded, before the process ends or executes another program. */
 static void before_end(void)
 {
 	int saved = errno;
 
-	if (ours())
+	if (session_is_own())
 		modules_stop();
 	errno = saved;
 }
@@ -68,17 +63,22 @@ static void at_exit(void)
 	before_end();
 }
 
+static void at_quick(void *unused)
+{
+	(void)unused;
+	before_end();
+}
+
 void lifecycle_at_exit(void)
 {
 	atexit(at_exit);
-	at_quick_exit(at_exit);
+	libc_at_quick_exit(at_quick);
 }
 
 static void fork_child(void)
 {
 	int saved = errno;
 
-	own_pid = session_real_pid();
 	modules_forked();
 	sample_forked();
 	errno = saved;
@@ -88,28 +88,29 @@ void lifecycle_init(void)
 {
 	Dl_info info;
 
-	own_pid = session_real_pid();
-	if (dladdr(&own_pid, &info) && info.dli_fname)
+	if (dladdr((void *)lifecycle_init, &info) && info.dli_fname)
 		child_env_init(info.dli_fname);
-	pthread_atfork(NULL, NULL, fork_child);
+	child_env_begin();
+	libc_at_fork(fork_child);
 	on_exit(note_exit, NULL);       /* this object is never unloaded */
 }
 
-/* Runs after the driver's own exit handler: CUPTI is out of reach by now, and was flushed before. */
+/* Runs after the driver's exit handler: CUPTI cannot be used any more, and was flushed earlier. */
 __attribute__((destructor)) static void unloaded(void)
 {
 	struct arena *a = guest->arena;
 
-	if (!a || !ours())
+	if (!session_is_own())
 		return;
 	if (__atomic_load_n(&a->life, __ATOMIC_RELAXED) != LIFE_ENDED) {
+		sample_process_ends();  /* lifecycle_at_exit() was never called */
 		__atomic_store_n(&a->last_time, clock_now(), __ATOMIC_RELAXED);
 		__atomic_store_n(&a->life, LIFE_ENDED, __ATOMIC_RELEASE);
 	}
-	carrier_finish();       /* rows of other handlers came after ours */
+	carrier_finish();       /* later exit handlers may have written rows */
 }
 
-/* ---- interposed: the ends that no exit handler sees ---- */
+/* ---- interposed: ends without exit handlers ---- */
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
@@ -124,32 +125,34 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* Only a failed exec returns: the program goes on, and so do we. */
+/* Only a failed exec returns: the program continues, and so does recording. */
 static int exec_failed(int result)
 {
 	struct arena *a = guest->arena;
 
-	if (a && ours())
+	if (session_is_own())
 		__atomic_store_n(&a->life, LIFE_RUNNING, __ATOMIC_RELEASE);
 	return result;
 }
 
-/* ---- exec: what this process recorded is delivered before it becomes another ---- */
+/* ---- exec: delivers the rows before the image is replaced ---- */
 
-/* Not in the headers of an older libc. */
+/* Missing in the headers of older libcs. */
 int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags);
 
-/* The environment with our variables in it; on the stack of the caller. */
-#define WITH_OURS(envp) ({                                                      \
-	size_t room_ = child_env_room(envp);                                    \
-	room_ ? child_env_fill(alloca(room_), envp) : (envp);                   \
+/* The environment for this file (fields of struct child_file), on the caller's stack. */
+#define ENV_FOR(envp, ...) ({                                                           \
+	struct child_plan plan_;                                                        \
+	size_t room_ = child_env_plan(&plan_, envp, &(struct child_file){ __VA_ARGS__ }); \
+	room_ ? child_env_fill(&plan_, alloca(room_), envp) : (envp);                   \
 })
 
 /*
- * What libc does more than the system call is libc's; looked up at load, since dlsym may not be called in a vfork
- * child.
+ * libc functions that do more than a system call are called through.  Looked up at load, since dlsym() may not be called in a vfork child.
  */
-enum real { REAL_execvpe, REAL_fexecve, REAL_pthread_create, REAL_thrd_create, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL };
+enum real {
+	REAL_execvpe, REAL_fexecve, REAL_pthread_create, REAL_thrd_create, REAL_pthread_exit, REAL_posix_spawn, REAL_posix_spawnp, N_REAL
+};
 static void *real_functions[N_REAL];
 
 #define REAL(function) ((__typeof__(&function))real_function(REAL_##function))
@@ -160,16 +163,16 @@ __attribute__((constructor(101))) static void find_real(void)
 					     "posix_spawn", "posix_spawnp" };
 
 	for (int i = 0; i < N_REAL; i++) {
-		/* Of this there are two on x86-64; the one before 2.15 runs scripts without "#!" by the shell. */
-		if (i >= REAL_posix_spawn)
+		/* x86-64 glibc has two versions of posix_spawn; the one before 2.15 runs scripts without "#!" through the shell. */
+		if (i >= REAL_posix_spawn && libc_is_ours())
 			real_functions[i] = dlvsym(RTLD_NEXT, names[i], "GLIBC_2.15");
 		if (!real_functions[i])
 			real_functions[i] = dlsym(RTLD_NEXT, names[i]);
 	}
-	dlerror();      /* what was not found is not for the program to read */
+	dlerror();      /* the program must not see this error */
 }
 
-/* A library may replace the program before our turn to be loaded. */
+/* A constructor that runs earlier may call exec. */
 static void *real_function(enum real which)
 {
 	if (!real_functions[which])
@@ -180,21 +183,21 @@ static void *real_function(enum real which)
 }
 
 /*
- * Only what can be executed: a search through PATH tries one folder after the other, and the last flush brings kernels
- * that still run without their end, for good.
+ * Only if the file can be executed: PATH searches call execve() for one folder after the other, and the final flush delivers running
+ * kernels without their end, irrevocably.
  */
 static void before_exec(int dir, const char *path)
 {
 	int saved = errno;
 
-	if (ours() && syscall(SYS_faccessat, dir, path, X_OK) == 0)
+	if (session_is_own() && seccomp_allows(SECCOMP_END) && syscall(SYS_faccessat, dir, path, X_OK) == 0)
 		before_end();
 	errno = saved;
 }
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	envp = WITH_OURS(envp);
+	envp = ENV_FOR(envp, AT_FDCWD, path, false);
 	before_exec(AT_FDCWD, path);
 	return exec_failed((int)syscall(SYS_execve, path, argv, envp));
 }
@@ -208,7 +211,7 @@ EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	if (!REAL(execvpe))
 		return -1;
-	envp = WITH_OURS(envp);
+	envp = ENV_FOR(envp, AT_FDCWD, file, true);
 	before_end();
 	return exec_failed(REAL(execvpe)(file, argv, envp));
 }
@@ -220,7 +223,7 @@ EXPORT int execvp(const char *file, char *const argv[])
 
 EXPORT int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	envp = WITH_OURS(envp);
+	envp = ENV_FOR(envp, dir, path, false);
 	if (flags & AT_EMPTY_PATH)
 		before_end();
 	else
@@ -228,17 +231,17 @@ EXPORT int execveat(int dir, const char *path, char *const argv[], char *const e
 	return exec_failed((int)syscall(SYS_execveat, dir, path, argv, envp, flags));
 }
 
-/* libc's own knows a way for kernels and sandboxes without execveat. */
+/* Through libc, which also works on kernels and in sandboxes without execveat(). */
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	if (!REAL(fexecve))
 		return -1;
-	envp = WITH_OURS(envp);
+	envp = ENV_FOR(envp, fd, "", false);
 	before_end();
 	return exec_failed(REAL(fexecve)(fd, argv, envp));
 }
 
-/* ---- the same with the arguments one by one ---- */
+/* ---- exec with an argument list ---- */
 
 static size_t count_words(const char *word, va_list more)
 {
@@ -249,7 +252,7 @@ static size_t count_words(const char *word, va_list more)
 	return n;
 }
 
-/* Up to the NULL, which is taken off, too: execle() has its environment behind it. */
+/* Copies the arguments, up to and including NULL; `more` then points at the environment of execle(). */
 #define TAKE_WORDS(argv, word, more) do {                                                       \
 	va_start(more, word);                                                                   \
 	(argv) = alloca((count_words(word, more) + 1) * sizeof *(argv));                        \
@@ -292,14 +295,14 @@ EXPORT int execle(const char *path, const char *word, ...)
 	return execve(path, argv, envp);
 }
 
-/* ---- children: nothing of this process ends ---- */
+/* ---- posix_spawn: this process continues, nothing to deliver ---- */
 
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 		       const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
 	if (!REAL(posix_spawn))
 		return ENOSYS;
-	return REAL(posix_spawn)(pid, path, actions, attr, argv, WITH_OURS(envp));
+	return REAL(posix_spawn)(pid, path, actions, attr, argv, ENV_FOR(envp, AT_FDCWD, path, false));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
@@ -307,7 +310,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 {
 	if (!REAL(posix_spawnp))
 		return ENOSYS;
-	return REAL(posix_spawnp)(pid, file, actions, attr, argv, WITH_OURS(envp));
+	return REAL(posix_spawnp)(pid, file, actions, attr, argv, ENV_FOR(envp, AT_FDCWD, file, true));
 }
 
 /* ---- threads ---- */
@@ -320,8 +323,8 @@ static bool is_ours(const void *caller)
 }
 
 /*
- * Before glibc 2.34 a library of its own has it, which a plugin may have brought along for itself: then it is not among those that
- * dlsym(RTLD_NEXT) looks through, and yet the plugin's calls come to us.
+ * Before glibc 2.34 these functions are in libpthread.  If only a plugin loaded libpthread for itself, dlsym(RTLD_NEXT) does not find it,
+ * and yet the plugin's calls arrive here.
  */
 static void *real_of_threads(enum real which, const char *name)
 {
@@ -335,7 +338,7 @@ static void *real_of_threads(enum real which, const char *name)
 	return real_functions[which] = function;
 }
 
-/* Sampled threads are made to run a function of ours first; those of ours are not sampled.  Where nothing is, both just go on. */
+/* Threads to be sampled start in sample_run().  The profiler's threads are not sampled.  Without sampling the call is passed on. */
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
 	__typeof__(&pthread_create) real = (__typeof__(&pthread_create))real_of_threads(REAL_pthread_create, "pthread_create");
@@ -350,7 +353,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
 	return error;
 }
 
-/* As <threads.h> has it from glibc 2.28 on, whose own makes its thread without pthread_create(). */
+/* Declared here, since <threads.h> has it from glibc 2.28 on only.  glibc's function does not call pthread_create(). */
 #define THRD_ERROR 2
 int thrd_create(pthread_t *thread, int (*start)(void *), void *arg);
 
@@ -368,13 +371,13 @@ EXPORT int thrd_create(pthread_t *thread, int (*start)(void *), void *arg)
 	return error;
 }
 
-/* ---- main() leaves its threads behind ---- */
+/* ---- main() ends, its threads continue ---- */
 
 EXPORT __attribute__((noreturn)) void pthread_exit(void *result)
 {
-	if (ours() && syscall(SYS_gettid) == own_pid)
+	if (session_is_own() && self_id() == session_pid())
 		carrier_end_thread();
-	while (!REAL(pthread_exit))     /* never: it is in every libc that has threads */
+	while (!REAL(pthread_exit))     /* never: every libc with threads has it */
 		pause();
 	REAL(pthread_exit)(result);
 	__builtin_unreachable();

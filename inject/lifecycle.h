@@ -1,14 +1,14 @@
-/* The ways a process comes to be and ends: fork, _exit, exec, exit.  Includes the interposed functions. */
+/* How a process begins and ends: fork, _exit, exec, exit, quick_exit.  Includes the interposed functions. */
 #ifndef INJECT_LIFECYCLE_H
 #define INJECT_LIFECYCLE_H
 
 /*
- * Makes sure that modules_stop() runs at exit before the CUDA driver's own exit handler.  Handlers run in reverse order of
- * registration, so call it again whenever CUDA has come further (injected, cuInit finished, first context); it is idempotent in effect.
+ * Makes modules_stop() run at exit before the CUDA driver's exit handler.  Handlers run in reverse order of registration, so call this
+ * again whenever CUDA has come further (injected, cuInit finished, first context); modules_stop() may run more than once.  Any thread.
  */
 void lifecycle_at_exit(void);
 
-/* Once, at load. */
+/* Once, at load: reads the profiler's variables, registers fork and exit handlers. */
 void lifecycle_init(void);
 
 #endif

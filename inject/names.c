@@ -9,13 +9,13 @@
 
 #define GROUP  1024u
 #define GROUPS 1024u
-#define BUCKETS 4096u           /* of domains by name */
+#define BUCKETS 4096u           /* hash table of domains by name */
 
 struct name {
 	uint32_t epoch, id;             /* string id in the process of that epoch */
 	uint32_t described;             /* domains: epoch in which its row was written */
 	uint32_t len;
-	uint32_t next;                  /* domains: handle of the next of the same bucket */
+	uint32_t next;                  /* domains: handle of the next domain in the bucket, 0 at the end */
 	uint32_t library;               /* domains: enum library_id */
 	const char *text;
 };
@@ -25,13 +25,13 @@ struct names {
 	struct name *groups[GROUPS];
 };
 
-/* Kept across a fork on purpose: the child's code still holds the handles. */
+/* Kept across fork(): the program's code in the child still holds the handles. */
 static struct names domains, strings;
 static uint32_t domain_lock, string_lock;
-static uint32_t buckets[BUCKETS];       /* handle of the newest domain of each */
+static uint32_t buckets[BUCKETS];       /* handle of the newest domain of each bucket, 0: none */
 static uint32_t libraries_seen;
-static uint64_t string_bytes;           /* kept for registered strings */
-static uint32_t shared[INTERN_SHARED];  /* handles of the names that strings beyond the limit share */
+static uint64_t string_bytes;           /* bytes of registered strings, with their struct name */
+static uint32_t shared[INTERN_SHARED];  /* handles of the placeholder names (see INTERN_SHARED), 0: not registered yet */
 
 static struct name *at(struct names *all, uint32_t i)
 {
@@ -48,7 +48,7 @@ static struct name *at(struct names *all, uint32_t i)
 	return __atomic_load_n(group, __ATOMIC_ACQUIRE) + i % GROUP;
 }
 
-/* Index + 1 of a new name; 0 when there is no room. */
+/* Appends a name.  Returns its index + 1, or 0 when there is no room (counted). */
 static uint32_t add(struct names *all, const char *text, size_t n)
 {
 	uint32_t i = __atomic_fetch_add(&all->used, 1, __ATOMIC_RELAXED);
@@ -76,7 +76,7 @@ static struct name *lookup(struct names *all, const void *handle)
 	return name && __atomic_load_n(&name->text, __ATOMIC_ACQUIRE) ? name : NULL;
 }
 
-/* The string's id in this process. */
+/* Returns the name's string id in this process; interns it first if this epoch has not yet. */
 static uint32_t id_of(struct stream *s, struct name *name)
 {
 	if (unlikely(__atomic_load_n(&name->epoch, __ATOMIC_ACQUIRE) != guest->epoch)) {
@@ -90,7 +90,7 @@ static uint32_t id_of(struct stream *s, struct name *name)
 	return __atomic_load_n(&name->id, __ATOMIC_RELAXED);
 }
 
-/* Handle of the name that a string beyond the limit is registered under. */
+/* String memory is full: returns the handle of the placeholder name for this text (counted). */
 static uint32_t shared_string(const char *text, size_t n)
 {
 	char name[INTERN_SHARED_SIZE];
@@ -111,7 +111,7 @@ const void *names_string(struct stream *s, const char *text, size_t n)
 
 	if (n > INTERN_MAX)
 		n = INTERN_MAX;
-	if (used < intern_limit() && known < GROUP * GROUPS - INTERN_SHARED)    /* room is left for the shared names */
+	if (used < intern_limit() && known < GROUP * GROUPS - INTERN_SHARED)    /* keep room for the placeholders */
 		i = add(&strings, text, n);
 	else
 		i = shared_string(text, n);
@@ -152,7 +152,7 @@ static uint32_t *bucket_of(const char *text, size_t n)
 	return &buckets[(hash ^ hash >> 16) % BUCKETS];
 }
 
-/* Two libraries may create the same domain (cuBLAS and cuBLASLt do): one handle for both.  Under the lock. */
+/* Returns one handle for equal names: two libraries may create the same domain, as cuBLAS and cuBLASLt do.  Caller holds domain_lock. */
 static uint32_t find_or_add_domain(const char *text, size_t n)
 {
 	uint32_t *bucket = bucket_of(text, n), i = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
@@ -210,7 +210,7 @@ uint32_t names_domain_id(struct stream *s, const void *handle)
 		return 0;
 	if (likely(__atomic_load_n(&name->described, __ATOMIC_RELAXED) == guest->epoch))
 		return (uint32_t)(uintptr_t)handle;
-	id = id_of(s, name);    /* before the reserve: it writes a row of its own */
+	id = id_of(s, name);    /* before stream_reserve(): id_of() may write a row */
 	row = stream_reserve(s, ROW_domain, sizeof *row);
 	if (row) {
 		*row = (struct domain_row){ .id = (uint32_t)(uintptr_t)handle, .name = id };

@@ -8,6 +8,7 @@
 #include "inject/nvtx_hooks.h"
 #include "inject/nvtx_payload.h"
 #include "inject/ranges.h"
+#include "inject/scratch.h"
 #include "inject/watch.h"
 #include "inject/windows.h"
 
@@ -27,11 +28,14 @@ uint32_t nvtx_message(struct stream *s, int32_t type, union nvtx_text message)
 	}
 }
 
-/* What a name says to capture; most runs ask for nothing of the kind. */
+#define WIDE_MAX 4096u          /* longest wide string in bytes of UTF-8; longer ones are cut */
+
+/* Returns the WATCHED_ bits of a name: capture range, steps, stack wanted.  0 for most names; no look-up when none is watched. */
 static uint32_t watched(uint32_t id, const void *domain, int32_t type, union nvtx_text message)
 {
-	char narrow[4096];
 	const char *text;
+	uint32_t tag;
+	char *narrow;
 	size_t n;
 
 	if (likely(!(gate_now() & GATE_WATCH)) || !id)
@@ -40,7 +44,10 @@ static uint32_t watched(uint32_t id, const void *domain, int32_t type, union nvt
 	case NVTX_TEXT:
 		return watch_name(id, message.text, strnlen(message.text, INTERN_MAX), domain);
 	case NVTX_WIDE:
-		return watch_name(id, narrow, utf8_of(narrow, sizeof narrow, message.wide), domain);
+		narrow = scratch_push(WIDE_MAX);
+		tag = narrow ? watch_name(id, narrow, utf8_of(narrow, WIDE_MAX, message.wide), domain) : 0;
+		scratch_pop(narrow);
+		return tag;
 	case NVTX_REGISTERED:
 		text = names_string_text(message.registered, &n);
 		return watch_name(id, text, n, domain);
@@ -50,8 +57,8 @@ static uint32_t watched(uint32_t id, const void *domain, int32_t type, union nvt
 }
 
 /*
- * For what is recorded of a domain: everything, or with -t cublas alone the domains of such libraries.  Leave it with
- * stream_leave().
+ * stream_enter() for a call in this domain.  NULL when the domain is not recorded: with -t cublas and the like but without -t nvtx, only
+ * the domains of those libraries are.  Leave with stream_leave().
  */
 static inline struct stream *enter(const void *domain)
 {
@@ -64,13 +71,13 @@ static inline struct stream *enter(const void *domain)
 	return s;
 }
 
-/* The default domain, which most calls are in, without a call. */
+/* Skips the look-up for the default domain, which most calls use. */
 static inline uint32_t domain_of(struct stream *s, const void *domain)
 {
 	return likely(!domain) ? 0 : names_domain_id(s, domain);
 }
 
-/* An event with payloads of the extension: `reserved` of them, at the address in `payload`. */
+/* True if the event has payloads of the payload extension: an array of `reserved` payloads at address `payload`. */
 static inline bool is_extended(const struct nvtx_attributes *a)
 {
 	return a && unlikely(a->payload_type == NVTX_PAYLOAD_EXTENDED) && a->size >= sizeof *a && a->reserved > 0 &&
@@ -131,7 +138,7 @@ static int push_ex(const struct nvtx_attributes *a)
 	return domain_push_ex(NULL, a);
 }
 
-/* Without attributes: the shortest way for the most frequent call. */
+/* Fast path: the most frequent call, without attributes. */
 static int push_a(const char *text)
 {
 	struct stream *s = enter(NULL);
@@ -221,7 +228,7 @@ static void end(uint64_t handle)
 
 static void domain_end(const void *domain, uint64_t handle)
 {
-	(void)domain;           /* the handle knows */
+	(void)domain;           /* the range is found by its handle alone */
 	end(handle);
 }
 
@@ -331,17 +338,19 @@ static void thread_a(uint32_t tid, const char *text)
 
 static void thread_w(uint32_t tid, const wchar_t *text)
 {
-	char narrow[256];
-	size_t n = text ? utf8_of(narrow, sizeof narrow, text) : 0;
 	struct stream *s = stream_enter();
+	char *narrow;
 
 	if (!s)
 		return;
-	stream_name_thread(s, tid, narrow, n);
+	narrow = scratch_push(256);
+	if (narrow)
+		stream_name_thread(s, tid, narrow, text ? utf8_of(narrow, 256, text) : 0);
+	scratch_pop(narrow);
 	stream_leave(s);
 }
 
-/* A handle of a domain, or of a registered string: one table for all domains, equal strings are equal. */
+/* Returns the handle of a domain or a registered string.  Equal strings share one handle, also across domains. */
 static const void *new_handle(const void *(*make)(struct stream *, const char *, size_t), const char *text, size_t n)
 {
 	struct stream *s = stream_enter();
@@ -354,6 +363,21 @@ static const void *new_handle(const void *(*make)(struct stream *, const char *,
 	return handle;
 }
 
+static const void *new_wide_handle(const void *(*make)(struct stream *, const char *, size_t), const wchar_t *text)
+{
+	struct stream *s = stream_enter();
+	const void *handle;
+	char *narrow;
+
+	if (!s)
+		return NULL;
+	narrow = scratch_push(WIDE_MAX);
+	handle = narrow ? make(s, narrow, utf8_of(narrow, WIDE_MAX, text)) : NULL;
+	scratch_pop(narrow);
+	stream_leave(s);
+	return handle;
+}
+
 static const void *register_a(const void *domain, const char *text)
 {
 	(void)domain;
@@ -362,10 +386,8 @@ static const void *register_a(const void *domain, const char *text)
 
 static const void *register_w(const void *domain, const wchar_t *text)
 {
-	char narrow[4096];
-
 	(void)domain;
-	return text ? new_handle(names_string, narrow, utf8_of(narrow, sizeof narrow, text)) : NULL;
+	return text ? new_wide_handle(names_string, text) : NULL;
 }
 
 static const void *create_a(const char *text)
@@ -375,14 +397,12 @@ static const void *create_a(const char *text)
 
 static const void *create_w(const wchar_t *text)
 {
-	char narrow[4096];
-
-	return text ? new_handle(names_domain, narrow, utf8_of(narrow, sizeof narrow, text)) : NULL;
+	return text ? new_wide_handle(names_domain, text) : NULL;
 }
 
 static void destroy(const void *domain)
 {
-	(void)domain;           /* its ranges may still be open, and another module may hold the same one */
+	(void)domain;           /* its ranges may still be open, and another module may use the same domain */
 }
 
 /* ---- payload extension ---- */
@@ -527,8 +547,8 @@ int nvtx_install(const void *(*get_export_table)(uint32_t id))
 	const struct nvtx_callbacks *callbacks = get_export_table(NVTX_EXPORT_CALLBACKS);
 
 	/*
-	 * No connecting here: all threads wait for this one in NVTX, and a child forked meanwhile would wait for ever.
-	 * Where NVTX is not wanted, gprof-run does not open this door; an older one may have.
+	 * Do not connect to the collector here: NVTX makes all other threads wait, and a child forked now would wait for ever.  NVTX's
+	 * variables may be set although NVTX is not wanted, e.g. by an older gprof-run.
 	 */
 	if (!session_wanted() || !callbacks || callbacks->size < sizeof *callbacks || (guest->arena &&
 	    !guest->config.trace_nvtx && !guest->config.trace_libraries))

@@ -1,16 +1,16 @@
-/* NVTX through our own injection, versions 2 and 3: the calls of every module of the program that uses it. */
+/* NVTX versions 2 and 3, through NVTX's injection interface: records the NVTX calls of each module of the program. */
 #ifndef INJECT_NVTX_H
 #define INJECT_NVTX_H
 
 #include "inject/nvtx_abi.h"
 
 /*
- * Puts our functions into the table of a target (InitializeInjectionNvtx, ...Nvtx2).  1, or 0: switch this module's
- * NVTX off.
+ * Puts the hooks into the callback tables of a target, that is one module's copy of NVTX (InitializeInjectionNvtx, ...Nvtx2).  Returns 1,
+ * or 0 to disable NVTX in this module.  Called while all other threads wait in NVTX: must not connect or block.
  */
 int nvtx_install(const void *(*get_export_table)(uint32_t id));
 
-/* The same for its extension modules (InitializeInjectionNvtxExtension).  0: nothing of this target is recorded. */
+/* As nvtx_install(), for a target's extension tables (InitializeInjectionNvtxExtension).  Returns 0 when nothing is recorded here. */
 int nvtx_install_extension(const struct nvtx_ext_module *module);
 
 #endif

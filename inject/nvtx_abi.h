@@ -1,7 +1,6 @@
 /*
- * What we use of NVTX, declared by ourselves, so that the object builds without NVIDIA's headers.  test/unit/inject
- * compares it with them where they are present.  Sources: nvtx3/nvtxDetail/nvtxTypes.h, nvtxExtTypes.h, nvToolsExt.h
- * of NVTX 3.2.
+ * The parts of NVTX's ABI that are used, declared here so that the build needs no NVIDIA headers.  test/unit/inject compares them with
+ * NVIDIA's headers where these are installed.  Sources: nvtx3/nvtxDetail/nvtxTypes.h, nvtxExtTypes.h, nvToolsExt.h of NVTX 3.2.
  */
 #ifndef INJECT_NVTX_ABI_H
 #define INJECT_NVTX_ABI_H
@@ -12,7 +11,7 @@
 
 #define NVTX_EXPORT_CALLBACKS 1         /* export table ids */
 
-/* Callback modules and the functions in them: positions in the table that the target gives. */
+/* Callback modules, and the index of each function in its module's table, which the target provides. */
 enum nvtx_module {
 	NVTX_MODULE_CORE = 1, NVTX_MODULE_CUDA, NVTX_MODULE_OPENCL, NVTX_MODULE_CUDART, NVTX_MODULE_CORE2,
 	NVTX_MODULE_SYNC, NVTX_MODULES
@@ -47,7 +46,7 @@ enum nvtx_cudart {
 
 enum nvtx_sync { NVTX_DomainSyncUserCreate = 1 };
 
-/* Payload extension: module id and the slots we fill. */
+/* Payload extension: its module id and the slots that are filled. */
 #define NVTX_EXT_PAYLOAD 2
 enum nvtx_payload_slot {
 	NVTX_PayloadSchemaRegister, NVTX_PayloadEnumRegister, NVTX_MarkPayload, NVTX_RangePushPayload,
@@ -86,7 +85,7 @@ struct nvtx_resource {
 
 struct nvtx_payload {
 	uint64_t schema;
-	size_t size;                    /* SIZE_MAX: find out */
+	size_t size;                    /* SIZE_MAX: compute it from the schema or the string's length */
 	const void *data;
 };
 
@@ -97,7 +96,7 @@ struct nvtx_schema_entry {
 	const void *semantics, *reserved;
 };
 
-/* Bits of mask: which members count. */
+/* Bit numbers in `mask`: which members of the struct are set. */
 enum { NVTX_SCHEMA_NAME = 1, NVTX_SCHEMA_TYPE, NVTX_SCHEMA_FLAGS, NVTX_SCHEMA_ENTRIES, NVTX_SCHEMA_COUNT,
 	NVTX_SCHEMA_SIZE,
 	NVTX_SCHEMA_ALIGN, NVTX_SCHEMA_ID };

@@ -10,18 +10,21 @@
 #include "inject/nvtx_chain_maps.h"
 #include "trace/payload.h"
 
-#define IDS  64u                /* of a module's table; the largest has 18 */
+#define IDS  64u                /* slots of a module's table; the largest has 18 */
 #define PATH "GPROF_NEXT_NVTX_INJECTION"
-#define NVTX_MODULE_EXT 0       /* row of the payload extension in the arrays below: no module has this number */
+#define NVTX_MODULE_EXT 0       /* index of the payload extension in the arrays below; no callback module has this number */
 
-/* Ours and the other one's functions.  Written while a target starts up, read by its calls afterwards. */
+/*
+ * This profiler's functions and the chained injection's, by module and slot.  Written while a target initializes, under `lock`; read
+ * without a lock by the target's calls afterwards.
+ */
 static nvtx_function ours_fn[NVTX_MODULES][IDS], next_fn[NVTX_MODULES][IDS];
 static uint32_t lock;
 
 #define OURS(module, id, type) ((type)ours_fn[NVTX_MODULE_##module][NVTX_##id])
 #define NEXT(module, id, type) ((type)next_fn[NVTX_MODULE_##module][NVTX_##id])
 
-/* Once a process: the trace says who else was served. */
+/* Writes the attribute nvtx.chained, once per process. */
 static void say(void)
 {
 	static uint32_t said;           /* epoch */
@@ -96,7 +99,7 @@ PLAIN(CUDART, NameCudaEventA, cuda_event_a, (const void *h, const char *text), (
 PLAIN(CUDART, NameCudaEventW, cuda_event_w, (const void *h, const wchar_t *text), (h, text))
 PLAIN(CORE2, DomainInitialize, initialize, (const void *reserved), (reserved))
 
-/* ---- calls with handles of ours, which they call otherwise ---- */
+/* ---- calls that take handles: each handle is translated for the chained injection ---- */
 
 #define WITH(module, id, fn, params, args, theirs)							\
 	static void fn params										\
@@ -167,7 +170,7 @@ static void end(uint64_t id)
 	uint64_t ours, theirs;
 
 	if (!chain_range_take(id, &ours, &theirs)) {
-		OURS(CORE, RangeEnd, void (*)(uint64_t))(id);   /* the other one has no start */
+		OURS(CORE, RangeEnd, void (*)(uint64_t))(id);   /* no pair with that id: only this profiler has the range */
 		return;
 	}
 	OURS(CORE, RangeEnd, void (*)(uint64_t))(ours);
@@ -188,7 +191,7 @@ static void domain_end(const void *d, uint64_t id)
 		NEXT(CORE2, DomainRangeEnd, void (*)(const void *, uint64_t))(chain_domain(d), theirs);
 }
 
-/* Nothing of ours, but with a domain. */
+/* Recorded nowhere, only passed on; the domain handle is translated. */
 static const void *sync_create(const void *d, const void *attributes)
 {
 	return NEXT(SYNC, DomainSyncUserCreate, const void *(*)(const void *, const void *))(chain_domain(d),
@@ -230,7 +233,7 @@ static uint64_t remember_schema(uint64_t ours, uint64_t theirs)
 	return ours;
 }
 
-/* Schemas in schemas are named by id too. */
+/* An entry whose type is another schema refers to it by id: translate these ids too. */
 static uint64_t schema_register(const void *d, const struct nvtx_schema *a)
 {
 	uint64_t ours = OURS(EXT, PayloadSchemaRegister, uint64_t (*)(const void *, const struct nvtx_schema *))(d, a);
@@ -290,7 +293,10 @@ static const struct nvtx_hook wrappers[] = {
 	NVTX_HOOK(EXT, RangeEndPayload, end_payload),
 };
 
-/* What the target's slot is filled with: ours and theirs, theirs alone, or ours as it is (NULL). */
+/*
+ * Returns the function for the target's slot: a wrapper that calls both, or the chained function alone.  NULL: leave this profiler's
+ * function in the slot.
+ */
 static nvtx_function wrapper(uint32_t module, uint32_t id)
 {
 	bool ends = module == NVTX_MODULE_CORE ? id == NVTX_RangeEnd : module == NVTX_MODULE_CORE2 &&
@@ -304,7 +310,7 @@ static nvtx_function wrapper(uint32_t module, uint32_t id)
 	return ours_fn[module][id] ? NULL : next_fn[module][id];
 }
 
-/* The target whose turn it is; one at a time, under the lock. */
+/* The target that is initializing now; written and read under `lock`. */
 static const void *(*target)(uint32_t id);
 static const struct nvtx_callbacks *target_callbacks;
 
@@ -378,7 +384,7 @@ int chain_install(const void *(*get_export_table)(uint32_t id), const char *entr
 	if (library)
 		init = (int (*)(const void *(*)(uint32_t)))dlsym(library, entry);
 	if (library && !init)
-		*error = "it has no such entry point";
+		*error = "exports no entry point for NVTX";
 	if (init && !ours) {
 		served = init(get_export_table);
 	} else if (init) {
@@ -391,7 +397,7 @@ int chain_install(const void *(*get_export_table)(uint32_t id), const char *entr
 			fill_target();
 	}
 	if (init && !served)
-		*error = "it refused";
+		*error = "initialization failed (returned 0)";
 	lock_give(&lock);
 	return served;
 }
@@ -414,7 +420,7 @@ void chain_install_extension(struct nvtx_ext_module *m, bool ours)
 	if (init && !ours) {
 		init(m);
 	} else if (init) {
-		/* All but the functions is the target's own, behind what we know of the struct too. */
+		/* Pass on the target's struct, including members newer than struct nvtx_ext_module; replace only the function table. */
 		copy = *m;
 		segment.id = m->segments->id;
 		segment.slots = m->segments->slots < IDS ? m->segments->slots : IDS;

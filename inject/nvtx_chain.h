@@ -1,8 +1,9 @@
 /*
- * Another NVTX injection that the user had set (GPROF_NEXT_NVTX_INJECTION): it is loaded, gets tables that look like
- * the target's, and every call is passed on to it behind ours, with the handles and range ids that it gave out itself.
+ * Chaining to a second NVTX injection library, which the user had set (GPROF_NEXT_NVTX_INJECTION).  Loads it and gives it proxies of the
+ * target's tables.  Each NVTX call goes to this profiler first, then to the chained library, with the handles and range ids that the
+ * chained library returned.
  *
- * Where nothing is chained no call passes through here.
+ * Without a chained library, no call goes through this file.
  */
 #ifndef INJECT_NVTX_CHAIN_H
 #define INJECT_NVTX_CHAIN_H
@@ -10,16 +11,16 @@
 #include "inject/nvtx_hooks.h"
 
 /*
- * For a target whose tables have been filled by us (ours: true; hooks as in nvtx.c) or not.  entry: the name of the
- * function to call. 1: the other one is served; 0: there is none, or it could not be served (*error says why, if there
- * is one).
+ * Initializes the chained library for a target.  get_export_table: the target's; entry: name of the library's function to call; ours:
+ * nvtx_install() has filled the target's tables.  Returns 1 on success.  Returns 0 when there is no chained library or on failure; *error
+ * is then NULL or says why (static text).
  */
 int chain_install(const void *(*get_export_table)(uint32_t id), const char *entry, bool ours, const char **error);
 
-/* The same for the payload extension, behind nvtx_install_extension(). */
+/* As chain_install(), for the payload extension; call after nvtx_install_extension(), whose result is `ours`. */
 void chain_install_extension(struct nvtx_ext_module *module, bool ours);
 
-/* The functions that nvtx.c puts into tables; the last one has fn NULL. */
+/* Hooks of nvtx.c; each list ends with fn NULL. */
 extern const struct nvtx_hook *const nvtx_hook_lists[];
 extern const struct nvtx_hook nvtx_payload_hooks[];
 

@@ -4,12 +4,12 @@
 #include "trace/payload.h"
 
 #define GROUP  1024u
-#define RANGES 65536u           /* start/end ranges open at once */
+#define RANGES 65536u           /* most start/end ranges open at once */
 
 struct chain_map chain_domains, chain_strings, chain_resources, chain_schemas;
 
 static struct pair {
-	uint64_t id;                    /* 0: free, 1: being filled */
+	uint64_t id;                    /* 0: free, 1: being written */
 	uint64_t ours, theirs;
 } *ranges;
 
@@ -71,8 +71,8 @@ uint64_t chain_range_put(uint64_t ours, uint64_t theirs)
 		p->ours = ours;
 		p->theirs = theirs;
 		/*
-		 * The number of the round tells a range from the one before it in the same place; n > 1 always differs
-		 * from 0 and 1.
+		 * The id names the slot and the round, so that it differs from earlier ids of the same slot.  It is at least RANGES, so
+		 * never 0 or 1.
 		 */
 		__atomic_store_n(&p->id, n + RANGES, __ATOMIC_RELEASE);
 		return n + RANGES;

@@ -1,6 +1,4 @@
-/*
- * Our functions for the slots of NVTX's tables, by module: nvtx.c and nvtx_resources.c have them, nvtx.c puts them in.
- */
+/* Hook functions for the slots of NVTX's tables.  nvtx.c and nvtx_resources.c define them; nvtx.c installs them. */
 #ifndef INJECT_NVTX_HOOKS_H
 #define INJECT_NVTX_HOOKS_H
 
@@ -8,16 +6,16 @@
 #include "inject/stream.h"
 
 struct nvtx_hook {
-	uint32_t module, id;            /* enum nvtx_module, position in its table */
+	uint32_t module, id;            /* enum nvtx_module, index in its table */
 	nvtx_function fn;
 };
 
 #define NVTX_HOOK(module, id, fn) { NVTX_MODULE_##module, NVTX_##id, (nvtx_function)(fn) }
 
-/* Names of handles: resources of domains, CUDA's devices, contexts, streams and events.  The last one has fn NULL. */
+/* Hooks that name resources: objects of domains; CUDA devices, contexts, streams and events.  The list ends with fn NULL. */
 extern const struct nvtx_hook nvtx_resource_hooks[];
 
-/* String id of a message of one of the three kinds; 0: none. */
+/* Returns the string id of a message of type NVTX_TEXT, NVTX_WIDE or NVTX_REGISTERED; 0 for other types. */
 uint32_t nvtx_message(struct stream *s, int32_t type, union nvtx_text message);
 
 #endif

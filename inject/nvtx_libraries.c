@@ -1,6 +1,6 @@
 /*
- * CUDA libraries whose calls were asked for (-t cublas, ...): when the process ends, those that are loaded but never
- * created their NVTX domain are named in health, with what is known of why.
+ * CUDA libraries whose calls are recorded on request (-t cublas, ...).  At process end, writes a health note that names the libraries that
+ * are loaded but never created their NVTX domain, with the likely reason.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,9 +10,11 @@
 
 #include "inject/module.h"
 #include "inject/names.h"
+#include "inject/scratch.h"
+#include "inject/seccomp.h"
 #include "trace/libraries.h"
 
-/* Is there "/NAME" in the text? */
+/* True if text contains "/NAME". */
 static bool mentions(const char *text, const char *name)
 {
 	for (const char *p = text; (p = strstr(p, name)); p++)
@@ -21,34 +23,37 @@ static bool mentions(const char *text, const char *name)
 	return false;
 }
 
+#define TEXT_BYTES 4096u
+
 /*
- * Bits of libraries that are mapped.  /proc rather than the loader's list: its lock may be held by a thread that is
- * gone.
+ * Returns a mask of the libraries that are mapped.  Reads /proc/self/maps, not the loader's list: a thread that no longer exists may hold
+ * the loader's lock.
  */
 static uint32_t loaded(void)
 {
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	uint32_t found = 0;
-	char text[4096];
+	char *text = scratch_push(TEXT_BYTES);
+	int fd = !text || !seccomp_allows(SECCOMP_FILE) ? -1 : open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	size_t kept = 0;
 	ssize_t n;
 
-	while (fd >= 0 && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
+	while (fd >= 0 && (n = read(fd, text + kept, TEXT_BYTES - 1 - kept)) > 0) {
 		size_t len = kept + (size_t)n;
 
 		text[len] = '\0';
 		for (uint32_t i = 0; i < N_LIBRARIES; i++)
 			if (mentions(text, libraries[i].soname))
 				found |= 1u << i;
-		kept = len < 32 ? len : 32;     /* a name may go on in the next piece */
+		kept = len < 32 ? len : 32;     /* a name may continue in the next piece */
 		memmove(text, text + len - kept, kept);
 	}
 	if (fd >= 0)
 		close(fd);
+	scratch_pop(text);
 	return found;
 }
 
-/* "libcudnn (CUDNN_NVTX_LEVEL is 0)" */
+/* Writes e.g. "libcudnn (CUDNN_NVTX_LEVEL is 0)"; returns its length. */
 static size_t why_silent(char *out, size_t size, const struct library *l)
 {
 	size_t n = strcspn(l->variables, "=");
@@ -66,7 +71,7 @@ static size_t why_silent(char *out, size_t size, const struct library *l)
 
 static void stop(void)
 {
-	static uint32_t said;           /* epoch: the end is passed more than once */
+	static uint32_t said;           /* epoch of the last note: stop() may run more than once */
 	uint32_t wanted = (uint32_t)guest->config.trace_libraries & ~names_libraries_seen(), silent;
 	char detail[100] = "";
 	size_t n = 0;
@@ -85,7 +90,7 @@ static void stop(void)
 		health_note(HEALTH_library_silent, "%s", detail);
 }
 
-/* An exit that nobody interposes: without CUPTI we have no handler for it. */
+/* For an exit that is not interposed: without CUPTI there is no exit handler. */
 __attribute__((destructor)) static void unloaded(void)
 {
 	if (guest->arena)

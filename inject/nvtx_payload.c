@@ -7,11 +7,14 @@
 #include "inject/intern.h"
 #include "inject/memory.h"
 #include "inject/names.h"
+#include "inject/scratch.h"
+#include "inject/seccomp.h"
 #include "trace/payload.h"
 
 #define BUCKETS     1024u       /* of schemas by domain and id */
-#define MAX_SCHEMAS 65536u      /* a program that makes a new one for each event would grow without end */
+#define MAX_SCHEMAS 65536u      /* limit for programs that register a new schema for each event */
 #define MAX_ENTRIES 1024u
+#define MAX_BYTES   (16u << 20)  /* of all schemas with their texts, which are never freed */
 #define MAX_DATA    16u         /* payloads of one event */
 #define MAX_TEXTS   16u         /* strings that one payload points to */
 
@@ -19,7 +22,7 @@ struct text {
 	const char *name, *description;
 };
 
-/* Outlives a fork, after which the child describes it anew. */
+/* Kept across fork(); the child describes it to the collector again. */
 struct schema {
 	struct schema *next;
 	uint64_t id, size, flags;
@@ -29,12 +32,13 @@ struct schema {
 	struct text *texts;
 	uint32_t n, type, pack, described; /* described: epoch in which its rows were written */
 	struct payload_shape shape;
-	bool points;                    /* some entry is the address of a string */
+	bool points;                    /* an entry is the address of a string */
 };
 
-/* Kept across a fork on purpose: the child's code still uses the ids. */
+/* Kept across fork(): the program's code in the child still uses the ids. */
 static struct schema *buckets[BUCKETS];
 static uint32_t n_schemas, n_dynamic;
+static uint64_t n_bytes;
 
 static struct schema **bucket(const void *domain, uint64_t id)
 {
@@ -50,7 +54,7 @@ static struct schema *find(const void *domain, uint64_t id)
 	return sc;
 }
 
-/* The newest is found first: a module that registers an id again means the new layout. */
+/* Puts the schema first in its bucket, so that find() returns the newest: registering an id again replaces the layout. */
 static void put(struct schema *sc)
 {
 	struct schema **b = bucket(sc->domain, sc->id);
@@ -60,10 +64,15 @@ static void put(struct schema *sc)
 		;
 }
 
+static void *take(size_t size)
+{
+	return __atomic_add_fetch(&n_bytes, size, __ATOMIC_RELAXED) <= MAX_BYTES ? memory_take(size) : NULL;
+}
+
 static const char *keep(const char *text)
 {
 	size_t n = text ? strnlen(text, 4096) : 0;
-	char *copy = n ? memory_take(n + 1) : NULL;
+	char *copy = n ? take(n + 1) : NULL;
 
 	if (copy)
 		memcpy(copy, text, n);
@@ -88,14 +97,11 @@ static struct schema *schema_new(const void *domain, uint64_t id, const char *na
 {
 	struct schema *sc;
 
-	if (n > MAX_ENTRIES || __atomic_fetch_add(&n_schemas, 1, __ATOMIC_RELAXED) >= MAX_SCHEMAS) {
+	if (n > MAX_ENTRIES || __atomic_fetch_add(&n_schemas, 1, __ATOMIC_RELAXED) >= MAX_SCHEMAS || !(sc = take(sizeof *sc)) ||
+	    !(sc->entries = take(n * sizeof *sc->entries + 1)) || !(sc->texts = take(n * sizeof *sc->texts + 1))) {
 		health_drop(ROW_schema, 1);
 		return NULL;
 	}
-	sc = memory_take(sizeof *sc);
-	if (!sc || !(sc->entries = memory_take(n * sizeof *sc->entries + 1)) ||
-	    !(sc->texts = memory_take(n * sizeof *sc->texts + 1)))
-		return NULL;
 	sc->domain = domain;
 	sc->id = id ? id : PAYLOAD_DYNAMIC_ID + __atomic_fetch_add(&n_dynamic, 1, __ATOMIC_RELAXED);
 	sc->name = keep(name);
@@ -204,8 +210,8 @@ uint64_t payload_enum(struct stream *s, const void *domain, const struct nvtx_en
 #define PAGE 4096u
 
 /*
- * Reading through the program's pointers must not be what kills it, so the kernel does.  Two pieces: the next page may
- * not be there.
+ * Copies a string from the program's address.  The kernel reads it, so that a bad address cannot crash the program.  Read as two pieces,
+ * split at the page boundary: the next page may not be mapped.  Returns its length, 0 if unreadable.
  */
 static size_t read_text(char *to, size_t size, uint64_t from)
 {
@@ -215,7 +221,8 @@ static size_t read_text(char *to, size_t size, uint64_t from)
 		{ (void *)(uintptr_t)from, first }, { (void *)(uintptr_t)(from + first), size - first },
 	};
 	int saved = errno;
-	ssize_t n = from ? process_vm_readv(session_real_pid(), &here, 1, there, first < size ? 2 : 1, 0) : 0;
+	bool may = from && seccomp_allows(SECCOMP_PEEK);
+	ssize_t n = may ? process_vm_readv(session_real_pid(), &here, 1, there, first < size ? 2 : 1, 0) : 0;
 
 	errno = saved;
 	return n > 0 ? strnlen(to, (size_t)n) : 0;
@@ -225,7 +232,7 @@ struct texts {
 	struct stream *s;
 	const struct schema *schema;
 	const uint8_t *data;
-	char *at, *end;                 /* room for them */
+	char *at, *end;                 /* room for the texts */
 	unsigned n;
 	uint32_t message;               /* string id of the entry that is the event's message */
 	bool only_message;
@@ -278,7 +285,7 @@ static void take_text(void *arg, const struct payload_value *v)
 
 /* ---- events ---- */
 
-/* Bytes of it, where the program leaves that to us: a string, or what the schema says. */
+/* Returns the payload's size in bytes; SIZE_MAX means the length of the string, or the size in its schema. */
 static size_t size_of(const struct nvtx_payload *p, const struct schema *sc)
 {
 	if (!p->data)
@@ -315,11 +322,13 @@ uint32_t payload_name(struct stream *s, const void *domain, const struct nvtx_pa
 	return name;
 }
 
-static void put_row(struct stream *s, const void *domain, struct payload_row *head, const struct nvtx_payload *p)
+#define ROOM_BYTES (MAX_TEXTS * (PAYLOAD_TEXT_MAX + 1))
+
+static void put_row_with(struct stream *s, const void *domain, struct payload_row *head, const struct nvtx_payload *p,
+			 char room[ROOM_BYTES])
 {
 	struct schema *sc = find(domain, p->schema);
-	char room[MAX_TEXTS * (PAYLOAD_TEXT_MAX + 1)];
-	struct texts t = { .s = s, .schema = sc, .data = p->data, .at = room, .end = room + sizeof room };
+	struct texts t = { .s = s, .schema = sc, .data = p->data, .at = room, .end = room + ROOM_BYTES };
 	size_t size = size_of(p, sc), kept = size < PAYLOAD_MAX ? size : PAYLOAD_MAX;
 	struct payload_row *row;
 
@@ -343,6 +352,17 @@ static void put_row(struct stream *s, const void *domain, struct payload_row *he
 	stream_publish(s, row);
 }
 
+static void put_row(struct stream *s, const void *domain, struct payload_row *head, const struct nvtx_payload *p)
+{
+	char *room = scratch_push(ROOM_BYTES);
+
+	if (room)
+		put_row_with(s, domain, head, p, room);
+	else
+		health_drop(ROW_payload, 1);
+	scratch_pop(room);
+}
+
 void payload_rows(struct stream *s, const void *domain, enum payload_place place, uint64_t range, int64_t when,
 		  const struct nvtx_payload *data, size_t n)
 {
@@ -353,7 +373,7 @@ void payload_rows(struct stream *s, const void *domain, enum payload_place place
 	head.domain = names_domain_id(s, domain);
 	for (size_t i = 0; i < n; i++) {
 		if (data[i].schema == PAYLOAD_REFERENCED)
-			continue;       /* what others point into: shown with them */
+			continue;       /* data for other payloads to point to: no row of its own */
 		if (i >= MAX_DATA)
 			health_drop(ROW_payload, 1);
 		else

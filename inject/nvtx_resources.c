@@ -1,6 +1,6 @@
 /*
- * Names that the program gives to what it has handles of.  A CUDA stream's handle means nothing outside the process,
- * and may be used again: CUPTI is asked for its id at that moment, on the thread that knows it.
+ * Names that the program gives to resources by handle.  A CUDA stream's handle means nothing outside the process and may be reused: CUPTI
+ * is asked for the stream's id when the name is given, on the calling thread.
  */
 #include <string.h>
 
@@ -23,10 +23,10 @@ enum {
 	TYPE_CUDART_EVENT  = CLASS_CUDART | 2,
 };
 
-/* Numbers of namings; a forked child goes on with them, as its code still holds the handles. */
+/* Counter of the numbers that are returned as resource handles.  Not reset in a forked child: the program still holds the handles. */
 static uint32_t next_number;
 
-/* What the trace's rows call it.  Outside of stream_enter(): CUPTI may call us back. */
+/* Translates the handle to the id that the trace's rows use; false if unknown.  Call it outside stream_enter(): CUPTI may call back. */
 static bool object_of(uint32_t type, uint64_t handle, uint32_t *object)
 {
 	void *p = (void *)(uintptr_t)handle;
@@ -58,7 +58,7 @@ static void put_row(struct stream *s, const struct resource_row *r)
 	stream_publish(s, row);
 }
 
-/* The naming's number, which is its handle; 0: not recorded. */
+/* Writes the resource row.  Returns its number, which is the program's handle; 0: not recorded. */
 static uint32_t name_it(const void *domain, uint32_t type, uint64_t handle, int32_t message_type,
 			union nvtx_text message)
 {

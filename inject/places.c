@@ -71,7 +71,7 @@ struct open_window *places_window(struct stream *s)
 {
 	struct open_window *all = guest->arena->windows, *o = &all[0];
 
-	/* None runs when a place is asked for. */
+	/* No window is running when this is called, so each used slot waits only for a call. */
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		if (!all[i].state)
 			return &all[i];

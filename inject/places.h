@@ -1,26 +1,31 @@
-/* The arena's places for steps and windows that are open, or wait for the first call behind a boundary; and their rows.  Under the lock of windows.c. */
+/*
+ * Slots in the arena for steps and windows: open ones, and ended ones that wait for the next CUDA call's correlation id; and writing their
+ * rows.  Callers hold the lock of windows.c; `s` may be NULL where rows are written: the row is then lost.
+ */
 #ifndef INJECT_PLACES_H
 #define INJECT_PLACES_H
 
 #include "inject/stream.h"
 
-/* The first call behind the boundaries that wait for one: what is complete becomes a row. */
+/*
+ * Stores corr, the id of the first call since the last boundaries, in the slots that wait for it.  Writes the rows that are now complete.
+ */
 void places_call(struct stream *s, uint32_t corr);
 
-/* Does any wait for a call? */
+/* True if a slot waits for a call. */
 bool places_edge(void);
 
 /*
- * A place for an open step or window; one that has ended and only waits for a call to come gives way, best one that had none: of the others
- * the row would say that all later calls are its.  NULL: all steps run; counted.
+ * Return a free slot for a step or window.  If none is free, an ended one is written early and reused, preferring one without first_corr: a
+ * row with first_corr but no end_corr would claim all later calls.  NULL (counted) when all steps are running.
  */
 struct open_step *places_step(struct stream *s);
 struct open_window *places_window(struct stream *s);
 
-/* The one of its kind that ended where this one began, if its row is not written yet. */
+/* Returns the step of the same kind that ended where this one started, NULL if its row is already written. */
 struct open_step *places_step_before(const struct open_step *o);
 
-/* Its row; the place is free again. */
+/* Writes the step's row and frees its slot. */
 void places_write_step(struct stream *s, struct open_step *o);
 
 #endif

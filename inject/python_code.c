@@ -1,37 +1,34 @@
 #include <string.h>
 
 #include "inject/intern.h"
+#include "inject/memory.h"
 #include "inject/python_state.h"
+#include "inject/scratch.h"
+#include "trace/pythonlib.h"
 
-/*
- * Ids of code objects by address.  An address is used again soon after its code object is freed, so four fields that two code objects
- * hardly share are held against those that were described.  Each place is guarded by its number: odd while it is written.
- */
-#define PLACES 4096u            /* a power of two */
+/* Cache of described code objects, by address. */
+#define PLACES 4096u            /* entries; a power of two */
 
-struct known {
-	uint32_t number;
-	uint32_t epoch;                 /* ids are of one process */
-	uint64_t code, file, name, lines;
-	uint32_t first_line;
-	uint32_t id;
-	uint32_t library;
-	uint32_t reserved;
-};
+static struct py_known *places, only_place;        /* only_place: the cache when there is no memory for the table */
 
-static struct known places[PLACES];
-
-static struct known *place_of(uint64_t code)
+static struct py_known *place_of(uint64_t code)
 {
-	return &places[code * 0x9e3779b97f4a7c15ull >> 52];
+	struct py_known *all = MEMORY_TABLE(places, PLACES);
+
+	return likely(all != NULL) ? &all[code * 0x9e3779b97f4a7c15ull >> 52] : &only_place;
 }
 
-/* What is looked at in a code object, or in a copy of its begin: one or two cache lines. */
-static void read_fields(struct known *k, uint64_t code, uint64_t from)
+struct py_known *py_known_at(uint64_t code)
+{
+	return place_of(code);
+}
+
+/* Reads the fields that identify a code object, from the object itself or from a copy of its start: one or two cache lines. */
+static void read_fields(struct py_known *k, uint64_t code, uint64_t from)
 {
 	const struct py_layout *l = &python.layout;
 
-	k->epoch = guest->epoch;
+	k->epoch = py_epoch();
 	k->code = code;
 	k->file = py_load64(from + l->code_file);
 	k->name = py_load64(from + l->code_name);
@@ -39,7 +36,7 @@ static void read_fields(struct known *k, uint64_t code, uint64_t from)
 	k->first_line = py_load32(from + l->code_first_line);
 }
 
-static bool is_known(const struct known *place, struct known *k)
+static bool is_known(const struct py_known *place, struct py_known *k)
 {
 	uint32_t number = __atomic_load_n(&place->number, __ATOMIC_ACQUIRE);
 
@@ -52,13 +49,15 @@ static bool is_known(const struct known *place, struct known *k)
 	return __atomic_load_n(&place->number, __ATOMIC_RELAXED) == number;
 }
 
-/* Where another thread is just writing, it stays as it is: described once more at the next call, with the same id. */
-static void remember(struct known *place, const struct known *k)
+/* Stores k in the cache.  If another thread is writing the entry, does nothing: the code object is described again, with the same id. */
+static void remember(struct py_known *place, const struct py_known *k)
 {
-	uint32_t number = __atomic_load_n(&place->number, __ATOMIC_RELAXED);
+	uint32_t writer = __atomic_load_n(&place->writer, __ATOMIC_RELAXED), self = guest->epoch, odd;
 
-	if (number & 1 || !__atomic_compare_exchange_n(&place->number, &number, number + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (writer == self || !__atomic_compare_exchange_n(&place->writer, &writer, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
+	odd = __atomic_load_n(&place->number, __ATOMIC_RELAXED) | 1;
+	__atomic_store_n(&place->number, odd, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	place->epoch = k->epoch;
 	place->code = k->code;
@@ -68,14 +67,15 @@ static void remember(struct known *place, const struct known *k)
 	place->first_line = k->first_line;
 	place->id = k->id;
 	place->library = k->library;
-	__atomic_store_n(&place->number, number + 2, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->number, odd + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&place->writer, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- strings ---- */
 
-#define TEXT_MAX (PY_TEXT / 4)      /* characters of a path or a name; the rest is cut */
+#define TEXT_MAX (PY_TEXT / 4)      /* characters of a path or a name; longer ones are cut */
 
-/* The state word of a string: interned 2 bits, kind 3, compact 1, ascii 1.  Free threads give the first 8 bits since 3.14. */
+/* Bits of a str's state word: interned 2, kind 3, compact 1, ascii 1.  In free-threaded builds since 3.14, interned has 8. */
 struct text_state {
 	uint32_t kind;
 	bool compact, ascii;
@@ -100,7 +100,7 @@ static uint32_t character(const char *p, uint32_t kind)
 int py_text(char out[PY_TEXT], uint64_t text)
 {
 	const struct py_layout *l = &python.layout;
-	char head[64], raw[4 * TEXT_MAX];
+	char head[64], *raw;
 	struct text_state state;
 	uint64_t type, length;
 	uint32_t word;
@@ -116,40 +116,37 @@ int py_text(char out[PY_TEXT], uint64_t text)
 		return -1;
 	if (length > TEXT_MAX)
 		length = TEXT_MAX;
-	if (!peek(raw, text + (state.ascii ? l->text_ascii : l->text_other), length * state.kind))
-		return length ? -1 : 0;
-	for (size_t i = 0; i < length; i++)
-		n += utf8_put(out + n, character(raw + i * state.kind, state.kind));
-	return (int)n;
+	if (!length)
+		return 0;
+	if (!(raw = scratch_push(4 * TEXT_MAX)))
+		return -1;
+	if (peek(raw, text + (state.ascii ? l->text_ascii : l->text_other), length * state.kind))
+		for (size_t i = 0; i < length; i++)
+			n += utf8_put(out + n, character(raw + i * state.kind, state.kind));
+	scratch_pop(raw);
+	return n ? (int)n : -1;
 }
 
 /* ---- describing ---- */
 
-#define TABLE_MAX 24000u        /* bytes of a line table: a function of some thousand lines; the rest is cut */
+#define TABLE_MAX 24000u        /* bytes of a line table, enough for some thousand lines; longer ones are cut */
 
-/* Folders of installed packages and of the standard library, and modules without a file of their own. */
+/* True for installed packages, the standard library and frozen modules, which have no file. */
 static bool is_library_path(const char *path, size_t n)
 {
-	static const char *const folders[] = { "/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3" };
-
-	if (n >= 7 && memcmp(path, "<frozen", 7) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-		if (memmem(path, n, folders[i], strlen(folders[i])))
-			return true;
-	return false;
+	return (n >= 7 && memcmp(path, "<frozen", 7) == 0) || pythonlib_has(path, n);
 }
 
 /*
- * The frame around an inlined __init__() (3.12 on) belongs to a code object that the interpreter makes: one string is its file and its
- * name.  No traceback shows it.
+ * The interpreter (3.12 on) puts a frame around an inlined __init__() whose code object has one str as both file and name.  Tracebacks omit
+ * it.
  */
-static bool is_internal(const struct known *k, const char *name, int n)
+static bool is_internal(const struct py_known *k, const char *name, int n)
 {
 	return py_has_shims(&python.layout) && k->file == k->name && n == 8 && memcmp(name, "__init__", 8) == 0;
 }
 
-/* The line table; false: it is none. */
+/* Finds the line table: sets row->bytes and *at, its address.  False: `lines` is not a readable bytes object. */
 static bool read_table(struct code_row *row, uint64_t *at, uint64_t lines)
 {
 	const struct py_layout *l = &python.layout;
@@ -161,14 +158,13 @@ static bool read_table(struct code_row *row, uint64_t *at, uint64_t lines)
 		return false;
 	row->bytes = (uint32_t)(size < TABLE_MAX ? size : TABLE_MAX);
 	*at = lines + l->bytes_data;
-	return peek(&end, *at + row->bytes, 1);         /* bytes end with a zero */
+	return peek(&end, *at + row->bytes, 1);         /* the terminating zero must be readable */
 }
 
-static void describe(struct stream *s, struct known *k)
+static void describe_with(struct stream *s, struct py_known *k, char text[PY_TEXT])
 {
 	const struct py_layout *l = &python.layout;
 	struct code_row row = { .first_line = k->first_line, .version = l->version };
-	char text[PY_TEXT];
 	uint64_t name, table;
 	int n;
 
@@ -193,9 +189,19 @@ static void describe(struct stream *s, struct known *k)
 	k->id = intern_code(s, &row, (const void *)(uintptr_t)table);
 }
 
-static uint32_t known_or_described(struct stream *s, struct known *k)
+static void describe(struct stream *s, struct py_known *k)
 {
-	struct known *place = place_of(k->code);
+	char *text = scratch_push(PY_TEXT);
+
+	k->id = 0;
+	if (text)
+		describe_with(s, k, text);
+	scratch_pop(text);
+}
+
+static uint32_t known_or_described(struct stream *s, struct py_known *k)
+{
+	struct py_known *place = place_of(k->code);
 
 	if (likely(is_known(place, k)))
 		return k->id;
@@ -208,9 +214,9 @@ static uint32_t known_or_described(struct stream *s, struct known *k)
 uint32_t python_code_id(struct stream *s, const struct py_frame *frame)
 {
 	uint64_t code = frame->code, type;
-	struct known k;
+	struct py_known k;
 
-	/* What was described was a code object; of anything else that is to be seen first. */
+	/* Addresses in the cache were code objects when described; check the type of any other address first. */
 	if (unlikely(!code || place_of(code)->code != code) &&
 	    (!peek_plausible(code) || !peek(&type, code + python.layout.object_type, sizeof type) || type != python.symbols.code_type))
 		return 0;
@@ -222,7 +228,7 @@ uint32_t python_code_id_guarded(struct stream *s, const struct py_frame *frame)
 {
 	const struct py_layout *l = &python.layout;
 	uint64_t type;
-	struct known k;
+	struct py_known k;
 	char copy[192];
 
 	if (!peek_plausible(frame->code) || l->code_size > sizeof copy || !peek(copy, frame->code, l->code_size))
@@ -234,12 +240,12 @@ uint32_t python_code_id_guarded(struct stream *s, const struct py_frame *frame)
 	return known_or_described(s, &k);
 }
 
-bool python_is_library(const struct py_frame *frame)
+bool python_is_library(const struct py_frame *frame, uint32_t id)
 {
-	struct known k;
+	const struct py_known *place = place_of(frame->code);
+	uint32_t number = __atomic_load_n(&place->number, __ATOMIC_ACQUIRE);
+	bool library = place->code == frame->code && place->id == id && place->epoch == py_epoch() && place->library;
 
-	if (place_of(frame->code)->code != frame->code)
-		return false;
-	read_fields(&k, frame->code, frame->code);
-	return is_known(place_of(frame->code), &k) && k.library;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !(number & 1) && __atomic_load_n(&place->number, __ATOMIC_RELAXED) == number && library;
 }

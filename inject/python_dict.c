@@ -3,22 +3,23 @@
 #include <string.h>
 
 #include "inject/python_state.h"
+#include "inject/scratch.h"
 
 /*
- * Layouts, from each version's headers (cpython/object.h, cpython/dictobject.h, internal/pycore_object.h, internal/pycore_dict.h; up to
- * 3.10 Objects/dict-common.h), on 64-bit Linux.  A build with free threads has a longer head before everything (python_layout.h).
+ * Layouts from each version's headers (cpython/object.h, cpython/dictobject.h, internal/pycore_object.h, internal/pycore_dict.h; up to
+ * 3.10 Objects/dict-common.h), on 64-bit Linux.  Free-threaded builds have a longer object head (python_layout.h), added to these offsets.
  *
  *   PyTypeObject        tp_flags 168, tp_dictoffset 288.  PyHeapTypeObject: ht_cached_keys 872 (3.11), 880 (3.12 on)
- *   instance            the dict, where it has been made:
- *                         up to 3.10, and of classes without a managed dict   at tp_dictoffset
- *                         3.11           3 words before the object; else values there are 4 words before it
- *                         3.12           3 words before; if bit 0 is set it is the values, less 1
- *                         3.13, 3.14     3 words before (free threads: 1); else values there are behind the head, if `valid`
- *   values              up to 3.12 pointers; from 3.13 on bytes capacity, size, embedded, valid, and pointers from 8 on
- *   PyDictObject        behind the head: ma_used, version, ma_keys, ma_values
- *   PyDictKeysObject    3.8 to 3.10: refcnt, size, lookup, usable, nentries, indices of 1, 2, 4 or 8 bytes by size; entries are hash, key, value
+ *   instance            where the pointer to its dict is (NULL before the dict exists):
+ *                         up to 3.10, and for classes without a managed dict   at tp_dictoffset
+ *                         3.11           3 words before the object; if NULL, the values are 4 words before it
+ *                         3.12           3 words before; if bit 0 is set, it is the address of the values, less 1
+ *                         3.13, 3.14     3 words before (free-threaded: 1); if NULL, the values follow the head, if `valid`
+ *   values              up to 3.12 pointers; from 3.13 on bytes capacity, size, embedded, valid, and pointers from offset 8 on
+ *   PyDictObject        after the head: ma_used, version, ma_keys, ma_values
+ *   PyDictKeysObject    3.8 to 3.10: refcnt, size, lookup, usable, nentries, indices of 1, 2 or 4 bytes by size; entries are hash, key, value
  *                       3.11 on: refcnt, bytes log2_size, log2_index_bytes, kind, u32 version at 12, usable, nentries, indices; entries are
- *                       key, value, in a table of kind 0 (keys of any type) hash, key, value; kind 2 is shared by several
+ *                       key, value; in a table of kind 0 (keys of any type) hash, key, value; kind 2 is shared by several instances
  */
 #define TYPE_FLAGS   168
 #define TYPE_DICT    288
@@ -32,8 +33,8 @@
 #define FLAG_TEXT    (1ull << 28)
 #define FLAG_DICT    (1ull << 29)
 
-#define SHARED_MOST  30u                /* keys that a class's instances share, 3.11 on */
-#define NAMES_MOST   1024u              /* attributes that are looked through for one */
+#define SHARED_MOST  30u                /* most keys that the instances of a class share, 3.11 on */
+#define NAMES_MOST   1024u              /* most entries that are searched for a name */
 
 enum kind { KIND_GENERAL, KIND_TEXT, KIND_SHARED };
 
@@ -42,7 +43,7 @@ static bool is_version(unsigned minor)
 	return python.layout.version >= PY_VERSION(3, minor);
 }
 
-/* What a build with free threads has more in a head. */
+/* Bytes by which the object head of a free-threaded build is longer. */
 static uint64_t more(void)
 {
 	return (uint64_t)python.layout.object_type - 8;
@@ -62,8 +63,12 @@ bool py_classes_ready(void)
 {
 	const struct py_symbols *p = &python.symbols;
 	const uint64_t kinds = FLAG_HEAP | FLAG_BYTES | FLAG_TEXT | FLAG_DICT;
+	const struct py_layout *l = &python.layout;
 	uint64_t text, bytes, code;
 
+	/* From 3.13 on these offsets come from the interpreter's own table: check that they fit the reads below. */
+	if (l->object_type != (l->free_threaded ? 24 : 8) || l->text_length + 8u > l->text_ascii)
+		return false;
 	return flags_of(p->text_type, &text) && flags_of(p->bytes_type, &bytes) && flags_of(p->code_type, &code) &&
 	       (text & kinds) == FLAG_TEXT && (bytes & kinds) == FLAG_BYTES && !(code & kinds);
 }
@@ -147,7 +152,7 @@ static bool open_keys(struct py_dict *d, uint64_t keys, bool shared)
 	return true;
 }
 
-/* What stands before the values, where something does, was read with the instance, or is read now. */
+/* Sets d->values.  From 3.13 on, the values start with a header word; before: that word if it was read with the instance, NULL: read it. */
 static bool put_values(struct py_dict *d, uint64_t values, const uint64_t *before)
 {
 	uint64_t word;
@@ -168,7 +173,7 @@ static bool put_values(struct py_dict *d, uint64_t values, const uint64_t *befor
 
 static bool is_dict(uint64_t type)
 {
-	static uint64_t known[2];       /* dict and OrderedDict, which never go */
+	static uint64_t known[2];       /* dict and OrderedDict, which are never freed */
 	uint64_t flags;
 
 	if (type == __atomic_load_n(&known[0], __ATOMIC_RELAXED) || type == __atomic_load_n(&known[1], __ATOMIC_RELAXED))
@@ -203,7 +208,7 @@ bool py_dict_open(struct py_dict *d, uint64_t dict, struct py_trail *t)
 
 /* ---- instances ---- */
 
-/* Words of an instance by their distance from it. */
+/* Word of an instance at a distance in bytes from its address, -32 and up. */
 #define WORD(i, distance) ((i)->words[4 + (distance) / 8])
 
 bool py_instance_read(struct py_instance *i, uint64_t object)
@@ -215,7 +220,10 @@ bool py_instance_read(struct py_instance *i, uint64_t object)
 	return peek_plausible(i->type);
 }
 
-/* The dict that holds the attributes; *values: they are shared keys' values, which may be in the instance itself. */
+/*
+ * Returns the dict that holds the attributes, 0 if there is none.  *values: address of the values if the instance has values with shared
+ * keys instead, which may be inside the instance.
+ */
 static uint64_t dict_of(const struct py_instance *i, const struct py_class *class, uint64_t *values, struct py_trail *t)
 {
 	const int before = is_version(13) && python.layout.free_threaded ? -8 : -24;
@@ -232,7 +240,7 @@ static uint64_t dict_of(const struct py_instance *i, const struct py_class *clas
 	step(t, i->object + (uint64_t)(int64_t)before, dict);
 	if (is_version(13)) {
 		if (!dict && class->flags & FLAG_INLINE && (WORD(i, (int)head_size()) >> 24 & 0xff) == 1)
-			*values = i->object + head_size();      /* valid */
+			*values = i->object + head_size();      /* the byte `valid` is 1 */
 		return dict;
 	}
 	if (is_version(12)) {
@@ -248,13 +256,11 @@ static uint64_t dict_of(const struct py_instance *i, const struct py_class *clas
 
 /* ---- entries ---- */
 
-uint32_t py_dict_read(const struct py_dict *d, uint32_t from, struct py_entry out[PY_ENTRIES])
-{
-	char raw[PY_ENTRIES * 24];
-	uint32_t n = from < d->n ? d->n - from : 0;
+#define ENTRY_MOST 24u                  /* largest entry, in bytes */
 
-	n = n < PY_ENTRIES ? n : PY_ENTRIES;
-	if (!n || !peek(raw, d->entries + (uint64_t)from * d->size, (size_t)n * d->size))
+static uint32_t read_entries(const struct py_dict *d, uint32_t from, struct py_entry *out, uint32_t n, char *raw)
+{
+	if (!peek(raw, d->entries + (uint64_t)from * d->size, (size_t)n * d->size))
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		memcpy(&out[i].key, raw + i * d->size + d->key, 8);
@@ -269,7 +275,20 @@ uint32_t py_dict_read(const struct py_dict *d, uint32_t from, struct py_entry ou
 	return n;
 }
 
-/* Names of attributes are ASCII, and kept in one piece. */
+uint32_t py_dict_read(const struct py_dict *d, uint32_t from, struct py_entry out[PY_ENTRIES])
+{
+	uint32_t n = from < d->n ? d->n - from : 0, got;
+	char *raw;
+
+	n = n < PY_ENTRIES ? n : PY_ENTRIES;
+	if (!n || !(raw = scratch_push(PY_ENTRIES * ENTRY_MOST)))
+		return 0;
+	got = read_entries(d, from, out, n, raw);
+	scratch_pop(raw);
+	return got;
+}
+
+/* Compares a str with ASCII text.  Only compact ASCII strs match, which attribute names are. */
 static bool is_name(uint64_t object, const char *text)
 {
 	const struct py_layout *l = &python.layout;
@@ -284,10 +303,12 @@ static bool is_name(uint64_t object, const char *text)
 	return type == python.symbols.text_type && length == n && memcmp(at + l->text_ascii, text, n) == 0;
 }
 
-/* Its position; d->n: it is not there.  Python has one object of a name that stands in code, for as long as the code is there. */
-static uint32_t find_name(const struct py_dict *d, struct py_name *name, struct py_entry *found)
+/*
+ * Returns the entry's position, d->n if there is none.  Compares with the str object found last before it compares text: a name in code is
+ * one object as long as the code exists.
+ */
+static uint32_t find_in(const struct py_dict *d, struct py_name *name, struct py_entry *found, struct py_entry *e)
 {
-	struct py_entry e[PY_ENTRIES];
 	uint32_t n = d->n < NAMES_MOST ? d->n : NAMES_MOST, got;
 
 	for (int by_text = !name->object; by_text < 2; by_text++) {
@@ -302,6 +323,15 @@ static uint32_t find_name(const struct py_dict *d, struct py_name *name, struct 
 		}
 	}
 	return d->n;
+}
+
+static uint32_t find_name(const struct py_dict *d, struct py_name *name, struct py_entry *found)
+{
+	struct py_entry *e = scratch_push(PY_ENTRIES * sizeof *e);
+	uint32_t at = e ? find_in(d, name, found, e) : d->n;
+
+	scratch_pop(e);
+	return at;
 }
 
 static bool find_shared(const struct py_instance *i, struct py_class *class, uint64_t values, struct py_name *name, struct py_entry *found,

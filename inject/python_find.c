@@ -1,5 +1,4 @@
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "inject/peek.h"
@@ -7,34 +6,49 @@
 
 struct wanted {
 	const char *name;
-	size_t at, size_at;             /* members of struct py_symbols; size_at 0: its size is of no interest */
+	size_t at, size_at;             /* offsets in struct py_symbols; size_at 0: the size is not needed */
 	bool optional;
 };
 
 #define WANTED(name, member, optional) { name, offsetof(struct py_symbols, member), 0, optional }
 
-/* The first one is in no other object. */
+/* _PyRuntime, which only an interpreter exports, is looked up first. */
 static const struct wanted wanted[] = {
 	WANTED("_PyRuntime", runtime, false),
 	WANTED("PyCode_Type", code_type, false),
 	WANTED("PyUnicode_Type", text_type, false),
 	WANTED("PyBytes_Type", bytes_type, false),
 	WANTED("PyGILState_GetThisThreadState", this_state, false),
-	WANTED("Py_GetVersion", get_version, false),
+	WANTED("Py_RunMain", in_3_8, true),
+	WANTED("PyFrame_GetCode", in_3_9, true),
+	WANTED("PyModule_AddObjectRef", in_3_10, true),
 	WANTED("Py_Version", version, true),
 	WANTED("_PyThreadState_UncheckedGet", holder_state, true),
+	WANTED("PyThreadState_GetUnchecked", holder_state, true),       /* name from 3.13 on */
 	WANTED("PyCell_Type", cell_type, true),
 	{ "_PyEval_EvalFrameDefault", offsetof(struct py_symbols, eval), offsetof(struct py_symbols, eval_size), true },
 };
 
-#define N_WANTED (sizeof wanted / sizeof *wanted)
+#define N_WANTED  (sizeof wanted / sizeof *wanted)
+#define NAME_MOST 48u           /* longer than each name above */
 
-/* The dynamic symbols of an object. */
-struct table {
-	const ElfW(Sym) *symbols;
-	const char *strings;
-	const uint32_t *hash;           /* DT_GNU_HASH */
+/* A mapped ELF object. */
+struct object {
+	uint64_t base, phdrs;
+	uint32_t n_phdrs;
+	bool guarded;                   /* another thread may unmap it; false: the loader's lock is held */
+	uint64_t symbols, strings, hash;        /* DT_SYMTAB, DT_STRTAB, DT_GNU_HASH */
 };
+
+/* ---- reading ---- */
+
+static bool fetch(const struct object *o, void *to, uint64_t from, size_t n)
+{
+	if (o->guarded)
+		return peek(to, from, n);
+	memcpy(to, (const void *)(uintptr_t)from, n);
+	return true;
+}
 
 static uint32_t hash_of(const char *name)
 {
@@ -45,107 +59,153 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-static const ElfW(Sym) *look_up(const struct table *t, const char *name)
+static bool is_called(const struct object *o, const ElfW(Sym) *symbol, const char *name)
 {
-	uint32_t n_buckets = t->hash[0], first = t->hash[1], n_bloom = t->hash[2], shift = t->hash[3], h = hash_of(name);
-	const ElfW(Addr) *bloom = (const void *)&t->hash[4];
-	const uint32_t *buckets = (const void *)(bloom + n_bloom), *chain = buckets + n_buckets;
-	const unsigned bits = 8 * sizeof *bloom;
-	ElfW(Addr) word = n_bloom ? bloom[h / bits % n_bloom] : 0;
-	uint32_t i;
+	size_t n = strlen(name) + 1;
+	char text[NAME_MOST];
 
-	if (!n_buckets || !(word >> h % bits & word >> (h >> shift) % bits & 1))
-		return NULL;
-	for (i = buckets[h % n_buckets]; i >= first; i++) {
-		const ElfW(Sym) *s = &t->symbols[i];
+	return symbol->st_shndx != SHN_UNDEF && n <= sizeof text && fetch(o, text, o->strings + symbol->st_name, n) &&
+	       memcmp(text, name, n) == 0;
+}
 
-		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF && strcmp(t->strings + s->st_name, name) == 0)
-			return s;
-		if (chain[i - first] & 1)
-			break;
+#define MOST_ALIKE 1024u        /* most symbols read per bucket; typical tables have two */
+
+static bool search_bucket(const struct object *o, ElfW(Sym) *symbol, const char *name, uint32_t i, uint64_t chain)
+{
+	uint32_t found, h = hash_of(name);
+
+	for (uint32_t n = 0; n < MOST_ALIKE; n++, i++, chain += 4) {
+		if (!fetch(o, &found, chain, sizeof found))
+			return false;
+		if ((found | 1) == (h | 1) && fetch(o, symbol, o->symbols + (uint64_t)i * sizeof *symbol, sizeof *symbol) &&
+		    is_called(o, symbol, name))
+			return true;
+		if (found & 1)
+			return false;
 	}
-	return NULL;
+	return false;
 }
 
-/* The loader made addresses of these, except in objects whose table it could not write. */
-static const void *pointer(const struct dl_phdr_info *info, ElfW(Addr) value)
+static bool look_up(const struct object *o, ElfW(Sym) *symbol, const char *name)
 {
-	return (const void *)(uintptr_t)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
+	struct { uint32_t n_buckets, first, n_bloom, shift; } head;
+	const uint64_t bloom = o->hash + sizeof head;
+	const unsigned bits = 8 * sizeof(ElfW(Addr));
+	uint32_t h = hash_of(name), i;
+	uint64_t buckets;
+	ElfW(Addr) word;
+
+	if (!fetch(o, &head, o->hash, sizeof head) || !head.n_buckets || !head.n_bloom ||
+	    !fetch(o, &word, bloom + h / bits % head.n_bloom * sizeof word, sizeof word) ||
+	    !(word >> h % bits & word >> (h >> (head.shift & 31)) % bits & 1))
+		return false;
+	buckets = bloom + (uint64_t)head.n_bloom * sizeof word;
+	return fetch(o, &i, buckets + 4ull * (h % head.n_buckets), sizeof i) && i >= head.first &&
+	       search_bucket(o, symbol, name, i, buckets + 4ull * head.n_buckets + 4ull * (i - head.first));
 }
 
-static bool read_table(struct table *t, const struct dl_phdr_info *info)
+static bool phdr_of(const struct object *o, ElfW(Phdr) *p, uint32_t i)
 {
-	const ElfW(Dyn) *d = NULL;
+	return fetch(o, p, o->phdrs + i * sizeof *p, sizeof *p);
+}
 
-	*t = (struct table){ 0 };
-	for (int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			d = (const void *)(uintptr_t)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-	for (; d && d->d_tag != DT_NULL; d++) {
-		if (d->d_tag == DT_SYMTAB)
-			t->symbols = pointer(info, d->d_un.d_ptr);
-		else if (d->d_tag == DT_STRTAB)
-			t->strings = pointer(info, d->d_un.d_ptr);
-		else if (d->d_tag == DT_GNU_HASH)
-			t->hash = pointer(info, d->d_un.d_ptr);
+/* The loader replaces these offsets by addresses, except in objects whose dynamic section is read-only. */
+static uint64_t address(const struct object *o, ElfW(Addr) value)
+{
+	return value < o->base ? value + o->base : value;
+}
+
+#define MOST_ENTRIES 512u       /* most dynamic entries read; libraries have about thirty */
+
+static bool read_dynamic(struct object *o, uint64_t at)
+{
+	ElfW(Dyn) d;
+
+	for (uint32_t i = 0; i < MOST_ENTRIES && fetch(o, &d, at + i * sizeof d, sizeof d) && d.d_tag != DT_NULL; i++) {
+		if (d.d_tag == DT_SYMTAB)
+			o->symbols = address(o, d.d_un.d_ptr);
+		else if (d.d_tag == DT_STRTAB)
+			o->strings = address(o, d.d_un.d_ptr);
+		else if (d.d_tag == DT_GNU_HASH)
+			o->hash = address(o, d.d_un.d_ptr);
+		if (o->symbols && o->strings && o->hash)
+			return true;
 	}
-	return t->symbols && t->strings && t->hash;
+	return false;
 }
 
-static void read_extent(struct py_symbols *p, const struct dl_phdr_info *info)
+static bool read_tables(struct object *o)
 {
+	ElfW(Phdr) p;
+
+	for (uint32_t i = 0; i < o->n_phdrs && phdr_of(o, &p, i); i++)
+		if (p.p_type == PT_DYNAMIC)
+			return read_dynamic(o, o->base + p.p_vaddr);
+	return false;
+}
+
+static void read_extent(struct py_symbols *p, const struct object *o)
+{
+	ElfW(Phdr) h;
+
 	p->low = UINT64_MAX;
 	p->high = 0;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+	for (uint32_t i = 0; i < o->n_phdrs && phdr_of(o, &h, i); i++) {
+		uint64_t start = o->base + h.p_vaddr;
 
-		if (info->dlpi_phdr[i].p_type != PT_LOAD)
+		if (h.p_type != PT_LOAD)
 			continue;
 		p->low = start < p->low ? start : p->low;
-		p->high = start + info->dlpi_phdr[i].p_memsz > p->high ? start + info->dlpi_phdr[i].p_memsz : p->high;
+		p->high = start + h.p_memsz > p->high ? start + h.p_memsz : p->high;
 	}
+}
+
+/* False: this object contains no complete interpreter. */
+static bool look_into(struct py_symbols *found, struct object *o)
+{
+	ElfW(Sym) symbol;
+
+	if (!read_tables(o) || !look_up(o, &symbol, wanted[0].name))
+		return false;
+	*found = (struct py_symbols){ 0 };
+	for (size_t i = 0; i < N_WANTED; i++) {
+		if (!look_up(o, &symbol, wanted[i].name)) {
+			if (wanted[i].optional)
+				continue;
+			found->runtime = 0;
+			return false;
+		}
+		*(uint64_t *)((char *)found + wanted[i].at) = o->base + symbol.st_value;
+		if (wanted[i].size_at)
+			*(uint64_t *)((char *)found + wanted[i].size_at) = symbol.st_size;
+	}
+	read_extent(found, o);
+	return true;
+}
+
+/* ---- search of the loaded objects ---- */
+
+static struct object object_of(const struct dl_phdr_info *info)
+{
+	return (struct object){ .base = info->dlpi_addr, .phdrs = (uint64_t)(uintptr_t)info->dlpi_phdr, .n_phdrs = info->dlpi_phnum };
 }
 
 struct search {
 	struct py_symbols *found;
-	uint64_t added;         /* objects ever loaded, at the last look */
+	uint64_t added;         /* dlpi_adds at the last search */
 	bool done, complete;
 };
-
-/* False: this object has no interpreter. */
-static bool look_into(struct py_symbols *found, const struct dl_phdr_info *info)
-{
-	struct table t;
-
-	if (!read_table(&t, info) || !look_up(&t, wanted[0].name))
-		return false;
-	*found = (struct py_symbols){ 0 };
-	for (size_t i = 0; i < N_WANTED; i++) {
-		const ElfW(Sym) *symbol = look_up(&t, wanted[i].name);
-
-		if (!symbol && !wanted[i].optional) {
-			found->runtime = 0;
-			return false;
-		}
-		if (!symbol)
-			continue;
-		*(uint64_t *)((char *)found + wanted[i].at) = info->dlpi_addr + symbol->st_value;
-		if (wanted[i].size_at)
-			*(uint64_t *)((char *)found + wanted[i].size_at) = symbol->st_size;
-	}
-	read_extent(found, info);
-	return true;
-}
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
+	struct object o = object_of(info);
 
 	(void)size;
 	if (info->dlpi_adds == s->added)
 		return 1;
 	s->done = true;
-	s->complete = look_into(s->found, info);
+	s->complete = look_into(s->found, &o);
 	return s->complete;
 }
 
@@ -169,31 +229,50 @@ bool py_symbols_find(struct py_symbols *symbols)
 	return s.complete;
 }
 
+bool py_symbols_present(struct py_symbols *symbols)
+{
+	struct search s = { .found = symbols };
+
+	return dl_iterate_phdr(visit, &s) && s.complete;
+}
+
 bool py_symbols_in(struct py_symbols *symbols, uint64_t base, uint64_t low)
 {
 	ElfW(Ehdr) e;
-	char last;
 
-	if (!peek(&e, low, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_phentsize != sizeof(ElfW(Phdr)) ||
-	    !peek(&last, low + e.e_phoff + e.e_phnum * sizeof(ElfW(Phdr)) - 1, 1))
+	if (!peek(&e, low, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_phentsize != sizeof(ElfW(Phdr)))
 		return false;
-	return look_into(symbols, &(struct dl_phdr_info){ .dlpi_addr = base, .dlpi_phnum = e.e_phnum,
-							  .dlpi_phdr = (const void *)(uintptr_t)(low + e.e_phoff) });
+	return look_into(symbols, &(struct object){ .base = base, .phdrs = low + e.e_phoff, .n_phdrs = e.e_phnum, .guarded = true });
 }
 
+static int compare(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct py_symbols *known = arg;
+	struct object o = object_of(info);
+	struct py_symbols now;
+
+	(void)size;
+	read_extent(&now, &o);
+	return now.low == known->low && look_into(&now, &o) && memcmp(&now, known, sizeof now) == 0;
+}
+
+bool py_symbols_hold(const struct py_symbols *symbols)
+{
+	return dl_iterate_phdr(compare, (void *)(uintptr_t)symbols);
+}
+
+/* ---- version ---- */
+
 /*
- * Before 3.11 a function must be asked, and another thread may be in the middle of loading it; Python that runs is loaded.  Its runtime
- * begins with flags that say so.
+ * Before 3.11 no variable holds the version, and the function that returns it may not be called from any context: deduce it from the
+ * functions that each version added.
  */
 uint32_t py_symbols_version(const struct py_symbols *symbols)
 {
-	const char *(*get_version)(void) = (const char *(*)(void))(uintptr_t)symbols->get_version;
-	const int32_t *runs = (const int32_t *)(uintptr_t)symbols->runtime;
-	unsigned major = 0, minor = 0;
+	unsigned long hex;
 
 	if (symbols->version)
-		return (uint32_t)(*(const unsigned long *)(uintptr_t)symbols->version >> 16);
-	if (!(runs[0] | runs[1] | runs[2] | runs[3]))
-		return 0;
-	return sscanf(get_version(), "%u.%u", &major, &minor) == 2 ? PY_VERSION(major, minor) : 0;
+		return peek(&hex, symbols->version, sizeof hex) ? (uint32_t)(hex >> 16) : 0;
+	return symbols->in_3_10 ? PY_VERSION(3, 10) : symbols->in_3_9 ? PY_VERSION(3, 9) :
+	       symbols->in_3_8 ? PY_VERSION(3, 8) : PY_VERSION(3, 7);
 }

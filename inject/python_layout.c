@@ -3,19 +3,20 @@
 #include <string.h>
 
 #include "inject/peek.h"
+#include "inject/scratch.h"
 
-/* Strings and bytes of builds without free threads; up to 3.11 a string has one more pointer. */
+/* Offsets in str and bytes objects of builds with the GIL; up to 3.11 a str has one more pointer. */
 #define OLD_OBJECTS .text_length = 16, .text_state = 32, .text_ascii = 48, .text_other = 72, \
 	.bytes_size = 16, .bytes_data = 32, .object_type = 8
 #define OBJECTS .text_length = 16, .text_state = 32, .text_ascii = 40, .text_other = 56, \
 	.bytes_size = 16, .bytes_data = 32, .object_type = 8
 
-/* 3.8 to 3.10 differ in little. */
+/* Common to 3.8, 3.9 and 3.10. */
 #define OLD_FRAMES .state_frame = 24, .state_thread = 176, .frame_previous = 24, .frame_code = 32, .frame_size = 112, \
 	.code_file = 104, .code_name = 112, .code_first_line = 40, .code_lines = 120, .code_size = 128, OLD_OBJECTS, \
 	.runtime_finalizing = 16, .runtime_interpreters = 32
 
-/* From the headers of each version, on 64-bit Linux.  3.13 and later ones describe themselves. */
+/* From the headers of each version, on 64-bit Linux.  3.13 and later publish their own offsets, see COOKIE. */
 static const struct py_layout baked[] = {
 	{ .version = PY_VERSION(3, 8), .instruction = PY_LASTI_BYTES, .frame_instruction = 104, .frame_locals = 360, OLD_FRAMES },
 	{ .version = PY_VERSION(3, 9), .instruction = PY_LASTI_BYTES, .frame_instruction = 104, .frame_locals = 360, OLD_FRAMES },
@@ -32,15 +33,19 @@ static const struct py_layout baked[] = {
 	  .runtime_finalizing = 24, .frame_locals = 72 },
 };
 
-/* _PyRuntime of 3.13 and later: 8 bytes of this, the version, whether it has free threads, then offsets, which move with each version. */
+/*
+ * _PyRuntime of 3.13 and later starts with COOKIE, the version, the free-threading flag and offsets.  The slot of each offset depends on
+ * the version.
+ */
 #define COOKIE "xdebugpy"
 #define N_SLOTS 96
+#define MAX_OFFSET 4096u
 
-enum { SLOT_VERSION = 1, SLOT_FREE_THREADED, SLOT_FINALIZING = 4 };
+enum { SLOT_VERSION = 1, SLOT_FREE_THREADED, SLOT_FINALIZING = 4, SLOT_INTERPRETERS };
 
 struct slot {
-	uint16_t at;            /* in struct py_layout */
-	uint8_t of_13, of_14;   /* number of the slot; 0: none */
+	uint16_t at;            /* offset in struct py_layout */
+	uint8_t of_13, of_14;   /* slot number in 3.13, in 3.14; 0: none */
 };
 
 #define SLOT(member, of_13, of_14) { offsetof(struct py_layout, member), of_13, of_14 }
@@ -56,21 +61,19 @@ static const struct slot slots[] = {
 	SLOT(text_state, 68, 78), SLOT(text_length, 69, 79), SLOT(text_ascii, 70, 80),
 };
 
-static const char *from_slots(struct py_layout *l, uint64_t runtime, uint32_t version)
+static const char *from_table(struct py_layout *l, uint64_t *table, uint64_t runtime, uint32_t version)
 {
-	uint64_t table[N_SLOTS];
-
-	if (!peek(table, runtime, sizeof table))
-		return "its memory cannot be read (process_vm_readv)";
+	if (!peek(table, runtime, N_SLOTS * sizeof *table))
+		return "process_vm_readv() cannot read the interpreter's memory";
 	if (memcmp(table, COOKIE, 8) != 0 || table[SLOT_VERSION] >> 16 != version)
-		return "it does not describe itself as its version does";
+		return "unexpected header of _PyRuntime (modified build of CPython?)";
 	*l = (struct py_layout){ .version = version, .instruction = PY_POINTER, .free_threaded = table[SLOT_FREE_THREADED] != 0 };
 	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
 		unsigned slot = version == PY_VERSION(3, 13) ? slots[i].of_13 : slots[i].of_14;
 		uint64_t value = slot ? table[slot] : 0;
 
-		if (value > 4096)
-			return "its offsets make no sense";
+		if (value > MAX_OFFSET)
+			return "invalid offsets in _PyRuntime (modified build of CPython?)";
 		*(uint16_t *)((char *)l + slots[i].at) = (uint16_t)value;
 	}
 	if (!l->free_threaded)
@@ -81,6 +84,29 @@ static const char *from_slots(struct py_layout *l, uint64_t runtime, uint32_t ve
 	return NULL;
 }
 
+static const char *from_slots(struct py_layout *l, uint64_t runtime, uint32_t version)
+{
+	uint64_t *table = scratch_push(N_SLOTS * sizeof *table);
+	const char *wrong = table ? from_table(l, table, runtime, version) : "not enough memory to read the offsets in _PyRuntime";
+
+	scratch_pop(table);
+	return wrong;
+}
+
+/* Up to 3.12 _PyRuntime starts with flags that say so; later versions have a list of interpreters, which is then not empty. */
+bool py_runs(const struct py_symbols *symbols, uint32_t version)
+{
+	uint64_t head[SLOT_INTERPRETERS + 1], first;
+
+	if (!peek(head, symbols->runtime, sizeof head))
+		return true;            /* py_layout_fill() or verify() reports the failed read */
+	if (version < PY_VERSION(3, 13))
+		return head[0] | head[1];
+	return head[SLOT_INTERPRETERS] > MAX_OFFSET || (peek(&first, symbols->runtime + head[SLOT_INTERPRETERS], sizeof first) && first);
+}
+
+_Static_assert(PY_OLDEST == PY_VERSION(3, 8) && PY_NEWEST == PY_VERSION(3, 14), "py_layout_fill() names these versions");
+
 const char *py_layout_fill(struct py_layout *layout, const struct py_symbols *symbols, uint32_t version)
 {
 	for (size_t i = 0; i < sizeof baked / sizeof *baked; i++) {
@@ -90,13 +116,13 @@ const char *py_layout_fill(struct py_layout *layout, const struct py_symbols *sy
 		return NULL;
 	}
 	if (version < PY_OLDEST)
-		return "this version is too old";
+		return "too old, versions 3.8 to 3.14 are supported";
 	if (version > PY_NEWEST)
-		return "this version is too new to be known";
+		return "too new, versions 3.8 to 3.14 are supported";
 	return from_slots(layout, symbols->runtime, version);
 }
 
-/* ---- the members of code objects, as their type lists them for getattr() ---- */
+/* ---- check of the code type's tp_members, the table that getattr() uses ---- */
 
 struct member {         /* PyMemberDef */
 	uint64_t name;
@@ -106,11 +132,11 @@ struct member {         /* PyMemberDef */
 	uint64_t doc;
 };
 
-#define TYPE_MEMBERS 240        /* PyTypeObject: tp_members, and tp_basicsize; free threads make the object's head longer */
+#define TYPE_MEMBERS 240        /* offsets of PyTypeObject.tp_members and tp_basicsize with the GIL; free threading adds to them */
 #define TYPE_SIZE    32
 #define MAX_MEMBERS  32
 
-/* 1: there, at that offset.  0: there, elsewhere.  -1: no such member. */
+/* 1: a member at that offset; 0: at another offset; -1: no such member. */
 static int has_member(uint64_t table, const char *name, uint16_t offset)
 {
 	struct member m;
@@ -124,7 +150,7 @@ static int has_member(uint64_t table, const char *name, uint16_t offset)
 
 bool py_layout_agrees(const struct py_layout *l, const struct py_symbols *symbols)
 {
-	const uint16_t more = l->object_type - 8;       /* of a free-threaded build's head */
+	const uint16_t more = l->object_type - 8;       /* bytes by which a free-threaded build's object head is longer */
 	const char *lines = l->version < PY_VERSION(3, 10) ? "co_lnotab" : "co_linetable";
 	uint64_t table, size;
 

@@ -1,28 +1,42 @@
+#include "inject/memory.h"
 #include "inject/python_state.h"
+#include "inject/scratch.h"
 #include "inject/stacks.h"
 
 /*
- * The site of a launch: its innermost Python frames in the user's code, filled up with those of libraries.  What makes two launches one
- * site are the code objects and instructions of their frames from the innermost to the last one that is kept; a hash of those finds the
- * id, so that a site costs its walk and one compare from the second time on.  Four words stand for a frame: the addresses of the code
- * object and the instruction, and since addresses are used again, those of the code object's name and line table.
+ * The call site of a launch: its innermost Python frames in user code, then frames of libraries if there are too few.  Two launches have
+ * the same site if their code objects and instructions agree from the innermost frame to the last one kept.  A hash of these finds the id,
+ * so a known site costs a walk and one comparison.  Each frame contributes four words: the addresses of the code object and of the
+ * instruction and, because addresses are reused, of the code object's name and line table.
  */
 #define SITE_FRAMES 3u
-#define SITE_DEPTH  24u         /* frames that are searched for user code: PyTorch has three of its own between two modules of a model */
+#define SITE_DEPTH  24u         /* frames that are searched for user code: PyTorch has three frames between two modules of a model */
 #define PLACES      8192u       /* a power of two */
 
-/* hash ^ id, id: a pair that two threads wrote at once fits no hash. */
-static struct place {
+/* key is hash ^ id: a pair written by two threads at the same time matches no hash. */
+struct place {
 	uint64_t key, id;
-} places[PLACES];
+};
 
-/* Code addresses, with KIND_USER set where they are known to be no library's.  A wrong one makes a search longer or shorter, no more. */
+/* only_place and only_kind replace the tables when there is no memory for them. */
+static struct place *places, only_place;
+
+/* Code addresses, with KIND_USER set where the code is not a library's.  A wrong entry only makes the search longer or shorter. */
 #define KIND_USER 1u
-static uint64_t kinds[PLACES];
+static uint64_t *kinds, only_kind;
 
 static inline uint64_t *kind_of(uint64_t code)
 {
-	return &kinds[code * 0x9e3779b97f4a7c15ull >> 51];
+	uint64_t *all = MEMORY_TABLE(kinds, PLACES);
+
+	return likely(all != NULL) ? &all[code * 0x9e3779b97f4a7c15ull >> 51] : &only_kind;
+}
+
+static inline struct place *place_of(uint64_t hash)
+{
+	struct place *all = MEMORY_TABLE(places, PLACES);
+
+	return likely(all != NULL) ? &all[hash >> 51] : &only_place;
 }
 
 static inline uint64_t rotate(uint64_t v)
@@ -39,20 +53,23 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 
 static inline uint64_t hash_frame(uint64_t h, const struct py_layout *l, uint64_t frame, uint64_t code)
 {
-	uint64_t instruction = l->instruction == PY_POINTER ? py_load64(frame + l->frame_instruction) : py_load32(frame + l->frame_instruction);
+	uint64_t at = frame + l->frame_instruction;
+	uint64_t instruction = l->instruction == PY_POINTER ? py_load64(at) : py_load32(at);
 	uint64_t lines = py_load64(code + l->code_lines), name = py_load64(code + l->code_name);
 
 	return mix(h ^ code ^ rotate(lines), instruction ^ rotate(name) ^ 0xa0761d6478bd642full);
 }
 
-/* Of the frames up to the last one that is kept; plain loads, on the thread itself. */
+/* Hashes the frames up to the last one kept, on the thread itself, with plain loads.  0: no frames. */
 static uint64_t hash_site(const struct py_layout *l, uint64_t state)
 {
 	const bool shims = py_has_shims(l);
-	uint64_t frame = py_first_frame(l, state), h = 0xe7037ed1a0b428dbull ^ guest->epoch;
-	uint32_t n = 0, user = 0;
+	uint64_t frame, h = 0xe7037ed1a0b428dbull ^ py_epoch();
+	uint32_t n = 0, user = 0, left = PY_LINKS(SITE_DEPTH);
 
-	while (peek_plausible(frame) && n < SITE_DEPTH && user < SITE_FRAMES) {
+	if (!py_first_frame(&frame, l, state, false))
+		return 0;
+	while (peek_plausible(frame) && n < SITE_DEPTH && user < SITE_FRAMES && left--) {
 		uint64_t code = py_load64(frame + l->frame_code) & PY_UNTAG;
 
 		if (!shims || *(const uint8_t *)(uintptr_t)(frame + l->frame_owner) < PY_OWNER_C) {
@@ -72,15 +89,20 @@ struct found {
 	bool user;
 };
 
-/* Those with an id, and which of them are the user's. */
-static uint32_t describe(struct stream *s, uint64_t state, struct found out[SITE_DEPTH])
-{
+/* Working memory from scratch_push(): the program's stack may be small. */
+struct room {
 	struct py_frame frames[SITE_DEPTH];
-	uint32_t n = python_walk((const void *)(uintptr_t)state, frames, SITE_DEPTH, 0), kept = 0;
+	struct found found[SITE_DEPTH];
+};
+
+/* Writes the frames that have an id, and whether each is user code; returns their number. */
+static uint32_t describe(struct stream *s, uint64_t state, unsigned how, struct py_frame frames[SITE_DEPTH], struct found out[SITE_DEPTH])
+{
+	uint32_t n = python_walk((const void *)(uintptr_t)state, frames, SITE_DEPTH, how), kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t id = python_code_id(s, &frames[i]);
-		bool user = id && id != PY_HIDDEN && !python_is_library(&frames[i]);
+		uint32_t id = how ? python_code_id_guarded(s, &frames[i]) : python_code_id(s, &frames[i]);
+		bool user = id && id != PY_HIDDEN && !python_is_library(&frames[i], id);
 
 		__atomic_store_n(kind_of(frames[i].code), frames[i].code | (user ? KIND_USER : 0), __ATOMIC_RELAXED);
 		if (!id || id == PY_HIDDEN)
@@ -90,11 +112,11 @@ static uint32_t describe(struct stream *s, uint64_t state, struct found out[SITE
 	return kept;
 }
 
-static uint32_t new_site(struct stream *s, uint64_t state)
+static uint32_t make_site(struct stream *s, uint64_t state, unsigned how, struct room *room)
 {
 	struct stack_frame kept[SITE_FRAMES];
-	struct found found[SITE_DEPTH];
-	uint32_t n = describe(s, state, found), user = 0, others, taken = 0;
+	const struct found *found = room->found;
+	uint32_t n = describe(s, state, how, room->frames, room->found), user = 0, others, taken = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		user += found[i].user;
@@ -111,6 +133,15 @@ static uint32_t new_site(struct stream *s, uint64_t state)
 	return taken ? stacks_intern(s, kept, taken, STACK_PYTHON | STACK_SITE) : 0;
 }
 
+static uint32_t new_site(struct stream *s, uint64_t state, unsigned how)
+{
+	struct room *room = scratch_push(sizeof *room);
+	uint32_t id = room ? make_site(s, state, how, room) : 0;
+
+	scratch_pop(room);
+	return id;
+}
+
 uint32_t python_site(struct stream *s)
 {
 	uint64_t state, hash, id;
@@ -119,14 +150,16 @@ uint32_t python_site(struct stream *s)
 	if (!python_ready())
 		return 0;
 	state = python_thread_state();
+	if (unlikely(state && !python_is_safe(state)))
+		return new_site(s, state, PY_SHARED);
 	hash = state ? hash_site(&python.layout, state) : 0;
 	if (!hash)
 		return 0;
-	place = &places[hash >> 51];
+	place = place_of(hash);
 	id = __atomic_load_n(&place->id, __ATOMIC_RELAXED);
 	if (likely((__atomic_load_n(&place->key, __ATOMIC_RELAXED) ^ id) == hash))
 		return (uint32_t)id;
-	id = new_site(s, state);
+	id = new_site(s, state, 0);
 	if (id) {
 		__atomic_store_n(&place->id, id, __ATOMIC_RELAXED);
 		__atomic_store_n(&place->key, hash ^ id, __ATOMIC_RELAXED);

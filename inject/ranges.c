@@ -5,7 +5,8 @@
 #include "inject/windows.h"
 
 #define NOT_TRACKED (-2)        /* NVTX_NO_PUSH_POP_TRACKING */
-#define CLAIMED 1u              /* id of a place that is being filled: the collector skips it; real ids have a thread above bit 40 */
+/* id of a slot that is being filled, skipped by the collector; real ids have the thread number from bit 40 on */
+#define CLAIMED 1u
 
 static struct open_range opened(struct stream *s, const struct range_what *what, uint64_t id, uint32_t tag)
 {
@@ -24,7 +25,7 @@ static struct open_range opened(struct stream *s, const struct range_what *what,
 	};
 }
 
-/* Kept if any part of it may lie in a window. */
+/* Written if any part of the range may lie in a capture window. */
 static void write_row(struct stream *s, const struct open_range *r, uint32_t level, uint32_t flags)
 {
 	struct range_row *row;
@@ -67,7 +68,7 @@ static inline uint32_t begins(struct stream *s, const struct range_what *what, u
 		return 0;
 	if (what->watched & ~WATCHED_STACK)
 		tag = windows_range_begin(s, what->watched, what->name, id, started);
-	/* Before the range's own time begins. */
+	/* Before the range's start time is taken. */
 	if (what->watched & WATCHED_STACK && capture_nvtx())
 		stacks_range(s, id);
 	return tag;
@@ -89,7 +90,7 @@ int ranges_push(struct stream *s, const struct range_what *what)
 		return NOT_TRACKED;
 	depth = slot->depth;
 	if (unlikely(depth >= MAX_DEPTH)) {
-		s->too_deep++;          /* so that its pop ends nothing else */
+		s->too_deep++;          /* so that the matching pop ends no other range */
 		health_count(HEALTH_too_deep);
 		health_drop(ROW_range, 1);
 		return NOT_TRACKED;
@@ -118,7 +119,7 @@ const struct open_range *ranges_begin(struct stream *s, const struct range_what 
 	return &slot->stack[depth];
 }
 
-/* Ranges that were pushed later stay open: closes the gap.  A kill in here shows one range twice, never garbage. */
+/* Removes entry i; ranges that were pushed later stay open.  A kill during this leaves one range twice, but never invalid data. */
 static void take_out(struct slot *slot, uint32_t i)
 {
 	uint32_t depth = slot->depth;
@@ -128,7 +129,7 @@ static void take_out(struct slot *slot, uint32_t i)
 	__atomic_store_n(&slot->depth, depth - 1, __ATOMIC_RELEASE);
 }
 
-/* Place + 1 on the thread's stack; 0: it is not there. */
+/* Returns the index on the thread's stack + 1; 0: not found. */
 static uint32_t place_of(const struct slot *slot, uint64_t id)
 {
 	uint32_t i = slot ? slot->depth : 0;
@@ -206,7 +207,7 @@ void ranges_abandon(struct stream *s)
 	}
 }
 
-/* The place, and 48 bits of the id that tell this range from the next one in the same place. */
+/* Bits 0 to 15: the slot + 1.  Above: 48 bits of the id, which differ between ranges in the same slot. */
 static uint64_t handle_of(uint32_t place, uint64_t id)
 {
 	return ((id ^ id >> 40) & 0xffffffffffff) << 16 | (place + 1);
@@ -260,7 +261,7 @@ void ranges_end(struct stream *s, uint64_t handle)
 	struct open_range *r, copy;
 	uint64_t id;
 
-	if (!handle)            /* it had no place when it was started, and was counted then */
+	if (!handle)            /* ranges_start() found no slot and counted it */
 		return;
 	if (place >= MAX_STARTED)
 		goto unknown;
@@ -270,7 +271,7 @@ void ranges_end(struct stream *s, uint64_t handle)
 		goto unknown;
 	copy = *r;
 	copy.id = id;
-	/* Two threads may end the same range by mistake: one of them wins. */
+	/* Two threads may end the same range by mistake: only one succeeds. */
 	if (!__atomic_compare_exchange_n(&r->id, &id, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		goto unknown;
 	write_row(s, &copy, 0, RANGE_STARTEND);

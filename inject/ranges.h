@@ -1,43 +1,48 @@
 /*
- * Open ranges: push/pop per thread (any domain on one stack), start/end per process.  They live in the arena's header, so that the
- * collector finds them after a kill; a row is written when a range ends.
+ * Open ranges: push/pop ranges per thread (one stack for all domains), start/end ranges per process.  They are stored in the arena's
+ * header, where the collector finds them after a kill; a row is written when a range ends.  `s` is the calling thread's stream, entered,
+ * with no row reserved.
  */
 #ifndef INJECT_RANGES_H
 #define INJECT_RANGES_H
 
 #include "inject/stream.h"
 
-/* What a range is, besides where and when. */
+/* Attributes of a range, without its place and time. */
 struct range_what {
 	uint64_t payload;
 	uint32_t name, domain, category, color, payload_type;
-	uint32_t watched;               /* what its name says to capture (watch.h) */
+	uint32_t watched;               /* WATCHED_ bits of its name (watch.h) */
 };
 
-/* Depth of the new range in its domain, from 0; -2 when it is not tracked (NVTX's number for that). */
+/* Pushes a range.  Returns its depth in its domain, from 0; -2 (NVTX's code) when it is not tracked (counted). */
 int ranges_push(struct stream *s, const struct range_what *what);
 
-/* Ends the innermost range of the domain: the depth it had, or -2 without one (counted). */
+/* Ends the innermost range of the domain.  Returns the depth it had; -2 if there is none (counted). */
 int ranges_pop(struct stream *s, uint32_t domain);
 
 /*
- * For who knows which range it ends: push/pop ranges in any order.  The new one, valid until the next call, or NULL when it is not tracked
- * (counted); its end on its own thread; taken away without a row; and its row, once another thread has ended it.
+ * Push/pop ranges that end in any order, for callers that know the id.  ranges_begin() returns the new range, valid until the next call, or
+ * NULL when it is not tracked (counted).  ranges_finish() ends it on its own thread; ranges_forget() removes it without a row.
+ * ranges_ended_elsewhere() writes the row of a copy of a range that another thread ended.
  */
 const struct open_range *ranges_begin(struct stream *s, const struct range_what *what);
 void ranges_finish(struct stream *s, uint64_t id);
 void ranges_forget(struct stream *s, uint64_t id);
 void ranges_ended_elsewhere(struct stream *s, const struct open_range *range);
 
-/* A handle, or 0 when there is no place for it (counted). */
+/*
+ * Start and end a start/end range; any thread may end it.  The handle is 0 when there is no slot (counted); ranges_end() ignores 0, and
+ * counts an unknown handle.
+ */
 uint64_t ranges_start(struct stream *s, const struct range_what *what);
 void ranges_end(struct stream *s, uint64_t handle);
 
-/* Id of the range that a pop in this domain, or an end of this handle, would end; 0: none. */
+/* Return the id of the range that ranges_pop() in this domain, or ranges_end() of this handle, would end; 0: none. */
 uint64_t ranges_innermost(const struct stream *s, uint32_t domain);
 uint64_t ranges_started(uint64_t handle);
 
-/* The thread ends: its open push/pop ranges become incomplete rows. */
+/* At the thread's end: writes its open push/pop ranges as incomplete rows. */
 void ranges_abandon(struct stream *s);
 
 #endif

@@ -1,16 +1,20 @@
-/* The line that every process writes once, so that the trace can list processes that never recorded anything. */
+/* Announces each process to the collector once, so that the trace also lists processes that recorded nothing. */
 #ifndef INJECT_ROSTER_H
 #define INJECT_ROSTER_H
 
 #include <stdint.h>
 
-/* Open, one write, close: about a microsecond (wire.h has the format).  Async-signal-safe; keeps errno; may fail silently. */
-void roster_line(const char *folder, char how, int64_t start, const char *name);
+/*
+ * Announces a program image or a forked child (how: wire.h), at load or in the fork handler.  start: REALTIME ns.  With a board, a forked
+ * child makes no system call; other processes wake the collector: open, one write, close, about 1 us.  Async-signal-safe; preserves errno;
+ * may fail silently.
+ */
+void roster_line(const char *folder, char how, uint32_t pid, uint32_t ppid, int64_t start, const char *name);
 
-/* The line of a process that could not connect; error: why. */
+/* Announces that the process could not connect; error: an errno value. */
 void roster_failed(const char *folder, int64_t start, int error);
 
-/* The line of one that ends while so many of its rows could not go through the pipe. */
+/* Announces that the process ends with this many rows that could not go through the pipe. */
 void roster_left(const char *folder, int64_t start, uint64_t rows);
 
 #endif

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "inject/intern.h"
+#include "inject/memory.h"
 #include "inject/module.h"
+#include "inject/seccomp.h"
 #include "inject/stacks.h"
 #include "inject/stream.h"
 
@@ -18,15 +20,21 @@
 
 __thread struct sampler *sampler_self;
 
-static int64_t period;                  /* ns of CPU time between two samples of a thread; 0: there are none */
-static bool preloaded;                  /* so threads are made by way of us */
+static int64_t period;                  /* ns of CPU time between two samples of a thread; 0: no sampling */
+static bool preloaded;                  /* LD_PRELOAD is in effect: pthread_create() is interposed */
+
+static bool may_sample(void)
+{
+	return seccomp_allows(SECCOMP_SAMPLE | SECCOMP_SIGNAL);
+}
 
 static struct sampler *sampler_new(void)
 {
-	char *p = mmap(NULL, SAMPLE_STACK + sizeof(struct sampler), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	const size_t size = SAMPLE_STACK + sizeof(struct sampler);
+	char *p = may_sample() ? memory_map_file(size, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1) : NULL;
 	struct sampler *t;
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return NULL;
 	t = (struct sampler *)(p + SAMPLE_STACK);
 	t->timer = -1;
@@ -35,10 +43,11 @@ static struct sampler *sampler_new(void)
 
 static void sampler_free(struct sampler *t)
 {
-	munmap((char *)t - SAMPLE_STACK, SAMPLE_STACK + sizeof *t);
+	if (may_sample())
+		munmap((char *)t - SAMPLE_STACK, SAMPLE_STACK + sizeof *t);
 }
 
-/* Anywhere within a period: else a thread that lives for less would never be met. */
+/* A random part of a period: a fixed wait would never sample threads that live for less. */
 static int64_t first_wait(void)
 {
 	uint64_t x = tsc_now() * 0x9e3779b97f4a7c15ull;
@@ -51,7 +60,7 @@ static struct timespec span(int64_t ns)
 	return (struct timespec){ .tv_sec = ns / SECOND, .tv_nsec = ns % SECOND };
 }
 
-/* The calling thread's.  By the system calls themselves: libc's allocate, or live in a library of their own. */
+/* Starts the calling thread's timer.  Raw system calls: libc's wrappers allocate, or are in a separate library. */
 static int arm(struct sampler *t)
 {
 	struct itimerspec every = { .it_interval = span(period), .it_value = span(first_wait()) };
@@ -70,7 +79,7 @@ static int arm(struct sampler *t)
 static void disarm(struct sampler *t)
 {
 	__atomic_store_n(&t->armed, 0, __ATOMIC_RELEASE);
-	if (t->timer >= 0)
+	if (t->timer >= 0 && may_sample())
 		syscall(SYS_timer_delete, t->timer);
 	t->timer = -1;
 }
@@ -81,22 +90,24 @@ void sample_thread_begins(struct stream *s)
 {
 	struct sampler *t = sampler_self;
 
-	if (!period || s->tool || (t && t->tried == guest->epoch))
+	if (!period || !may_sample() || s->tool || (t && t->tried == guest->epoch))
 		return;
 	if (!t && !(t = sampler_new())) {
-		health_note(HEALTH_sample_failed, "there is no memory for it");
+		health_note(HEALTH_sample_failed, "not enough memory for the sampling state of a thread");
 		return;
 	}
 	sampler_self = t;
 	t->tried = guest->epoch;
-	sample_take_signal();           /* libc may have taken it for a thread that it made itself */
+	t->name[0] = '\0';
+	stream_follow_name(s, t->name);
+	sample_take_signal();           /* libc may have installed its own handler for a thread that it created */
 	if (arm(t) == 0)
 		return;
 	health_note(HEALTH_sample_failed, "timer_create: %m");
 	disarm(t);
 }
 
-/* It gets its place in the arena here, since a handler cannot ask for one. */
+/* Attaches the new thread's stream, which a signal handler cannot do. */
 static void begin(struct sampler *t)
 {
 	struct stream *s;
@@ -127,7 +138,7 @@ struct sampler *sample_thread_new(void *start, void *arg)
 	return t;
 }
 
-/* Both end in a call that leaves no frame of ours on the thread's stack; its end is told by the stream's. */
+/* Both end in a tail call, so that the thread's stack has no frame of this object.  stream.c notices the thread's end. */
 void *sample_run(void *sampler)
 {
 	struct sampler *t = sampler;
@@ -148,25 +159,32 @@ int sample_run_c11(void *sampler)
 	return start(arg);
 }
 
+void sample_thread_rests(void)
+{
+	if (sampler_self)
+		disarm(sampler_self);
+}
+
 void sample_thread_made(struct sampler *t, bool made)
 {
 	int saved = errno;
 
-	if (!period)
+	if (!period || !may_sample())
 		return;
 	if (t && !made)
 		sampler_free(t);
-	sample_take_signal();           /* libc takes it with the first thread */
+	sample_take_signal();           /* libc installs its handler with the first thread */
 	errno = saved;
 }
 
-void sample_thread_ends(void)
+void sample_thread_ends(struct stream *s)
 {
 	struct sampler *t = sampler_self;
 
 	if (!t)
 		return;
 	disarm(t);
+	stream_follow_name(s, t->name);
 	sampler_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	sampler_free(t);
@@ -174,7 +192,10 @@ void sample_thread_ends(void)
 
 /* ---- the process ---- */
 
-/* CPU time is looked at by the kernel's tick: asking for more brings no more.  The coarse clock moves with it. */
+/*
+ * Returns the kernel's tick in ns, the resolution of the coarse clock.  CPU-time timers are checked at each tick: a shorter period gives no
+ * more samples.
+ */
 static int64_t tick(void)
 {
 	struct timespec t;
@@ -191,14 +212,14 @@ static void describe(struct stream *s)
 	intern_attribute(s, "sampling.hz", hz);
 }
 
-/* Not in a stream: it may have to connect. */
+/* Not inside stream_enter(): health_note() may connect. */
 static void say_what_is_less(int64_t wanted)
 {
 	if (period > wanted)
-		health_note(HEALTH_sample_rate, "%.4g Hz instead of %llu", (double)SECOND / (double)period,
+		health_note(HEALTH_sample_rate, "%.4g Hz instead of %llu Hz", (double)SECOND / (double)period,
 			    (unsigned long long)guest->config.sample_hz);
 	if (!preloaded)
-		health_note(HEALTH_sample_threads, "LD_PRELOAD did not reach the process");
+		health_note(HEALTH_sample_threads, "LD_PRELOAD did not load gprof-run's library into the process");
 }
 
 static bool start(void)
@@ -246,7 +267,7 @@ void sample_forked(void)
 
 	if (!period)
 		return;
-	if (sampler_self) {             /* the parent's timer is not ours */
+	if (sampler_self) {             /* timers are not inherited */
 		sampler_self->armed = sampler_self->tried = 0;
 		sampler_self->timer = -1;
 	}
@@ -256,4 +277,14 @@ void sample_forked(void)
 	errno = saved;
 }
 
-const struct module sample_module = { .init = init };
+void sample_process_ends(void)
+{
+	struct stream *s = sampler_self && period ? stream_enter() : NULL;
+
+	if (!s)
+		return;
+	stream_follow_name(s, sampler_self->name);
+	stream_leave(s);
+}
+
+const struct module sample_module = { .init = init, .stop = sample_process_ends };

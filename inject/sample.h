@@ -1,10 +1,10 @@
 /*
- * Samples of what the program's threads do with their CPU time.  Each thread has a timer of its own, which counts that time alone and
- * signals that thread alone: a thread that sleeps is not woken, and a stack is that of the thread that used the time.
+ * Samples the CPU time of the program's threads.  Each thread has a timer of its own CPU time that signals only this thread: a sleeping
+ * thread is not woken, and a stack belongs to the thread that used the time.
  *
- * The signal is the one that libc keeps from programs, for changing the ids of all threads (33, SIGSETXID).  A program cannot catch,
- * block, ignore or wait for it through libc: nothing of the program's is taken, and no thread is missed that blocks all signals.  What
- * libc sends by it is handed on to libc.
+ * The signal is 33 (SIGSETXID), which glibc reserves for changing the ids of all threads.  A program cannot catch, block, ignore or wait
+ * for it through libc: sampling takes no signal from the program, and reaches threads that block all signals.  The handler passes glibc's
+ * own signals on to glibc.
  */
 #ifndef INJECT_SAMPLE_H
 #define INJECT_SAMPLE_H
@@ -12,44 +12,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct sampler;
-struct stream;
+#include "inject/stream.h"
 
-/* What pthread_create() and thrd_create() are to run in the thread that they make; NULL: as the program says, nothing is sampled. */
+struct sampler;
+
+/*
+ * For pthread_create() and thrd_create(): returns the argument with which the new thread runs sample_run() or sample_run_c11().  NULL:
+ * create the thread as the program asks, unsampled.
+ */
 struct sampler *sample_thread_new(void *start, void *arg);
 void *sample_run(void *sampler);
 int sample_run_c11(void *sampler);
 
-/* The thread was made, or (error) was not; NULL: one that is not sampled. */
+/* Call after the creation; made: it succeeded.  Frees t if not.  t may be NULL. */
 void sample_thread_made(struct sampler *t, bool made);
 
-/* This thread has got its stream: it is sampled from now on. */
+/* Call when this thread has its stream: starts its timer. */
 void sample_thread_begins(struct stream *s);
 
-/* This thread ends: its timer goes.  Before its stream does. */
-void sample_thread_ends(void);
+/* Call at the thread's end, before its stream is released: deletes its timer and writes its current name. */
+void sample_thread_ends(struct stream *s);
 
-/* In a forked child, after all parts have forgotten the parent: timers are not inherited. */
+/* Call on the thread that ends the process: writes its current name. */
+void sample_process_ends(void);
+
+/* Call before a seccomp filter forbids rt_sigreturn: this thread is not sampled any more. */
+void sample_thread_rests(void);
+
+/* Call in a forked child after each module's forked(): starts sampling anew, as timers are not inherited. */
 void sample_forked(void);
 
-/* ---- between the two files ---- */
+/* ---- shared by sample.c and sample_signal.c ---- */
 
 #define SAMPLE_SIGNAL 33
-#define SAMPLE_STACK  (64u << 10)       /* what a handler may use: the program's stack may be small, and so its alternate one */
+#define SAMPLE_STACK  (64u << 10)       /* bytes for the handler: the program's stack and its alternate signal stack may be small */
 
-/* One thread that is sampled; a mapping of its own, below it the stack for its handler. */
+/* A sampled thread, in a mapping of its own; the handler's stack is below it. */
 struct sampler {
-	int timer;                      /* the kernel's number */
-	uint32_t armed;                 /* the epoch of the process that its timer is of; 0: it has none */
-	uint32_t owed;                  /* samples that fell into our own code, not written yet */
-	uint32_t tried;                 /* the epoch in which it was to get one */
-	void *start;                    /* the function that the thread is to run, and its argument */
+	int timer;                      /* kernel timer id; -1: none */
+	uint32_t armed;                 /* epoch in which the timer was made; 0: no timer */
+	uint32_t owed;                  /* samples that hit this object's own code, to be written later */
+	uint32_t tried;                 /* epoch in which the timer was last attempted */
+	char name[THREAD_NAME];         /* the thread name written last: threads name themselves after they start */
+	void *start;                    /* the program's thread function and its argument */
 	void *arg;
 };
 
+/* The calling thread's; NULL: the thread is not sampled. */
 extern __thread struct sampler *sampler_self __attribute__((tls_model("initial-exec")));
 
-/* Takes the signal, or takes it again when libc has.  0, or -1 and errno. */
+/* Installs the handler, again if libc has replaced it, and unblocks the signal.  Returns 0, or -1 with errno. */
 int sample_take_signal(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The handler of the sampling signal.  It may find the program at any instruction: in malloc(), in the loader, in a fork. */
+/* Handler of the sampling signal.  It may interrupt any instruction: in malloc(), in the loader, in fork(). */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -9,10 +9,10 @@
 #include "inject/stacks.h"
 #include "inject/windows.h"
 
-/* A signal that was held up for longer stands for this much at most: ten seconds at 100 Hz. */
+/* Most timer expirations that one delayed signal counts for: ten seconds at 100 Hz. */
 #define MOST_LATE 1000
 
-/* As the kernel has it: libc's sigaction() refuses this signal. */
+/* struct sigaction of the kernel: libc's sigaction() refuses this signal. */
 struct kernel_action {
 	void (*handler)(int, siginfo_t *, void *);
 	unsigned long flags;
@@ -20,13 +20,13 @@ struct kernel_action {
 	uint64_t mask;
 };
 
-/* libc's own, which it installs with the first thread; NULL: none yet. */
+/* libc's handler, which it installs with its first thread; NULL: none yet. */
 static void (*next)(int, siginfo_t *, void *);
 
 #ifdef __x86_64__
 #define HAS_RESTORER 0x04000000ul
 
-/* The bytes by which debuggers know the return from a signal; "nop": they look at the address before, too. */
+/* The bytes by which debuggers recognize a signal return.  "nop": they look up the address before it, too. */
 void gprof_sample_return(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
 	"\tnop\n"
@@ -38,7 +38,7 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 #endif
 
-/* Runs on a stack of ours: fn(t, info, context). */
+/* Calls fn(t, info, context) on the stack that ends at `top`. */
 static void call_on(char *top, void (*fn)(struct sampler *, const siginfo_t *, void *), struct sampler *t, siginfo_t *info, void *context)
 {
 #if defined __x86_64__
@@ -86,16 +86,17 @@ static void take(struct sampler *t, const siginfo_t *info, void *context)
 
 	if (late > MOST_LATE)
 		late = MOST_LATE;
-	/* Our own code, or a stream that is not this process's: to connect is not for a handler. */
+	/* The signal interrupted this object's own code, or the stream is of another process and a handler cannot connect. */
 	if (s->busy || !s->epoch || s->epoch != guest->epoch) {
 		t->owed += 1 + late;
 		return;
 	}
 	s = stream_enter();
 	t->owed = 0;
+	stream_follow_name(s, t->name);
 	if (windows_gate_now() & GATE_SAMPLE) {
 		stack = stacks_capture(s, &want);
-		/* Expirations that were not delivered one by one: all of that time was spent here, in the kernel. */
+		/* Expirations that were merged into this signal: the thread spent all that time here, in the kernel. */
 		for (uint32_t i = 0; i <= late; i++)
 			write_sample(s, now, stack, SAMPLE_CPU);
 		for (uint32_t i = 0; i < owed && i < MOST_LATE; i++)
@@ -126,8 +127,8 @@ static int action(const struct kernel_action *fresh, struct kernel_action *old)
 int sample_take_signal(void)
 {
 	/*
-	 * The program's handlers wait until ours is done: one that leaves by longjmp would leave our stream entered for good.  But a crash
-	 * is shown as the program shows its crashes.
+	 * Blocks the program's signals during the handler: a handler of the program that leaves by longjmp would leave the stream busy for
+	 * ever.  Fault signals stay unblocked, so that a crash reaches the program's own handler.
 	 */
 	struct kernel_action ours = {
 		.handler = on_signal,
@@ -148,6 +149,6 @@ int sample_take_signal(void)
 #endif
 	if (action(&ours, NULL) < 0)
 		return -1;
-	/* Whoever started this process may have left it blocked. */
+	/* The mask is inherited: the parent may have blocked the signal. */
 	return (int)syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &only, NULL, sizeof only);
 }

@@ -1,4 +1,4 @@
-/* Text into a buffer of fixed size: what does not fit is cut off. */
+/* Formats text into a buffer of fixed size; cuts off what does not fit. */
 #ifndef INJECT_SAY_H
 #define INJECT_SAY_H
 
@@ -9,6 +9,7 @@ struct text {
 	size_t size, n;
 };
 
+/* Appends to t->out; t->n is the length so far, without the terminating zero.  t->size > 0. */
 void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -8,28 +8,42 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "inject/board.h"
 #include "inject/calm.h"
 #include "inject/carrier.h"
+#include "inject/connection.h"
 #include "inject/health.h"
+#include "inject/late.h"
+#include "inject/memory.h"
 #include "inject/module.h"
 #include "inject/roster.h"
+#include "inject/seccomp.h"
+#include "inject/self.h"
 
-/* Before the page exists, and where it cannot be had: then only the fork handler resets it. */
+/* Used before the page exists, or if it cannot be mapped; then only the fork handler resets it. */
 static struct guest boot;
 struct guest *guest = &boot;
 
 static char folder[sizeof ((struct sockaddr_un *)0)->sun_path];
-static uint32_t kept_flags;             /* PROCESS_ bits that a forked child has, too */
-static bool wiped;                      /* the kernel clears the page in a child */
+static uint32_t kept_flags;             /* PROCESS_ bits that a forked child inherits */
+#if defined(__x86_64__)
+bool session_memory_shared;
+#else
+bool session_memory_shared = true;      /* vfork() is not interposed on this architecture */
+#endif
+static bool wiped;                      /* the kernel zeroes the page in a child */
+static uint32_t last_pid;               /* of this process, or of the last ancestor whose fork handler ran */
 
-/* Of the handshake; a child that another thread forks meanwhile closes its copies.  0: none. */
-static int open_fds[3];
+/* The arena mapped last; in a forked child that is its parent's. */
+static struct {
+	void *at;
+	uint64_t size;
+} mapped;
 
 bool session_wanted(void)
 {
@@ -50,17 +64,41 @@ bool session_file(const char *name)
 	return there;
 }
 
-int session_real_pid(void)
+bool session_in_own_memory(void)
 {
-	return (int)syscall(SYS_getpid);
+	return !session_memory_shared || !seccomp_allows(SECCOMP_END) || (uint32_t)session_real_pid() == last_pid;
 }
 
-/* A moment on both clocks: which of them is ours is known when we are connected. */
+/* Without MADV_WIPEONFORK always compares pids: a child whose fork handler did not run has its parent's page. */
+bool session_is_own(void)
+{
+	if (!guest->arena)
+		return false;
+	if (!wiped && seccomp_allows(SECCOMP_END))
+		return (uint32_t)session_real_pid() == last_pid;
+	return session_in_own_memory();
+}
+
+uint32_t session_pid(void)
+{
+	return last_pid;
+}
+
+int session_real_pid(void)
+{
+	int saved = errno;
+	long pid = syscall(SYS_getpid);
+
+	errno = saved;
+	return pid > 0 ? (int)pid : (int)last_pid;
+}
+
+/* A moment on both clocks: the collector says when the process connects which one the rows use. */
 struct moment {
 	int64_t tsc, mono;
 };
 
-static struct moment starting;          /* how long it took to load the object, or to begin in a forked child */
+static struct moment starting;          /* time it took to load the object, or to start in a forked child */
 
 static struct moment moment_now(void)
 {
@@ -91,46 +129,29 @@ static void init(void)
 	bool preloaded = list && strstr(list, "libgprof_inject.so");
 	if (preloaded)
 		guest->flags |= PROCESS_PRELOADED;
-	roster_line(folder, preloaded ? 'c' : 'd', guest->start, program_invocation_short_name);
+	self_init();
+	last_pid = (uint32_t)session_real_pid();
+	board_open(folder);
+	roster_line(folder, preloaded ? 'c' : 'd', last_pid, self_parent(), guest->start, program_invocation_short_name);
 	starting = moment_since(begin);
 }
 
-/* ms from now until the deadline, at least 1. */
-static struct timeval left(int64_t deadline)
-{
-	int64_t us = (deadline - clock_ns(CLOCK_MONOTONIC)) / 1000;
-
-	if (us < 1000)
-		us = 1000;
-	return (struct timeval){ .tv_sec = us / 1000000, .tv_usec = us % 1000000 };
-}
-
-static int dial(int64_t deadline)
-{
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	struct timeval tv = left(deadline);
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	open_fds[0] = fd + 1;
-	strcpy(to.sun_path, folder);
-	strcat(to.sun_path, "/sock");
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv);        /* bounds connect() too */
-	while (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
-		if (errno != EINTR || clock_ns(CLOCK_MONOTONIC) > deadline)
-			return -1;
-	return fd;
-}
-
-/* Where the program's address space is limited, most of it stays the program's. */
-static uint32_t most_mib(void)
+/* Where the program's address space is limited, or all of it is locked, leaves most of it to the program. */
+uint64_t session_room(void)
 {
 	struct rlimit space;
+	bool limited = getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
 
-	if (getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur == RLIM_INFINITY || space.rlim_cur >> 24 > UINT32_MAX)
-		return 0;
-	return (uint32_t)(space.rlim_cur >> 24) + 1;    /* a sixteenth */
+	if (limited && space.rlim_cur / 16 < SESSION_TIGHT)
+		return space.rlim_cur / 16;
+	return limited || memory_is_locking() ? SESSION_TIGHT : UINT64_MAX;
+}
+
+static uint32_t most_mib(void)
+{
+	uint64_t room = session_room();
+
+	return room == UINT64_MAX ? 0 : (uint32_t)((room + 0xfffff) >> 20);
 }
 
 static struct wire_hello hello(void)
@@ -139,87 +160,39 @@ static struct wire_hello hello(void)
 		.version = WIRE_VERSION,
 		.size = sizeof h,
 		.pid = (uint32_t)session_real_pid(),
-		.ppid = (uint32_t)getppid(),
+		.ppid = self_parent(),
 		.start = guest->start,
 		.flags = guest->flags | kept_flags,
 		.most_mib = most_mib(),
+		.alone = seccomp_allows(SECCOMP_LATE) && board_map(),
 	};
 
 	strncpy(h.name, program_invocation_short_name, sizeof h.name - 1);
 	return h;
 }
 
-static int say_hello(int fd, const struct wire_hello *h)
+static void keep_arena(struct arena *a, uint64_t size, struct bell *bell)
 {
-	ssize_t n;
-
-	do
-		n = send(fd, h, sizeof *h, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof *h ? 0 : -1;
-}
-
-/* What came with a packet; fewer than were sent where the program has no descriptors left, or may not get any. */
-static void take_fds(struct msghdr *m, int fds[2])
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(m);
-	size_t n = 0;
-
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len > CMSG_LEN(0))
-		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	if (n > 2)
-		n = 2;
-	if (n)
-		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
-	for (size_t i = 0; i < n; i++)
-		open_fds[1 + i] = fds[i] + 1;
-}
-
-/*
- * The welcome and its two descriptors, -1 where there are none.  The configuration goes straight into place: a hook may
- * run on a small stack.
- */
-static int hear_welcome(int fd, int64_t deadline, struct wire_welcome *w, int fds[2])
-{
-	union {
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	struct iovec iov[2] = { { w, sizeof *w }, { &guest->config, sizeof guest->config } };
-	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
-	ssize_t n;
-
-	do {
-		struct timeval tv = left(deadline);
-
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof tv);
-		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR && clock_ns(CLOCK_MONOTONIC) < deadline);
-
-	fds[0] = fds[1] = -1;
-	if (n < 0)
-		return -1;
-	if (n > 0)
-		take_fds(&m, fds);
-	errno = EPROTO;
-	if (n < (ssize_t)sizeof *w || w->version != WIRE_VERSION || w->size != sizeof *w)
-		return -1;
-	errno = EACCES;
-	if (w->refused)
-		return -1;
-	errno = EPROTO;
-	return n == (ssize_t)(sizeof *w + sizeof guest->config) && w->config_size == sizeof guest->config ? 0 : -1;
+	/* A core file would contain the whole arena, and writing one would touch every page. */
+	madvise(a, size, MADV_DONTDUMP);
+	mapped.at = a;
+	mapped.size = size;
+	guest->arena = a;
+	guest->bell = bell;
 }
 
 static int map_arena(const struct wire_welcome *w, const int fds[2])
 {
-	struct arena *a = mmap(NULL, w->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fds[0], 0);
-	void *bell = a == MAP_FAILED ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	if (!connection_is_memory(fds[0], w->arena_size) || !connection_is_memory(fds[1], 4096))
+		return -1;
 
-	if (bell == MAP_FAILED) {
+	struct arena *a = memory_map_file(w->arena_size, MAP_SHARED | MAP_NORESERVE, fds[0]);
+	void *bell = a ? memory_map_file(4096, MAP_SHARED, fds[1]) : NULL;
+
+	if (!bell) {
 		int why = errno;
 
-		if (a != MAP_FAILED)
+		if (a)
 			munmap(a, w->arena_size);
 		errno = why;
 		return -1;
@@ -230,62 +203,150 @@ static int map_arena(const struct wire_welcome *w, const int fds[2])
 		errno = EPROTO;
 		return -1;
 	}
-	/* A core file of the program would have all of it, and writing one would touch every page. */
-	madvise(a, w->arena_size, MADV_DONTDUMP);
 	madvise(bell, 4096, MADV_DONTDUMP);
-	guest->arena = a;
-	guest->bell = bell;
+	keep_arena(a, w->arena_size, bell);
 	return 0;
 }
 
-/* Also in a child that was forked meanwhile.  Forgotten first: the number may be the program's the next moment. */
-static void close_fds(void)
+/* The collector did not answer in time: shares memory that this process makes.  Its bell has no listener; the collector polls the arena. */
+static int share_own(int connection, const struct wire_welcome *w, int64_t deadline)
 {
-	int saved = errno;
+	static struct bell unheard;
+	int memory = late_memory(w->arena_size);
+	struct arena *a;
 
-	for (int i = 0; i < 3; i++) {
-		int fd = open_fds[i] - 1;
+	if (memory < 0)
+		return -1;
+	connection_note(memory);
+	a = memory_map_file(w->arena_size, MAP_SHARED | MAP_NORESERVE, memory);
+	if (!a)
+		return -1;
+	late_begin(a, w);
+	if (late_send(connection, memory, w->arena_size, deadline) < 0) {
+		int why = errno;
 
-		open_fds[i] = 0;
-		if (fd >= 0)
-			close(fd);
+		munmap(a, w->arena_size);
+		connection_drop_memory();
+		errno = why;
+		return -1;
 	}
-	errno = saved;
+	keep_arena(a, w->arena_size, &unheard);
+	return 0;
 }
 
-/* One hello, and its answer used.  *usable: there was one; what failed is then the memory that it is about. */
+bool session_has_mapped(void)
+{
+	return mapped.at || guest->arena;
+}
+
+void session_drop_parents(void)
+{
+	if (mapped.at && mapped.at != guest->arena) {
+		munmap(mapped.at, mapped.size);
+		mapped.at = NULL;
+	}
+}
+
+static void settle(const struct wire_welcome *w)
+{
+	guest->process = w->process;
+	guest->clock = w->clock;
+}
+
+static int use_answer(const struct wire_welcome *w, const int fds[2])
+{
+	if (w->carrier != CARRIER_PIPE)
+		return map_arena(w, fds);
+	connection_close();     /* first: it may have used the last free descriptor */
+	return carrier_open(folder, w, NULL, wiped);
+}
+
+/* The collector did answer, then closed the connection to free it for others: its answer can still be read. */
+static int take_answer(int connection, struct wire_welcome *w)
+{
+	struct wire_welcome answer = { 0 };
+	int fds[2];
+
+	if (connection_welcome(connection, 0, &answer, fds) < 0 || use_answer(&answer, fds) < 0)
+		return -1;
+	*w = answer;
+	return 0;
+}
+
+/*
+ * The collector did not answer, or (connection -1) did not accept the connection.  It keeps the hello and adopts the arena later.  If the
+ * arena cannot be handed over through the connection, the rows go through the pipe.
+ */
+static int go_on_alone(int connection, const struct wire_hello *h)
+{
+	struct wire_welcome w;
+	int rc = -1;
+
+	if (!seccomp_allows(SECCOMP_LATE) || late_welcome(&w, h) < 0)
+		return -1;
+	memcpy(&guest->config, &board_map()->config, sizeof guest->config);
+	if (w.carrier == CARRIER_SHM && connection >= 0) {
+		/* If the pipe may be used, do not wait. */
+		rc = share_own(connection, &w, guest->config.transport == TRANSPORT_SHM ? guest->deadline : 0);
+		if (rc < 0 && (errno == EPIPE || errno == ECONNRESET))
+			rc = take_answer(connection, &w);
+	}
+	connection_close();
+	if (rc < 0 && guest->config.transport != TRANSPORT_SHM)
+		rc = carrier_open(folder, &w, h, wiped);
+	if (rc == 0)
+		settle(&w);
+	return rc;
+}
+
+/* Returns a connection on which the hello was sent, or -1.  Dials again once if the collector closed the connection before the hello. */
+static int greet(const struct wire_hello *h, int64_t deadline)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		int fd = connection_dial(folder, deadline);
+
+		if (fd < 0 || connection_hello(fd, h) == 0)
+			return fd;
+		if (errno != EPIPE && errno != ECONNRESET)
+			return -1;
+		connection_close();
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Sends a hello and uses the answer.  *usable: the answer was valid; a failure is then one of the memory that it grants. */
 static int ask(const struct wire_hello *h, int64_t deadline, bool *usable)
 {
 	struct wire_welcome w = { 0 };
 	int fds[2];
-	int fd = dial(deadline);
+	int fd = greet(h, deadline);
 	int rc = -1;
 
 	*usable = false;
-	if (fd >= 0 && say_hello(fd, h) == 0 && hear_welcome(fd, deadline, &w, fds) == 0) {
+	if (fd >= 0 && connection_welcome(fd, deadline, &w, fds) == 0) {
 		*usable = true;
-		if (w.carrier == CARRIER_PIPE) {
-			close_fds();    /* it may have been the last free number */
-			rc = carrier_open(folder, &w, wiped);
-		} else {
-			rc = map_arena(&w, fds);
-		}
+		rc = use_answer(&w, fds);
+	} else if (errno == EAGAIN || errno == EINTR) {
+		rc = go_on_alone(fd, h);
+		connection_close();
+		return rc;
 	}
-	close_fds();
-	if (rc < 0)
-		return -1;
-	guest->process = w.process;
-	guest->clock = w.clock;
-	return 0;
+	connection_close();
+	if (rc == 0)
+		settle(&w);
+	return rc;
 }
 
-/* Where memory cannot be shared it asks for the pipe, and at last for the least memory that will do. */
+/* If memory cannot be shared, asks for the pipe, and at last for the smallest memory. */
 static int handshake(int64_t deadline)
 {
 	struct wire_hello h = hello();
 	bool usable;
 
 	if (ask(&h, deadline, &usable) == 0)
+		return 0;
+	if (errno == EBADF && ask(&h, deadline, &usable) == 0)  /* the program closed the descriptor */
 		return 0;
 	if (!usable)
 		return -1;
@@ -299,10 +360,7 @@ static int handshake(int64_t deadline)
 	return ask(&h, deadline, &usable);
 }
 
-/*
- * Another thread is connecting.  Past its deadline this row is not recorded, and later ones do not wait again: that thread may never get
- * on.
- */
+/* Another thread is connecting.  After its deadline this row is lost, and later rows do not wait again: that thread may never finish. */
 static bool wait_for_other(void)
 {
 	const struct timespec nap = { .tv_nsec = 100000 };
@@ -317,7 +375,7 @@ static bool wait_for_other(void)
 	return state == SESSION_UP;
 }
 
-/* Where there never is an arena, the process as a whole is said to be missing. */
+/* Counts the rows that were missed.  If there never is an arena, the whole process is reported as missing. */
 static void tell_missed(void)
 {
 	uint64_t n = __atomic_exchange_n(&guest->missed, 0, __ATOMIC_SEQ_CST);
@@ -326,7 +384,7 @@ static void tell_missed(void)
 		health_add(HEALTH_connect_slow, n);
 }
 
-/* A row that its thread cannot record: another one is still connecting, or has come to the end of it this very moment. */
+/* Counts a row that its thread cannot record: another thread is connecting, or has finished just now. */
 static void miss(void)
 {
 	__atomic_fetch_add(&guest->missed, 1, __ATOMIC_SEQ_CST);
@@ -346,10 +404,13 @@ static bool connect_first(void)
 {
 	struct moment begin = moment_now();
 
+	last_pid = (uint32_t)session_real_pid();
 	__atomic_store_n(&guest->deadline, begin.mono + WIRE_HANDSHAKE_MS * 1000000ll, __ATOMIC_RELAXED);
-	if (!guest->start)      /* a child that no fork handler saw */
+	if (!guest->start) {    /* a child for which no fork handler ran */
 		guest->start = clock_ns(CLOCK_REALTIME);
-	if (handshake(guest->deadline) < 0) {
+		guest->unseen = 1;
+	}
+	if (handshake(begin.mono + WIRE_ANSWER_MS * 1000000ll) < 0) {
 		roster_failed(folder, guest->start, errno);
 		__atomic_store_n(&guest->state, SESSION_OFF, __ATOMIC_RELEASE);
 		return false;
@@ -364,10 +425,17 @@ static bool connect_first(void)
 		carrier_start();
 	__atomic_store_n(&guest->epoch, guest->process, __ATOMIC_RELEASE);
 	__atomic_store_n(&guest->state, SESSION_UP, __ATOMIC_SEQ_CST);
-	/* Once more: a flag set by another thread meanwhile went to guest->flags alone. */
+	/* Again: flags that another thread has set since then are only in guest->flags. */
 	__atomic_fetch_or(&a->flags, guest->flags, __ATOMIC_RELAXED);
 	tell_missed();
 	return true;
+}
+
+/* A seccomp filter forbids to connect: tells the collector, if no forbidden call is needed for that. */
+static void tell_filtered(void)
+{
+	if (__atomic_load_n(&guest->state, __ATOMIC_ACQUIRE) == SESSION_NEW)
+		roster_line(folder, 's', last_pid, 0, guest->start, program_invocation_short_name);
 }
 
 bool session_connect(void)
@@ -381,6 +449,11 @@ bool session_connect(void)
 		return true;
 	if (state == SESSION_OFF || !session_wanted())
 		return false;
+	if (!seccomp_allows(SECCOMP_CONNECT)) {
+		tell_filtered();
+		__atomic_compare_exchange_n(&guest->state, &state, SESSION_OFF, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		return false;
+	}
 	calm_begin(&calm);
 	state = SESSION_NEW;
 	if (__atomic_compare_exchange_n(&guest->state, &state, SESSION_CONNECTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -397,7 +470,7 @@ bool session_connect(void)
 void session_flag(uint32_t bits)
 {
 	__atomic_fetch_or(&guest->flags, bits, __ATOMIC_RELAXED);
-	/* A child finds NVTX's tables filled: nobody will ask it again. */
+	/* A child inherits NVTX's filled tables: NVTX does not initialize again there. */
 	__atomic_fetch_or(&kept_flags, bits & PROCESS_NVTX, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&guest->state, __ATOMIC_ACQUIRE) == SESSION_UP)
 		__atomic_fetch_or(&guest->arena->flags, bits, __ATOMIC_RELAXED);
@@ -409,27 +482,44 @@ void session_ring(void)
 	int saved = errno;
 
 	__atomic_fetch_add(&bell->rings, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&bell->sleeping, __ATOMIC_SEQ_CST))
+	if (__atomic_load_n(&bell->sleeping, __ATOMIC_SEQ_CST) && seccomp_allows(SECCOMP_BELL))
 		syscall(SYS_futex, &bell->rings, FUTEX_WAKE, 1, NULL, NULL, 0);
 	if (guest->carrier)
 		carrier_rang();
 	errno = saved;
 }
 
-/* The page is zeroes already where the kernel could do it; the parent's mapping is of no use here. */
+/*
+ * The kernel has zeroed the page where it can.  The parent's arena stays mapped, unused.  No system call: the child may be under a filter
+ * that kills it for one that libc would not have made.
+ */
 static void forked(void)
 {
 	struct moment begin = moment_now();
+	uint32_t parent = last_pid;
 
 	if (!wiped)     /* whatever its state: another thread may have been connecting */
 		memset(guest, 0, sizeof *guest);
-	close_fds();
+	connection_close();
 	carrier_forked();
 	guest->start = clock_ns(CLOCK_REALTIME);
 	kept_flags |= PROCESS_FORKED;
+	last_pid = self_id();
 	if (session_wanted())
-		roster_line(folder, kept_flags & PROCESS_FORKED_CUDA ? 'F' : 'f', guest->start, program_invocation_short_name);
+		roster_line(folder, kept_flags & PROCESS_FORKED_CUDA ? 'F' : 'f', last_pid, parent, guest->start,
+			    program_invocation_short_name);
 	starting = moment_since(begin);
+}
+
+void session_tell_lost(char why, const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	char text[ROSTER_LINE_MAX] = { why };
+
+	if (!session_wanted())
+		return;
+	strncpy(text + 1, slash ? slash + 1 : program, sizeof text - 2);
+	roster_line(folder, 'n', last_pid, 0, guest->start, text);
 }
 
 void session_forked_after_cuda(void)

@@ -8,14 +8,15 @@
 #include "inject/memory.h"
 #include "inject/module.h"
 #include "inject/python.h"
+#include "inject/scratch.h"
 #include "inject/stacks_merge.h"
 #include "inject/unwind.h"
 
-#define DEPTH_MOST   128u       /* of a stack that is taken here */
-#define FRAMES_MOST  256u       /* of one that is interned */
-#define OURS         16u        /* frames of ours and of CUPTI's at most, below the program's */
-#define FIRST_PLACES 1024u      /* doubled when half full */
-#define STACKS_MOST  (1u << 18) /* distinct ones: 16 bytes each here, some 500 in the trace */
+#define DEPTH_MOST   128u       /* most frames of a captured stack */
+#define FRAMES_MOST  256u       /* most frames of an interned stack */
+#define OURS         16u        /* most frames of this object and of CUPTI, the innermost ones */
+#define FIRST_PLACES 1024u      /* slots of the first table; doubled when half full */
+#define STACKS_MOST  (1u << 18) /* most distinct stacks: 16 bytes each here, about 500 in the trace */
 
 int64_t stacks_slow[N_STACKS_CLASSES] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX };
 
@@ -23,7 +24,7 @@ int64_t stacks_slow[N_STACKS_CLASSES] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64
 
 struct place {
 	uint64_t hash;                  /* 0: free */
-	uint64_t id;                    /* written first */
+	uint64_t id;                    /* written before hash */
 };
 
 struct places {
@@ -45,7 +46,7 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* The images are part of it through their generation: after one went away the same addresses mean something else. */
+/* Includes the generation of the loaded images: after one is unloaded, the same addresses may be other code. */
 static uint64_t hash_of(const struct stack_frame *f, uint32_t n, uint32_t flags)
 {
 	uint64_t h = (uint64_t)__atomic_load_n(&images_generation, __ATOMIC_ACQUIRE) << 32 | flags;
@@ -94,7 +95,7 @@ static uint32_t find(const struct places *p, uint64_t hash)
 	}
 }
 
-/* Under the lock, which two may hold (lock.h): then the same stack may get two ids, or be forgotten, and is described again. */
+/* Caller holds the lock.  Two threads may hold it (lock.h): then a stack may get two ids, or be forgotten and described again. */
 static void place(struct places *p, uint64_t hash, uint32_t id)
 {
 	for (uint32_t i = (uint32_t)(hash >> 20) & p->mask;; i = (i + 1) & p->mask) {
@@ -106,7 +107,7 @@ static void place(struct places *p, uint64_t hash, uint32_t id)
 	}
 }
 
-/* The old places stay: another thread may be reading them. */
+/* The old table is not freed: another thread may be reading it. */
 static bool grow(struct stacks *k)
 {
 	struct places *old = k->places, *p = places_new((old->mask + 1) * 2);
@@ -120,7 +121,7 @@ static bool grow(struct stacks *k)
 	return true;
 }
 
-/* ---- new ones ---- */
+/* ---- new stacks ---- */
 
 static bool write_row(struct stream *s, uint32_t id, const struct stack_frame *f, uint32_t n, uint32_t flags)
 {
@@ -136,8 +137,11 @@ static bool write_row(struct stream *s, uint32_t id, const struct stack_frame *f
 
 static bool describe(struct stream *s, uint32_t id, const struct stack_frame *f, uint32_t n, uint32_t flags)
 {
-	struct stack_frame named[FRAMES_MOST];
+	struct stack_frame *named = scratch_push(n * sizeof *named);
+	bool written;
 
+	if (!named)
+		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct image *image = f[i].what == STACK_FRAME_NATIVE ? images_at(f[i].value, true) : NULL;
 
@@ -145,7 +149,9 @@ static bool describe(struct stream *s, uint32_t id, const struct stack_frame *f,
 		if (f[i].what == STACK_FRAME_NATIVE)
 			named[i].extra = image ? images_describe(s, image) : 0;
 	}
-	return write_row(s, id, named, n, flags);
+	written = write_row(s, id, named, n, flags);
+	scratch_pop(named);
+	return written;
 }
 
 static uint32_t insert(struct stream *s, struct stacks *k, uint64_t hash, const struct stack_frame *f, uint32_t n, uint32_t flags)
@@ -191,7 +197,7 @@ uint32_t stacks_intern(struct stream *s, const struct stack_frame *f, uint32_t n
 	return id;
 }
 
-/* ---- taking one ---- */
+/* ---- capture ---- */
 
 #define PYTHON_CUDA 1u          /* setting python_backtrace */
 
@@ -200,28 +206,32 @@ static bool wants_python(const struct stack_want *want)
 	return want->flags ? want->flags & STACK_PYTHON : guest->config.python_backtrace & PYTHON_CUDA;
 }
 
-/* The calling thread's Python frames; in a signal handler, where nothing is looked for, those of an interpreter that is known. */
-static struct stacks_python walk_python(struct py_frame frames[DEPTH_MOST], const struct stack_want *want)
+/* Walks the calling thread's Python frames.  In a signal handler, only if the interpreter is already known. */
+static struct stacks_python walk_python(struct py_frame *frames, const struct stack_want *want)
 {
-	struct stacks_python p = { .frames = frames, .guarded = want->context != NULL };
+	struct stacks_python p = { .frames = frames };
+	unsigned how = PY_GUARDED;
 
-	if (!wants_python(want) || !(p.guarded || python_ready()))
+	if (!wants_python(want))
 		return p;
-	p.n = python_walk(NULL, frames, DEPTH_MOST, p.guarded ? PY_GUARDED : 0);
+	if (!want->context) {
+		if (!python_ready())
+			return p;
+		how = python_how();
+	}
+	p.guarded = how;
+	p.n = python_walk(NULL, frames, DEPTH_MOST, how);
 	p.cut = p.n == DEPTH_MOST;
 	return p;
 }
 
-/* Without CUDA no thread of ours calls stacks_look(); the objects on the stack can be looked at here, at 5 ns a frame. */
-static bool now_and_then(void)
+/* Looks for Python in the objects on the stack, 5 ns a frame: without CUDA no thread of this object calls stacks_look(). */
+static bool meets_python(const struct unwind_walk *w, const struct stack_want *want)
 {
-	static uint32_t calls;
-	uint32_t n = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
-
-	return n < 16 || n % 256 == 0;
+	return want->context ? python_met(w->pcs, w->n) : python_met_now_and_then(w->pcs, w->n);
 }
 
-/* The program did not call what we put between it and libc. */
+/* Removes frames of interposed functions of this object: the program did not call them. */
 static void take_ours_out(struct unwind_walk *w)
 {
 	uint32_t n = 0;
@@ -237,42 +247,52 @@ static void take_ours_out(struct unwind_walk *w)
 	w->n = n;
 }
 
-static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first)
-{
-	uint32_t depth = want->depth ? want->depth : (uint32_t)guest->config.stack_depth, n, flags;
+/* Working memory of a capture, from scratch_push(). */
+struct capture {
 	struct stack_frame frames[DEPTH_MOST];
 	struct py_frame py[DEPTH_MOST];
-	struct stacks_python python = walk_python(py, want);
-	struct unwind_walk w = { .n = 0, .flags = 0 };
+	struct unwind_walk walk;
+};
 
+static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first, struct capture *at)
+{
+	uint32_t depth = want->depth ? want->depth : (uint32_t)guest->config.stack_depth, n, flags;
+	struct stacks_python python = walk_python(at->py, want);
+	struct unwind_walk *w = &at->walk;
+
+	w->n = w->flags = 0;
 	if (depth < 1 || depth > DEPTH_MOST)
 		depth = DEPTH_MOST;
-	/* A Python call takes up to five of the interpreter's frames, which are not kept. */
+	/* A Python call has up to five frames of the interpreter, which are dropped: walk deeper. */
 	if (!want->flags || want->flags & STACK_NATIVE)
-		unwind_native(c, &w, python.n ? UNWIND_MOST : depth + OURS, (enum unwind_method)guest->config.backtrace);
-	if (!python.n && wants_python(want) && (python.guarded || now_and_then()) && python_met(w.pcs, w.n))
-		python = walk_python(py, want);
+		unwind_native(c, w, python.n ? UNWIND_MOST : depth + OURS, (enum unwind_method)guest->config.backtrace);
+	if (!python.n && wants_python(want) && meets_python(w, want))
+		python = walk_python(at->py, want);
 	if (want->context)
-		take_ours_out(&w);
-	while (first < w.n && images_is_tool(w.pcs[first], want->context != NULL))
+		take_ours_out(w);
+	while (first < w->n && images_is_tool(w->pcs[first], want->context != NULL))
 		first++;
-	n = stacks_merge(s, frames, depth, &w, first, &python, &flags);
-	return stacks_intern(s, frames, n, flags);
+	n = stacks_merge(s, at->frames, depth, w, first, &python, &flags);
+	return stacks_intern(s, at->frames, n, flags);
 }
 
 __attribute__((noinline)) uint32_t stacks_capture(struct stream *s, const struct stack_want *want)
 {
 	int64_t begin = clock_now();
+	struct capture *at = scratch_push(sizeof *at);
 	struct unwind_cursor c;
 	int saved = errno;
 	uint32_t id;
 
+	if (!at)
+		return 0;
 	if (want->context)
 		unwind_context(&c, want->context);
 	else
 		unwind_here(&c);
-	/* Our own frame, which the cursor is in, is none of the caller's. */
-	id = capture(s, want, &c, want->context ? 0 : 1);
+	/* Without a context the first frame is this function's: skip it. */
+	id = capture(s, want, &c, want->context ? 0 : 1, at);
+	scratch_pop(at);
 	health_cost(COST_stack, begin);
 	errno = saved;
 	return id;
@@ -295,7 +315,7 @@ void stacks_range(struct stream *s, uint64_t range)
 
 /* ---- settings ---- */
 
-/* For the speed of the clock: from the object's start to that of CUDA it goes some tenths of a millisecond, which it is known to 0.1 %. */
+/* Both clocks when the object was loaded.  CUDA starts some tenths of a millisecond later, which gives the TSC's speed to 0.1 %. */
 static struct {
 	int64_t ticks, ns;
 } started;
@@ -311,8 +331,8 @@ static int64_t ticks_of(uint64_t ns)
 
 static bool wants_interpreter(const struct config *c)
 {
-	return ((c->cuda_backtrace || c->nvtx_backtrace[0] || c->torch_stacks) && c->python_backtrace & PYTHON_CUDA) || (c->sample && c->python_backtrace) ||
-	       c->python_launch_site;
+	return ((c->cuda_backtrace || c->nvtx_backtrace[0] || c->torch_stacks) && c->python_backtrace & PYTHON_CUDA) ||
+	       (c->sample && c->python_backtrace) || c->python_launch_site;
 }
 
 void stacks_start(void)
@@ -349,11 +369,13 @@ static void init(void)
 	started.ns = clock_ns(CLOCK_MONOTONIC);
 	images_init();
 	unwind_init();
+	python_start(guest->flags & PROCESS_PRELOADED);
 }
 
-/* A thread of the parent may have been inside dlclose(), or looking for Python. */
+/* A thread of the parent may have been inside dlclose() or python_look(). */
 static void forked(void)
 {
+	scratch_forked();
 	images_unloading = 0;
 	python_forked();
 }

@@ -3,20 +3,20 @@
 #include "inject/python.h"
 
 /*
- * The interpreter's native frames give way to the Python frames that they carry.  A Python frame that an eval call began with names a
- * place in the C frame of that call, so the two lists are joined by addresses, without symbols: both run outwards.  CPython 3.8 and 3.9
- * name none; there each frame of the eval function, as far as its symbol goes, is one Python frame.  What else of the interpreter stands
- * beside an eval call (how one function gets to call another) goes too.
+ * Replaces the interpreter's native frames by the Python frames that they run.  A Python entry frame has an address in the C frame of its
+ * eval call, so the two lists, both ordered outwards, are joined by addresses, without symbols.  CPython 3.8 and 3.9 have no such address:
+ * there each frame of the eval function, as far as its symbol goes, is one Python frame.  Other frames of the interpreter next to an eval
+ * call are dropped.
  */
 struct merge {
 	struct stream *s;
 	const struct unwind_walk *w;
 	const struct py_image *image;
 	const struct py_frame *py;
-	uint32_t n_py, at;              /* the next one */
+	uint32_t n_py, at;              /* the next Python frame */
 	struct stack_frame *out;
 	uint32_t n, most;
-	uint32_t flags;                 /* kinds that were put out */
+	uint32_t flags;                 /* STACK_ bits of the frames in `out` */
 	bool guarded, cut;
 };
 
@@ -25,14 +25,14 @@ static bool is_interpreter(const struct merge *m, uint32_t i)
 	return m->w->pcs[i] >= m->image->low && m->w->pcs[i] < m->image->high;
 }
 
-/* Is native frame i, one of the interpreter's, the eval call whose Python frames end with this one? */
+/* True if native frame i, one of the interpreter's, is the eval call whose Python frames end with `last`. */
 static bool carries(const struct merge *m, uint32_t i, const struct py_frame *last)
 {
 	const struct unwind_walk *w = m->w;
 
 	if (last->c_stack)
 		return last->c_stack >= w->sps[i] && (i + 1 == w->n || last->c_stack < w->sps[i + 1]);
-	/* Not an entry: there are more Python frames than were looked for, all of one call; where its record lies was not met. */
+	/* Not an entry: the walk was cut inside this call, before the frame that knows the address on the C stack. */
 	return !last->entry || (w->pcs[i] >= m->image->eval_low && w->pcs[i] < m->image->eval_high);
 }
 
@@ -58,7 +58,7 @@ static void put_python(struct merge *m, uint32_t to)
 		const struct py_frame *f = &m->py[m->at];
 		uint32_t id = m->guarded ? python_code_id_guarded(m->s, f) : python_code_id(m->s, f);
 
-		if (!id && m->guarded) {        /* the interpreter was changing its list: what lies further out may be no frame */
+		if (!id && m->guarded) {        /* the interpreter was changing its list: frames further out may be invalid */
 			m->n_py = m->at;
 			return;
 		}
@@ -68,7 +68,7 @@ static void put_python(struct merge *m, uint32_t to)
 	}
 }
 
-/* Behind the last Python frame of the next eval call. */
+/* Returns the index after the last Python frame of the next eval call. */
 static uint32_t call_end(const struct merge *m)
 {
 	uint32_t end = m->at;
@@ -78,7 +78,7 @@ static uint32_t call_end(const struct merge *m)
 	return end;
 }
 
-/* A run of the interpreter's frames: the Python frames that it carries, or itself where it carries none.  Its end. */
+/* Handles a run of the interpreter's frames: puts the Python frames that it runs, or itself if it runs none.  Returns its end. */
 static uint32_t put_run(struct merge *m, uint32_t from)
 {
 	uint32_t end = call_end(m), i = from;
@@ -114,7 +114,7 @@ uint32_t stacks_merge(struct stream *s, struct stack_frame *out, uint32_t most, 
 		i++;
 	}
 	*flags = m.cut ? STACK_CUT : w->flags;
-	/* The native walk ended before the Python frames did; if it is complete, the interpreter was changing its list. */
+	/* Python frames remain.  If the native walk is complete, the interpreter was changing its list. */
 	if (m.at < m.n_py && !m.cut && m.guarded && !w->flags && w->n > first) {
 		*flags = STACK_INCOMPLETE;
 	} else if (m.at < m.n_py && !m.cut) {

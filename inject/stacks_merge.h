@@ -1,4 +1,4 @@
-/* One stack of the native and the Python frames of a thread.  For stacks.c alone. */
+/* Merges the native and the Python frames of a thread into one stack.  Private to stacks.c. */
 #ifndef INJECT_STACKS_MERGE_H
 #define INJECT_STACKS_MERGE_H
 
@@ -6,15 +6,15 @@
 #include "inject/unwind.h"
 
 struct stacks_python {
-	const struct py_frame *frames;  /* as python_walk() gave them */
+	const struct py_frame *frames;  /* from python_walk() */
 	uint32_t n;
-	bool cut;                       /* there are more */
-	bool guarded;                   /* in a signal handler */
+	bool cut;                       /* the walk stopped at its limit */
+	bool guarded;                   /* the frames may not refer to code objects */
 };
 
 /*
- * The frames to keep, innermost first, at most `most`, of the native ones from `first` on; *flags as for stacks_intern().  Describes code
- * objects: nothing may be reserved.
+ * Writes at most `most` frames, innermost first, beginning with native frame `first`.  Returns their number; *flags: for stacks_intern().
+ * Writes rows of code objects: no row may be reserved.
  */
 uint32_t stacks_merge(struct stream *s, struct stack_frame *out, uint32_t most, const struct unwind_walk *w, uint32_t first,
 		      const struct stacks_python *python, uint32_t *flags);

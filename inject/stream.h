@@ -1,18 +1,18 @@
 /*
- * A thread's way into the arena: enter, reserve, publish, leave.  The hot path: no lock, no syscall, no allocation per row.
+ * Writing rows to the arena: enter, reserve, publish, leave.  The hot path: no lock, no system call, no allocation per row.
  *
- *	struct stream *s = stream_enter();
- *	if (s) {
- *		struct mark_row *row = stream_reserve(s, ROW_mark, sizeof *row);
- *		if (row) {
- *			*row = (struct mark_row){ ... };
- *			stream_publish(s, row);
- *		}
- *		stream_leave(s);
- *	}
+ * 	struct stream *s = stream_enter();
+ * 	if (s) {
+ * 		struct mark_row *row = stream_reserve(s, ROW_mark, sizeof *row);
+ * 		if (row) {
+ * 			*row = (struct mark_row){ ... };
+ * 			stream_publish(s, row);
+ * 		}
+ * 		stream_leave(s);
+ * 	}
  *
- * Every hook brackets its work so.  Between enter and leave a signal handler's hooks find the stream busy and are counted as nested;
- * nothing that can call back into the program, or leave by longjmp, may stand between them.
+ * Every hook encloses its work like this.  Between enter and leave, hooks that a signal handler calls find the stream busy; their calls are
+ * counted as nested.  Code between enter and leave must not call back into the program and must not leave by longjmp.
  */
 #ifndef INJECT_STREAM_H
 #define INJECT_STREAM_H
@@ -26,27 +26,29 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Thread-local, 40 bytes: an object that was dlopened has only the loader's spare room for initial-exec TLS. */
+/* Thread-local.  At most 40 bytes: initial-exec TLS of an object loaded by dlopen() must fit into the loader's spare space. */
 struct stream {
-	struct block *block;            /* never NULL once entered; an empty one when the arena is full */
-	struct slot *slot;              /* open ranges; a private one when the arena has no place left, NULL when there is no memory */
-	uint32_t epoch;                 /* guest epoch that the rest is valid for */
-	uint32_t thread;                /* ordinal */
-	uint32_t sequence;              /* of ranges begun by this thread */
-	uint8_t busy;                   /* inside a hook of ours */
-	uint8_t tool;                   /* a thread of ours or of CUPTI: flag 1 of its thread row */
+	struct block *block;            /* never NULL after stream_enter(); an empty one when the arena is full */
+	struct slot *slot;              /* open ranges; a private slot when the arena has no free one, NULL without memory */
+	uint32_t epoch;                 /* guest->epoch for which the other members are valid */
+	uint32_t thread;                /* number of the thread in its process */
+	uint32_t sequence;              /* of this thread's last range id */
+	uint8_t busy;                   /* inside a hook */
+	uint8_t tool;                   /* a thread of this object or of CUPTI: flag 1 of its thread row */
 	uint16_t too_deep;              /* ranges.c: pushes beyond MAX_DEPTH that are still open */
 	uint64_t scratch;               /* cupti_api.c: depth and start of the outermost call */
 };
 
+/* The calling thread's stream; use stream_enter(). */
 extern __thread struct stream stream_self __attribute__((tls_model("initial-exec")));
 
-/* First use in this thread and process: connect, take a place and a block, name the thread.  False: nothing can be recorded. */
+/* At the first use in this thread and process: connects, takes a slot, describes the thread.  False: nothing can be recorded. */
 bool stream_attach(struct stream *s);
 
-/* Hands the full block over and takes a free one for a row of this kind and size; NULL when there is none (then it is counted). */
+/* Hands the full block to the collector and takes a free one for a row of this kind and size in bytes.  NULL: none is free (counted). */
 struct block *stream_next_block(struct stream *s, unsigned kind, size_t size);
 
+/* Returns the calling thread's stream.  NULL: nothing can be recorded, or the thread is inside a hook (counted). */
 static inline struct stream *stream_enter(void)
 {
 	struct stream *s = &stream_self;
@@ -64,6 +66,13 @@ static inline struct stream *stream_enter(void)
 	return s;
 }
 
+/* Unmaps the free blocks of the arena beyond its first `most` bytes: for a program that limits its address space or locks all of it. */
+void stream_tighten(uint64_t most);
+
+/* Unmaps the free slots for threads, except some for new threads. */
+void stream_tighten_slots(void);
+
+/* Ends what stream_enter() began. */
 static inline void stream_leave(struct stream *s)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -71,11 +80,8 @@ static inline void stream_leave(struct stream *s)
 }
 
 /*
- * Room for one row of `size` bytes.  Nothing that writes rows (intern_*) may come between this and the publish: it would write to
- * the same room.
- *
- * The size is that of the struct, and behind it the tail padded to 8 (stream_tail()).  NULL: it is already counted as
- * dropped and there is nothing else to do.
+ * Returns room for one row of `size` bytes: its struct, or stream_tail() of the struct with a tail.  NULL: the row was counted as dropped.
+ * Before stream_publish(), call nothing that writes rows (intern_*): it would write to the same room.
  */
 static inline void *stream_reserve(struct stream *s, unsigned kind, size_t size)
 {
@@ -90,7 +96,7 @@ static inline void *stream_reserve(struct stream *s, unsigned kind, size_t size)
 	return head + 1;
 }
 
-/* From here on the row is the collector's, even if the next instruction kills us. */
+/* Publishes the row that was reserved last: the collector gets it even if the process is killed now. */
 static inline void stream_publish(struct stream *s, const void *row)
 {
 	struct block *b = s->block;
@@ -98,25 +104,28 @@ static inline void stream_publish(struct stream *s, const void *row)
 	__atomic_store_n(&b->used, b->used + ((const struct row_head *)row)[-1].length, __ATOMIC_RELEASE);
 }
 
-/* Size of a row struct with a tail of n bytes. */
+/* Size of a row struct with a tail of n bytes, padded to 8. */
 static inline size_t stream_tail(size_t row, size_t n)
 {
 	return row + ((n + 7) & ~(size_t)7);
 }
 
 #define GATE_KNOWN 1u
-#define GATE_CUDA  2u                   /* rows of CUDA's calls are wanted */
-#define GATE_NVTX  4u                   /* those of NVTX are */
+#define GATE_CUDA  2u                   /* CUDA calls are recorded */
+#define GATE_NVTX  4u                   /* NVTX ranges and marks are recorded */
 #define GATE_EDGE  8u                   /* the next CUDA call bounds a window or a step */
-#define GATE_LAUNCHES 32u               /* steps are looked for in them */
-#define GATE_SAMPLE 64u                 /* samples of CPU time are */
+#define GATE_LAUNCHES 32u               /* steps are detected from launches */
+#define GATE_SAMPLE 64u                 /* CPU samples are recorded */
 #define GATE_TORCH 256u                 /* PyTorch may begin or end a step */
 #define GATE_WATCH 16u                  /* NVTX names may begin or end a window or a step */
 
-/* Follows the orders that have come: the gate as it is now. */
+/* Applies new orders of the collector; returns the gate. */
 uint32_t windows_look(void);
 
-/* What is wanted now.  Inside a stream, with nothing reserved, or outside.  Range nesting and definitions always go on. */
+/*
+ * Returns the GATE_ bits: what is recorded now.  Call outside stream_enter(), or inside with no row reserved.  The nesting of ranges and
+ * definitions are always recorded.
+ */
 static inline uint32_t gate_now(void)
 {
 	uint32_t gate = __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);
@@ -126,17 +135,19 @@ static inline uint32_t gate_now(void)
 	return gate;
 }
 
+/* True if CUDA calls are recorded now. */
 static inline bool capture_on(void)
 {
 	return gate_now() & GATE_CUDA;
 }
 
+/* True if NVTX ranges and marks are recorded now. */
 static inline bool capture_nvtx(void)
 {
 	return gate_now() & GATE_NVTX;
 }
 
-/* The innermost push/pop range open on this thread; 0: none. */
+/* Returns the id of the thread's innermost open push/pop range; 0: none. */
 static inline uint64_t stream_range(const struct stream *s)
 {
 	uint32_t depth = s->slot ? s->slot->depth : 0;
@@ -144,16 +155,23 @@ static inline uint64_t stream_range(const struct stream *s)
 	return depth ? s->slot->stack[depth - 1].id : 0;
 }
 
-/* A new range id of this thread. */
+/* Returns a new range id, unique in the process. */
 static inline uint64_t stream_range_id(struct stream *s)
 {
 	return (uint64_t)s->thread << 40 | ++s->sequence;
 }
 
-/* The program names one of its threads (kernel thread id). */
+/* Records the name that the program gives to one of its threads.  tid: the kernel's thread id. */
 void stream_name_thread(struct stream *s, uint32_t tid, const char *name, size_t n);
 
-/* Marks this thread as one of ours, before its first row: its thread row gets flag 1. */
+/*
+ * Records the calling thread's kernel name if it differs from `known`, and copies it there; not if the program named the thread with
+ * stream_name_thread().  known "": only copies it.
+ */
+#define THREAD_NAME 16u
+void stream_follow_name(struct stream *s, char known[THREAD_NAME]);
+
+/* Marks the calling thread as one of this object; its thread row gets flag 1.  Call before its first row. */
 void stream_tool_thread(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include "inject/module.h"
 #include "inject/names.h"
 #include "inject/python.h"
+#include "inject/scratch.h"
 #include "inject/stacks.h"
 #include "inject/torch_context.h"
 #include "inject/torch_inputs.h"
@@ -19,19 +20,19 @@
 
 static struct {
 	struct torch torch;
-	bool operators;                 /* rows of kind op for all ranges; else for autograd nodes alone */
+	bool operators;                 /* write op rows for all ranges; false: only for autograd nodes */
 	bool shapes;
 	const void *domain;             /* handle of names.h */
-	bool over;                      /* PyTorch's own statics may be gone: the callbacks stay registered, and do nothing */
+	bool over;                      /* PyTorch's statics may be destroyed: the callbacks stay registered and do nothing */
 } observer;
 
-/* What a record says of itself, read before the stream is entered. */
+/* Contents of a record, read before the stream is entered. */
 struct told {
 	const char *name, *overload;
 	int64_t sequence;
 	uint64_t thread, forward_thread;
 	uint8_t scope;
-	bool async;                     /* it will end on another thread */
+	bool async;                     /* may end on another thread */
 };
 
 static const uint8_t *part(const void *record, uint32_t at)
@@ -114,7 +115,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 	struct torch_nesting in_modules = { .modules = TORCH_INSIDE };
 	uint32_t stack = 0;
 
-	/* First, so that the range lies in the window that it may open. */
+	/* First: the event may open a window, which must contain the range. */
 	torch_steps_event(s, torch_steps_event_of(r->scope, r->name, true));
 	if (r->scope != TORCH_USER && !capture_nvtx())
 		return NULL;
@@ -140,7 +141,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 	return c;
 }
 
-/* Everything that is PyTorch's code runs before the stream is entered. */
+/* All calls into PyTorch come before stream_enter(). */
 static struct torch_context *begun(const void *record, const struct torch_inputs *in)
 {
 	struct told r = ask_record(record);
@@ -156,10 +157,15 @@ static struct torch_context *begun(const void *record, const struct torch_inputs
 
 static __attribute__((noinline)) struct torch_context *begun_with_inputs(const void *record)
 {
-	struct torch_inputs in;
+	struct torch_inputs *in = scratch_push(sizeof *in);
+	struct torch_context *c;
 
-	torch_inputs_read(&in, &observer.torch, record);
-	return begun(record, &in);
+	if (!in)
+		return begun(record, NULL);
+	torch_inputs_read(in, &observer.torch, record);
+	c = begun(record, in);
+	scratch_pop(in);
+	return c;
 }
 
 static struct torch_context *record_begins(const void *record)
@@ -167,9 +173,9 @@ static struct torch_context *record_begins(const void *record)
 	return unlikely(observer.shapes) ? begun_with_inputs(record) : begun(record, NULL);
 }
 
-/* ---- what PyTorch calls ---- */
+/* ---- callbacks ---- */
 
-/* The nesting of user scopes is followed all the time, as that of NVTX is. */
+/* Follows user scopes also outside windows, like NVTX ranges: their nesting must be known. */
 static void *start_user(void **context, const void *record)
 {
 	*context = likely(!observer.over) ? record_begins(record) : NULL;
@@ -205,7 +211,7 @@ static void end(const void *record, void *context)
 	struct stream *s;
 
 	(void)record;
-	/* What a parent began before it forked is not the child's. */
+	/* A range that the parent began before fork() is not the child's. */
 	if (!c || observer.over || c->epoch != guest->epoch || !(s = stream_enter()))
 		return;
 	if (c->handle)
@@ -239,9 +245,7 @@ void torch_observe(const struct torch *t, bool operators, bool shapes)
 	t->add(other);
 }
 
-/*
- * Behind PyTorch's own: its statics are gone, and taking callbacks out would make it say so.
- */
+/* Runs after PyTorch's own destructors: its statics are destroyed, and removing the callbacks would make PyTorch complain. */
 __attribute__((destructor)) static void over(void)
 {
 	if (observer.torch.name)

@@ -1,6 +1,6 @@
 /*
- * PyTorch's ranges: user scopes and autograd nodes, with -t torch-ops operators too, as ranges of the domain "PyTorch" on the same stack as NVTX's.
- * A program without PyTorch, or a PyTorch that is not as we know it, costs nothing and loses nothing.
+ * PyTorch's ranges: user scopes, autograd nodes and, with -t torch-ops, operators.  They become ranges of the domain "PyTorch" on the same
+ * stack as NVTX ranges.  Without PyTorch, or with an unknown PyTorch, this costs and changes nothing.
  */
 #ifndef INJECT_TORCH_H
 #define INJECT_TORCH_H
@@ -9,19 +9,22 @@
 
 #include "inject/torch_abi.h"
 
-/* Is libtorch_cpu there by now?  Then, once, it is tried and observed.  Idempotent; may take the loader's lock. */
+/*
+ * Looks for libtorch_cpu; binds, tests and observes the first one found.  Idempotent; may take the loader's lock.  Call outside
+ * stream_enter().
+ */
 void torch_look(void);
 
-/* The object with this address is being initialised: libtorch_cpu is looked for only if it needs a library of PyTorch's. */
+/* As torch_look(), when the object that contains this address is being initialized; does nothing unless it needs a library of PyTorch. */
 void torch_look_after(const void *dso);
 
-/* Its functions into t: NULL, or what is missing. */
+/* Looks up the library's functions.  Returns NULL, or the name of a missing symbol. */
 const char *torch_bind(struct torch *t, void *library);
 
-/* Tries all that we rely on with this very library, before anything of the program's is observed: NULL, or what is not as it should be. */
+/* Tests this library, with objects made for the test.  Sets the offsets in *t.  Returns NULL, or static text that says what differs. */
 const char *torch_try(struct torch *t);
 
-/* From now on. */
+/* Registers the callbacks, for the rest of the process.  operators: also operators; shapes: also their inputs. */
 void torch_observe(const struct torch *t, bool operators, bool shapes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What libtorch_cpu offers to observers, as C sees it: at::addGlobalCallback() of ATen/record_function.h.  The struct is the same from
- * PyTorch 2.0 to 2.15 (compiled against five of them); what is not the same is found out by trying (torch_trust.c).
+ * The interface of libtorch_cpu for observers, as declared in C: at::addGlobalCallback() of ATen/record_function.h.  The struct is the same
+ * from PyTorch 2.0 to 2.15 (compiled against five of them); torch_trust.c finds what differs.
  */
 #ifndef INJECT_TORCH_ABI_H
 #define INJECT_TORCH_ABI_H
@@ -13,7 +13,7 @@ enum torch_scope {
 	TORCH_FUNCTION = 0, TORCH_BACKWARD = 1, TORCH_USER = 7, TORCH_STATIC_OP = 8, TORCH_STATIC_MODEL = 9, TORCH_SCOPES = 10,
 };
 
-/* at::RecordFunctionCallback, passed by value: more than 16 bytes, so the caller puts a copy on the stack, as for C. */
+/* at::RecordFunctionCallback, passed by value: it has more than 16 bytes, so the caller copies it to the stack, as in C. */
 struct torch_callback {
 	void *(*start)(void **context, const void *record);     /* stores the context, returns `context` */
 	void (*end)(const void *record, void *context);
@@ -24,17 +24,17 @@ struct torch_callback {
 
 _Static_assert(sizeof(struct torch_callback) == 40, "as PyTorch has it");
 
-/* std::variant<std::string_view, reference_wrapper<FunctionSchema const>> with the first in it; libstdc++'s layout. */
+/* std::variant<std::string_view, reference_wrapper<FunctionSchema const>> that holds a string_view; libstdc++'s layout. */
 struct torch_text {
 	size_t length;
 	const char *text;
 	uint8_t index;
 };
 
-/* at::RecordFunction: the same in all versions.  The others follow sequence_nr_, whose place is found by trying. */
-#define TORCH_THREAD        0x58        /* uint64_t: its own number of the thread */
+/* Offsets in at::RecordFunction, the same in all versions.  Inputs are relative to sequence_nr_, whose offset torch_trust.c finds. */
+#define TORCH_THREAD        0x58        /* uint64_t: PyTorch's number of the thread */
 #define TORCH_SCOPE         0x60        /* uint8_t */
-#define TORCH_INPUTS        8           /* behind the sequence number: address and count of inputs */
+#define TORCH_INPUTS        8           /* from the sequence number on: address of the inputs, then their number */
 #define TORCH_INPUT_COUNT   16
 
 /* c10::IValue: payload, then its tag. */
@@ -45,13 +45,13 @@ struct torch_value {
 
 enum torch_tag { TORCH_TENSOR = 1, TORCH_DOUBLE = 3, TORCH_COMPLEX = 4, TORCH_INT = 5 };
 
-/* An object with virtual functions, of which only the two destructors are called. */
+/* vtable of an object of which only the two destructors are called. */
 struct torch_vtable {
 	void *offset, *type;
 	void (*destroy)(void *), (*delete)(void *);
 };
 
-/* One libtorch_cpu: its functions, and where the parts of a record lie. */
+/* A libtorch_cpu: its functions, and offsets in its records. */
 struct torch {
 	uint64_t (*add)(struct torch_callback callback);
 	void (*remove)(uint64_t handle);
@@ -59,18 +59,18 @@ struct torch {
 	void *(*step_callbacks)(void *result, uint8_t scope);
 	void (*construct)(void *record, uint8_t scope);
 	void (*destruct)(void *record);
-	void (*before)(void *record, struct torch_text name, int64_t sequence);         /* one of these two */
+	void (*before)(void *record, struct torch_text name, int64_t sequence);         /* used if not NULL, else before_old */
 	void (*before_old)(void *record, const char *name, int64_t sequence);
-	/* These may be missing. */
+	/* Optional, NULL if missing: */
 	const char *(*overload)(const void *record);
 	_Bool (*is_async)(const void *record);
 	uint64_t (*version)(void);
 	int32_t (*dim)(const void *tensor, int64_t *n);
 	int32_t (*sizes)(const void *tensor, int64_t **sizes);
 	int32_t (*dtype)(const void *tensor, int32_t *dtype);
-	const void *undefined;          /* the tensor that is none: c10::UndefinedTensorImpl */
-	uint32_t sequence;              /* where it lies in a record */
-	uint32_t forward_thread;        /* 0: not known */
+	const void *undefined;          /* c10::UndefinedTensorImpl: stands for no tensor */
+	uint32_t sequence;              /* offset of the sequence number in a record */
+	uint32_t forward_thread;        /* offset of the forward thread in a record; 0: unknown */
 };
 
 #endif

@@ -2,25 +2,26 @@
 
 #include <sys/mman.h>
 
+#include "inject/memory.h"
 #include "inject/torch_abi.h"
 
-#define ROWS (MAX_SLOTS + 1)            /* the last one for all threads that have no slot in the arena */
+#define ROWS (MAX_SLOTS + 1)            /* the last row is for all threads without a slot in the arena */
 
-/* Of one slot. */
+/* Contexts of the threads of one slot. */
 struct row {
-	uint32_t left;                  /* contexts that are LEFT */
+	uint32_t left;                  /* contexts in state CONTEXT_LEFT */
 	uint32_t pad[15];
 	struct torch_context contexts[MAX_DEPTH];
 };
 
-static struct row *rows;                /* a forked child has a copy: what is open in it belongs to no slot of its own */
+static struct row *rows;                /* a forked child has a copy; contexts that are open in it belong to the parent's threads */
 
 static void destroy(void *p)
 {
 	(void)p;
 }
 
-/* PyTorch's last word about it. */
+/* Called by PyTorch when it deletes the context. */
 static void delete(void *p)
 {
 	struct torch_context *c = p;
@@ -36,9 +37,7 @@ static const struct torch_vtable vtable = { .destroy = destroy, .delete = delete
 
 bool torch_contexts_ready(void)
 {
-	void *p = mmap(NULL, ROWS * sizeof *rows, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	rows = p == MAP_FAILED ? NULL : p;
+	rows = memory_map_file(ROWS * sizeof *rows, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	return rows;
 }
 
@@ -104,7 +103,8 @@ void torch_context_tidy(struct stream *s)
 		if (c->thread == s->thread)
 			ranges_forget(s, c->id);
 		else if (row == &rows[MAX_SLOTS])
-			continue;       /* else its thread has ended, and this one has got its slot */
+			/* the shared row: that thread may be alive.  In another row it has ended, and this thread has its slot */
+			continue;
 		__atomic_fetch_sub(&row->left, 1, __ATOMIC_RELAXED);
 		state = CONTEXT_LEFT;
 		if (!__atomic_compare_exchange_n(&c->state, &state, CONTEXT_TIDIED, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -1,8 +1,9 @@
 /*
- * Learning that libtorch_cpu is there, without interposing dlopen() (the loader looks at who calls it) and without a hook in Python.
+ * Detects that libtorch_cpu is loaded, without interposing dlopen() (the loader checks who calls it) and without a hook in Python.
  *
- * Initialisers of C++ libraries call __cxa_atexit() with an address of theirs.  One that needs a library of PyTorch's is initialised when
- * libtorch_cpu is already; libtorch_python is such a one.  A program linked with it has it initialised before our own constructor.
+ * Static initializers of C++ libraries call __cxa_atexit() with an address in their library.  When a library that needs PyTorch, such as
+ * libtorch_python, is initialized, libtorch_cpu already is.  In a program linked with libtorch_cpu, it is initialized before this object's
+ * constructor.
  */
 #include <dlfcn.h>
 
@@ -11,13 +12,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Of the C++ ABI, of which C's headers know nothing. */
+/* Part of the C++ ABI; no C header declares it. */
 int __cxa_atexit(void (*fn)(void *), void *arg, void *dso);
 
 static int (*real_cxa_atexit)(void (*fn)(void *), void *arg, void *dso);
-static void *last_dso;                  /* of the last call: those of a library come together */
+static void *last_dso;                  /* of the last call: a library makes all its calls in a row */
 
-/* It may be called before our constructors. */
+/* Called on demand: __cxa_atexit() may be called before this object's constructors. */
 static void find_real(void)
 {
 	*(void **)&real_cxa_atexit = dlsym(RTLD_NEXT, "__cxa_atexit");

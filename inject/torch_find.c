@@ -1,4 +1,4 @@
-/* Is libtorch_cpu there?  Its functions, and what is to be known before it is observed. */
+/* Finds libtorch_cpu, binds its functions, and observes it if the test succeeds. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -10,17 +10,18 @@
 #include "inject/health.h"
 #include "inject/images.h"
 #include "inject/module.h"
+#include "inject/scratch.h"
 #include "inject/session.h"
 #include "inject/torch.h"
 #include "inject/torch_memory.h"
 #include "inject/torch_steps.h"
 
-static bool wanted;                     /* it is looked for; once it is found, for a second one */
-static bool memory;                     /* so is its allocator */
-static bool taken;                      /* by whoever was first to find it */
-static unsigned long long adds_seen;    /* since it was taken */
-static bool child;                      /* a forked one: another thread of its parent may have held the loader's lock, for good */
-static char first[PATH_MAX];            /* path of that */
+static bool wanted;                     /* look for libtorch_cpu; once it is found, for a second one */
+static bool memory;                     /* also hook its allocator */
+static bool taken;                      /* set by the thread that found it first */
+static unsigned long long adds_seen;    /* dlpi_adds at the last look after it was taken */
+static bool child;                      /* in a forked child, which inherits the loader's lock if another thread of the parent held it */
+static char first[PATH_MAX];            /* path of the libtorch_cpu that was taken */
 
 static const char *base_name(const char *path)
 {
@@ -29,7 +30,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Debian's has a version behind it, a wheel that was repaired a hash inside. */
+/* Debian appends a version to the name, a repaired wheel inserts a hash. */
 static bool is_torch_cpu(const char *path)
 {
 	const char *name = path ? base_name(path) : "";
@@ -37,13 +38,13 @@ static bool is_torch_cpu(const char *path)
 	return strncmp(name, "libtorch_cpu", 12) == 0 && (name[12] == '.' || name[12] == '-') && strstr(name + 12, ".so");
 }
 
-/* What a pass over all objects is about. */
+/* Result of a pass over all loaded objects. */
 struct seen {
-	const char *path;               /* of the first libtorch_cpu */
+	char path[PATH_MAX];            /* of the first libtorch_cpu; a copy: the loader frees its text with the object */
 	unsigned n;
-	unsigned long long adds;        /* objects that were ever loaded */
-	uintptr_t address;              /* in one that ... */
-	bool needs;                     /* ... needs a libtorch */
+	unsigned long long adds;        /* dlpi_adds: objects ever loaded */
+	uintptr_t address;              /* an address in the object of interest; 0: none */
+	bool needs;                     /* that object needs a libtorch */
 };
 
 static bool covers(const struct dl_phdr_info *o, uintptr_t address)
@@ -70,7 +71,7 @@ static bool needs_torch(const ElfW(Dyn) *all, ElfW(Addr) base)
 	const char *strings = NULL;
 
 	for (const ElfW(Dyn) *d = all; d && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_STRTAB)      /* glibc has added the base where the section can be written to */
+		if (d->d_tag == DT_STRTAB)      /* glibc has added the base if the section is writable */
 			strings = (const char *)(d->d_un.d_ptr < base ? d->d_un.d_ptr + base : d->d_un.d_ptr);
 	for (const ElfW(Dyn) *d = all; strings && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_NEEDED && strncmp(strings + d->d_un.d_val, "libtorch", 8) == 0)
@@ -84,27 +85,27 @@ static int see(struct dl_phdr_info *o, size_t size, void *arg)
 
 	(void)size;
 	seen->adds = o->dlpi_adds;
-	/* Nothing new: a second one is not there. */
+	/* No object was loaded since: there is no second one. */
 	if (taken && seen->adds == adds_seen)
 		return 1;
 	if (is_torch_cpu(o->dlpi_name)) {
 		seen->n++;
-		if (!seen->path)
-			seen->path = o->dlpi_name;
+		if (!seen->path[0])
+			strncpy(seen->path, o->dlpi_name, sizeof seen->path - 1);
 	} else if (seen->address && covers(o, seen->address)) {
 		seen->needs = needs_torch(dynamic_of(o), o->dlpi_addr);
 	}
 	return 0;
 }
 
-/* ---- trust, and then ---- */
+/* ---- binding and testing ---- */
 
 static void *symbol(void *library, const char *name)
 {
 	void *p = dlsym(library, name);
 
 	if (!p)
-		dlerror();      /* what is not there is not for the program to read */
+		dlerror();      /* the program must not read this error */
 	return p;
 }
 
@@ -152,7 +153,7 @@ static void try_and_observe(const char *path)
 	void *library = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
 	const char *missing, *wrong;
 
-	if (!library) {         /* it is just being loaded, or gone */
+	if (!library) {         /* being loaded at this moment, or unloaded */
 		dlerror();
 		__atomic_store_n(&taken, false, __ATOMIC_RELEASE);
 		return;
@@ -160,30 +161,35 @@ static void try_and_observe(const char *path)
 	missing = torch_bind(&torch, library);
 	wrong = missing ? NULL : torch_try(&torch);
 	if (missing)
-		health_note(HEALTH_torch_refused, "it has no %.80s", missing);
+		health_note(HEALTH_torch_refused, "libtorch_cpu does not export %.65s", missing);
 	else if (wrong)
 		health_note(HEALTH_torch_refused, "%.90s", wrong);
 	else
 		torch_observe(&torch, session_file(WIRE_TORCH_OPS), session_file(WIRE_TORCH_SHAPES));
 }
 
-/* Of the objects that are there, with what is at this address among them. */
+/* Looks through the loaded objects.  dso: an address in the one that is being initialized, or NULL. */
 static void look_at(const void *dso)
 {
-	struct seen seen = { .address = (uintptr_t)dso };
+	struct seen *seen = scratch_push(sizeof *seen);
 	int saved = errno;
 
-	dl_iterate_phdr(see, &seen);
+	if (!seen)
+		return;
+	memset(seen, 0, sizeof *seen);
+	seen->address = (uintptr_t)dso;
+	dl_iterate_phdr(see, seen);
 	if (taken)
-		adds_seen = seen.adds;
-	if (seen.path && (!dso || seen.needs) && !__atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL)) {
-		strncpy(first, seen.path, sizeof first - 1);
+		adds_seen = seen->adds;
+	if (seen->path[0] && (!dso || seen->needs) && !__atomic_exchange_n(&taken, true, __ATOMIC_ACQ_REL)) {
+		strcpy(first, seen->path);
 		try_and_observe(first);
 	}
 	if (memory && taken)
 		torch_memory_look();
-	if (seen.n > 1 && __atomic_exchange_n(&wanted, false, __ATOMIC_ACQ_REL))
+	if (seen->n > 1 && __atomic_exchange_n(&wanted, false, __ATOMIC_ACQ_REL))
 		health_note(HEALTH_torch_second, "%.90s", first);
+	scratch_pop(seen);
 	errno = saved;
 }
 
@@ -193,7 +199,7 @@ void torch_look(void)
 		look_at(NULL);
 }
 
-/* Most objects need no PyTorch, and the loader's lock is not for us to wait for: it is asked only about those that do, or are one. */
+/* Most objects need no PyTorch.  The loader's lock is taken only for objects that do, or that are libtorch_cpu. */
 void torch_look_after(const void *dso)
 {
 	const struct link_map *map;

@@ -6,34 +6,35 @@
 #include "inject/intern.h"
 #include "inject/peek.h"
 #include "inject/say.h"
+#include "inject/scratch.h"
 #include "inject/torch_memo.h"
 
-#define MAX_INPUTS  64u                 /* of a record, and tensors of a list */
+#define MAX_INPUTS  64u                 /* most inputs of a record, and tensors of a list */
 #define MAX_DIMS    16u
-#define SCALARS     30u                 /* a longer list has no type: torch/csrc/profiler/util.cpp */
+#define SCALARS     30u                 /* longest list that gets a type, as in torch/csrc/profiler/util.cpp */
 #define TEXT        4000u
 #define TRIES       8u
 
 /*
- * Numbers of the tags of c10::IValue: a boolean's is four below a list's, symbols and the like stand before it.  From PyTorch 2.9 on (2.8 and before
- * have no unsigned numbers); those that do not tell their version have 13 or 12, which is seen at the first convolution, whose inputs are known.
+ * Tags of c10::IValue.  The tag of a list is 14 from PyTorch 2.9 on, 13 or 12 before, which have no unsigned numbers; that of a bool is
+ * four below it.  If the library does not tell its version, the tag is learned from the first convolution, whose types of inputs are known.
  */
 #define TAG_LIST    14u
 #define HAS_UNSIGNED(version) (((version) >> 48 & 0xff) >= 9)
 #define TAG_BOOL(list) ((list) - 4)
 
-/* c10::TensorImpl: sizes (count, then up to 5 in place, else their address), the type's number 0x68 behind them in all versions. */
+/* c10::TensorImpl: sizes (count, then up to 5 in place, else their address), and the type's number 0x68 after them in all versions. */
 #define IN_PLACE 5u
 #define TO_DTYPE 0x68
 
-/* Kind of an input, in the low byte of its word; dims << 8, type << 32. */
+/* Kind of an input in the low byte of its word; number of dimensions << 8, type << 32. */
 enum { KIND_OTHER, KIND_TENSOR, KIND_SCALAR, KIND_SCALARS, KIND_TENSORS };
 
-static uint32_t sizes_at;               /* in a tensor; 0: not known yet */
+static uint32_t sizes_at;               /* offset in a tensor; 0: unknown */
 static unsigned tries;
 
-static uint32_t list_tag;               /* 0: not known yet */
-static uint32_t vector_at;              /* in a list; 0: not known yet */
+static uint32_t list_tag;               /* 0: unknown */
+static uint32_t vector_at;              /* offset in a list; 0: unknown */
 static unsigned list_tries;
 
 static struct torch_memo memo;
@@ -55,10 +56,10 @@ static bool is_undefined(const struct torch *t, uint64_t tensor)
 	return tensor == (uintptr_t)t->undefined || !tensor;
 }
 
-/* PyTorch is asked where a tensor keeps its sizes: their address is that of the count + 8, if they are in place. */
+/* Learns from PyTorch's functions where a tensor keeps its sizes: sizes in place follow their count, 8 bytes. */
 static bool learn(const struct torch *t, const struct torch_value *v)
 {
-	static __thread bool asking;    /* a tensor of the program's own class may run operators to answer */
+	static __thread bool asking;    /* a tensor subclass of the program may run operators to answer */
 	int64_t n = 0, *sizes = NULL;
 	int32_t dtype = 0;
 	uintptr_t at;
@@ -69,7 +70,7 @@ static bool learn(const struct torch *t, const struct torch_value *v)
 	if (asking || tries == TRIES || !t->dim || !t->sizes || !t->dtype)
 		return false;
 	asking = true;
-	told = t->dim(v, &n) != 0 || (n >= 1 && n <= IN_PLACE);        /* else this one cannot tell */
+	told = t->dim(v, &n) != 0 || (n >= 1 && n <= IN_PLACE);        /* else this tensor cannot show it */
 	tries += told;
 	told = told && !t->sizes(v, &sizes) && !t->dtype(v, &dtype);
 	asking = false;
@@ -130,7 +131,7 @@ static void learn_tags(const struct torch *t, const void *record, const struct t
 		list_tag = tag;
 }
 
-/* A std::vector of values: begin, end, and the end of what it has room for.  How many; UINT64_MAX: it is none. */
+/* A std::vector of values: begin, end, end of its capacity.  Returns the number of values; UINT64_MAX: not a valid vector. */
 static uint64_t vector_count(const uint64_t *vector)
 {
 	uint64_t bytes = vector[1] - vector[0];
@@ -141,8 +142,8 @@ static uint64_t vector_count(const uint64_t *vector)
 }
 
 /*
- * c10::detail::ListImpl: its counters, of 4 bytes each or of 8, a vector of values, the address of its elements' type, which has its kind at 8.  Where
- * the vector lies is the same in all lists, and found at the first.
+ * c10::detail::ListImpl: two counters of 4 or 8 bytes each, a vector of values, the address of the elements' type, which has its kind at
+ * 8.  The vector's offset is the same in all lists, and is learned from the first one.
  */
 static bool learn_list(uintptr_t list)
 {
@@ -155,7 +156,8 @@ static bool learn_list(uintptr_t list)
 		return false;
 	at = words[2] - 1 < 4096 ? 3 : 2;
 	list_tries++;
-	if (vector_count(words + at) > 1u << 20 || !peek_plausible(words[at + 3]) || !peek(&kind, words[at + 3] + 8, sizeof kind) || kind > 64)
+	if (vector_count(words + at) > 1u << 20 || !peek_plausible(words[at + 3]) || !peek(&kind, words[at + 3] + 8, sizeof kind) ||
+	    kind > 64)
 		return false;
 	vector_at = at * 8;
 	return true;
@@ -232,7 +234,7 @@ void torch_inputs_read(struct torch_inputs *in, const struct torch *t, const voi
 
 /* ---- text ---- */
 
-/* One input from word i on; where the next begins. */
+/* Writes the input at word i; returns the index of the next one. */
 static uint32_t say_dims(struct text *t, const struct torch_inputs *in, uint32_t i)
 {
 	uint64_t word = in->words[i++], n = word >> 8 & 0xffffff;
@@ -261,7 +263,7 @@ void torch_inputs_dims(const struct torch_inputs *in, char *out, size_t size)
 	say(&t, "]");
 }
 
-/* Names that PyTorch's profiler gives to types, by their number (c10/core/ScalarType.h). */
+/* Type names of PyTorch's profiler, by number (c10/core/ScalarType.h). */
 static const char *type_name(uint64_t dtype)
 {
 	static const char *const names[] = {
@@ -302,14 +304,16 @@ void torch_inputs_types(const struct torch_inputs *in, char *out, size_t size)
 void torch_inputs_intern(struct stream *s, const struct torch_inputs *in, uint32_t *dims, uint32_t *types)
 {
 	uint64_t key = memo_key(in->words, in->n);
-	char text[TEXT];
+	char *text;
 
 	*dims = *types = 0;
-	if (!in->n || memo_get(&memo, key, dims, types))
+	if (!in->n || memo_get(&memo, key, dims, types) || !(text = scratch_push(TEXT)))
 		return;
-	torch_inputs_dims(in, text, sizeof text);
+	torch_inputs_dims(in, text, TEXT);
 	*dims = intern_text(s, text);
-	torch_inputs_types(in, text, sizeof text);
+	torch_inputs_types(in, text, TEXT);
 	*types = intern_text(s, text);
-	memo_put(&memo, key, *dims, *types);
+	scratch_pop(text);
+	if (*dims && *types)            /* 0: no room for the text */
+		memo_put(&memo, key, *dims, *types);
 }

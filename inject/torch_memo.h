@@ -1,28 +1,32 @@
-/* Ids of what was seen before, by a hash of it: looked up without a lock, written by one at a time, forgotten by a forked child. */
+/*
+ * A cache of string ids by a hash of what they describe.  Lookups take no lock; one thread at a time writes an entry.  The hash includes
+ * the process's epoch: a forked child finds no entry of its parent's and need not clear them.
+ */
 #ifndef INJECT_TORCH_MEMO_H
 #define INJECT_TORCH_MEMO_H
 
 #include <stdbool.h>
 #include <string.h>
 
+#include "inject/memory.h"
 #include "inject/stream.h"
 
 #define MEMO_SIZE 2048u                 /* a power of two */
-#define MEMO_BEING_WRITTEN 2u           /* no key: those are odd */
+/* The key of an entry during a write; real keys are odd.  With another epoch, a thread of the parent left it: the child overwrites it. */
+#define MEMO_BEING_WRITTEN ((uint64_t)guest->epoch << 32 | 2)
 
 struct torch_memo {
-	struct {
+	struct memo_place {
 		uint64_t key;
 		uint32_t a, b;
-	} list[MEMO_SIZE];
-	uint32_t epoch;                 /* of the process that it is of */
+	} *list, only;                  /* MEMO_SIZE entries; `only` replaces them when there is no memory */
 };
 
-/* Two words a multiplication: each waits for the one before. */
+/* Hashes n words.  Takes two words per multiplication, because each multiplication waits for the one before. */
 static inline uint64_t memo_key(const uint64_t *words, uint32_t n)
 {
 	const uint64_t k1 = 0xa0761d6478bd642full, k2 = 0xe7037ed1a0b428dbull;
-	uint64_t key = k1 * (2 * (uint64_t)n + 1);     /* not n itself: a word may be it */
+	uint64_t key = k1 * (2 * ((uint64_t)guest->epoch << 32 | n) + 1);      /* not n itself: a word may equal it */
 
 	for (uint32_t i = 0; i < n; i += 2) {
 		__uint128_t product = (__uint128_t)(words[i] ^ k2) * ((i + 1 < n ? words[i + 1] : 0) ^ key);
@@ -32,38 +36,40 @@ static inline uint64_t memo_key(const uint64_t *words, uint32_t n)
 	return key | 1;
 }
 
-static inline uint32_t memo_place(uint64_t key)
+/* The entry that a key may be in. */
+static inline struct memo_place *memo_place(struct torch_memo *m, uint64_t key)
 {
-	return key >> 17 & (MEMO_SIZE - 1);
+	struct memo_place *all = MEMORY_TABLE(m->list, MEMO_SIZE);
+
+	return likely(all != NULL) ? &all[key >> 17 & (MEMO_SIZE - 1)] : &m->only;
 }
 
+/* Returns the two ids of a key; false: not cached. */
 static inline bool memo_get(struct torch_memo *m, uint64_t key, uint32_t *a, uint32_t *b)
 {
-	uint32_t i = memo_place(key);
+	struct memo_place *at = memo_place(m, key);
 
-	if (unlikely(m->epoch != guest->epoch)) {
-		memset(m->list, 0, sizeof m->list);
-		m->epoch = guest->epoch;
-	}
-	if (__atomic_load_n(&m->list[i].key, __ATOMIC_ACQUIRE) != key)
+	if (__atomic_load_n(&at->key, __ATOMIC_ACQUIRE) != key)
 		return false;
-	*a = m->list[i].a;
-	*b = m->list[i].b;
-	return likely(__atomic_load_n(&m->list[i].key, __ATOMIC_ACQUIRE) == key);
+	*a = __atomic_load_n(&at->a, __ATOMIC_RELAXED);
+	*b = __atomic_load_n(&at->b, __ATOMIC_RELAXED);
+	/* Both ids are read before the second read of the key, also on processors that reorder reads. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return likely(__atomic_load_n(&at->key, __ATOMIC_RELAXED) == key);
 }
 
-/* Who reads meanwhile finds another key before or after. */
+/* Stores two ids.  Does nothing if another thread is writing the entry; a concurrent memo_get() sees the key change. */
 static inline void memo_put(struct torch_memo *m, uint64_t key, uint32_t a, uint32_t b)
 {
-	uint32_t i = memo_place(key);
-	uint64_t old = __atomic_load_n(&m->list[i].key, __ATOMIC_RELAXED);
+	struct memo_place *at = memo_place(m, key);
+	uint64_t old = __atomic_load_n(&at->key, __ATOMIC_RELAXED), mark = MEMO_BEING_WRITTEN;
 
-	if (old == MEMO_BEING_WRITTEN || !__atomic_compare_exchange_n(&m->list[i].key, &old, MEMO_BEING_WRITTEN, false, __ATOMIC_ACQ_REL,
-								      __ATOMIC_RELAXED))
+	if (old == mark || !__atomic_compare_exchange_n(&at->key, &old, mark, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
-	m->list[i].a = a;
-	m->list[i].b = b;
-	__atomic_store_n(&m->list[i].key, key, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&at->a, a, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->b, b, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->key, key, __ATOMIC_RELEASE);
 }
 
 #endif

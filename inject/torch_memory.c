@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "inject/seccomp.h"
 #include "inject/stream.h"
 
 #define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
@@ -42,7 +43,7 @@ static void write_row(struct stream *s, const void *address, int64_t bytes, size
 	stream_publish(s, row);
 }
 
-/* Called with the allocator's lock held. */
+/* Replaces PyTorch's function; called with the allocator's lock held. */
 static void report(void *address, int64_t bytes, size_t allocated, size_t reserved, struct device device)
 {
 	struct stream *s = stream_enter();
@@ -54,7 +55,7 @@ static void report(void *address, int64_t bytes, size_t allocated, size_t reserv
 	hook.real(address, bytes, allocated, reserved, device);
 }
 
-/* ---- the place in its table ---- */
+/* ---- the function's entry in libc10_cuda's procedure linkage table ---- */
 
 static const char *base_name(const char *path)
 {
@@ -72,7 +73,7 @@ struct tables {
 
 static uintptr_t at(const struct dl_phdr_info *o, uintptr_t p)
 {
-	return p < o->dlpi_addr ? p + o->dlpi_addr : p;         /* glibc has added the base where it can write */
+	return p < o->dlpi_addr ? p + o->dlpi_addr : p;         /* glibc has added the base if the section is writable */
 }
 
 static struct tables tables_of(const struct dl_phdr_info *o)
@@ -96,7 +97,7 @@ static struct tables tables_of(const struct dl_phdr_info *o)
 	return t;
 }
 
-/* Where the address of that function lies; NULL: it does not call it so. */
+/* Returns the address of the table entry for that function; NULL: the object has none. */
 static void **place_of(const struct dl_phdr_info *o)
 {
 	struct tables t = tables_of(o);
@@ -107,7 +108,7 @@ static void **place_of(const struct dl_phdr_info *o)
 	return NULL;
 }
 
-/* After its relocation the loader has made this part read-only. */
+/* True if the loader has made this part read-only after relocation. */
 static bool is_sealed(const struct dl_phdr_info *o, const void *place)
 {
 	for (int i = 0; i < o->dlpi_phnum; i++)
@@ -123,7 +124,7 @@ static bool replace(const struct dl_phdr_info *o, void **place)
 	void *start = (void *)((uintptr_t)place & ~(page - 1));
 	bool sealed = is_sealed(o, place);
 
-	if (sealed && mprotect(start, page, PROT_READ | PROT_WRITE) < 0)
+	if (sealed && (!seccomp_allows(SECCOMP_MEMORY) || mprotect(start, page, PROT_READ | PROT_WRITE) < 0))
 		return false;
 	__atomic_store_n(place, (void *)report, __ATOMIC_RELEASE);
 	if (sealed)
@@ -168,6 +169,7 @@ void torch_memory_look(void)
 	place = hook.real ? place_of(&f.cuda) : NULL;
 	if (!place || !replace(&f.cuda, place)) {
 		dlerror();
-		health_note(HEALTH_torch_memory, "%s", hook.real ? "libc10_cuda does not call it through its table" : "libc10 has no function for it");
+		health_note(HEALTH_torch_memory, "%s c10::reportMemoryUsageToProfiler",
+			    hook.real ? "libc10_cuda has no writable PLT entry for" : "libc10 does not export");
 	}
 }

@@ -1,11 +1,12 @@
 /*
- * --torch-memory: what PyTorch's caching allocator of CUDA gives out and takes back.  It tells c10::reportMemoryUsageToProfiler(), which it calls through
- * its procedure linkage table; the address there is replaced by ours, which passes each call on.  Without the option nothing is touched.
+ * --torch-memory: allocations and frees of PyTorch's CUDA caching allocator.  The allocator calls c10::reportMemoryUsageToProfiler()
+ * through its procedure linkage table; the entry there is replaced by a function that records each call and passes it on.  Without the
+ * option nothing is changed.
  */
 #ifndef INJECT_TORCH_MEMORY_H
 #define INJECT_TORCH_MEMORY_H
 
-/* Looks for libc10_cuda among the objects that are there; idempotent. */
+/* Hooks the allocator once libc10_cuda is loaded; idempotent.  Takes the loader's lock. */
 void torch_memory_look(void);
 
 #endif

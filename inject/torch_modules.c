@@ -4,37 +4,41 @@
 #include <string.h>
 
 #include "inject/intern.h"
+#include "inject/memory.h"
 #include "inject/python_state.h"
+#include "inject/scratch.h"
 #include "inject/torch_objects.h"
 #include "inject/torch_paths.h"
 #include "trace/clock.h"
 
-#define MODULES_MOST 48u        /* around each other; further out they are left out */
-#define FRAMES_MOST  1024u      /* that are searched */
-#define TEXT_MOST    3072u      /* of all names together */
+#define MODULES_MOST 48u        /* most modules of a nesting; outer ones are left out */
+#define FRAMES_MOST  1024u      /* most frames that are searched */
+#define TEXT_MOST    3072u      /* bytes of all names together */
 #define NAME_MOST    96u
 
-/* An nn.Module as the interpreter holds it. */
+/* A Python object that should be an nn.Module. */
 struct object {
 	uint64_t address, type;
 };
 
-/* ---- frames of a module's call ---- */
+/* ---- frames that call a module ---- */
 
-/* Code addresses, with IS_CALL set for those that call a module. */
+/* A cache of code addresses, with IS_CALL set for functions that call a module. */
 #define KINDS   2048u           /* a power of two */
 #define IS_CALL 1u
 static uint64_t kinds[KINDS];
 
 static bool text_ends(uint64_t text, const char *end)
 {
-	char found[PY_TEXT];
-	int n = py_text(found, text), m = (int)strlen(end);
+	char *found = scratch_push(PY_TEXT);
+	int n = found ? py_text(found, text) : -1, m = (int)strlen(end);
+	bool ends = n >= m && memcmp(found + n - m, end, (size_t)m) == 0;
 
-	return n >= m && memcmp(found + n - m, end, (size_t)m) == 0;
+	scratch_pop(found);
+	return ends;
 }
 
-/* Up to PyTorch 2.0 there is _call_impl() alone, later on one inside the other. */
+/* Up to PyTorch 2.0 only _call_impl() calls a module; later _wrapped_call_impl() calls _call_impl(). */
 static bool calls_module(uint64_t code)
 {
 	const struct py_layout *l = &python.layout;
@@ -56,20 +60,20 @@ static bool is_call(uint64_t code)
 	return known & IS_CALL;
 }
 
-/* The frame's first variable.  It may be in a cell, for a function inside that uses it too; up to 3.10 the variable is then empty. */
-static struct object first_variable(const struct py_layout *l, uint64_t frame)
+/* Returns the frame's first variable.  If an inner function uses the variable too, it is in a cell; up to 3.10 it is then not found. */
+static struct object first_variable(const struct py_layout *l, uint64_t frame, bool guarded)
 {
-	struct object o = { .address = py_load64(frame + l->frame_locals) & PY_UNTAG };
+	const struct object none = { 0 };
+	struct object o;
 
-	if (!peek_plausible(o.address))
-		return (struct object){ 0 };
-	o.type = py_load64(o.address + l->object_type);
+	if (!py_read64(&o.address, frame + l->frame_locals, guarded) || !peek_plausible(o.address &= PY_UNTAG) ||
+	    !py_read64(&o.type, o.address + l->object_type, guarded))
+		return none;
 	if (!python.symbols.cell_type || o.type != python.symbols.cell_type)
 		return o;
-	o.address = py_load64(o.address + l->object_type + 8) & PY_UNTAG;
-	if (!peek_plausible(o.address))
-		return (struct object){ 0 };
-	o.type = py_load64(o.address + l->object_type);
+	if (!py_read64(&o.address, o.address + l->object_type + 8, guarded) || !peek_plausible(o.address &= PY_UNTAG) ||
+	    !py_read64(&o.type, o.address + l->object_type, guarded))
+		return none;
 	return o;
 }
 
@@ -81,10 +85,11 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 }
 
 /*
- * Objects die, and others of their class take their place, often those of the same model built again: then the nesting is one that is
- * known, and a path may be wrong.  So every now and then the nesting at hand is described anew, and where it has changed, all are.
+ * Objects are freed, and others of the same class reuse their addresses, often those of the same model built again: the nesting then looks
+ * known, but its paths may be wrong.  So every AGAIN_NS the current nesting is described again.  If the result differs, all cached ones are
+ * dropped, at most once in ANEW_NS.
  */
-#define AGAIN_NS 50000000        /* of 20 to 200 us each */
+#define AGAIN_NS 50000000        /* a description takes 20 to 200 us */
 #define ANEW_NS  1000000000
 
 static struct {
@@ -92,34 +97,54 @@ static struct {
 	int64_t since;
 } anew;
 
-/* Innermost first.  *hash tells them from others. */
-static uint32_t collect(struct object out[MODULES_MOST], uint64_t *hash)
+/* Reads a frame: its code object (0: none) and the next frame. */
+static inline __attribute__((always_inline)) bool read_frame(const struct py_layout *l, uint64_t frame, bool guarded, uint64_t *code,
+							     uint64_t *next)
+{
+	struct py_view v;
+
+	if (!py_view(&v, l, frame, guarded))
+		return false;
+	*next = py_view64(&v, l->frame_previous);
+	*code = py_has_shims(l) && (uint8_t)v.at[l->frame_owner] >= PY_OWNER_C ? 0 : py_view64(&v, l->frame_code) & PY_UNTAG;
+	return true;
+}
+
+static inline __attribute__((always_inline)) uint32_t collect_from(uint64_t frame, struct object out[MODULES_MOST], uint64_t *hash,
+								   bool guarded)
 {
 	const struct py_layout *l = &python.layout;
-	const bool shims = py_has_shims(l);
-	uint64_t state = python_thread_state(), frame = state ? py_first_frame(l, state) : 0;
+	uint64_t code, next;
 	uint32_t n = 0;
 
-	*hash = 0xe7037ed1a0b428dbull ^ guest->epoch ^ anew.generation << 32;
-	for (uint32_t i = 0; i < FRAMES_MOST && n < MODULES_MOST && peek_plausible(frame); i++) {
-		uint64_t code = py_load64(frame + l->frame_code) & PY_UNTAG;
-		bool shim = shims && *(const uint8_t *)(uintptr_t)(frame + l->frame_owner) >= PY_OWNER_C;
+	for (uint32_t i = 0; i < FRAMES_MOST && n < MODULES_MOST && read_frame(l, frame, guarded, &code, &next); i++, frame = next) {
 		struct object o = { 0 };
 
-		if (!shim && likely(peek_plausible(code)) && unlikely(is_call(code)))
-			o = first_variable(l, frame);
+		if (likely(peek_plausible(code)) && unlikely(is_call(code)))
+			o = first_variable(l, frame, guarded);
 		if (o.address && !(n && out[n - 1].address == o.address)) {
 			out[n++] = o;
 			*hash = mix(*hash ^ o.address, o.type ^ 0xa0761d6478bd642full);
 		}
-		frame = py_load64(frame + l->frame_previous);
 	}
 	return n;
 }
 
+/* Collects the modules that the thread is in, innermost first; returns their number.  *hash identifies the nesting. */
+static uint32_t collect(struct object out[MODULES_MOST], uint64_t *hash)
+{
+	uint64_t state = python_thread_state(), frame;
+	bool guarded = state && !python_is_safe(state);
+
+	*hash = 0xe7037ed1a0b428dbull ^ py_epoch() ^ anew.generation << 32;
+	if (!state || !py_first_frame(&frame, &python.layout, state, guarded))
+		return 0;
+	return guarded ? collect_from(frame, out, hash, true) : collect_from(frame, out, hash, false);
+}
+
 /* ---- their names ---- */
 
-/* The class's name, without its module; "?" if it cannot be read. */
+/* Reads the class's name without its module; "?"  if it cannot be read. */
 static void read_class(char out[NAME_MOST], uint64_t type)
 {
 	const uint64_t at = type + 24 + python.layout.object_type - 8;  /* PyTypeObject: tp_name */
@@ -140,43 +165,57 @@ static void read_class(char out[NAME_MOST], uint64_t type)
 		memmove(out, dot + 1, strlen(dot));
 	for (char *p = out; *p; p++)
 		if (*p == '>' || (unsigned char)*p < ' ')
-			*p = '_';       /* what stands between two classes */
+			*p = '_';       /* '>' separates two classes */
 	if (!*out)
 		strcpy(out, "?");
 }
 
-/* What the collector knows a nesting by. */
-static uint64_t describe(struct stream *s, const struct object *objects, uint32_t n)
-{
+struct description {
 	char text[TEXT_MOST], paths[TORCH_PATHS], name[NAME_MOST];
-	uint32_t known[MODULES_MOST], kept = 0;
+	uint32_t known[MODULES_MOST];
+};
+
+static uint64_t write_description(struct stream *s, struct description *d, const struct object *objects, uint32_t n)
+{
+	uint32_t kept = 0;
 	size_t used = 0, paths_used;
 	uint64_t id;
 
-	torch_objects_open();
-	for (; n-- > 0 && used < sizeof text - NAME_MOST - 16; kept++) {
+	if (!torch_objects_open())
+		return 0;
+	for (; n-- > 0 && used < sizeof d->text - NAME_MOST - 16; kept++) {
 		uint32_t number;
 
-		known[kept] = torch_object_at(objects[n].address, objects[n].type, false);
-		number = torch_object_number(known[kept]);
-		read_class(name, objects[n].type);
-		used += (size_t)snprintf(text + used, sizeof text - used, number == TORCH_NONE ? "%s%s_?" : "%s%s_%u",
-					 used ? TORCH_BETWEEN : "", name, number);
+		d->known[kept] = torch_object_at(objects[n].address, objects[n].type, false);
+		number = torch_object_number(d->known[kept]);
+		read_class(d->name, objects[n].type);
+		used += (size_t)snprintf(d->text + used, sizeof d->text - used, number == TORCH_NONE ? "%s%s_?" : "%s%s_%u",
+					 used ? TORCH_BETWEEN : "", d->name, number);
 	}
-	paths_used = torch_paths_write(paths, known, kept);
+	paths_used = torch_paths_write(d->paths, d->known, kept);
 	torch_objects_close();
-	id = intern_bytes(s, text, used);
-	return id && paths_used ? id | (uint64_t)intern_bytes(s, paths, paths_used) << 32 : id;
+	id = intern_bytes(s, d->text, used);
+	return id && paths_used ? id | (uint64_t)intern_bytes(s, d->paths, paths_used) << 32 : id;
+}
+
+/* Returns the string ids of a nesting: names, and paths << 32.  0: none. */
+static uint64_t describe(struct stream *s, const struct object *objects, uint32_t n)
+{
+	struct description *d = scratch_push(sizeof *d);
+	uint64_t id = d ? write_description(s, d, objects, n) : 0;
+
+	scratch_pop(d);
+	return id;
 }
 
 /* ---- known nestings ---- */
 
 #define PLACES 8192u            /* a power of two */
 
-/* hash ^ ids, ids: a pair that two threads wrote at once fits no hash. */
+/* key is hash ^ ids: a pair that two threads wrote at the same time matches no hash. */
 static struct place {
 	uint64_t key, ids;
-} places[PLACES];
+} *places, only_place;                  /* only_place replaces the table when there is no memory */
 
 static __thread int64_t looked __attribute__((tls_model("initial-exec")));
 
@@ -202,7 +241,7 @@ static void forget(void)
 
 static uint64_t ids_of(struct stream *s, const struct object *objects, uint32_t n, uint64_t hash)
 {
-	struct place *place = &places[hash >> 51];
+	struct place *all = MEMORY_TABLE(places, PLACES), *place = likely(all != NULL) ? &all[hash >> 51] : &only_place;
 	uint64_t ids = __atomic_load_n(&place->ids, __ATOMIC_RELAXED), old = 0;
 
 	if (likely((__atomic_load_n(&place->key, __ATOMIC_RELAXED) ^ ids) == hash)) {
@@ -220,7 +259,7 @@ static uint64_t ids_of(struct stream *s, const struct object *objects, uint32_t 
 	return ids;
 }
 
-/* The outermost operator that is open on this thread, and its place among the open ranges. */
+/* The outermost operator that is open on this thread, and its index among the open ranges. */
 static __thread struct {
 	uint64_t range;
 	uint32_t depth;
@@ -230,7 +269,7 @@ struct torch_nesting torch_modules_look(struct stream *s)
 {
 	const struct torch_nesting inside = { .modules = TORCH_INSIDE };
 	const struct slot *slot = s->slot;
-	struct object objects[MODULES_MOST];
+	struct object *objects;
 	uint64_t hash, ids;
 	uint32_t n;
 
@@ -240,8 +279,11 @@ struct torch_nesting torch_modules_look(struct stream *s)
 		return inside;
 	if (!python.layout.frame_locals || !python_ready())
 		return (struct torch_nesting){ 0 };
+	if (!(objects = scratch_push(MODULES_MOST * sizeof *objects)))
+		return (struct torch_nesting){ 0 };
 	n = collect(objects, &hash);
 	ids = n ? ids_of(s, objects, n, hash) : 0;
+	scratch_pop(objects);
 	return (struct torch_nesting){ .modules = (uint32_t)ids, .paths = (uint32_t)(ids >> 32) };
 }
 

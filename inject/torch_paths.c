@@ -5,23 +5,25 @@
 #include "inject/health.h"
 #include "inject/python_dict.h"
 #include "inject/python_state.h"
+#include "inject/scratch.h"
 #include "inject/torch_objects.h"
 
-#define DEEP_MOST    64u        /* steps from a module up to the outermost one */
-#define ENTRIES_MOST 65536u     /* that one search looks at */
-#define SEARCH_MOST  16384u     /* modules that are searched at once, about 2 us each */
-#define SEARCH_NS    250000     /* in the long run one in that time: less than 1 % */
+#define DEEP_MOST    64u        /* most steps from a module up to the outermost one */
+#define ENTRIES_MOST 65536u     /* most dict entries of one search */
+#define SEARCH_MOST  16384u     /* most modules to search at once, about 2 us each */
+#define SEARCH_NS    250000     /* time in which the budget grows by one module: costs less than 1 % */
 #define AROUND_MOST  64u
 #define KEY_MOST     1000u
 
 static struct py_name modules_name = { .text = "_modules" };
 
-/* ---- what lies in memory ---- */
+/* ---- reads of the interpreter's memory ---- */
 
-/* Classes that were read while this is answered. */
+/* Classes that were read for this answer, and entries of the current dict. */
 struct look {
 	struct py_class classes[8];
 	uint32_t n;
+	struct py_entry entries[PY_ENTRIES];
 };
 
 static struct py_class *class_of(struct look *k, uint64_t type)
@@ -40,7 +42,7 @@ static struct py_class *class_of(struct look *k, uint64_t type)
 	return class;
 }
 
-/* The children of a module, and the trail to them.  False: it has no such dict, or is gone. */
+/* Opens the dict of a module's children and sets the trail to it.  False: there is no such dict, or the module is gone. */
 static bool open_children(struct look *k, struct py_dict *d, const struct torch_object *o, struct py_trail *t)
 {
 	struct py_instance instance;
@@ -51,7 +53,7 @@ static bool open_children(struct look *k, struct py_dict *d, const struct torch_
 	       py_attribute(&instance, class, &modules_name, &children, t) && py_dict_open(d, children, t);
 }
 
-/* A key that is no str is none that a name could have. */
+/* Only str keys can be attribute names. */
 static bool is_key(uint64_t key)
 {
 	uint64_t type;
@@ -61,7 +63,7 @@ static bool is_key(uint64_t key)
 
 static void hang(uint32_t child, uint32_t parent, const struct py_trail *t, const struct py_dict *d, uint32_t i, const struct py_entry *e)
 {
-	struct torch_object *o = &torch_objects.list[child];
+	struct torch_object *o = &torch_objects->list[child];
 
 	o->parent = parent;
 	o->key = e->key;
@@ -70,24 +72,24 @@ static void hang(uint32_t child, uint32_t parent, const struct py_trail *t, cons
 	o->lost = 0;
 }
 
-/* Is the parent that it remembers still its parent? */
+/* True if the parent that it remembers still holds it. */
 static bool still_hangs(const struct torch_object *o)
 {
 	return o->key && py_trail_holds(&o->trail);
 }
 
-/* Is it a child of that module's? */
+/* Looks for the child among the children of the parent; remembers the parent if found. */
 static bool find_among(struct look *k, uint32_t child, uint32_t parent)
 {
-	struct py_entry e[PY_ENTRIES];
+	struct py_entry *e = k->entries;
 	struct py_trail t;
 	struct py_dict d;
 
-	if (!open_children(k, &d, &torch_objects.list[parent], &t))
+	if (!open_children(k, &d, &torch_objects->list[parent], &t))
 		return false;
 	for (uint32_t from = 0, n; from < ENTRIES_MOST && (n = py_dict_read(&d, from, e)) > 0; from += n) {
 		for (uint32_t i = 0; i < n; i++) {
-			if (e[i].value != torch_objects.list[child].address || !is_key(e[i].key))
+			if (e[i].value != torch_objects->list[child].address || !is_key(e[i].key))
 				continue;
 			hang(child, parent, &t, &d, from + i, &e[i]);
 			return true;
@@ -103,7 +105,6 @@ static struct {
 	uint32_t left;                  /* modules that may be searched now */
 	uint32_t epoch;
 	int64_t since;
-	uint16_t queue[TORCH_OBJECTS];
 } search;
 
 static void refill(void)
@@ -119,15 +120,15 @@ static void refill(void)
 	search.epoch = guest->epoch;
 }
 
-/* What hangs below one module.  Returns the queue's new end. */
+/* Appends a module's children to the queue; returns the queue's new end. */
 static uint32_t expand(struct look *k, uint32_t parent, uint32_t end, uint32_t *entries)
 {
-	struct py_entry e[PY_ENTRIES];
+	struct py_entry *e = k->entries;
 	struct py_trail t;
 	struct py_dict d;
 	uint64_t type;
 
-	if (!open_children(k, &d, &torch_objects.list[parent], &t))
+	if (!open_children(k, &d, &torch_objects->list[parent], &t))
 		return end;
 	for (uint32_t from = 0, n; *entries && (n = py_dict_read(&d, from, e)) > 0; from += n) {
 		for (uint32_t i = 0; i < n && *entries; i++, --*entries) {
@@ -137,36 +138,36 @@ static uint32_t expand(struct look *k, uint32_t parent, uint32_t end, uint32_t *
 			    !peek(&type, e[i].value + python.layout.object_type, sizeof type) || !class_of(k, type))
 				continue;
 			child = torch_object_at(e[i].value, type, true);
-			if (child == TORCH_NONE || torch_objects.list[child].search == search.number || end >= TORCH_OBJECTS)
+			if (child == TORCH_NONE || torch_objects->list[child].search == search.number || end >= TORCH_OBJECTS)
 				continue;
-			torch_objects.list[child].search = search.number;
+			torch_objects->list[child].search = search.number;
 			hang(child, parent, &t, &d, from + i, &e[i]);
-			search.queue[end++] = (uint16_t)child;
+			torch_objects->queue[end++] = (uint16_t)child;
 		}
 	}
 	return end;
 }
 
-/* Goes through all that hangs below a module, nearest first.  False: there is too much of it for now. */
+/* Searches breadth-first all modules below root.  False: too many for the current budget. */
 static bool search_below(struct look *k, uint32_t root)
 {
 	uint32_t end = 1, entries = ENTRIES_MOST;
 
 	refill();
-	torch_objects.list[root].search = ++search.number;
-	search.queue[0] = (uint16_t)root;
+	torch_objects->list[root].search = ++search.number;
+	torch_objects->queue[0] = (uint16_t)root;
 	for (uint32_t i = 0; i < end; i++) {
 		if (!search.left || !entries)
 			return false;
 		search.left--;
-		end = expand(k, search.queue[i], end, &entries);
+		end = expand(k, torch_objects->queue[i], end, &entries);
 	}
 	return true;
 }
 
 /* ---- paths ---- */
 
-/* Paths that were written, of the modules around the one at hand. */
+/* The modules around the current one, outermost first, with their paths as written. */
 struct around {
 	const uint32_t *objects;
 	uint32_t n;
@@ -180,7 +181,7 @@ struct around {
 struct way {
 	uint64_t keys[DEEP_MOST];
 	uint32_t n;
-	uint32_t top;                   /* of those around it; TORCH_NONE: none of them, but a module that hangs nowhere */
+	uint32_t top;                   /* index in `around`; TORCH_NONE: it ends at a module without a known parent */
 };
 
 static uint32_t which(const struct around *a, uint32_t object)
@@ -191,11 +192,11 @@ static uint32_t which(const struct around *a, uint32_t object)
 	return TORCH_NONE;
 }
 
-/* False: it is too long. */
+/* Follows the parents up to a module of `around`, or to one without a parent.  False: too many steps. */
 static bool climb(const struct around *a, uint32_t object, struct way *w)
 {
-	for (w->n = 0; w->n < DEEP_MOST; object = torch_objects.list[object].parent) {
-		const struct torch_object *o = &torch_objects.list[object];
+	for (w->n = 0; w->n < DEEP_MOST; object = torch_objects->list[object].parent) {
+		const struct torch_object *o = &torch_objects->list[object];
 
 		w->top = which(a, object);
 		if (w->top != TORCH_NONE || !still_hangs(o))
@@ -211,12 +212,12 @@ static bool reaches(const struct around *a, uint32_t object, struct way *w)
 }
 
 /*
- * A module hangs in the one that calls it, or in one further out, whose name it then has.  One that hangs in several places is named by
- * the one that calls it, if that holds it itself.
+ * Finds the way up from a module to its caller or a module further out.  A module that several modules hold is named by its caller, if that
+ * is one of them.
  */
 static bool find_way(struct look *k, const struct around *a, uint32_t object, struct way *w)
 {
-	struct torch_object *o = &torch_objects.list[object];
+	struct torch_object *o = &torch_objects->list[object];
 	uint32_t caller = a->objects[a->n - 1];
 
 	if (caller != TORCH_NONE && !(o->parent == caller && still_hangs(o)))
@@ -238,10 +239,10 @@ static bool find_way(struct look *k, const struct around *a, uint32_t object, st
 	return false;
 }
 
-/* The outermost module: where it was called as part of another one before, as that one's. */
+/* The way up from the outermost module: if it was called inside another module before, as part of that one. */
 static bool find_way_up(const struct around *a, uint32_t object, struct way *w)
 {
-	struct torch_object *o = &torch_objects.list[object];
+	struct torch_object *o = &torch_objects->list[object];
 
 	w->n = 0;
 	w->top = TORCH_NONE;
@@ -261,15 +262,16 @@ static bool put_text(struct around *a, const char *text, size_t n)
 
 static bool put_key(struct around *a, uint64_t key)
 {
-	char text[PY_TEXT];
-	int n = py_text(text, key);
+	char *text = scratch_push(PY_TEXT);
+	int n = text ? py_text(text, key) : -1;
+	bool fits = n > 0 && n <= (int)KEY_MOST;
 
-	if (n <= 0 || n > (int)KEY_MOST)
-		return false;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; fits && i < n; i++)
 		if (text[i] == '>' || (unsigned char)text[i] < ' ')
-			text[i] = '_';          /* what stands between two modules */
-	return put_text(a, text, (size_t)n);
+			text[i] = '_';          /* '>' separates two modules */
+	fits = fits && put_text(a, text, (size_t)n);
+	scratch_pop(text);
+	return fits;
 }
 
 static bool is_outermost(const struct around *a, uint32_t i)
@@ -291,9 +293,8 @@ static bool put_way(struct around *a, const struct way *w)
 	return true;
 }
 
-static void put(struct look *k, struct around *a, uint32_t object)
+static void put(struct look *k, struct around *a, struct way *w, uint32_t object)
 {
-	struct way w;
 	size_t begin;
 
 	if (a->n) {
@@ -302,7 +303,7 @@ static void put(struct look *k, struct around *a, uint32_t object)
 	}
 	begin = a->used;
 	a->at[a->n] = (uint16_t)begin;
-	a->known[a->n] = object != TORCH_NONE && (a->n ? find_way(k, a, object, &w) : find_way_up(a, object, &w)) && put_way(a, &w);
+	a->known[a->n] = object != TORCH_NONE && (a->n ? find_way(k, a, object, w) : find_way_up(a, object, w)) && put_way(a, w);
 	if (!a->known[a->n]) {
 		a->used = begin;
 		a->text[a->used++] = '?';
@@ -310,28 +311,36 @@ static void put(struct look *k, struct around *a, uint32_t object)
 	a->length[a->n++] = (uint16_t)(a->used - begin);
 }
 
-/* Classes are looked at once. */
+/* Checks the layout of classes, once. */
 static bool is_ready(void)
 {
-	static uint32_t state;          /* 1: they are as they should be, 2: not */
+	static uint32_t state;          /* 1: as expected, 2: not */
 
 	if (likely(state))
 		return state == 1;
 	state = py_classes_ready() ? 1 : 2;
 	if (state == 2)
-		health_note(HEALTH_torch_paths, "Python %u.%u: its classes are not as its version has them", python.layout.version >> 8,
-			    python.layout.version & 0xff);
+		health_note(HEALTH_torch_paths, "Python %u.%u: unexpected layout of classes (modified build of CPython?)",
+			    python.layout.version >> 8, python.layout.version & 0xff);
 	return state == 1;
 }
 
 size_t torch_paths_write(char out[TORCH_PATHS], const uint32_t *objects, uint32_t n)
 {
-	struct around a = { .objects = objects, .text = out };
-	struct look k = { .n = 0 };
+	struct {
+		struct around around;
+		struct look look;
+		struct way way;
+	} *room;
+	size_t used;
 
-	if (!is_ready())
+	if (!is_ready() || !(room = scratch_push(sizeof *room)))
 		return 0;
+	room->around = (struct around){ .objects = objects, .text = out };
+	room->look.n = 0;
 	for (uint32_t i = 0; i < n && i < AROUND_MOST; i++)
-		put(&k, &a, objects[i]);
-	return a.used;
+		put(&room->look, &room->around, &room->way, objects[i]);
+	used = room->around.used;
+	scratch_pop(room);
+	return used;
 }

@@ -1,11 +1,10 @@
 /*
- * Where in the model an nn.Module hangs: the key under which it stands in its parent's _modules, and the parent in its parent's, which
- * are the names of named_modules().  Modules that are never called themselves (ModuleList, ModuleDict) are part of the way.  Read
- * guarded out of the interpreter's memory (python_dict.h): no code of the program runs.
+ * The path of an nn.Module in the model, as in named_modules(): its key in its parent's _modules, after the path of the parent.  Modules
+ * that are never called (ModuleList, ModuleDict) are part of the path.  Read from the interpreter's memory with guarded reads
+ * (python_dict.h): no code of the program runs.
  *
- * An object remembers its parent, the key and where it stands there; each time that it is asked for, this is held against the memory.
- * What is not known that way is searched for, breadth first through all that hangs below the outermost module, which then knows about
- * all of them.
+ * An object remembers its parent, its key and the trail; each use compares these with the memory.  An unknown path is searched for,
+ * breadth-first, below the outermost module, which finds the paths of all modules there.
  */
 #ifndef INJECT_TORCH_PATHS_H
 #define INJECT_TORCH_PATHS_H
@@ -13,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Between two modules in a text. */
+/* Separates two modules in a text. */
 #define TORCH_BETWEEN " > "
 
-#define TORCH_PATHS 4096u       /* bytes of all paths together; those beyond are not known */
+#define TORCH_PATHS 4096u       /* bytes of all paths together; further paths are "?" */
 
 /*
- * The paths of n modules, outermost first, by their indices, as one text; its length.  "." is the outermost one that holds the others,
- * "?" not known, or no index (TORCH_NONE).  0: this interpreter's memory is not understood.  Between torch_objects_open() and _close().
+ * Writes the paths of n modules, given by index, outermost first, as one text; returns its length.  "."  is the outermost module, "?"  an
+ * unknown path or TORCH_NONE.  Returns 0 if this interpreter's memory is not understood.  Call between torch_objects_open() and _close().
  */
 size_t torch_paths_write(char out[TORCH_PATHS], const uint32_t *objects, uint32_t n);
 

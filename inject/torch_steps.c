@@ -7,7 +7,7 @@
 #include "inject/unstepped.h"
 #include "inject/windows.h"
 
-/* Of one process: a forked child begins anew. */
+/* Of one process: reset in a forked child. */
 static struct {
 	uint32_t epoch;
 	struct torchsteps rule;
@@ -21,7 +21,7 @@ enum torchsteps_event torch_steps_event_of(unsigned scope, const char *name, boo
 	return scope == TORCH_USER && name ? torchsteps_event_of(name, begins) : TORCHSTEPS_NOTHING;
 }
 
-/* Most autograd nodes say nothing new. */
+/* Most autograd nodes change nothing: this avoids the lock. */
 static bool is_news(enum torchsteps_event event)
 {
 	return steps.epoch != guest->epoch || torchsteps_is_news(&steps.rule, event);

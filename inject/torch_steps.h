@@ -1,17 +1,17 @@
-/* --step torch: steps by what PyTorch tells, fed to whoever decides when rows are kept (windows.h). */
+/* --step torch: derives steps from PyTorch's ranges, and reports them to windows.h. */
 #ifndef INJECT_TORCH_STEPS_H
 #define INJECT_TORCH_STEPS_H
 
 #include "inject/stream.h"
 #include "trace/torchsteps.h"
 
-/* What a range is to steps when it begins, or has ended. */
+/* Returns what the start (begins) or the end of a range means for steps. */
 enum torchsteps_event torch_steps_event_of(unsigned scope, const char *name, bool begins);
 
-/* Of a range that is about to begin, or has just ended: may open or close a window. */
+/* Handles the event of a range that is about to begin or has just ended; may open or close a window.  Inside stream_enter(). */
 void torch_steps_event(struct stream *s, enum torchsteps_event event);
 
-/* The process ends cleanly: the step that was to come is none. */
+/* Call at a clean process end: discards the open step, which has no end. */
 void torch_steps_stop(void);
 
 #endif

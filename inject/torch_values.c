@@ -3,16 +3,20 @@
 #include "inject/health.h"
 #include "inject/intern.h"
 #include "inject/say.h"
+#include "inject/scratch.h"
 #include "inject/torch_memo.h"
 
-#define TEXTS 32768u                    /* distinct ones of a process */
+#define TEXTS 32768u                    /* most distinct texts of a process */
 #define TEXT  4000u
 
-/* Of an input, in the low byte of its word; a list's is followed by what kind its elements are, << 8, and their number << 32.  Then its numbers. */
+/*
+ * Kind of an input, in the low byte of its word; the value follows.  A list's word has its elements' kind << 8 and their number << 32; its
+ * values follow.
+ */
 enum { VALUE_NONE, VALUE_INT, VALUE_DOUBLE, VALUE_BOOL, VALUE_LIST };
 
 static struct torch_memo memo;
-static uint32_t newest, told;           /* highest id of a text, and how many there were; of process memo.epoch */
+static uint32_t newest, told, epoch;    /* highest string id of a text, number of texts, and their process */
 
 /* ---- reading ---- */
 
@@ -22,7 +26,7 @@ static unsigned kind_of(const struct torch_value *v, uint32_t bool_tag)
 		return VALUE_INT;
 	if (v->tag == TORCH_DOUBLE)
 		return VALUE_DOUBLE;
-	/* One byte of it is set. */
+	/* Only the lowest byte of a bool is set. */
 	return v->tag == bool_tag && (v->payload & 0xff) <= 1 ? VALUE_BOOL : VALUE_NONE;
 }
 
@@ -75,7 +79,7 @@ void torch_values_list(struct torch_values *to, const struct torch_value *v, uin
 
 /* ---- text ---- */
 
-/* A whole number that fits has its point and nothing behind it; c10::IValue's operator<<. */
+/* A whole number within int64_t ends with a point, as written by c10::IValue's operator<<. */
 static void say_double(struct text *t, uint64_t word)
 {
 	size_t from = t->n;
@@ -88,7 +92,7 @@ static void say_double(struct text *t, uint64_t word)
 	}
 	say(t, "%.17g", d);
 	for (size_t i = from; i < t->n; i++)
-		if (t->out[i] == ',')   /* of the program's locale */
+		if (t->out[i] == ',')   /* the program's locale */
 			t->out[i] = '.';
 }
 
@@ -132,26 +136,32 @@ void torch_values_text(const struct torch_values *values, char *out, size_t size
 uint32_t torch_values_intern(struct stream *s, const struct torch_values *values, const char *name)
 {
 	uint64_t key = memo_key(values->words, values->n);
-	uint32_t epoch = memo.epoch, id, none;
-	char text[TEXT];
+	uint32_t id, none;
+	char *text;
 
 	if (!values->n)
 		return 0;
 	if (likely(memo_get(&memo, key, &id, &none)))
 		return id;
-	if (unlikely(memo.epoch != epoch))
+	if (unlikely(epoch != guest->epoch)) {
 		newest = told = 0;
+		epoch = guest->epoch;
+	}
 	if (unlikely(told >= TEXTS) && !strstr(name, "convolution")) {
 		health_count(HEALTH_torch_values);
 		return 0;
 	}
-	torch_values_text(values, text, sizeof text);
+	if (!(text = scratch_push(TEXT)))
+		return 0;
+	torch_values_text(values, text, TEXT);
 	id = intern_text(s, text);
-	/* Ids grow: a higher one is of a text that is new. */
+	scratch_pop(text);
+	/* Ids grow: one above `newest` is a new text's. */
 	if (id > newest) {
 		newest = id;
 		told++;
 	}
-	memo_put(&memo, key, id, 0);
+	if (id)
+		memo_put(&memo, key, id, 0);
 	return id;
 }

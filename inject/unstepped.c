@@ -5,9 +5,9 @@
 static struct {
 	uint32_t stepped;               /* ends of Optimizer.step so far */
 	bool trains;
-	bool judged;                    /* the open window is */
-	uint32_t at_open;               /* stepped when it was opened */
-	uint32_t silent, first;         /* windows without one, while the program was not known to train; number of the first */
+	bool judged;                    /* report the open window if no step ends in it */
+	uint32_t at_open;               /* `stepped` when it was opened */
+	uint32_t silent, first;         /* windows without a step while the program was not known to train; number of the first */
 } seen;
 
 void unstepped_clear(void)
@@ -58,5 +58,5 @@ void unstepped_closed(uint32_t window)
 void unstepped_waited(void)
 {
 	if (__atomic_load_n(&seen.trains, __ATOMIC_RELAXED) && !__atomic_load_n(&seen.stepped, __ATOMIC_RELAXED))
-		health_note(HEALTH_window_unstepped, "no Optimizer.step was seen to the end, and the schedule waited for one");
+		health_note(HEALTH_window_unstepped, "no window was recorded: the schedule waited for the end of an Optimizer.step");
 }

@@ -1,6 +1,6 @@
 /*
- * Windows of a program that trains in which no optimizer has stepped: health tells of them, for their rows are no picture of a step.  Windows that the program
- * itself bounds, by ranges or cudaProfilerStart, are what it asked for, and are not told of.
+ * Reports in health the windows of a training program in which no optimizer step ended: their rows do not show a training step.  Windows
+ * that the program itself bounds, by ranges or cudaProfilerStart, are what it asked for, and are not reported.
  */
 #ifndef INJECT_UNSTEPPED_H
 #define INJECT_UNSTEPPED_H
@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A process begins anew. */
+/* Resets everything, for a new process. */
 void unstepped_clear(void);
 
-/* PyTorch announced something of training; stepped: the end of an Optimizer.step.  From any thread. */
+/* Call at each training event of PyTorch; stepped: the end of an Optimizer.step.  Any thread. */
 void unstepped_trains(bool stepped);
 
-/* Under the lock of windows.c.  judged: of such a window; of others nothing is told. */
+/* Call under the lock of windows.c when a window opens or closes.  judged: report it if no step ends in it.  window: its number. */
 void unstepped_opened(bool judged);
 void unstepped_closed(uint32_t window);
 
-/* The process ends, and a schedule waited for steps of an optimizer until then. */
+/* Call at process end if the schedule was still waiting for optimizer steps. */
 void unstepped_waited(void);
 
 #endif

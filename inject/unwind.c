@@ -9,65 +9,69 @@
 #include <unistd.h>
 
 #include "inject/images.h"
+#include "inject/memory.h"
 #include "inject/peek.h"
 #include "trace/records.h"
 
-#define PAGE 4096ull            /* the smallest there is; larger ones are looked at more often than needed */
+#define PAGE 4096ull            /* smallest page size; larger pages are only tested more often than needed */
 
-/* ---- rules that were made ---- */
+/* ---- cache of rules ---- */
 
 /*
- * A pair's words are key ^ rule and rule, so that one torn by two writers matches nothing.  The generation is part of the key: rules of
- * images that went away match nothing either.  For all threads, without a lock; a forked child goes on with it.
+ * An entry is key ^ rule and rule: one torn by two writers matches no key.  The key includes the generation of the loaded images: rules of
+ * unloaded images match nothing.  All threads use it without a lock; a forked child keeps it.
  */
 #define CACHE_BITS 13
-static struct { uint64_t check, rule; } cache[1u << CACHE_BITS];
+struct cached { uint64_t check, rule; };
+static struct cached *cache, only_cached;       /* only_cached replaces the table when there is no memory */
 
 static inline uint64_t key_of(uint64_t at)
 {
 	return at ^ (uint64_t)__atomic_load_n(&images_generation, __ATOMIC_ACQUIRE) << 48;
 }
 
-static inline uint32_t place_of(uint64_t key)
+static inline struct cached *place_of(uint64_t key)
 {
-	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS));
+	struct cached *all = MEMORY_TABLE(cache, 1u << CACHE_BITS);
+
+	return likely(all != NULL) ? &all[key * 0x9e3779b97f4a7c15ull >> (64 - CACHE_BITS)] : &only_cached;
 }
 
 static inline bool cache_look(uint64_t key, uint64_t *rule)
 {
-	uint32_t i = place_of(key);
+	const struct cached *c = place_of(key);
 
-	*rule = __atomic_load_n(&cache[i].rule, __ATOMIC_RELAXED);
-	return likely((__atomic_load_n(&cache[i].check, __ATOMIC_RELAXED) ^ *rule) == key);
+	*rule = __atomic_load_n(&c->rule, __ATOMIC_RELAXED);
+	return likely((__atomic_load_n(&c->check, __ATOMIC_RELAXED) ^ *rule) == key);
 }
 
 static void cache_put(uint64_t key, uint64_t rule)
 {
-	uint32_t i = place_of(key);
+	struct cached *c = place_of(key);
 
 	if (__atomic_load_n(&images_unloading, __ATOMIC_SEQ_CST))
-		return;         /* it may be of code that is just going away */
-	__atomic_store_n(&cache[i].check, key ^ rule, __ATOMIC_RELAXED);
-	__atomic_store_n(&cache[i].rule, rule, __ATOMIC_RELAXED);
+		return;         /* the rule may be of code that is being unloaded */
+	__atomic_store_n(&c->check, key ^ rule, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->rule, rule, __ATOMIC_RELAXED);
 }
 
-/* ---- the stack that a walk is on ---- */
+/* ---- bounds of the stack ---- */
 
 struct room {
-	uint64_t high;          /* mapped from the frame up to here */
-	bool grows;             /* perhaps further: a stack that is not the thread's own (coroutines, signal handlers) */
-	unsigned left;          /* pages that may still be tried */
+	uint64_t high;          /* mapped from the frame up to this address */
+	bool grows;             /* more may be mapped: not the thread's own stack (a coroutine's, a signal handler's) */
+	unsigned left;          /* pages that may still be tested */
 };
 
-#define TRIED_PAGES 1024u       /* of a stack that is not its own, in one walk */
-#define OWN_PAGES   64u         /* looked through once to find that a thread is on its own stack */
+#define TRIED_PAGES 1024u       /* most pages of such a stack that are tested in one walk */
+#define OWN_PAGES   64u         /* most pages tested to find that a thread is on its own stack */
 
-/* So far down this thread's own stack is known to be mapped; 0: nothing is known.  And 64 KiB that were found not to be of it. */
+/* own_low: this thread's own stack is known to be mapped down to here; 0: unknown.  foreign: 64 KiB that are known not to belong to it. */
 static __thread uint64_t own_low __attribute__((tls_model("initial-exec")));
 static __thread uint64_t foreign __attribute__((tls_model("initial-exec")));
 
 static struct {
-	uint64_t top, low;      /* of the first thread: below what the kernel put there; as large as it was allowed to become */
+	uint64_t top, low;      /* of the first thread's stack: below the kernel's data, and as low as the limit allows */
 	pthread_t thread;
 } first;
 
@@ -78,7 +82,7 @@ void unwind_init(void)
 
 	if (first.top || syscall(SYS_gettid) != syscall(SYS_getpid))
 		return;
-	/* 128 MiB: so much is kept free below the stack where no limit says less. */
+	/* If no limit is lower, 128 MiB are kept free below the stack. */
 	if (getrlimit(RLIMIT_STACK, &limit) == 0)
 		size = limit.rlim_cur < 128u << 20 ? limit.rlim_cur : 128u << 20;
 	first.thread = pthread_self();
@@ -86,7 +90,7 @@ void unwind_init(void)
 	first.low = first.top > size ? first.top - size : 0;
 }
 
-/* Is all of [from, top) mapped?  At most OWN_PAGES are looked at. */
+/* True if all of [from, top) is mapped.  False also if that is more than OWN_PAGES. */
 static bool is_mapped(uint64_t from, uint64_t top)
 {
 	uint64_t at = (from & ~(PAGE - 1)) + PAGE;
@@ -100,8 +104,8 @@ static bool is_mapped(uint64_t from, uint64_t top)
 }
 
 /*
- * A thread's own stack ends below its descriptor, which the libc puts on top of it.  pthread_getattr_np() would tell where it begins,
- * but it calls malloc(), and may read all of /proc/self/maps.
+ * Returns the bounds of the stack at sp.  libc puts the thread's descriptor (pthread_self()) on top of the thread's stack.
+ * pthread_getattr_np() would tell the stack's bounds, but it calls malloc() and may read all of /proc/self/maps.
  */
 static struct room room_at(uint64_t sp)
 {
@@ -138,7 +142,7 @@ static __attribute__((noinline)) bool grow(struct room *r, uint64_t high)
 	return true;
 }
 
-/* May the word at this address be read?  It is above the frame, as the caller has seen. */
+/* True if the word at this address can be read.  The caller has checked that it is above the frame. */
 static inline bool has(struct room *r, uint64_t at)
 {
 	return !(at & 7) && (likely(at + 8 <= r->high) || grow(r, at + 8)) && at + 8 > at;
@@ -153,7 +157,7 @@ static inline uint64_t load(uint64_t at)
 
 struct frame {
 	uint64_t pc, sp, bp, bx;
-	bool exact;             /* pc is an instruction that was interrupted, not one to return to */
+	bool exact;             /* pc is an interrupted instruction, not a return address */
 };
 
 enum step { STEP_ON, STEP_OUTERMOST, STEP_LOST };
@@ -167,7 +171,7 @@ static bool is_call_before(uint64_t pc)
 	return peek(&word, pc - 4, 4) && ((word & 0xfc000000) == 0x94000000 || (word & 0xfffffc1f) == 0xd63f0000);
 }
 
-/* Without the bits that sign it. */
+/* Removes the bits that sign a return address. */
 static inline uint64_t plain(uint64_t pc)
 {
 	return pc & 0xffffffffffff;
@@ -175,7 +179,7 @@ static inline uint64_t plain(uint64_t pc)
 
 #else
 
-/* A call: e8 and four bytes, or ff /2 in one of its lengths. */
+/* True if a call ends at pc: e8 and four bytes, or ff /2 with 2 to 7 bytes. */
 static bool is_call_before(uint64_t pc)
 {
 	uint8_t bytes[8];
@@ -197,10 +201,10 @@ static inline uint64_t plain(uint64_t pc)
 
 #endif
 
-/* Code that returns to this address may have called: it is in a file, or there is a call before it. */
+/* True if there is a call before pc.  For code in an image, the answer is cached. */
 static bool is_return(uint64_t pc, bool quick)
 {
-	uint64_t key = key_of(pc) ^ 1ull << 63, rule;    /* not the one of its rule */
+	uint64_t key = key_of(pc) ^ 1ull << 63, rule;    /* differs from the key of pc's rule */
 
 	if (cache_look(key, &rule))
 		return true;
@@ -235,13 +239,13 @@ static enum step by_frame_pointer(struct frame *f, struct room *r, bool quick)
 
 #if defined(__x86_64__)
 
-/* Where the kernel puts the registers for a handler: in the context that rsp points to when it has returned. */
+/* Offsets of registers in the context that the kernel writes for a handler; rsp points to it when the handler has returned. */
 #define CONTEXT_RBP 120
 #define CONTEXT_RBX 128
 #define CONTEXT_RSP 160
 #define CONTEXT_RIP 168
 
-/* To what the signal interrupted, which may be on another stack, above or below. */
+/* Steps to the frame that the signal interrupted.  It may be on another stack, at higher or lower addresses. */
 static enum step out_of_handler(struct frame *f, struct room *r)
 {
 	if (!has(r, f->sp + CONTEXT_RIP) || !has(r, f->sp))
@@ -254,7 +258,7 @@ static enum step out_of_handler(struct frame *f, struct room *r)
 	if (f->sp & 7 || !f->sp)
 		return STEP_LOST;
 	*r = room_at(f->sp);
-	/* It was running there, but the value could be of a context that the program wrote. */
+	/* The interrupted stack is mapped, but the program may have written this context itself. */
 	return r->grows && !peek_mapped(f->sp) ? STEP_LOST : STEP_ON;
 }
 
@@ -278,9 +282,9 @@ static __attribute__((noinline)) uint64_t rule_learn(uint64_t key, uint64_t at, 
 	return rule;
 }
 
-#define RED_ZONE 128            /* below the stack pointer nothing is overwritten so far */
+#define RED_ZONE 128            /* bytes below the stack pointer that are not overwritten yet */
 
-/* Behind a pop the rules go on to say that the register is where it was: just below the stack pointer. */
+/* After a pop, rules still say that the register is saved where it was: just below the stack pointer. */
 static inline bool take_saved(const struct frame *f, struct room *r, uint64_t at, uint64_t *value)
 {
 	if (unlikely(at < f->sp)) {
@@ -346,7 +350,7 @@ static enum step by_rules(struct frame *f, struct room *r, bool quick)
 	return f->pc ? STEP_ON : STEP_OUTERMOST;
 }
 
-/* There are rules here that only libunwind reads. */
+/* True if this code has rules that only libunwind can read. */
 static bool is_for_libunwind(const struct frame *f, bool quick)
 {
 	uint64_t at = f->exact ? f->pc : f->pc - 1;

@@ -1,7 +1,8 @@
 /*
- * libunwind, for code whose rules we do not parse.  Not linked: a preloaded object that needs it puts its _Unwind_* ahead of libgcc's,
- * and each C++ exception of the program costs twenty times as much.
+ * libunwind, for code whose rules rule_make() cannot read.  Loaded with dlopen(): if a preloaded object were linked with it, its _Unwind_*
+ * would come before libgcc's, and each C++ exception of the program would cost twenty times as much.
  */
+#include "inject/scratch.h"
 #include "inject/unwind.h"
 
 #include <dlfcn.h>
@@ -38,7 +39,7 @@ static struct {
 	void (*flush_cache)(void *space, uint64_t low, uint64_t high);
 	void **space;
 	uint32_t generation;
-	uint32_t state;                 /* 0: nobody has looked for it; 1: it is there; 2: it is not */
+	uint32_t state;                 /* 0: not searched for; 1: loaded; 2: not available */
 } lib;
 
 bool unwind_lib_wanted(void)
@@ -64,7 +65,7 @@ void unwind_lib_load(void)
 	__atomic_store_n(&lib.state, lib.getcontext && lib.init_local && lib.step && lib.get_reg ? 1 : 2, __ATOMIC_RELEASE);
 }
 
-/* What it remembers of images that are gone it would go on to use. */
+/* Flushes libunwind's cache if an image was unloaded: it would use stale entries.  False: it cannot be flushed. */
 static bool is_up_to_date(void)
 {
 	uint32_t generation = __atomic_load_n(&images_generation, __ATOMIC_ACQUIRE);
@@ -78,36 +79,41 @@ static bool is_up_to_date(void)
 	return true;
 }
 
-static bool walk(const struct unwind_cursor *from, struct unwind_walk *w, uint32_t most)
+/* From scratch_push(), not on the program's stack; libunwind itself uses that stack. */
+struct room {
+	ucontext_t context;
+	union cursor cursor;
+};
+
+static bool walk(const struct unwind_cursor *from, struct unwind_walk *w, uint32_t most, struct room *room)
 {
 	uint64_t pc, sp, before = from->sp;
+	union cursor *c = &room->cursor;
 	bool exact = false;
-	ucontext_t context;
-	union cursor c;
 	int rc = 1;
 
-	lib.getcontext(&context);
-	if (lib.init_local(&c, &context) < 0)
+	lib.getcontext(&room->context);
+	if (lib.init_local(c, &room->context) < 0)
 		return false;
 	w->pcs[0] = from->pc;
 	w->sps[0] = from->sp;
 	w->n = 1;
 	w->flags = 0;
-	/* Our own frames come first: those below the one that the walk is to begin with. */
-	for (uint32_t i = 0; w->n < most && i < most + 64 && (rc = lib.step(&c)) > 0; i++) {
-		if (lib.get_reg(&c, REG_IP, &pc) < 0 || lib.get_reg(&c, REG_SP, &sp) < 0)
+	/* Frames of this object come first: skip those below the frame where the walk begins. */
+	for (uint32_t i = 0; w->n < most && i < most + 64 && (rc = lib.step(c)) > 0; i++) {
+		if (lib.get_reg(c, REG_IP, &pc) < 0 || lib.get_reg(c, REG_SP, &sp) < 0)
 			break;
 		if (!pc)
 			return true;
 		if (sp > from->sp) {
 			if (sp == before)
-				break;  /* it turns in circles */
+				break;  /* a circular chain */
 			before = sp;
 			w->pcs[w->n] = exact ? pc : pc - 1;
 			w->sps[w->n++] = sp;
 		}
-		/* What a signal frame was called by is what it interrupted. */
-		exact = lib.is_signal_frame && lib.is_signal_frame(&c) > 0;
+		/* The caller of a signal frame is the function that was interrupted. */
+		exact = lib.is_signal_frame && lib.is_signal_frame(c) > 0;
 	}
 	if (rc > 0 && w->n == most)
 		w->flags |= STACK_CUT;
@@ -118,12 +124,15 @@ static bool walk(const struct unwind_cursor *from, struct unwind_walk *w, uint32
 
 bool unwind_lib_walk(const struct unwind_cursor *from, struct unwind_walk *w, uint32_t most)
 {
+	struct room *room;
 	int saved = errno;
 	bool done;
 
 	if (__atomic_load_n(&lib.state, __ATOMIC_ACQUIRE) != 1 || !is_up_to_date())
 		return false;
-	done = walk(from, w, most < UNWIND_MOST ? most : UNWIND_MOST);
+	room = scratch_push(sizeof *room);
+	done = room && walk(from, w, most < UNWIND_MOST ? most : UNWIND_MOST, room);
+	scratch_pop(room);
 	errno = saved;
 	return done;
 }

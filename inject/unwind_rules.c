@@ -1,13 +1,14 @@
 /*
- * .eh_frame, read for one address: the search table of .eh_frame_hdr leads to the entry of its function, whose two little programs
- * (its own and that of the entry shared by many) are run up to the address.  Every byte is read through a reader that knows the end of
- * the segment: a file may hold anything.
+ * Reads .eh_frame for one address: the search table of .eh_frame_hdr leads to the function's entry (FDE).  Its program, and that of the
+ * entry it shares with other functions (CIE), are run up to the address.  All bytes are read through a reader that knows the end of the
+ * segment: a file may contain anything.
  */
 #include "inject/unwind.h"
 
 #include <string.h>
 
 #include "inject/images.h"
+#include "inject/scratch.h"
 
 #if defined(__x86_64__)
 
@@ -16,9 +17,9 @@
 #define REG_RSP 7
 #define REG_RA  16
 
-#define SAVED_DEPTH 8           /* of DW_CFA_remember_state; compilers use one */
+#define SAVED_DEPTH 8           /* most nested DW_CFA_remember_state; compilers use one */
 
-/* What comes from beyond the end is 0, and said. */
+/* Reads bytes up to `end`.  Beyond it, reads give 0 and set `bad`. */
 struct reader {
 	const uint8_t *p, *end;
 	bool bad;
@@ -75,7 +76,7 @@ static int64_t sleb(struct reader *r)
 	return (int64_t)v;
 }
 
-/* A pointer in one of DWARF's ways of writing it.  `data`: what 0x30 is relative to. */
+/* Reads a pointer in a DW_EH_PE encoding (`how`).  data: what encoding 0x30 is relative to. */
 static uint64_t pointer(struct reader *r, uint8_t how, uint64_t data)
 {
 	uint64_t at = (uint64_t)(uintptr_t)r->p, v;
@@ -98,7 +99,7 @@ static uint64_t pointer(struct reader *r, uint8_t how, uint64_t data)
 	}
 }
 
-/* The segment that an address lies in, from there on. */
+/* Returns a reader from `at` to the end of its segment. */
 static struct reader reader_at(const struct image *image, uint64_t at)
 {
 	for (uint32_t i = 0; i < image->n_segments; i++)
@@ -108,17 +109,17 @@ static struct reader reader_at(const struct image *image, uint64_t at)
 	return (struct reader){ .bad = true };
 }
 
-/* ---- the two entries: of a function, and what several of them share ---- */
+/* ---- entries: FDE of a function, CIE that several functions share ---- */
 
 struct common {
 	uint64_t code_factor;
 	int64_t data_factor;
-	uint8_t how;            /* pointers are written */
+	uint8_t how;            /* DW_EH_PE encoding of pointers */
 	bool signal, augmented;
 	struct reader program;
 };
 
-/* An entry's bytes behind its length.  64-bit lengths are not used in .eh_frame of programs. */
+/* Returns a reader of the entry after its length.  64-bit lengths do not occur in .eh_frame of programs. */
 static struct reader entry_at(const struct image *image, uint64_t at)
 {
 	struct reader r = reader_at(image, at);
@@ -187,7 +188,7 @@ static bool take_common(struct common *c, const struct image *image, uint64_t at
 	return !r.bad;
 }
 
-/* ---- their programs ---- */
+/* ---- the programs of the entries ---- */
 
 struct state {
 	uint8_t kind;           /* enum rule_kind */
@@ -233,7 +234,7 @@ static void restored(struct state *st, uint64_t reg, const struct state *initial
 #define OP_BREG_BP     0x76
 #define OP_BREG_SP     0x77
 
-/* The CFA as an expression: the three kinds that there are in practice. */
+/* The CFA as an expression: the three forms that occur in practice. */
 static void cfa_expression(struct state *st, struct reader *r)
 {
 	uint64_t length = uleb(r);
@@ -248,7 +249,7 @@ static void cfa_expression(struct state *st, struct reader *r)
 	x.end = x.p + length;
 	first = (uint8_t)take(&x, 1);
 	if (first == OP_BREG_SP && length == 11 && x.end[-1] == OP_PLUS) {
-		st->kind = RULE_PLT;    /* rsp + 8 + ((pc & 15) >= 11 ? 8 : 0): what ld writes for it */
+		st->kind = RULE_PLT;    /* rsp + 8 + ((pc & 15) >= 11 ?  8 : 0): what ld writes for the PLT */
 		st->offset = 8;
 		return;
 	}
@@ -268,7 +269,7 @@ static void cfa_expression(struct state *st, struct reader *r)
 	}
 }
 
-/* Where a register was saved, as an expression: of rbp beside a realigned stack "where rbp points", else not ours. */
+/* A register's saved place as an expression.  The only form handled is rbp saved where rbp points, as with a realigned stack. */
 static void saved_expression(struct state *st, struct reader *r, bool value)
 {
 	uint64_t reg = uleb(r), length = uleb(r);
@@ -284,11 +285,11 @@ static void saved_expression(struct state *st, struct reader *r, bool value)
 		return;
 	}
 	if (reg == REG_RBX && st->kind == RULE_AT_BP)
-		return;         /* rbx is then not known; hardly anything asks for it */
+		return;         /* rbx is then unknown; hardly any rule needs it */
 	st->kind = RULE_FAIL;
 }
 
-/* Opcodes without an operand in themselves.  False: one that we do not know. */
+/* Runs an opcode that has no operand in its first byte.  False: unknown opcode. */
 static bool other_opcode(uint8_t op, struct reader *r, const struct common *c, struct state *st, const struct state *initial)
 {
 	uint64_t reg;
@@ -328,7 +329,7 @@ static bool other_opcode(uint8_t op, struct reader *r, const struct common *c, s
 	}
 }
 
-/* The next place that the program speaks of; false: this opcode is none of those that go on. */
+/* Moves *at, from which the following opcodes apply.  False: this opcode does not. */
 static bool advance(uint8_t op, struct reader *r, const struct common *c, uint64_t *at)
 {
 	if (op >> 6 == 1)
@@ -342,11 +343,11 @@ static bool advance(uint8_t op, struct reader *r, const struct common *c, uint64
 	return true;
 }
 
-/* Up to pc.  initial NULL: this is the shared program, whose outcome is the initial state of the other. */
-static bool run(struct reader r, const struct common *c, uint64_t at, uint64_t pc, struct state *st, const struct state *initial)
+/* Runs a program up to pc.  initial NULL: the CIE's program, whose result is the initial state for the FDE's. */
+static bool run(struct reader r, const struct common *c, uint64_t at, uint64_t pc, struct state *st, const struct state *initial,
+		struct state kept[SAVED_DEPTH])
 {
 	const struct state none = { .ra = -8 };
-	struct state kept[SAVED_DEPTH];
 	unsigned n_kept = 0;
 
 	if (!initial)
@@ -402,7 +403,7 @@ static uint64_t pack(const struct state *st)
 	return rule_of(st->kind, st->offset, bp / 8, bx / 8);
 }
 
-/* Address of the entry of the last function that begins at or before pc; 0: none. */
+/* Returns the address of the FDE of the last function that begins at or before pc; 0: none. */
 static uint64_t search(const struct image *image, uint64_t pc)
 {
 	uint64_t hdr = (uint64_t)(uintptr_t)image->eh_hdr, n;
@@ -412,7 +413,7 @@ static uint64_t search(const struct image *image, uint64_t pc)
 	uint64_t low = 0, high;
 	int32_t pair[2];
 
-	/* 4 bytes from the header on: what every link editor writes. */
+	/* Only tables of 4-byte offsets from the header, which every link editor writes. */
 	if (r.bad || version != 1 || count_how != 3 || table_how != 0x3b)
 		return 0;
 	pointer(&r, frame_how, hdr);
@@ -436,11 +437,12 @@ static uint64_t search(const struct image *image, uint64_t pc)
 
 uint64_t rule_make(const struct image *image, uint64_t pc)
 {
-	struct state st = { .ra = -8 }, initial;
+	struct state st = { .ra = -8 }, initial, *kept;
 	uint64_t entry, start, size;
 	struct common c;
 	struct reader r;
 	uint32_t back;
+	bool done;
 
 	if (!image->eh_hdr || !(entry = search(image, pc)))
 		return RULE_NONE;
@@ -456,17 +458,18 @@ uint64_t rule_make(const struct image *image, uint64_t pc)
 		return RULE_SIGNAL;
 	if (c.augmented)
 		skip(&r, uleb(&r));
-	if (!run(c.program, &c, 0, UINT64_MAX, &st, NULL))
+	if (!(kept = scratch_push(SAVED_DEPTH * sizeof *kept)))
 		return RULE_FAIL;
+	done = run(c.program, &c, 0, UINT64_MAX, &st, NULL, kept);
 	initial = st;
-	if (!run(r, &c, start, pc, &st, &initial))
-		return RULE_FAIL;
-	return pack(&st);
+	done = done && run(r, &c, start, pc, &st, &initial, kept);
+	scratch_pop(kept);
+	return done ? pack(&st) : RULE_FAIL;
 }
 
 #else
 
-/* Frame records are part of the calling convention there: the frame pointer serves. */
+/* On other machines frame records are part of the calling convention: the frame pointer is used. */
 uint64_t rule_make(const struct image *image, uint64_t pc)
 {
 	(void)image, (void)pc;

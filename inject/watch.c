@@ -9,7 +9,7 @@
 
 #define MEMO 1024u              /* a power of two */
 
-/* Of one process; found out of date by the epoch, as a forked child's is.  The patterns lie in guest->config. */
+/* Of one process: a forked child sees another epoch.  The patterns point into guest->config. */
 static struct {
 	uint32_t epoch;
 	unsigned n;
@@ -19,7 +19,7 @@ static struct {
 	struct glob_range traced;               /* of --nvtx-backtrace */
 	struct glob_range steps[CAPTURE_KINDS];
 	bool by_name[CAPTURE_KINDS];
-	uint64_t memo[MEMO];                    /* domain << 32 | string id, that were found to be none of ours; 0: none */
+	uint64_t memo[MEMO];                    /* domain << 32 | string id of names that match nothing; 0: empty */
 } watch;
 
 static void add_kind(struct stream *s, struct watched_kind *kind, unsigned i, const char *name, size_t name_n,
@@ -51,7 +51,7 @@ unsigned watch_init(struct stream *s, struct watched_kind kinds[CAPTURE_KINDS], 
 	if (c->nvtx_backtrace[0])
 		watch.stacks = glob_range_parse(&watch.traced, c->nvtx_backtrace, strlen(c->nvtx_backtrace)) == 0;
 	*any = watch.capture || watch.stacks;
-	/* One a line: "kind=how", the kind may be empty. */
+	/* One setting per line, "kind=how"; the kind may be empty. */
 	for (const char *p = c->steps; *p && watch.n < CAPTURE_KINDS; p = *end ? end + 1 : end) {
 		const char *is = strchr(p, '=');
 
@@ -70,7 +70,7 @@ static void remember_other(const char *text, size_t n)
 	struct arena *a = guest->arena;
 	size_t used = strnlen(a->names_other, sizeof a->names_other);
 
-	/* Whole names only; two threads that come at once may spoil each other's. */
+	/* Whole names only.  Two threads at the same time may garble each other's name. */
 	if (used + n + 3 < sizeof a->names_other) {
 		if (used)
 			used += (size_t)snprintf(a->names_other + used, 3, ", ");
@@ -89,7 +89,7 @@ uint32_t watch_name(uint32_t id, const char *text, size_t n, const void *domain)
 	if (watch.epoch != guest->epoch || !id)
 		return 0;
 	memo = &watch.memo[(key ^ key >> 27) % MEMO];
-	/* Where strings share names one id is many texts. */
+	/* When strings share names, one id stands for many texts: do not use the memo. */
 	if (__atomic_load_n(memo, __ATOMIC_RELAXED) == key && !guest->arena->health[HEALTH_strings_full].count)
 		return 0;
 	if (domain)

@@ -10,9 +10,10 @@
 
 enum window_cause { CAUSE_ORDER = 1, CAUSE_PROFILER, CAUSE_NVTX, CAUSE_SCHEDULE };
 
-static uint32_t lock;                   /* of all below; not among it, for a new process clears that under the lock */
+/* protects all of the state below; outside the struct, because begin() clears the struct under the lock */
+static uint32_t lock;
 
-/* Of one process: a forked child's guest page is empty, so its epoch is another. */
+/* Of one process: a forked child has another epoch. */
 static struct {
 	uint32_t epoch;
 	struct capture machine;
@@ -20,23 +21,23 @@ static struct {
 	uint64_t steps[CAPTURE_KINDS];  /* begun so far */
 	unsigned n_kinds;
 	uint32_t tracers;               /* ORDER_ bits of the last order */
-	uint32_t orders;                /* number of the last that was followed */
+	uint32_t orders;                /* number of the last order that was followed */
 	uint32_t order_window;          /* number that the last order gives to the window it opens */
-	bool watching;                  /* NVTX names matter */
-	int auto_kind;                  /* of steps that nothing marks; -1: none */
-	int torch_kind;                 /* of those that PyTorch tells; -1: none */
-	uint32_t torch_corr;            /* first call of the batches that were fetched one right behind the other; 0: none, or one batch */
+	bool watching;                  /* NVTX names are looked up */
+	int auto_kind;                  /* kind of steps that nothing marks; -1: none */
+	int torch_kind;                 /* kind of PyTorch's steps; -1: none */
+	uint32_t torch_corr;            /* first call of the first of several batches fetched in a row; 0: none, or one batch */
 	bool first_order;
 	bool wake_due;
 } w;
 
-/* Not of one process alone: a child that is forked before CUDA starts anew, and sets it again. */
+/* Not cleared for a new process: a child that was forked before CUDA starts anew, and sets it again. */
 static void (*wake)(void);
 
-/* What brought a change about. */
+/* The cause of a change. */
 struct because {
 	uint32_t cause, name;           /* of the window that it opens */
-	int64_t time, real;             /* own clock; REALTIME */
+	int64_t time, real;             /* clock_now(); REALTIME ns */
 };
 
 static struct because now_because(uint32_t cause, uint32_t name)
@@ -71,7 +72,7 @@ static void open_window(struct stream *s, const struct because *b, bool whole)
 	struct arena *a = guest->arena;
 	uint32_t number = a->n_windows + 1;
 
-	/* The windows that orders from outside open have one number in all processes. */
+	/* Windows that outside orders open have one number in all processes. */
 	if (b->cause == CAUSE_ORDER && number < w.order_window)
 		number = w.order_window;
 	__atomic_store_n(&a->n_windows, number, __ATOMIC_RELAXED);
@@ -96,7 +97,7 @@ static void close_window(const struct because *b)
 	}
 	unstepped_closed(a->n_windows);
 	closed = __atomic_add_fetch(&a->n_closed, 1, __ATOMIC_RELEASE);
-	if (!guest->watcher)      /* without a context CUPTI has had nothing to do yet */
+	if (!guest->watcher)      /* without a context CUPTI has nothing to flush yet */
 		__atomic_store_n(&a->n_flushed, closed, __ATOMIC_RELEASE);
 }
 
@@ -105,7 +106,7 @@ static bool keeps_cuda(void)
 	return w.machine.state == STATE_RECORD && w.tracers & ORDER_CUDA;
 }
 
-/* A process that records from its start on, with nothing to say when: no window, unless an order ends it. */
+/* True if recording begins with the process, and is bounded neither by a range nor by a schedule: a window row only if an order ends it. */
 static bool is_whole(const struct because *b)
 {
 	return w.first_order && b->cause == CAUSE_ORDER && w.order_window <= 1 && w.machine.plan.range == RANGE_NONE &&
@@ -141,7 +142,7 @@ static void feed(struct stream *s, enum capture_event event, unsigned kind, cons
 		session_ring();
 }
 
-/* Whoever brought it about waits: what it launches next is to be seen.  The lock is not held meanwhile. */
+/* Releases the lock, then wakes CUPTI if that is due.  The caller waits for this, so that its next launch is recorded. */
 static void let_go(void)
 {
 	bool due = w.wake_due;
@@ -182,7 +183,7 @@ struct step_at windows_step_at(unsigned kind)
 				 .warms = w.machine.state == STATE_WARMUP && capture_warms(&w.machine, kind) };
 }
 
-/* The open step of this kind that the thread began, or (thread 0) that is the process's; NULL: none. */
+/* Returns the open step of this kind that the thread began, with thread 0 the process's; NULL: none. */
 static struct open_step *open_step_of(unsigned kind, uint32_t thread)
 {
 	struct open_step *all = guest->arena->steps;
@@ -222,7 +223,7 @@ static void fill_row(struct open_step *o, unsigned kind, const struct because *b
 	__atomic_store_n(&o->state, OPEN_USED | OPEN_RUNNING | OPEN_FIRST, __ATOMIC_RELEASE);
 }
 
-/* One that the schedule does not count. */
+/* Opens a step that the schedule does not count. */
 static void open_row(struct stream *s, unsigned kind, const struct because *b, struct step_row row)
 {
 	struct open_step *o = places_step(s);
@@ -231,7 +232,7 @@ static void open_row(struct stream *s, unsigned kind, const struct because *b, s
 		fill_row(o, kind, b, row);
 }
 
-/* Its place + 1; 0: there is none. */
+/* Begins a step.  Returns its slot + 1; 0: none is free. */
 static uint32_t begin_step(struct stream *s, unsigned kind, const struct because *b, uint32_t thread, uint64_t range, uint32_t flags)
 {
 	struct because scheduled = *b;
@@ -239,7 +240,7 @@ static uint32_t begin_step(struct stream *s, unsigned kind, const struct because
 
 	scheduled.cause = w.machine.plan.scheduled ? CAUSE_SCHEDULE : b->cause;
 	o = places_step(s);
-	if (!o)                 /* nor does the schedule know of it: nobody would tell of its end */
+	if (!o)                 /* Table full: do not start the step in the schedule either, its end could not be reported. */
 		return 0;
 	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
 	fill_row(o, kind, b, (struct step_row){ .range = range, .thread = thread, .flags = flags });
@@ -256,7 +257,7 @@ uint32_t windows_range_begin(struct stream *s, uint32_t watched, uint32_t name, 
 		feed(s, EVENT_RANGE_BEGIN, 0, &b, w.tracers);
 		tag |= TAG_CAPTURE;
 	}
-	/* A range is a step of one kind; inside a step of that kind it is none. */
+	/* A range starts at most one step; nested ranges of the same kind are ignored. */
 	for (unsigned kind = 0; kind < w.n_kinds; kind++) {
 		if (!(watched & 1u << kind) || (!started && open_step_of(kind, s->thread)))
 			continue;
@@ -282,7 +283,7 @@ void windows_range_end(struct stream *s, uint32_t tag, bool abandoned)
 	let_go();
 }
 
-/* From one boundary to the next. */
+/* Ends the open step and begins the next one. */
 static void next_step(struct stream *s, unsigned kind, const struct because *b, uint32_t thread, uint32_t flags)
 {
 	struct open_step *o = open_step_of(kind, thread);
@@ -309,7 +310,7 @@ void windows_profiler(struct stream *s, bool start)
 	struct because b = now_because(CAUSE_PROFILER, 0);
 	struct open_step *o;
 
-	gate_now();             /* it may be the first thing that the process does */
+	gate_now();             /* this may be the first hook of the process */
 	lock_take(&lock);
 	if (start && w.machine.plan.range == RANGE_PROFILER)
 		feed(s, EVENT_RANGE_BEGIN, 0, &b, w.tracers);
@@ -333,7 +334,7 @@ int windows_auto_kind(void)
 	return w.epoch == guest->epoch ? w.auto_kind : -1;
 }
 
-/* The one before was held back: it goes on to where this one begins. */
+/* Ends the step that was held back where this one begins, and writes it.  Holds this one. */
 static void hold_step(struct stream *s, unsigned kind, const struct step_row *row)
 {
 	struct open_step *all = guest->arena->steps, *o;
@@ -367,7 +368,7 @@ struct step_at windows_next_step(struct stream *s, unsigned kind)
 	struct step_at next;
 
 	lock_take(&lock);
-	if (!w.machine.kinds[kind].open)        /* the first that was found ran unseen */
+	if (!w.machine.kinds[kind].open)        /* the first step was found when it had already begun */
 		feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
 	feed(s, EVENT_STEP_END, kind, &b, w.tracers);
 	feed(s, EVENT_STEP_BEGIN, kind, &b, w.tracers);
@@ -377,7 +378,10 @@ struct step_at windows_next_step(struct stream *s, unsigned kind)
 	return next;
 }
 
-/* Steps that nothing marks are PyTorch's as soon as it surely ends one, unless they were found in the launches before. */
+/*
+ * If steps are not marked, uses PyTorch's as soon as PyTorch certainly ends one, unless steps were found in launches before.  Returns the
+ * kind; -1: none.
+ */
 static int torch_kind(struct stream *s, const struct torchsteps_answer *a, int64_t before)
 {
 	struct because b = now_because(CAUSE_SCHEDULE, 0);
@@ -396,7 +400,7 @@ static void torch_next(struct stream *s, struct open_step *o, const struct torch
 	unsigned kind = (unsigned)w.torch_kind;
 	uint32_t flags = a->batch ? STEP_BATCH : 0;
 
-	/* Where batches were fetched one right behind the other the first of them may turn out to begin the step. */
+	/* If batches were fetched in a row, the first of them may turn out to begin the step. */
 	if (!a->ahead)
 		w.torch_corr = 0;
 	else if (o && !w.torch_corr && !(o->state & OPEN_FIRST))
@@ -408,12 +412,12 @@ static void torch_next(struct stream *s, struct open_step *o, const struct torch
 		next_step(s, kind, b, 0, flags);
 		return;
 	}
-	/* The schedule counts a batch when it is known to be a step. */
+	/* The schedule counts a batch once it is known to be a step. */
 	end_row(o, b);
 	open_row(s, kind, b, (struct step_row){ .flags = flags });
 }
 
-/* Nothing before was a step.  The schedule begins anew, with this one. */
+/* Nothing before this was a step: the schedule starts again, with this step. */
 static void torch_trains(struct stream *s, struct open_step *o, const struct torchsteps_answer *a, const struct because *b)
 {
 	unsigned kind = (unsigned)w.torch_kind;
@@ -509,8 +513,8 @@ static void follow(struct stream *s, const struct order *o)
 }
 
 /*
- * No call was made while more were given than are kept.  What was recorded ended with one of those that are lost; the oldest that is kept may
- * be written over while we read.
+ * More orders came than are kept, with no call in between.  A lost one ended what was recorded.  The oldest order that is kept may be
+ * overwritten during the read.
  */
 static void skip_orders(struct stream *s, uint32_t n)
 {
@@ -526,7 +530,7 @@ static void follow_orders(struct stream *s)
 	struct arena *a = guest->arena;
 	uint32_t n = __atomic_load_n(&a->n_orders, __ATOMIC_ACQUIRE);
 
-	/* A new process only needs the last. */
+	/* A new process only needs the last order. */
 	if (!w.orders)
 		w.orders = n - 1;
 	if (n - w.orders >= ORDERS)
@@ -562,7 +566,7 @@ static void begin(struct stream *s)
 
 uint32_t windows_look(void)
 {
-	/* A hook that is inside its stream has reserved nothing yet. */
+	/* A caller that is inside stream_enter() has no row reserved. */
 	struct stream *s = &stream_self;
 	bool entered = !s->busy;
 	uint32_t gate = __atomic_load_n(&guest->gate, __ATOMIC_RELAXED);

@@ -1,9 +1,11 @@
 /*
- * Feeds the machine that decides when rows are kept (capture.h) and writes what it decided: window rows, step rows, and the
- * gate that hooks look at.
+ * Feeds the state machine that decides when rows are kept (capture.h), and carries out its decisions: window rows, step rows, and the gate
+ * that hooks look at.
  *
- * Which rows of the GPU belong to a window or a step is told by the calls that launched them: CUPTI's correlation ids grow, so
- * the first call made after a boundary marks it (GATE_EDGE asks for that call).
+ * A GPU row belongs to the window or step in which the call that launched it was made.  CUPTI's correlation ids grow, so the first call
+ * after a boundary marks it (GATE_EDGE asks for that call).
+ *
+ * Any thread may call these functions.  `s` is its stream, entered, with no row reserved.
  */
 #ifndef INJECT_WINDOWS_H
 #define INJECT_WINDOWS_H
@@ -13,68 +15,71 @@
 #include "inject/stream.h"
 #include "trace/torchsteps.h"
 
-/* What an open range is to capture; 0: nothing. */
+/* Tag of an open range: what it captures; 0: nothing. */
 #define TAG_CAPTURE   0x80000000u       /* a capture range */
-#define TAG_KEPT      0x40000000u       /* for ranges.c: rows were kept when it began */
-#define TAG_STEP(tag) ((tag) & 0xffff)  /* a step: its place + 1 in the arena's table of open ones; 0: none */
+#define TAG_KEPT      0x40000000u       /* for ranges.c: rows were kept when the range began */
+#define TAG_STEP(tag) ((tag) & 0xffff)  /* its step: slot + 1 in the arena; 0: none */
 
 /*
- * A range begins that watch.h knows: capture, and the kinds of step it is one of (bits).  Before its own row is opened, so that
- * it lies in the window it opens.  The answer goes to windows_range_end(), after the range's row is written.
+ * Call when a range with WATCHED_ bits (watch.h) begins, before its own row is opened: the range must lie in the window that it opens.
+ * started: a start/end range.  Returns the tag for windows_range_end(), to be called after the range's row is written.
  */
 uint32_t windows_range_begin(struct stream *s, uint32_t watched, uint32_t name, uint64_t range, bool started);
 void windows_range_end(struct stream *s, uint32_t tag, bool abandoned);
 
-/* A mark, which ends the step before and begins the next of the same kind. */
+/* A mark: ends the current step of each of its kinds and begins the next one. */
 void windows_mark(struct stream *s, uint32_t watched, uint32_t name);
 
-/* cudaProfilerStart has returned, cudaProfilerStop begins. */
+/* Call after cudaProfilerStart() has returned (start), and before cudaProfilerStop(). */
 void windows_profiler(struct stream *s, bool start);
 
-/* The first call after a boundary: the gate had GATE_EDGE. */
+/* Call at the first CUDA call after a boundary, when the gate has GATE_EDGE.  corr: its correlation id. */
 void windows_call(struct stream *s, uint32_t corr);
 
-/* What the schedule does with the step that runs. */
+/* The schedule's state for a step. */
 struct step_at {
-	uint32_t window;                /* 0: none */
+	uint32_t window;                /* the open window; 0: none */
 	bool warms;
 };
 
-/* The kind of step that nothing marks; -1: there is none. */
+/* Returns the kind of steps that nothing marks; -1: none. */
 int windows_auto_kind(void);
 
-/* A step of that kind was found.  Its row is written when the one after it is known, which may begin later than its last call. */
+/* Reports a step that was found in launches.  Its row is written when the next one is known: the step lasts until then. */
 void windows_found_step(struct stream *s, unsigned kind, const struct step_row *row);
 
-/* What the schedule does with steps of that kind now. */
+/* Returns the schedule's state for steps of that kind. */
 struct step_at windows_step_at(unsigned kind);
 
 /*
- * It ends, as far as the schedule is concerned, and the next one begins, which the answer is about.  windows_wake() is to follow, outside of
- * the caller's own lock.
+ * Ends the current step in the schedule, and begins the next one; returns the next one's state.  Call windows_wake() afterwards, without
+ * holding a lock.
  */
 struct step_at windows_next_step(struct stream *s, unsigned kind);
 
-/* A boundary that PyTorch tells, and when the step before it began; at a clean end the step that runs is none. */
+/*
+ * windows_torch_step(): a boundary that PyTorch reports; before: when the step before it began.  windows_torch_over(): at a clean process
+ * end, discards the open step.
+ */
 void windows_torch_step(struct stream *s, const struct torchsteps_answer *a, int64_t before);
 void windows_torch_over(void);
 
-/* Wakes CUPTI if what happened so far needs it, and waits for that: half a second at most. */
+/* Wakes CUPTI if it is needed by now, and waits for that: half a second at most. */
 void windows_wake(void);
 
-/* Rows of CUDA are wanted now, or soon: a window is open, or its schedule warms up. */
+/* True if CUDA rows are wanted now or soon: a window is open, or its schedule warms up. */
 bool windows_want_cuda(void);
 
 /*
- * CUPTI sleeps until then: what wakes it, outside the lock; NULL: it is awake.  Orders then wait for a thread of ours, if there is one:
- * a thread of the program may be inside a CUDA call.
+ * Sets the function that wakes CUPTI, called without the lock; NULL: CUPTI is awake.  While it sleeps, orders wait for a thread of this
+ * object, if there is one: a thread of the program may be inside a CUDA call.
  */
 void windows_sleeper(void (*wake)(void));
 
-/* gate_now() for a signal handler: wakes nobody.  Orders may then wait for a call, or a thread of ours. */
+/* gate_now() for a signal handler: while CUPTI sleeps, applies no order. */
 uint32_t windows_gate_now(void);
 
-/* Recording is over for good. */
+/* True if recording is over for good. */
 bool windows_over(void);
 
 #endif

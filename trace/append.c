@@ -9,14 +9,14 @@
 
 #include "trace/reader_parts.h"
 
-/* Who only asks whether a file is being written holds the lock for a moment. */
+/* Locks fd.  Retries for 0.1 s, because a program that only tests whether the file is being written holds the lock for a moment. */
 static int lock(int fd)
 {
 	const struct timespec moment = { .tv_nsec = 5000000 };
 
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
 		if (errno != EWOULDBLOCK)
-			return 0;       /* some file systems have no locks */
+			return 0;       /* the file system has no locks */
 		if (i == 20)
 			return -1;
 		nanosleep(&moment, NULL);
@@ -36,7 +36,7 @@ int trace_open_to_append(const char *path, struct trace_error *err)
 	return trace_fail(err, 0, "'%s' is still being written; try again when the session has ended", path);
 }
 
-/* Room for all that comes, so that a full disk is noticed before the index is gone. */
+/* Allocates the disk space first, so that a full disk is noticed before the old index is overwritten. */
 static int set_aside(const struct trace *t, int fd, uint64_t at, uint64_t bytes, struct trace_error *err)
 {
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes) == 0 ||
@@ -45,16 +45,16 @@ static int set_aside(const struct trace *t, int fd, uint64_t at, uint64_t bytes,
 	return trace_fail(err, at, "cannot write '%s': %s", t->path, strerror(errno));
 }
 
-/* Blocks behind the end go back. */
+/* Releases allocated blocks behind the end of the file. */
 static void trim(int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) < 0)
-		return;         /* then they stay: the file is whole all the same */
+		return;         /* the blocks stay allocated; the file is valid */
 }
 
-/* Index and footer as they were. */
+/* Copy of the old index and footer. */
 struct old_end {
 	uint64_t at;
 	size_t n;
@@ -69,7 +69,7 @@ static int keep_end(struct old_end *end, const struct trace *t, int fd, uint64_t
 	return trace_fail(err, at, "cannot write '%s': %s", t->path, end->bytes ? "it cannot be read" : "out of memory");
 }
 
-/* There was room for it before, and nothing stands behind it now. */
+/* Writes the old index and footer back.  Their disk space is still allocated. */
 static int put_back(const struct old_end *end, int fd)
 {
 	if (lock(fd) < 0 || ftruncate(fd, (off_t)end->at) < 0)
@@ -111,7 +111,7 @@ int trace_append(const struct trace *t, int fd, uint64_t room,
 	if (writer_finish(w, err) < 0)
 		rc = -1;
 	if (rc < 0)
-		put_back(&end, fd);     /* failing that, it is like one whose recording was cut off */
+		put_back(&end, fd);     /* if this fails too, the file has no index, as after an interrupted recording */
 	trim(fd);
 out:
 	free(end.bytes);

@@ -1,4 +1,4 @@
-/* Growing bytes (struct buf) and reading foreign bytes (struct cursor).  Ask once at the end: buf.oom, cursor.bad. */
+/* A growing byte buffer (struct buf) and a checked reader of untrusted bytes (struct cursor).  Test buf.oom and cursor.bad at the end. */
 #ifndef TRACE_BUF_H
 #define TRACE_BUF_H
 
@@ -14,13 +14,14 @@ struct buf {
 	bool oom;
 };
 
+/* Frees the memory; *b is then an empty buffer. */
 static inline void buf_free(struct buf *b)
 {
 	free(b->data);
 	*b = (struct buf){ 0 };
 }
 
-/* Room for n more bytes behind len, or NULL (oom).  The caller adds to len what it used. */
+/* Returns room for n more bytes at data + len, or NULL (oom).  The caller adds the bytes it used to len. */
 static inline uint8_t *buf_room(struct buf *b, size_t n)
 {
 	if (b->oom)
@@ -42,6 +43,7 @@ static inline uint8_t *buf_room(struct buf *b, size_t n)
 	return b->data + b->len;
 }
 
+/* Appends n bytes. */
 static inline void buf_put(struct buf *b, const void *p, size_t n)
 {
 	uint8_t *room = n ? buf_room(b, n) : NULL;
@@ -52,7 +54,7 @@ static inline void buf_put(struct buf *b, const void *p, size_t n)
 	}
 }
 
-/* n more bytes at the end, which the caller fills, or NULL (oom).  A row written there need not be copied. */
+/* Appends n uninitialised bytes for the caller to fill and returns them, or NULL (oom).  Valid until the next append. */
 static inline void *buf_add(struct buf *b, size_t n)
 {
 	uint8_t *room = buf_room(b, n);
@@ -62,17 +64,19 @@ static inline void *buf_add(struct buf *b, size_t n)
 	return room;
 }
 
+/* Maps small signed numbers to small unsigned ones: 0, -1, 1, -2 become 0, 1, 2, 3. */
 static inline uint64_t zigzag(int64_t v)
 {
 	return ((uint64_t)v << 1) ^ (uint64_t)(v >> 63);
 }
 
+/* Inverse of zigzag(). */
 static inline int64_t unzigzag(uint64_t v)
 {
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-/* At most 10 bytes; returns the end. */
+/* Writes v at p as a varint of at most 10 bytes; returns the end of the varint. */
 static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {
@@ -83,6 +87,7 @@ static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 	return p;
 }
 
+/* Appends v as a varint: groups of 7 bits, lowest first, bit 7 set in all bytes but the last. */
 static inline void buf_put_varint(struct buf *b, uint64_t v)
 {
 	uint8_t *p = buf_room(b, 10);
@@ -91,11 +96,13 @@ static inline void buf_put_varint(struct buf *b, uint64_t v)
 		b->len += (size_t)(varint_put(p, v) - p);
 }
 
+/* A position in untrusted bytes.  After a failed read `bad` is set and further reads fail. */
 struct cursor {
 	const uint8_t *p, *end;
-	bool bad;               /* ran off the end, or met a byte that cannot be */
+	bool bad;               /* a read ran past the end, or a varint was too long */
 };
 
+/* Reads a varint; 0 and bad on failure. */
 static inline uint64_t cursor_varint(struct cursor *c)
 {
 	uint64_t v = 0;
@@ -108,11 +115,11 @@ static inline uint64_t cursor_varint(struct cursor *c)
 			return v;
 	}
 	c->bad = true;
-	c->p = c->end;          /* whatever follows fails too, at no cost */
+	c->p = c->end;          /* all later reads fail at once */
 	return 0;
 }
 
-/* n bytes in place, or NULL and bad. */
+/* Returns the next n bytes in place, or NULL and sets bad. */
 static inline const uint8_t *cursor_bytes(struct cursor *c, size_t n)
 {
 	const uint8_t *p = c->p;

@@ -11,11 +11,11 @@
 #include "trace/records.h"
 #include "trace/wire.h"
 
-#define RATE_BITS 60                    /* rates to 8 ns a tick; error below 1 ns for 2^60 ticks, 36 years of ns */
+#define RATE_BITS 60                    /* rates up to 8 ns a tick; error below 1 ns for 2^60 ticks (36 years of ns) */
 #define RATE_ONE  ((int64_t)1 << RATE_BITS)
 #define RATE_MAX  ((__int128)INT64_MAX)
 #define STEP_NS   50000                 /* slewing moves REALTIME by 50 us in 0.1 s at most (500 ppm) */
-#define TAIL_NS   1000000000            /* how long rows go on behind the last point of a file that was cut */
+#define TAIL_NS   1000000000            /* longest time of rows after the last point, in a file that was cut */
 
 static int64_t rate_of(int64_t mono, int64_t ticks)
 {
@@ -24,7 +24,7 @@ static int64_t rate_of(int64_t mono, int64_t ticks)
 	return (int64_t)(rate > RATE_MAX ? RATE_MAX : rate);
 }
 
-/* a * rate, rounded down (also below 0, so that it is monotone across 0); kept within int64. */
+/* a * rate, rounded down (below 0 too, to be monotone across 0) and clamped to int64. */
 static int64_t scaled(int64_t a, int64_t rate)
 {
 	__int128 v = (__int128)a * rate >> RATE_BITS;
@@ -81,7 +81,7 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 		return t;
 	if (clock == CLOCK_TSC) {
 		if (!m->tsc.n)
-			return t;       /* no point has a TSC: nothing is known of it */
+			return t;       /* no point has a TSC: not convertible */
 		mono = scale_convert(&m->tsc, t);
 	} else if (clock == CLOCK_REAL) {
 		mono = scale_convert(&m->real, t);
@@ -89,10 +89,7 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 	return add(mono, m->base);
 }
 
-/*
- * One piece with the base added, kept in registers by the loops over whole columns: most times lie in the piece of the
- * time before.
- */
+/* The piece of the last conversion, with the base added.  Most times of a column lie in the same piece as the time before. */
 struct window {
 	int64_t from, end, time, limit, rate;
 };
@@ -119,18 +116,18 @@ static inline int64_t convert_near(struct clock_map *m, struct clock_scale *s, u
 	return time < w->limit ? time : w->limit;
 }
 
-/* NULL: the clock has no pieces. */
+/* Scale of the clock; NULL: MONOTONIC or none, which need only the base. */
 static struct clock_scale *scale_of(struct clock_map *m, unsigned clock)
 {
 	return clock == CLOCK_TSC ? &m->tsc : clock == CLOCK_REAL ? &m->real : NULL;
 }
 
-/* ---- blocks of times that all lie in the window: the same numbers without a branch for each ---- */
+/* ---- blocks of times that all lie in the window, converted without branches; results as of clock_convert() ---- */
 
 #define BLOCK     64u
-#define HALF_RATE 31            /* bits of the lower half of a rate below 2^61, so that no product passes 2^63 */
+#define HALF_RATE 31            /* bits of the lower half of a rate below 2^61, so that no product exceeds 2^63 */
 
-/* What is left of the sign bit tells whether a difference is beyond the width, or below 0. */
+/* Bit 63 of the result is set if the difference is not in [0, width). */
 static inline uint64_t beyond(uint64_t width, uint64_t difference)
 {
 	return difference | (width - 1 - difference);
@@ -141,7 +138,7 @@ static inline uint64_t scaled_inside(uint64_t a, uint64_t low, uint64_t high)
 	return (a * high + (a * low >> HALF_RATE)) >> (RATE_BITS - HALF_RATE);
 }
 
-/* No time in it is cut off at its limit, and the products fit. */
+/* Whether no time in the window reaches the limit and all products fit in 64 bits. */
 static bool is_simple(const struct window *w)
 {
 	uint64_t width = (uint64_t)w->end - (uint64_t)w->from;
@@ -249,7 +246,7 @@ static int by_mono(const void *a, const void *b)
 	return x->mono < y->mono ? -1 : x->mono > y->mono;
 }
 
-/* Takes the points whose TSC goes forward; a host without a usable one has zeros. */
+/* Builds the scale from the points whose TSC increases; on a host without a usable TSC all are 0. */
 static void build_tsc(struct clock_scale *s, const struct clock_row *points, size_t n)
 {
 	struct clock_piece *last;
@@ -275,10 +272,7 @@ static void build_tsc(struct clock_scale *s, const struct clock_row *points, siz
 	last->rate = s->before = overall;
 }
 
-/*
- * Points between which nobody set the wall clock, [first, last], and the REAL and MONO times at which that began and
- * ended.
- */
+/* An era: the points [first, last] between two settings of the wall clock, and its begin and end as REAL and MONO times. */
 struct era {
 	const struct clock_row *first, *last;
 	int64_t real_start, real_end, mono_start, mono_end;
@@ -291,7 +285,7 @@ static bool is_step(const struct clock_row *a, const struct clock_row *b)
 	return real <= 0 || change > STEP_NS || change < -STEP_NS;
 }
 
-/* The era that begins at point i.  A step is taken to have been half-way between its points. */
+/* The era that begins at point i.  A setting of the clock is assumed half-way between the two points around it. */
 static struct era era_at(const struct clock_row *points, size_t n, size_t i)
 {
 	struct era e = { points + i, points + i, points[i].real, INT64_MAX, points[i].mono, INT64_MAX };
@@ -311,7 +305,7 @@ static struct era era_at(const struct clock_row *points, size_t n, size_t i)
 	return e;
 }
 
-/* One era's pieces; at most one more than it has points. */
+/* Writes the pieces of an era, at most one more than it has points; returns their number. */
 static size_t era_pieces(const struct era *e, struct clock_piece *p)
 {
 	size_t n = 0;
@@ -326,8 +320,8 @@ static size_t era_pieces(const struct era *e, struct clock_piece *p)
 }
 
 /*
- * Lays an era over the earlier ones.  Where it ends before they do (the clock was set back by more than it lasted),
- * they go on behind its end.  Adds at most one piece to the two lists.
+ * Replaces the pieces of earlier eras between the begin and end of era e by its own n_own pieces.  If earlier eras reach beyond its end
+ * (the clock was set back by more than the era's length), they continue behind it, with one more piece.
  */
 static void lay_over(struct clock_scale *s, struct clock_piece *own, size_t n_own, const struct era *e, int64_t covered)
 {
@@ -375,7 +369,7 @@ static int build_real(struct clock_map *m)
 	return s->n ? 0 : -1;
 }
 
-/* Sorted, one of each moment, without those that no clock shows before the year 2116 (so that differences fit). */
+/* Copies the points: sorted, one per moment, without values beyond 2^62 ns (the year 2116), so that differences cannot overflow. */
 static void take_points(struct clock_map *m, const struct clock_row *points, size_t n)
 {
 	const int64_t limit = (int64_t)1 << 62;

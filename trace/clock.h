@@ -1,6 +1,6 @@
 /*
- * Clock triples -> trace time.  Trace time is int64 ns on the REALTIME scale of the host at the session's start,
- * carried on by MONOTONIC: a stepped wall clock does not tear the trace.  Conversions are monotone, so nesting is kept.
+ * Converts clocks to trace time.  Trace time is int64 ns: the host's REALTIME at the session's start, advanced by MONOTONIC, so
+ * that setting the wall clock during the session does not shift rows.  Conversions are monotone, so nesting is kept.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -11,17 +11,17 @@
 
 struct clock_row;
 
-/* From `from` on, up to the next piece: mono + (t - from) * rate / 2^60, at most `limit`. */
+/* One linear piece.  For t >= from, up to the next piece: MONOTONIC = min(mono + (t - from) * rate / 2^60, limit). */
 struct clock_piece {
 	int64_t from, mono, limit;
 	int64_t rate;
 };
 
-/* One clock's way to MONOTONIC: pieces sorted by from. */
+/* Converts one clock to MONOTONIC: pieces sorted by from. */
 struct clock_scale {
 	struct clock_piece *pieces;
 	size_t n;
-	int64_t before;                 /* rate ahead of the first piece */
+	int64_t before;                 /* rate for times before the first piece */
 	size_t hint;                    /* last piece used */
 };
 
@@ -29,38 +29,35 @@ struct clock_map {
 	struct clock_row *points;       /* sorted by mono; owned */
 	size_t n;
 	int64_t base;                   /* real - mono at the first point */
-	size_t steps;                   /* how often the wall clock was set by more than 50 us */
+	size_t steps;                   /* number of times the wall clock was set by more than 50 us */
 	struct clock_scale tsc, real;
 };
 
-/* Copies the points, in any order.  0, or -1 when out of memory.  No points: every clock is taken as it is. */
+/* Builds *m from copies of the points, given in any order.  Without points, conversions return t.  Returns 0, or -1: out of memory. */
 int clock_map_init(struct clock_map *m, const struct clock_row *points, size_t n);
 void clock_map_release(struct clock_map *m);
 
 /*
- * t on clock (enum wire_clock) in trace time.  0 stays 0: it means no time.
+ * Converts time t of a clock (enum wire_clock) to trace time.  0 means no time and stays 0.
  *
- * TSC goes piecewise linearly between the points and beyond them at the overall rate.  REAL does so between points of
- * one setting of the wall clock; a step is taken to have been half-way between its two points, and where a step back
- * makes a REAL time mean two moments, it is the later one.  Monotone, but for REAL across a step back.
+ * TSC: linear between neighbouring points, at the overall rate beyond them.  REAL: the same between points of one setting of the
+ * wall clock.  A step of the wall clock is assumed half-way between the two points around it; if a step back makes a REAL time
+ * ambiguous, the later moment is taken.  Monotone, except REAL across a step back.
  *
- * Only `hint`s change, so threads use copies of *m.
+ * Not thread-safe: changes the `hint`s of *m.
  */
 int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t);
 
-/* The same for n times in place.  Thread-safe. */
+/* clock_convert() for n times, in place.  Thread-safe. */
 void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times, size_t n);
 
-/*
- * The same for n starts and the lengths that belong to them: the ends are converted, so that what lay inside each other
- * still does.
- */
+/* clock_convert() for n starts and their lengths, in place.  Starts and ends are converted, so nested spans stay nested.  Thread-safe. */
 void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *starts, int64_t *lengths, size_t n);
 
-/* A length on a clock that is not known to begin anywhere: by the overall rate. */
+/* Converts a length without a start, at the overall rate of its clock. */
 int64_t clock_span(const struct clock_map *m, unsigned clock, int64_t length);
 
-/* The time stamp counter: 8 ns a read where CLOCK_MONOTONIC takes 19 (measured on the machine of the guide). */
+/* Reads the time stamp counter: 8 ns a read, CLOCK_MONOTONIC takes 19 ns (measured).  0 on processors other than x86-64. */
 static inline uint64_t tsc_now(void)
 {
 #if defined(__x86_64__)
@@ -73,6 +70,7 @@ static inline uint64_t tsc_now(void)
 #endif
 }
 
+/* Time of a clock in ns. */
 static inline int64_t clock_ns(clockid_t id)
 {
 	struct timespec t;

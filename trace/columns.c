@@ -1,17 +1,16 @@
-/* Planes -> columns.  How rows become planes is columns_split.c, the way back columns_decode.c. */
+/* Encodes planes as columns.  columns_split.c converts rows to planes, columns_decode.c reads columns. */
 #include "trace/columns_parts.h"
 
 #include <zstd.h>
 
 /*
- * Level 1, with a longer shortest match and a smaller table than its own: bytes of numbers are noise or long
- * repetitions, and looking for matches of 5 bytes in noise took a third of the time and saved nothing (kernels of the
- * bench: 22 ns -> 16 ns a row, same size).
+ * zstd level 1 with a longer minimum match and a smaller hash table than its defaults.  Planes are noise or long repetitions; searching
+ * noise for matches of 5 bytes took a third of the time and saved no bytes (kernel rows of the bench: 22 ns -> 16 ns a row).
  */
 #define ZSTD_LEVEL      1
 #define PLANE_MATCH     7
 #define PLANE_HASH_LOG  12
-#define ZSTD_WORTH      32              /* bytes; a frame costs 9 at least, so less gains nothing to speak of */
+#define ZSTD_WORTH      32              /* bytes; a frame has an overhead of 9 bytes, so compressing less saves little */
 #define MOST_FIELDS     64u             /* more than any record has */
 
 struct packer {
@@ -62,7 +61,7 @@ static int packer_reserve(struct packer *p, size_t n)
 	return 0;
 }
 
-/* Appends bytes, through zstd if that makes them fewer. */
+/* Appends a plane, compressed if that makes it smaller.  0, or -1: out of memory. */
 static int put_plane(struct packer *p, struct buf *out, const uint8_t *bytes, size_t n)
 {
 	size_t bound = n >= ZSTD_WORTH ? ZSTD_compressBound(n) : n, got = n;
@@ -71,10 +70,10 @@ static int put_plane(struct packer *p, struct buf *out, const uint8_t *bytes, si
 
 	if (!room)
 		return -1;
-	/* Its length stands before it and is not known yet: a frame is made 10 bytes further on and moved back. */
+	/* The varint of the length precedes the frame and is not known yet: compress 10 bytes further on, then move the frame. */
 	if (n >= ZSTD_WORTH)
 		got = ZSTD_compress2(p->zstd, room + 10, bound, bytes, n);
-	if (got < n) {                  /* an error is a huge number, and the bytes then go as they are */
+	if (got < n) {                  /* an error of zstd is a huge number: then the plane is stored */
 		at = varint_put(room, (uint64_t)got << 1 | 1);
 		memmove(at, room + 10, got);
 	} else {
@@ -87,7 +86,7 @@ static int put_plane(struct packer *p, struct buf *out, const uint8_t *bytes, si
 	return 0;
 }
 
-/* One field of all rows.  1, 0 when it is left out, or -1 when out of memory. */
+/* Appends one column.  1; 0: all zeros, left out; -1: out of memory. */
 static int put_lane(struct packer *p, struct buf *out, struct column *c, const struct lane *l, size_t n)
 {
 	size_t start = out->len;
@@ -106,7 +105,7 @@ static int put_lane(struct packer *p, struct buf *out, struct column *c, const s
 	return 1;
 }
 
-/* Text is not numbers: zstd as it is. */
+/* Tails are text, so they are compressed with zstd's default match length and table. */
 static int put_tails(struct packer *p, struct buf *out, struct column *c, const uint8_t *tails, size_t n)
 {
 	size_t start = out->len;
@@ -130,7 +129,7 @@ int columns_encode(struct packer *p, struct buf *out, const struct record *r, co
 
 	if (r->n_fields > MOST_FIELDS || packer_reserve(p, r->size * PLANE_STRIDE(n)) < 0 || !buf_room(out, room))
 		return -1;
-	/* The columns go behind the largest possible directory and are moved down to the real one. */
+	/* Columns are written behind room for the largest directory and then moved to the end of the actual one. */
 	out->len += room;
 	if (n)
 		lanes_split(lanes, r, rows, n, p->scratch);

@@ -1,4 +1,4 @@
-/* Columns -> rows.  The bytes are foreign: every length is checked before it is believed. */
+/* Decodes columns to values.  The bytes are untrusted: every length is checked before use. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")              /* gcc 12 leaves loops of unknown length scalar at -O2; clang does not */
 #endif
@@ -10,7 +10,7 @@
 
 #define PLANES 8
 
-/* zstd state and memory of one thread, kept between columns. */
+/* zstd state and scratch memory of one thread, reused for all columns. */
 struct unpacker {
 	ZSTD_DCtx *zstd;
 	uint8_t *scratch;               /* the planes of one column */
@@ -69,10 +69,7 @@ static struct unpacker *unpacker_with(size_t n)
 	return u;
 }
 
-/*
- * Finds column id and its stored bytes.  1: found; 0: the body has none; -1: the directory and the body do not agree (a
- * body cut anywhere: the columns fill it exactly).
- */
+/* Finds column id and its stored bytes.  1: found; 0: no such column; -1: damaged (the columns do not fill the body exactly). */
 static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned id, struct column *found,
 		struct cursor *data)
 {
@@ -97,7 +94,7 @@ static int find(const uint8_t *body, size_t size, unsigned n_columns, unsigned i
 	return at == size ? rc : -1;
 }
 
-/* The next plane's n bytes, in place or unpacked into room; NULL: it does not hold n. */
+/* The n bytes of the next plane, in place or decompressed into room; NULL: the plane has another size or is damaged. */
 static const uint8_t *next_plane(struct cursor *c, ZSTD_DCtx *zstd, uint8_t *room, size_t n)
 {
 	uint64_t head = cursor_varint(c);
@@ -118,10 +115,7 @@ static inline __attribute__((always_inline)) void put(void *out, size_t i, uint6
 		((uint32_t *)out)[i] = (uint32_t)v;
 }
 
-/*
- * base + the number made of the planes' bytes.  Inlined into each case of join(), so that width and size are constants
- * in the loop.
- */
+/* out[i] = base + the number joined from the planes' bytes.  Inlined into each case of join(): width and size become constants. */
 static inline __attribute__((always_inline))
 void join_as(void *restrict out, const uint8_t *const *p, size_t n, uint64_t base, unsigned width, unsigned size)
 {
@@ -176,7 +170,7 @@ static inline uint32_t unfold32(uint32_t x)
 	return x >> 1 ^ -(x & 1);
 }
 
-/* Numbers -> values, in place.  lengths: the values of `duration`, for ENCODING_GAP. */
+/* Converts numbers to values, in place.  lengths: the values of `duration`, for ENCODING_GAP. */
 static void sum_up(void *out, size_t n, enum encoding encoding, uint64_t base, unsigned size, const uint64_t *lengths)
 {
 	uint64_t *wide = out, v = base;
@@ -203,7 +197,7 @@ static void sum_up(void *out, size_t n, enum encoding encoding, uint64_t base, u
 	}
 }
 
-/* The numbers of one column into out. */
+/* Joins the planes of one column to numbers in out.  0, or -1: damaged, or out of memory. */
 static int decode_planes(const struct column *c, struct cursor data, void *out, size_t n, unsigned size)
 {
 	bool adds_up = c->encoding == ENCODING_DELTA || c->encoding == ENCODING_GAP;
@@ -226,7 +220,7 @@ static int decode_planes(const struct column *c, struct cursor data, void *out, 
 	return 0;
 }
 
-/* The values of `duration`, which a column of gaps is relative to; NULL: nonsense, or out of memory. */
+/* The n values of `duration`, which a gap-encoded column is relative to; malloc'ed.  NULL: damaged, or out of memory. */
 static uint64_t *decode_lengths(const uint8_t *body, size_t size, unsigned n_columns, const struct record *r, size_t n)
 {
 	int f = record_field(r, "duration");
@@ -277,7 +271,7 @@ int column_decode(const uint8_t *body, size_t size, unsigned n_columns, const st
 	return column_decode_known(body, size, n_columns, r, f, out, n, NULL);
 }
 
-int column_tails(const uint8_t *body, size_t size, unsigned n_columns, struct buf *out)
+int column_tails(const uint8_t *body, size_t size, unsigned n_columns, size_t most, struct buf *out)
 {
 	struct cursor data = { 0 };
 	struct column c = { 0 };
@@ -287,7 +281,7 @@ int column_tails(const uint8_t *body, size_t size, unsigned n_columns, struct bu
 
 	if (found <= 0)
 		return found;
-	if (c.encoding != ENCODING_BYTES || c.width != 1 || c.base > CHUNK_RAW_MAX)
+	if (c.encoding != ENCODING_BYTES || c.width != 1 || c.base > most)
 		return -1;
 	u = unpacker_with(c.base);
 	plane = u ? next_plane(&data, u->zstd, u->scratch, c.base) : NULL;

@@ -1,7 +1,4 @@
-/*
- * Rows -> planes.  A few rows at a time, all their fields: so the rows are fetched once, and the numbers of a column
- * never leave the nearest cache before they are planes.
- */
+/* Converts rows to planes, a tile of rows at a time, all fields of it: rows are read once, and a tile's numbers stay in the L1 cache. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")              /* gcc 12 leaves loops of unknown length scalar at -O2; clang does not */
 #endif
@@ -14,7 +11,7 @@
 
 #define TILE         256u               /* rows at a time; a multiple of 16 */
 #define MOST_WORDS   128u               /* of 8 bytes, of a row */
-#define SAMPLE_EVERY 64                 /* rows looked at to choose between differences and gaps */
+#define SAMPLE_EVERY 64                 /* every 64th row is sampled to choose between differences and gaps */
 
 /* The numbers of a tile, each as wide as its field. */
 union numbers {
@@ -37,7 +34,7 @@ static inline __attribute__((always_inline)) uint64_t load(const char *p, unsign
 	return u;
 }
 
-/* zigzag(), as every vector unit has it. */
+/* zigzag(), with operations that every vector unit has. */
 static inline uint64_t fold_wide(uint64_t v)
 {
 	return v << 1 ^ -(v >> 63);
@@ -53,7 +50,7 @@ static uint64_t fold(uint64_t v, unsigned size)
 	return size == 8 ? fold_wide(v) : fold_narrow((uint32_t)v);
 }
 
-/* The bits in which any of n rows differs from the first of them, by words of 8 bytes. */
+/* For each 8-byte word of a row: the bits in which any of n rows differs from the first row. */
 static void compare(uint64_t *bits, const char *rows, size_t stride, size_t n)
 {
 	size_t at = 0;
@@ -97,7 +94,7 @@ static void gather_narrow(uint32_t *to, const char *at, size_t stride, size_t n)
 		to[i] = (uint32_t)load(at + i * stride, 4);
 }
 
-/* The numbers of a tile's fields of 8 bytes; returns the bits in which they differ from the column's first. */
+/* Computes the numbers of an 8-byte field in a tile; returns the bits in which any differs from the column's first number. */
 static uint64_t wide_numbers(struct lane *l, uint64_t *restrict x, const char *at, size_t stride, size_t n)
 {
 	uint64_t v[TILE + 1], lengths[TILE + 1], bits = 0, first = l->x;
@@ -138,7 +135,7 @@ static uint32_t narrow_numbers(struct lane *l, uint32_t *restrict x, const char 
 	return bits;
 }
 
-/* differ: as compare() says of the field. */
+/* Computes the numbers of a field in a tile and updates l->bits.  differ: result of compare() for the field. */
 static void gather(struct lane *l, union numbers *x, const char *at, size_t stride, size_t n, uint64_t differ)
 {
 	bool wide = l->field->size == 8;
@@ -156,8 +153,8 @@ static void gather(struct lane *l, union numbers *x, const char *at, size_t stri
 
 #ifdef __SSE2__
 /*
- * 16 numbers of `size` bytes.  A perfect shuffle of all their bytes makes the highest bit of a byte's place the lowest
- * one: four of them, and what was 16 times `size` bytes is `size` times 16.
+ * Transposes 16 numbers of `size` bytes into planes.  A perfect shuffle rotates the bits of each byte's position by one; four shuffles
+ * turn 16 x `size` bytes into `size` x 16.
  */
 static inline __attribute__((always_inline))
 void turn(const void *from, uint8_t *const *planes, size_t at, unsigned width, unsigned size)
@@ -166,7 +163,7 @@ void turn(const void *from, uint8_t *const *planes, size_t at, unsigned width, u
 
 	for (unsigned i = 0; i < size; i++)
 		a[i] = _mm_loadu_si128((const __m128i *)from + i);
-	if (size == 8 && width <= 4) {  /* the lower halves are enough */
+	if (size == 8 && width <= 4) {  /* only the lower halves are needed */
 		for (unsigned i = 0; i < 4; i++)
 			a[i] = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a[2 * i]),
 							       _mm_castsi128_ps(a[2 * i + 1]), 0x88));
@@ -205,7 +202,7 @@ void split_as(const union numbers *x, size_t n, uint8_t *const *planes, size_t a
 
 static void split(const struct lane *l, const union numbers *x, size_t n, size_t at)
 {
-	uint8_t *planes[PLANES];        /* a copy: nothing that is written through it is one of them */
+	uint8_t *planes[PLANES];        /* a local copy: the compiler knows that stores to planes do not change these pointers */
 
 	memcpy(planes, l->planes, sizeof planes);
 	switch (l->width << 4 | l->field->size) {
@@ -234,7 +231,7 @@ static unsigned bits_of(uint64_t v)
 	return v ? (unsigned)(64 - __builtin_clzll(v)) : 0;
 }
 
-/* Are starts nearer to the end of the row before than to its start?  Queued work is; what overlaps is not. */
+/* Whether starts are closer to the previous row's end than to its start: true for queued work, false for overlapping work. */
 static bool gaps_are_smaller(const char *at, ptrdiff_t lengths, size_t stride, size_t n)
 {
 	uint64_t gap = 0, delta = 0;
@@ -283,7 +280,7 @@ static void begin(struct lane *l, const struct record *r, const struct field *f,
 		l->x = l->encoding == ENCODING_PLAIN ? l->first : fold(l->first, f->size);
 }
 
-/* As many planes as the numbers so far need.  The rows before have in a new one what the first row has. */
+/* Adds the planes that l->bits needs.  In a new plane, all rows before `at` have the byte of the first row. */
 static uint8_t *widen(struct lane *l, size_t n, size_t at, uint8_t *room)
 {
 	for (; l->width < bytes_of(l->bits); l->width++, room += PLANE_STRIDE(n)) {
@@ -293,7 +290,7 @@ static uint8_t *widen(struct lane *l, size_t n, size_t at, uint8_t *room)
 	return room;
 }
 
-/* n equal values; returns the number of the first.  Of the others it is the same, or 0 if it is a difference. */
+/* Number of the first of several equal values.  The rest have the same number, or 0 in a column of differences. */
 static uint64_t repeat(struct lane *l, uint64_t value)
 {
 	uint64_t number = l->encoding == ENCODING_PLAIN ? value : fold(value - l->before, l->field->size);
@@ -321,7 +318,7 @@ void lanes_split(struct lane *lanes, const struct record *r, const void *rows, s
 	const char *row = rows;
 	union numbers x;
 
-	memset(&x, 0, sizeof x);        /* of the last tile more is turned than it has */
+	memset(&x, 0, sizeof x);        /* the last tile is transposed in units of 16 rows, beyond its end */
 	for (unsigned i = 0; i < r->n_fields; i++)
 		begin(&lanes[i], r, &r->fields[i], row, n);
 	for (size_t at = 0; at < n; at += TILE, row += TILE * (size_t)r->size) {

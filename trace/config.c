@@ -26,7 +26,7 @@ static const struct setting settings[] = {
 
 void config_init(struct config *c)
 {
-	memset(c, 0, sizeof *c);        /* whole: it goes to other processes as it is */
+	memset(c, 0, sizeof *c);        /* padding too: all bytes are sent to other processes */
 	for (const struct setting *s = settings; s < settings + N_SETTINGS; s++) {
 		char *at = (char *)c + s->offset;
 
@@ -37,7 +37,7 @@ void config_init(struct config *c)
 	}
 }
 
-/* Text of limited room: counts on beyond its end, as snprintf does. */
+/* Output text of limited size; counts the full length beyond its end, as snprintf() does. */
 struct out {
 	char *text;
 	size_t size, length;
@@ -144,7 +144,7 @@ static int parse_line(struct config *c, const char *line, const char *end)
 		}
 		return 0;
 	}
-	return 0;                       /* a setting of a newer gprof-run */
+	return 0;                       /* unknown name: a setting of a newer gprof-run */
 }
 
 int config_parse(struct config *c, const char *text, size_t length)

@@ -1,4 +1,4 @@
-/* Settings that cross processes.  A plain struct: it goes to guests as it is, and to a file as "name=value" lines. */
+/* Settings shared by several processes.  A plain struct: sent to guests byte by byte, and written to a file as "name=value" lines. */
 #ifndef TRACE_CONFIG_H
 #define TRACE_CONFIG_H
 
@@ -7,7 +7,7 @@
 
 #define CONFIG_TEXT 1024
 
-/* The setting `transport`: what a user asks for. */
+/* Values of the setting `transport`. */
 enum transport { TRANSPORT_AUTO, TRANSPORT_SHM, TRANSPORT_PIPE };
 
 struct config {
@@ -20,17 +20,22 @@ struct config {
 #undef CONFIG_FIELD_text
 };
 
-/* The program's own profiler and we want the one CUPTI of a process. */
+/* Values of the setting `cupti_mode`: what happens when the program's own profiler uses CUPTI too (a process has one CUPTI). */
 enum cupti_mode { CUPTI_YIELD, CUPTI_SHARE, CUPTI_KEEP };
 
-/* All defaults. */
+/* Sets all settings to their defaults. */
 void config_init(struct config *c);
 
-/* Writes "name=value\n" lines of all settings; newlines and backslashes in texts become \n and \\.  Returns the length that the
- * whole text has; it is complete when that is below size. */
+/*
+ * Writes all settings as "name=value\n" lines; newlines and backslashes in texts become \n and \\.  Returns the length of the whole text,
+ * as snprintf() does: the text was cut if that is not below size.
+ */
 size_t config_format(const struct config *c, char *text, size_t size);
 
-/* Reads such lines over what *c holds.  Unknown names are skipped (a newer gprof-run).  0, or -1: a line that cannot be read. */
+/*
+ * Reads lines of config_format() into *c; settings without a line keep their values.  Unknown names (a newer gprof-run) are skipped.
+ * Returns 0, or -1: a line cannot be parsed.
+ */
 int config_parse(struct config *c, const char *text, size_t length);
 
 #endif

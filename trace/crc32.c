@@ -1,8 +1,7 @@
 /*
- * CRC-32 as in zlib, gzip and PNG.  A checksum is the remainder of the bytes, taken as a polynomial over bits, by
- * POLYNOMIAL.  Eight bytes a step through eight tables; where the processor multiplies such polynomials, 64 bytes a
- * step: the four 16-byte blocks at hand are moved 64 bytes on (a multiplication by x^512 modulo the polynomial) and
- * added to what stands there.
+ * CRC-32 as in zlib, gzip and PNG: the remainder of the bytes, read as a polynomial over bits, divided by POLYNOMIAL.  Computed 8 bytes
+ * a step with eight tables.  With carry-less multiplication, 64 bytes a step: four 16-byte remainders are each multiplied by x^512
+ * modulo the polynomial (shifted by 64 bytes) and added to the next 64 bytes.
  */
 #include "trace/file.h"
 
@@ -41,8 +40,8 @@ static uint32_t by_tables(uint32_t crc, const uint8_t *p, size_t n)
 #include <wmmintrin.h>
 
 /*
- * Factors that move the two halves of 16 bytes on by 64 and by 16 bytes.  The product of two 64-bit mirrored numbers is
- * one bit short, hence the shift; a half is 32 bits off the place where its remainder goes, hence + 32 and - 32.
+ * Factors that shift the two halves of 16 bytes by 64 and by 16 bytes.  The product of two bit-reversed 64-bit numbers is one bit short,
+ * hence the shift in the code; a half is 32 bits away from the position of its remainder, hence + 32 and - 32.
  */
 static uint64_t by_64[2], by_16[2];
 
@@ -76,7 +75,7 @@ __attribute__((target("pclmul"))) static uint32_t by_multiplication(uint32_t crc
 	__m128i far = _mm_loadu_si128((const __m128i *)by_64), near = _mm_loadu_si128((const __m128i *)by_16), b[4];
 	uint8_t rest[16];
 
-#pragma GCC unroll 4                    /* or the four stay in memory: a third of the speed */
+#pragma GCC unroll 4                    /* without it the four blocks stay in memory: a third of the speed */
 	for (int i = 0; i < 4; i++)
 		b[i] = _mm_loadu_si128(in++);
 	b[0] = _mm_xor_si128(b[0], _mm_cvtsi32_si128((int)crc));

@@ -13,7 +13,7 @@ int trace_fail(struct trace_error *err, uint64_t offset, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof err->text, fmt, ap);
 	va_end(ap);
-	for (char *p = err->text; *p; p++)      /* words of a file, on somebody's terminal */
+	for (char *p = err->text; *p; p++)      /* text from a file may contain control characters for the terminal */
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
 	return -1;

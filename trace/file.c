@@ -12,25 +12,22 @@ _Static_assert(sizeof(struct file_header) == 128 && sizeof(struct chunk_header) 
 	       sizeof(struct index_entry) == 72 && sizeof(struct file_footer) == 24 &&
 	       sizeof(struct column) == 16, "these are the format");
 
-/*
- * A day of eight busy processes has millions of chunks.  What is older than the newest entries waits in a file without a
- * name.
- */
+/* Index entries kept in memory.  A day of eight busy processes has millions of chunks; older entries go to an unnamed temporary file. */
 #define KEPT_ENTRIES 65536u
 
 struct older {
-	int fd;                         /* entries as they are on disk; -1: none */
+	int fd;                         /* temporary file of entries in the format of the index; -1: none */
 	uint64_t n;
 	uint32_t crc;
-	bool refused;                   /* there is no place for it: then they stay in memory */
+	bool refused;                   /* the file could not be made or written: all further entries stay in memory */
 };
 
 struct writer {
 	int fd;
 	uint64_t session, size;
 	struct packer *packer;
-	struct buf chunk;               /* the chunk being made, kept for the next */
-	struct buf index;               /* struct index_entry[], the newest */
+	struct buf chunk;               /* the chunk being made; memory reused for the next */
+	struct buf index;               /* newest entries, struct index_entry[] */
 	struct older older;
 };
 
@@ -63,7 +60,7 @@ int file_write_header(int fd, struct file_header *h, struct trace_error *err)
 	return write_all(fd, 0, h, sizeof *h, err);
 }
 
-/* A part is written whole or not at all; what a full disk left of it is cut off again. */
+/* Appends completely or not at all: after a failed write, e.g. disk full, the file is cut back to `at`. */
 static int append(int fd, uint64_t at, const void *data, size_t n, struct trace_error *err)
 {
 	if (write_all(fd, at, data, n, err) == 0)
@@ -73,7 +70,7 @@ static int append(int fd, uint64_t at, const void *data, size_t n, struct trace_
 	return -1;
 }
 
-/* Fills what all headers have in common, the checksums last. */
+/* Fills in the fields common to all chunk headers, the header's checksum last. */
 static void seal(struct chunk_header *h, uint64_t session, size_t n, uint32_t body_crc)
 {
 	h->magic = CHUNK_MAGIC;
@@ -84,7 +81,7 @@ static void seal(struct chunk_header *h, uint64_t session, size_t n, uint32_t bo
 	h->crc = crc32_of(0, h, offsetof(struct chunk_header, crc));
 }
 
-/* Without their magic: who searches for chunks must not find these copies. */
+/* Appends entries with magic 0, so that a search for chunks does not find these copies of headers. */
 static void put_entries(struct buf *b, const struct index_entry *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -95,7 +92,7 @@ static void put_entries(struct buf *b, const struct index_entry *entries, size_t
 	}
 }
 
-/* The older entries behind the header, in pieces. */
+/* Copies the older entries to offset `at`, 64 KiB at a time. */
 static int copy_older(int to, uint64_t at, const struct older *o, struct trace_error *err)
 {
 	uint64_t end = o->n * sizeof(struct index_entry);
@@ -137,7 +134,7 @@ static int write_index(int fd, uint64_t at, uint64_t session, const struct older
 	else if (write_all(fd, at, &head, sizeof head, err) == 0 && copy_older(fd, at + sizeof head, o, err) == 0)
 		rc = write_all(fd, newest, b.data, b.len, err);
 	buf_free(&b);
-	/* A part is written whole or not at all. */
+	/* Remove a partly written index. */
 	if (rc < 0 && ftruncate(fd, (off_t)at) < 0)
 		trace_fail(err, at, "cannot cut the trace back: %s", strerror(errno));
 	return rc;
@@ -149,7 +146,7 @@ int file_write_index(int fd, uint64_t at, uint64_t session, const struct index_e
 	return write_index(fd, at, session, &(struct older){ .fd = -1 }, entries, n, err);
 }
 
-/* A file without a name, in the folder of the trace. */
+/* Creates an unnamed temporary file in the folder of the file `beside`; -1: not possible. */
 static int nameless(int beside)
 {
 	char link[32], path[PATH_MAX];
@@ -166,7 +163,7 @@ static int nameless(int beside)
 	return open(*path ? path : "/", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/* Failing is no error: they stay in memory then. */
+/* Moves the entries in memory to the temporary file when there are KEPT_ENTRIES.  On failure they stay in memory. */
 static void put_aside(struct writer *w)
 {
 	struct older *o = &w->older;
@@ -204,7 +201,7 @@ static struct writer *prepare(int fd, uint64_t session, struct trace_error *err)
 	w->fd = fd;
 	w->older.fd = -1;
 	w->session = session;
-	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is alive; some file systems have no locks */
+	flock(fd, LOCK_EX | LOCK_NB);   /* tells recover that the file is being written; not all file systems have locks */
 	return w;
 }
 
@@ -242,7 +239,6 @@ struct writer *writer_continue(int fd, uint64_t session, uint64_t at, const stru
 	return NULL;
 }
 
-/* Smallest and largest of the first field that is a time; 0 is no time. */
 void chunk_times(struct chunk_header *h, const struct record *r, const void *rows, size_t n)
 {
 	const struct field *f = r->fields, *end = f + r->n_fields;
@@ -268,7 +264,7 @@ void chunk_times(struct chunk_header *h, const struct record *r, const void *row
 	}
 }
 
-/* The chunk that stands in w->chunk, behind room for its header. */
+/* Writes the chunk in w->chunk, whose body begins behind room for the header. */
 static int put_chunk(struct writer *w, struct chunk_header *head, struct trace_error *err)
 {
 	static const char zeros[8];
@@ -276,7 +272,7 @@ static int put_chunk(struct writer *w, struct chunk_header *head, struct trace_e
 	struct buf *b = &w->chunk;
 	size_t n = b->len - sizeof *head;
 
-	/* Room for the index entry now, so that nothing can fail behind the write. */
+	/* Reserve the index entry now, so that nothing can fail after the write. */
 	buf_put(b, zeros, -b->len & 7);
 	if (b->oom || !buf_room(&w->index, sizeof entry)) {
 		w->index.oom = false;
@@ -341,7 +337,7 @@ int writer_finish(struct writer *w, struct trace_error *err)
 	size_t n = w->index.len / sizeof(struct index_entry);
 	int rc = write_index(w->fd, w->size, w->session, &w->older, (const struct index_entry *)w->index.data, n, err);
 
-	flock(w->fd, LOCK_UN);          /* a copy of the descriptor elsewhere must not keep it */
+	flock(w->fd, LOCK_UN);          /* explicitly: a duplicate of the descriptor would keep the lock after close() */
 	if (close(w->fd) < 0 && rc == 0)
 		rc = trace_fail(err, w->size, "cannot write the trace: %s", strerror(errno));
 	w->fd = -1;

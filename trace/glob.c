@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The ] that ends the set which starts at p[0] == '[', or NULL.  A ] right after [ or [! is a member. */
+/* The ] that ends the set beginning at p[0] == '[', or NULL.  A ] right after [ or [! is a member of the set. */
 static const char *set_end(const char *p, const char *end)
 {
 	p++;
@@ -22,7 +22,7 @@ static unsigned char member(const char **p, const char *end)
 	return (unsigned char)*(*p)++;
 }
 
-/* p: behind the [; end: its ]. */
+/* Whether the set contains c.  p: first byte after [; end: the set's ]. */
 static bool set_has(const char *p, const char *end, unsigned char c)
 {
 	bool not = *p == '!' || *p == '^', found = false;
@@ -40,7 +40,7 @@ static bool set_has(const char *p, const char *end, unsigned char c)
 	return found != not;
 }
 
-/* Matches one byte; how many bytes of the pattern that took, 0: it does not match. */
+/* Matches one byte; returns the bytes of the pattern it used, 0: no match. */
 static size_t match_one(const char *p, const char *end, unsigned char c)
 {
 	const char *close;
@@ -61,7 +61,7 @@ static size_t match_one(const char *p, const char *end, unsigned char c)
 	return (unsigned char)*p == c ? 1 : 0;
 }
 
-/* Only the last * is ever tried again: what stands before it has matched as early as can be. */
+/* Backtracks only to the last *: everything before it has matched at the earliest position. */
 bool glob_match(const char *pattern, size_t pattern_n, const char *name, size_t name_n)
 {
 	const char *p = pattern, *p_end = pattern + pattern_n, *s = name, *s_end = name + name_n;
@@ -92,15 +92,7 @@ bool glob_match(const char *pattern, size_t pattern_n, const char *name, size_t 
 	return p == p_end;
 }
 
-bool glob_is_wild(const char *pattern, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strchr("*?[\\", pattern[i]) && pattern[i])
-			return true;
-	return false;
-}
-
-/* Is the byte at p taken by a \ before it?  An even number of them stand for themselves. */
+/* Whether the byte at p is escaped: an odd number of \ precedes it. */
 static bool escaped(const char *text, const char *p)
 {
 	size_t n = 0;

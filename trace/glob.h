@@ -1,4 +1,4 @@
-/* Names with wildcards, as a shell has them, and the "range@domain" of --nvtx-capture.  Nothing here allocates. */
+/* Shell wildcards for names, and the "range@domain" of --nvtx-capture.  No function allocates. */
 #ifndef TRACE_GLOB_H
 #define TRACE_GLOB_H
 
@@ -6,24 +6,22 @@
 #include <stddef.h>
 
 /*
- * Does the whole name match?  * any text, ? one byte, [a-z] [!a-z] [^a-z] one byte of (not of) a set, \x that byte itself.
- * A [ without its ] is a plain [.  Bytes count, not characters, and / is like any other.  At most pattern x name comparisons.
+ * Whether the whole name matches the pattern: * any text, ? one byte, [a-z] a byte of a set, [!a-z] or [^a-z] a byte outside the set,
+ * \x the byte x.  A [ without ] stands for itself.  Works on bytes, not characters; / is not special.  At most pattern_n * name_n
+ * comparisons.
  */
 bool glob_match(const char *pattern, size_t pattern_n, const char *name, size_t name_n);
 
-/* Does the pattern have a wildcard, or is it just a name? */
-bool glob_is_wild(const char *pattern, size_t n);
-
-/* "range", "range@domain" or "range@*".  Borrows the text it was parsed from. */
+/* A parsed "range", "range@domain" or "range@*".  Points into the text it was parsed from. */
 struct glob_range {
-	const char *range, *domain;     /* patterns; domain NULL: the default domain, the one without a name */
+	const char *range, *domain;     /* patterns, not terminated; domain NULL: NVTX's default domain, which has no name */
 	size_t range_n, domain_n;
 };
 
-/* Cuts at the last @ that no \ stands before.  0; or -1: range or domain is empty. */
+/* Splits the text at its last @ without a \ before it.  Returns 0, or -1: range or domain is empty. */
 int glob_range_parse(struct glob_range *g, const char *text, size_t n);
 
-/* domain NULL or of no bytes: the default domain.  A domain pattern of * matches it too. */
+/* Whether a range of a domain matches.  domain NULL or empty: the default domain, which the domain pattern * matches too. */
 bool glob_range_match(const struct glob_range *g, const char *range, size_t range_n, const char *domain, size_t domain_n);
 
 #endif

@@ -1,4 +1,4 @@
-/* HEALTH_nested and so on: why a trace is not complete.  The table is health.def. */
+/* HEALTH_nested, ...: reasons why a trace can be incomplete, from the table health.def. */
 #ifndef TRACE_HEALTH_H
 #define TRACE_HEALTH_H
 

@@ -1,4 +1,4 @@
-/* CUDA libraries that annotate their own calls with NVTX: the table is libraries.def. */
+/* CUDA libraries that put NVTX ranges around their calls, from the table libraries.def. */
 #ifndef TRACE_LIBRARIES_H
 #define TRACE_LIBRARIES_H
 
@@ -19,7 +19,7 @@ struct library {
 
 extern const struct library libraries[N_LIBRARIES];
 
-/* The library whose domain has this name, of n bytes; N_LIBRARIES: none. */
+/* The library whose NVTX domain has this name of n bytes; N_LIBRARIES if none has. */
 enum library_id library_of_domain(const char *name, size_t n);
 
 #endif

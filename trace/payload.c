@@ -40,7 +40,7 @@ static uint32_t char_size(uint64_t type)
 	return type == PAYLOAD_UTF16 ? 2 : type == PAYLOAD_UTF32 ? 4 : 1;
 }
 
-/* Is the value an address rather than the thing itself?  A string without a length is a `char *`. */
+/* Whether the payload holds an address instead of the value.  A string without a length is a `char *`. */
 static bool is_pointer(const struct payload_entry *e)
 {
 	if (e->flags & (PAYLOAD_POINTER | PAYLOAD_FROM_BASE | PAYLOAD_FROM_HERE))
@@ -48,7 +48,7 @@ static bool is_pointer(const struct payload_entry *e)
 	return e->type == PAYLOAD_REGISTERED || (is_text(e->type) && !e->detail && !(e->flags & PAYLOAD_ARRAY));
 }
 
-/* Of one element as it lies in the payload. */
+/* Shape of one element in the payload. */
 static struct payload_shape element(const struct payload_layout *l, const struct payload_entry *e)
 {
 	if (is_pointer(e))
@@ -68,7 +68,7 @@ static uint64_t load(const uint8_t *at, size_t size)
 	return v;
 }
 
-/* Elements up to and with a zero one. */
+/* Number of elements up to and including the first zero element; UNKNOWN: none in the data. */
 static size_t until_zero(const uint8_t *data, size_t len, size_t offset, size_t size)
 {
 	size_t n = 0;
@@ -85,12 +85,13 @@ static size_t until_zero(const uint8_t *data, size_t len, size_t offset, size_t 
 	return UNKNOWN;
 }
 
-/* What walking needs besides the layout: where the integers seen so far lie, for lengths. */
+/* State of a walk: the offsets of integer entries so far, which can be lengths of later arrays. */
 struct walk {
 	const struct payload_layout *l;
 	const uint8_t *data;
 	size_t len;
-	size_t seen[64], seen_size[64];
+	uint32_t seen[64];              /* offsets; 32 bits suffice, place() checks */
+	uint8_t seen_size[64];
 };
 
 static size_t count_of(struct walk *w, const struct payload_entry *e, size_t offset, size_t size)
@@ -115,7 +116,7 @@ static size_t count_of(struct walk *w, const struct payload_entry *e, size_t off
 	}
 }
 
-/* Places entry i; moves the cursor behind it.  False: there is nothing to visit. */
+/* Computes offset and count of entry i and moves the cursor behind it.  False: offset or count is unknown. */
 static bool place(struct walk *w, size_t i, size_t *cursor, uint32_t *widest, struct payload_value *v)
 {
 	const struct payload_entry *e = &w->l->entries[i];
@@ -153,8 +154,8 @@ void payload_walk(const struct payload_layout *l, const uint8_t *data, size_t le
 		if (!place(&w, i, &cursor, &widest, &v) || v.offset > len || v.count * v.size > len - v.offset)
 			continue;
 		if (i < 64 && v.count == 1 && v.size <= 8 && !v.pointer) {
-			w.seen[i] = v.offset;
-			w.seen_size[i] = v.size;
+			w.seen[i] = (uint32_t)v.offset;
+			w.seen_size[i] = (uint8_t)v.size;
 		}
 		visit(arg, &v);
 	}

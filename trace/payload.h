@@ -1,6 +1,6 @@
 /*
- * Where the values of an NVTX payload lie: the guest looks for strings behind pointers, the reader decodes.  Numbers
- * are those of nvToolsExtPayload.h; sizes are those of 64-bit Linux, where the program ran.
+ * Layout of NVTX payloads.  The guest uses it to find strings behind pointers, the reader to decode values.  Constants are those of
+ * nvToolsExtPayload.h; sizes and alignments are those of 64-bit Linux.
  */
 #ifndef TRACE_PAYLOAD_H
 #define TRACE_PAYLOAD_H
@@ -36,9 +36,9 @@ enum payload_type {
 	PAYLOAD_REGISTERED = 80,
 	PAYLOAD_SELECTOR = 100,
 	PAYLOAD_REFERENCED = 1022, PAYLOAD_RAW,
-	PAYLOAD_STATIC_ID = 1 << 24,            /* ids of schemas begin here */
+	PAYLOAD_STATIC_ID = 1 << 24,            /* first schema id of the program */
 };
-#define PAYLOAD_DYNAMIC_ID (1ull << 32)         /* and those that we give out, here */
+#define PAYLOAD_DYNAMIC_ID (1ull << 32)         /* first schema id given out by gprof-run */
 
 enum payload_schema {
 	PAYLOAD_IS_STATIC = 1, PAYLOAD_IS_DYNAMIC, PAYLOAD_IS_UNION, PAYLOAD_IS_UNION_INSIDE, PAYLOAD_IS_ENUM = 100
@@ -48,40 +48,40 @@ struct payload_entry {
 	uint64_t flags, type, detail, offset;
 };
 
-/* size 0: a type that is not known. */
+/* Size and alignment in bytes; size 0: unknown type. */
 struct payload_shape {
 	uint32_t size, align;
 };
 
-/* One value, or array of values, that lies in the payload. */
+/* A value, or an array of values, inside the payload. */
 struct payload_value {
-	size_t entry;                   /* position of its entry */
-	size_t offset, size, count;     /* of the first element; bytes of one; how many.  All of it is in the data */
+	size_t entry;                   /* position of its entry in the schema */
+	size_t offset, size, count;     /* offset of the first element; bytes of an element; number of elements.  All lie inside the data */
 	bool array;
-	bool pointer;                   /* what lies there is the address of a string, or the handle of one */
+	bool pointer;                   /* the value is the address or the handle of a string */
 };
 
-/* A schema as walked. */
+/* The schema that payload_walk() follows. */
 struct payload_layout {
 	const struct payload_entry *entries;
 	size_t n;
 	uint32_t pack;                  /* highest alignment; 0: natural */
-	/* Shape of a schema or enumeration by its id; NULL, or size 0: not known. */
+	/* Returns the shape of a schema or enumeration by its id; size 0: unknown.  shape may be NULL: all are unknown. */
 	struct payload_shape (*shape)(void *arg, uint64_t id);
 	void *arg;
 };
 
-/* Of a predefined type; size 0 for strings, schemas and what is not known. */
+/* Shape of a predefined type; size 0 for strings, schemas and unknown types. */
 struct payload_shape payload_predefined(uint64_t type);
 
 /*
- * Calls visit for each entry whose value lies whole in the data; stops behind the first whose size cannot be told,
- * unless later ones have offsets of their own.
+ * Calls visit for each entry whose value lies completely inside the data.  Behind an entry of unknown size, only entries with an explicit
+ * offset are visited.
  */
 void payload_walk(const struct payload_layout *l, const uint8_t *data, size_t len,
 		  void (*visit)(void *arg, const struct payload_value *v), void *arg);
 
-/* Size and alignment of a schema whose entries all have a fixed size; size 0 otherwise. */
+/* Shape of a schema whose entries all have a fixed size; size 0 for any other schema. */
 struct payload_shape payload_shape_of(const struct payload_layout *l);
 
 #endif

@@ -2,15 +2,16 @@
 
 #include <string.h>
 
-/* Launches after which learning is tried first; a step has hardly fewer. */
+/* Number of launches after which learning runs first; few programs have shorter steps. */
 #define FIRST_LEARN 24u
 
-/* Pairs seen more often than this in a ring that shows no period are no landmarks of a long one. */
+/* In a ring without a period, pairs seen more often than this cannot mark steps of a longer period. */
 #define COMMON 6u
 
-void period_init(struct period *p)
+void period_init_with(struct period *p, struct period_room room)
 {
 	memset(p, 0, sizeof *p);
+	p->room = room;
 	p->learn_at = FIRST_LEARN;
 }
 
@@ -20,7 +21,7 @@ static uint32_t fold(uint64_t h)
 	return (uint32_t)(h >> 32);
 }
 
-/* The start of the launch with this number; of the one before it where it is not in the ring any more. */
+/* Start of the launch with this number or, if it is not in the ring, of the launch before it. */
 static int64_t start_of(const struct period *p, uint64_t number)
 {
 	uint32_t low = 0, high = p->stored;
@@ -52,7 +53,7 @@ bool period_take(struct period *p, struct period_step *step)
 	return true;
 }
 
-/* Is it as far before the master at `number` as usual, or so much longer or shorter, in parts of 8? */
+/* Whether the landmark's distance to the master at `number` is the usual one, within eighths/8 of it. */
 static bool agrees(const struct period *p, const struct period_landmark *l, uint64_t number, unsigned eighths)
 {
 	uint64_t way = number + 1 - l->seen, usual = p->landmarks[p->master].offset - l->offset;
@@ -62,8 +63,8 @@ static bool agrees(const struct period *p, const struct period_landmark *l, uint
 }
 
 /*
- * Which landmark tells best where the step that ends at `number` began?  One of its very beginning; one of its first part, if that was
- * left out; one of the very beginning, however long ago (a step with much more in it, as the first one); else any.  NULL: none was seen.
+ * The landmark that locates best the begin of the step that ends at `number`, in this order: in the first 2 % of the step; in its first
+ * quarter; in the first 2 % at a larger distance (a longer step, e.g. the first); any.  NULL: none was seen.
  */
 static const struct period_landmark *best_landmark(const struct period *p, uint64_t number)
 {
@@ -85,7 +86,7 @@ static const struct period_landmark *best_landmark(const struct period *p, uint6
 	return NULL;
 }
 
-/* The master was seen: a step is complete. */
+/* Queues the step that the master landmark, launch `number`, has completed. */
 static void complete(struct period *p, uint64_t number, int64_t start)
 {
 	const struct period_landmark *l;
@@ -124,7 +125,7 @@ static void look(struct period *p, const uint32_t *id, uint64_t number, int64_t 
 		complete(p, number, start);
 }
 
-/* What was learnt is applied to the launches that are remembered, from the last step on. */
+/* Finds steps with the new model among the launches in the ring, from the last step on. */
 static void replay(struct period *p)
 {
 	for (uint32_t i = 0; i < p->n_landmarks; i++)
@@ -148,7 +149,7 @@ static bool is_common(const struct period *p, uint32_t pair)
 	return p->common[pair / 64 % (PERIOD_RING / 64)] >> pair % 64 & 1;
 }
 
-/* The ring is full and there is no period in it: from now on only what is rare is kept, so that it reaches further back. */
+/* For a full ring without a period: keeps only rare pairs from now on, so that the ring reaches further back. */
 static void thin_out(struct period *p)
 {
 	uint8_t *count = (uint8_t *)p->older;           /* scratch: a count for each bit of common[] */
@@ -175,19 +176,19 @@ static void thin_out(struct period *p)
 		forget(p, kept - PERIOD_RING / 2);
 }
 
-/* No step has been completed for a long time. */
+/* Whether the model is lost: no step was completed for a long time. */
 static bool is_lost(const struct period *p)
 {
 	return p->model.launches && p->n - p->previous_master > 4 * p->model.launches + 16;
 }
 
-/* The same period, or nearly. */
+/* Whether two periods differ by at most an eighth. */
 static bool is_alike(uint64_t a, uint64_t b)
 {
 	return a <= b + b / 8 && b <= a + a / 8;
 }
 
-/* What learning changes, to take it back. */
+/* State that learning changes, saved to undo it. */
 struct learnt {
 	struct period_model model;
 	struct period_landmark landmarks[PERIOD_LANDMARKS];
@@ -214,10 +215,10 @@ static void take_back(struct period *p, const struct learnt *l)
 }
 
 /*
- * Is what was just found to be believed?  A layer's rhythm is not that of the step around it, nor a micro-batch's, but early in a
- * program nobody can tell.  So a period has to be found again when four times as many launches are known, unless the optimizer in it
- * is known, or the host makes a pause in it that is like no other; and while its steps go on, what is known does not give way to a part
- * of it, nor, if such steps are all there is, to what is many times as long.
+ * Whether to accept the period just found.  It may be that of a layer or a micro-batch; early in a program the difference cannot be
+ * seen.  So a new period must be found again with four times as many launches, unless it contains a known optimizer or a clearly longest
+ * pause of the host.  While steps of the old model go on, a shorter period is refused, and so is a many times longer one if the old
+ * steps cover nearly all launches.
  */
 static bool is_believed(struct period *p, const struct period_model *before, enum period_when when)
 {
@@ -236,22 +237,13 @@ static bool is_believed(struct period *p, const struct period_model *before, enu
 	return false;
 }
 
-/* Looks again whether there is a period.  Once the same was found often enough, only its loss is a reason to. */
-static void learn(struct period *p, enum period_when when)
+/* Accepts the period just found, or restores the old model. */
+static void weigh_up(struct period *p, const struct learnt *old, enum period_when when)
 {
-	uint64_t before = p->model.launches;
-	struct learnt old;
+	uint64_t before = old->model.launches;
 
-	if (before && when == PERIOD_SETTLED && !is_lost(p) && p->same >= (p->model.named ? 2 : 3)) {
-		p->learn_at = p->previous_master + 4 * before + 17;
-		return;
-	}
-	save(p, &old);
-	p->learn_at = p->n + FIRST_LEARN / 2 + p->stored / 2 * (p->stored > PERIOD_RING / 4 ? 4 : 1);
-	if (!period_learn(p, when))
-		return;
-	if (!is_believed(p, &old.model, when)) {
-		take_back(p, &old);
+	if (!is_believed(p, &old->model, when)) {
+		take_back(p, old);
 		return;
 	}
 	if (before && is_alike(p->model.launches, before)) {
@@ -264,7 +256,26 @@ static void learn(struct period *p, enum period_when when)
 	replay(p);
 }
 
-/* The ring is full and no period is known: what there is must do, or must be thinned out. */
+/* Runs learning and schedules the next run.  After enough confirmations of a period it runs again only if the period is lost. */
+static void learn(struct period *p, enum period_when when)
+{
+	uint64_t before = p->model.launches;
+	struct learnt *old;
+
+	if (before && when == PERIOD_SETTLED && !is_lost(p) && p->same >= (p->model.named ? 2 : 3)) {
+		p->learn_at = p->previous_master + 4 * before + 17;
+		return;
+	}
+	p->learn_at = p->n + FIRST_LEARN / 2 + p->stored / 2 * (p->stored > PERIOD_RING / 4 ? 4 : 1);
+	if (!(old = p->room.take(sizeof *old)))
+		return;
+	save(p, old);
+	if (period_learn(p, when))
+		weigh_up(p, old, when);
+	p->room.give(old);
+}
+
+/* The ring is full and no period is known: accepts an unsettled period, or thins out the ring. */
 static void overflow(struct period *p)
 {
 	learn(p, PERIOD_FULL);
@@ -274,7 +285,7 @@ static void overflow(struct period *p)
 		thin_out(p);
 }
 
-/* A known optimizer that has no place in the step as we know it: twice, and what we know is but a part of the step. */
+/* A launch of a known optimizer that the model lacks.  The second one discards the model: it is only a part of the step. */
 static void doubt(struct period *p)
 {
 	if (p->n - p->doubted_at < p->model.launches)

@@ -1,18 +1,18 @@
 /*
- * Looking for a period in the launches that are remembered, in five steps:
+ * Finds a period in the launches of the ring, in five stages:
  *
- *   count        every identity, each entry linked to the one before of the same identity
- *   candidates   identities that come back at regular distances: once per something
- *   levels       candidates of the same distance: once per layer, per micro-batch, per step, per logging interval
- *   choose       the level that is a step
- *   phase        period_phase.c: where in the period the step begins
+ *   count        counts every identity and links each entry to the previous entry of the same identity
+ *   candidates   identities that recur at regular distances
+ *   levels       groups of candidates with the same distance: once per layer, per micro-batch, per step, per logging interval
+ *   choose       chooses the level that is the step
+ *   phase        period_phase.c: finds the step's begin in the period
  */
 #include "trace/period_parts.h"
 
 #include <string.h>
 
 #define MAX_CANDIDATES (sizeof ((struct period *)0)->candidates / sizeof(struct period_candidate))
-#define FIRST_ENTRIES 12u          /* fewer are no program */
+#define FIRST_ENTRIES 12u          /* minimum number of entries to learn from */
 #define MAX_LEVELS 64u
 #define MAX_GAPS 16u
 
@@ -50,7 +50,7 @@ static void count(struct period *p)
 
 	memset(p->table, 0, size * sizeof *p->table);
 	p->hinted = false;
-	/* Names first: where there are too many identities, those with configuration are left out. */
+	/* Names and pairs first: if the table gets full, identities with configuration are left out. */
 	for (unsigned f = 0; f < PERIOD_FAMILIES; f++) {
 		for (uint32_t i = 0; i < p->stored; i++) {
 			const struct period_entry *e = period_at(p, i);
@@ -76,7 +76,7 @@ static void count(struct period *p)
 
 /* ---- candidates ---- */
 
-/* Between the last two of these, is there anything but the optimizer?  It may have a rhythm of its own, parameter by parameter. */
+/* Whether launches other than the optimizer's lie between its last two occurrences; an optimizer may recur once per parameter. */
 static bool is_around(const struct period *p, const struct period_slot *s)
 {
 	for (uint32_t i = p->older[s->family][s->newest]; i < s->newest; i++)
@@ -85,7 +85,7 @@ static bool is_around(const struct period *p, const struct period_slot *s)
 	return false;
 }
 
-/* Is this identity one that comes once per something?  The newest gaps decide. */
+/* Whether the identity recurs regularly, judged by its newest gaps; then fills *c. */
 static bool evaluate(const struct period *p, const struct period_slot *s, struct period_candidate *c)
 {
 		uint64_t last = period_at(p, p->stored - 1)->number, first = period_at(p, s->oldest)->number, covered = 0;
@@ -94,14 +94,14 @@ static bool evaluate(const struct period *p, const struct period_slot *s, struct
 	if (s->count < 3)
 		return false;
 	c->hinted = period_at(p, s->newest)->flags & PERIOD_OPTIMIZER && is_around(p, s);
-	/* A program's first steps are like no others: the oldest gaps do not count, of what else may be chance the two oldest at most. */
+	/* The first steps of a program are irregular: ignore the oldest gaps; with few occurrences at most two of them. */
 	most = s->count < 4 ? 2 : c->hinted ? (s->count - 1u) * 2 / 3 : s->count < 7 ? s->count - 2u : s->count - 3u;
 	while (n < MAX_GAPS && n < most && p->older[s->family][at] != at) {
 		gaps[n++] = (uint32_t)(period_at(p, at)->number - period_at(p, p->older[s->family][at])->number);
 		at = p->older[s->family][at];
 	}
 	c->gap = period_median(gaps, n);
-	/* What is known to be an optimizer may come at less regular distances: sequences have many lengths. */
+	/* A known optimizer may recur less regularly: sequence lengths differ between steps. */
 	for (uint32_t i = 0; i < n; i++)
 		regular += period_near(gaps[i], c->gap, c->hinted ? 2 : 7);
 	covered = (uint64_t)(s->count - 1) * regular * c->gap * 1000 / n;
@@ -125,7 +125,7 @@ static void sort_candidates(struct period_candidate *c, uint32_t n)
 	}
 }
 
-/* Fills p->candidates, longest gaps first.  Where there are more than fit, the shorter ones give way. */
+/* Fills p->candidates, longest gaps first; returns their number.  If they do not fit, those with short gaps are dropped. */
 static uint32_t find_candidates(struct period *p)
 {
 	uint32_t n = 0, size = table_size(p);
@@ -181,7 +181,7 @@ static uint32_t weight(const struct level *l)
 	return l->n_of[PERIOD_NAME] > l->n_of[PERIOD_PAIR] ? l->n_of[PERIOD_NAME] : l->n_of[PERIOD_PAIR];
 }
 
-/* How often does one of the finer level come in the last cycle of the other?  The most that one of its first identities says. */
+/* How often the finer level recurs in the last cycle of level l: the maximum over the finer level's first 8 identities. */
 static uint32_t times_in(const struct period *p, const struct level *l, const struct level *finer)
 {
 	const struct period_slot *cycle = period_slot(p, l, l->n / 2);
@@ -201,7 +201,7 @@ static uint32_t times_in(const struct period *p, const struct level *l, const st
 	return most;
 }
 
-/* ns from one to the next, the shortest that one of its first identities says. */
+/* ns of the last cycle of the level: the minimum over its first 4 identities. */
 static int64_t duration_of(const struct period *p, const struct level *l)
 {
 	int64_t shortest = INT64_MAX;
@@ -216,9 +216,9 @@ static int64_t duration_of(const struct period *p, const struct level *l)
 }
 
 /*
- * The step, or a longer rhythm of steps?  Accumulation adds an optimizer to each cycle of micro-batches, as logging and evaluation add
- * something to each cycle of steps.  Without knowing an optimizer when we see one, only how often it comes tells them apart.  What
- * comes more often, fast, and is not all there is, are layers.
+ * Whether level l is the step, and not a cycle of several steps of the finer level.  Both look alike: gradient accumulation adds an
+ * optimizer to each cycle of micro-batches, logging and evaluation add launches to each cycle of steps.  Without a known optimizer, only
+ * the number of finer cycles in l tells them apart.  A finer level that is short and does not cover all launches is a layer.
  */
 static bool is_step_over(const struct period *p, const struct level *l, const struct level *finer)
 {
@@ -229,15 +229,15 @@ static bool is_step_over(const struct period *p, const struct level *l, const st
 	return l->strict >= 2 && l->strict * 2 >= l->n && times_in(p, l, finer) <= 8;
 }
 
-/* One launch is no step, unless it is a whole graph. */
+/* Whether the level can be a step: more than one launch, or a whole graph. */
 static bool may_be_step(const struct level *l)
 {
 	return weight(l) && (l->gap >= 2 || l->graph);
 }
 
 /*
- * Longest first: one that an optimizer's kernels are in; else the longest that is a step and not a rhythm of steps.  Levels of names
- * come before levels of configurations alone: with shapes that take turns those have a period of several steps.
+ * Chooses the longest level with an optimizer's kernels; else the longest that is a step and not a cycle of steps.  Levels with only
+ * configuration identities count last: with alternating shapes their period is several steps.
  */
 static const struct level *choose(struct period *p, const struct level *levels, uint32_t n, enum period_when when)
 {
@@ -259,14 +259,14 @@ static const struct level *choose(struct period *p, const struct level *levels, 
 			continue;
 		if (l->count >= (l->gap > PERIOD_RING / 6 || (when == PERIOD_LAST && !p->n_steps) ? 3 : 5))
 			return l;
-		p->pending = true;      /* by chance, so far? */
+		p->pending = true;      /* too few cycles: may be chance */
 	}
 	return n ? &levels[0] : NULL;
 }
 
 /*
- * On line: may this be but a part of what will turn out to be the step?  Something new in the younger half, or something that came
- * twice and is not yet due again, makes it worth while to wait; after 24 periods no more.
+ * Whether to accept the level while recording, or to wait, because it may be a part of the step.  Waits if the newer half of the ring has
+ * a new identity, or if an identity occurred twice and is not yet due again; after 24 periods it does not wait.
  */
 static bool is_settled(const struct period *p, const struct level *l)
 {
@@ -296,13 +296,10 @@ static bool is_settled(const struct period *p, const struct level *l)
 	return true;
 }
 
-bool period_learn(struct period *p, enum period_when when)
+static bool learn_from(struct period *p, enum period_when when, struct level *levels)
 {
-	struct level levels[MAX_LEVELS];
 	const struct level *l;
 
-	if (p->stored < FIRST_ENTRIES)
-		return false;
 	count(p);
 	l = choose(p, levels, find_levels(p, find_candidates(p), levels), when);
 	if (!l || (l->gap < 2 && !l->graph))
@@ -310,6 +307,18 @@ bool period_learn(struct period *p, enum period_when when)
 	if (when == PERIOD_SETTLED && !is_settled(p, l))
 		return false;
 	if (when == PERIOD_FULL && p->hinted && !l->hinted)
-		return false;           /* an optimizer that has not come back yet: the step is longer */
+		return false;           /* the optimizer has not recurred yet: the step is longer than the ring */
 	return period_model_from(p, l);
+}
+
+bool period_learn(struct period *p, enum period_when when)
+{
+	struct level *levels = p->stored < FIRST_ENTRIES ? NULL : p->room.take(MAX_LEVELS * sizeof *levels);
+	bool found;
+
+	if (!levels)
+		return false;
+	found = learn_from(p, when, levels);
+	p->room.give(levels);
+	return found;
 }

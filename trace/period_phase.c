@@ -1,4 +1,4 @@
-/* Where in the period the step begins, and by which launches its steps are known. */
+/* Finds where in the period a step begins, and the launches (landmarks) that identify its steps. */
 #include "trace/period_parts.h"
 
 #include <string.h>
@@ -22,13 +22,13 @@ uint32_t period_median(uint32_t *v, uint32_t n)
 	return n ? v[n / 2] : 0;
 }
 
-/* The newest whole cycles, from one sight of the reference to the next. */
+/* The newest complete cycles, from one occurrence of the reference to the next. */
 struct cycles {
 	uint32_t n;
 	uint16_t begin[MAX_CYCLES], end[MAX_CYCLES];    /* entries; newest first */
 };
 
-/* The identity to count cycles by: the most regular one. */
+/* The identity that delimits cycles: the most regular of the level. */
 static const struct period_slot *find_reference(const struct period *p, const struct level *l)
 {
 	const struct period_slot *reference = period_slot(p, l, 0);
@@ -46,7 +46,7 @@ static const struct period_slot *find_reference(const struct period *p, const st
 	return reference;
 }
 
-/* part: how far from the usual length a cycle may be, as in period_near(). */
+/* part: tolerance of a cycle's length, as in period_near(). */
 static void find_cycles(const struct period *p, const struct level *l, const struct period_slot *reference, uint32_t part, struct cycles *c)
 {
 	uint16_t at = reference->newest;
@@ -63,7 +63,7 @@ static void find_cycles(const struct period *p, const struct level *l, const str
 	}
 }
 
-/* Where in the cycles is this identity?  The median of its distances from their beginnings, and in how many of them it is once. */
+/* Median offset of the identity from the begins of cycles; *hits: number of cycles that contain it exactly once. */
 static uint32_t offset_in(const struct period *p, const struct cycles *c, const struct period_slot *s, uint16_t *hits)
 {
 	uint32_t offsets[MAX_CYCLES], n = 0;
@@ -94,7 +94,7 @@ static struct period_landmark landmark_of(const struct period *p, const struct p
 					 .graph = (period_at(p, s->newest)->flags & PERIOD_GRAPH) != 0 };
 }
 
-/* Landmarks of the cycle, by offset from the reference, about evenly spread. */
+/* Picks landmarks about evenly spread over the cycle, sorted by offset from the reference. */
 static void pick_landmarks(struct period *p, const struct level *l, const struct cycles *c)
 {
 	uint32_t most = PERIOD_LANDMARKS - 8;
@@ -133,8 +133,8 @@ static void pick_landmarks(struct period *p, const struct level *l, const struct
 }
 
 /*
- * How long was the host idle, in each cycle, before each landmark, and before one launch between it and the next landmark: the one with
- * the longest pause.  That one counts if it is at the same place in most cycles: pauses of the machine may be anywhere.
+ * Idle time of the host in each cycle: `at`, before each landmark; `after`, the longest pause before a launch between that landmark and
+ * the next.  The latter counts only if it is at the same offset in most cycles; random pauses are not.
  */
 struct pauses {
 	uint32_t at[PERIOD_LANDMARKS][MAX_CYCLES], n_at[PERIOD_LANDMARKS];
@@ -147,8 +147,8 @@ static bool is_landmark(const struct period_landmark *m, const struct period_ent
 }
 
 /*
- * The pause before this entry, longer where a step is likely to begin: behind an optimizer, or with a copy of the next batch.  Between
- * steps the host mostly does more than within; but not always.
+ * Idle time before entry i, weighted up where a step is likely to begin: after an optimizer, or at a copy of the next batch.  The host
+ * usually pauses longer between steps than inside a step, but not always.
  */
 static uint32_t pause_before(const struct period *p, uint32_t i)
 {
@@ -190,7 +190,7 @@ static void find_pauses(const struct period *p, const struct cycles *c, struct p
 	}
 }
 
-/* The pauses that are at their median offset from the landmark, give or take 1 %: how many, and their median. */
+/* Number of pauses whose offset from the landmark is the median offset, within 1 % of the gap; *usual: their median length. */
 static uint32_t steady(const uint32_t *idle, const uint32_t *offset, uint32_t n, uint32_t gap, uint32_t *where, uint32_t *usual)
 {
 	uint32_t sorted[MAX_CYCLES], kept[MAX_CYCLES], n_kept = 0;
@@ -205,9 +205,9 @@ static uint32_t steady(const uint32_t *idle, const uint32_t *offset, uint32_t n,
 }
 
 struct phase {
-	uint32_t landmark, behind;      /* a step begins so many launches behind this landmark */
-	uint32_t offset;                /* and from the reference */
-	uint32_t longest, second;       /* pauses: there, and at the next best place */
+	uint32_t landmark, behind;      /* a step begins `behind` launches after this landmark */
+	uint32_t offset;                /* begin of a step, in launches after the reference */
+	uint32_t longest, second;       /* pause at the begin; longest pause elsewhere */
 };
 
 static void weigh(struct phase *f, uint32_t landmark, uint32_t behind, uint32_t idle)
@@ -222,27 +222,38 @@ static void weigh(struct phase *f, uint32_t landmark, uint32_t behind, uint32_t 
 	}
 }
 
-static struct phase find_phase(const struct period *p, const struct level *l, const struct cycles *c)
+static struct phase phase_from(const struct period *p, const struct level *l, const struct cycles *c, struct pauses *q)
 {
 	struct phase f = { 0 };
-	struct pauses q;
 
-	find_pauses(p, c, &q);
 	for (uint32_t s = 0; s < p->n_landmarks; s++) {
 		uint32_t where, usual;
 
-		if (q.n_at[s] * 2 >= c->n)
-			weigh(&f, s, 0, period_median(q.at[s], q.n_at[s]));
-		if (steady(q.after[s], q.offset[s], q.n_after[s], l->gap, &where, &usual) * 5 >= c->n * 3)
+		if (q->n_at[s] * 2 >= c->n)
+			weigh(&f, s, 0, period_median(q->at[s], q->n_at[s]));
+		if (steady(q->after[s], q->offset[s], q->n_after[s], l->gap, &where, &usual) * 5 >= c->n * 3)
 			weigh(&f, s, where, usual);
 	}
 	f.offset = (p->landmarks[f.landmark].offset + f.behind) % l->gap;
 	return f;
 }
 
+/* False: out of memory. */
+static bool find_phase(const struct period *p, const struct level *l, const struct cycles *c, struct phase *f)
+{
+	struct pauses *q = p->room.take(sizeof *q);
+
+	if (!q)
+		return false;
+	find_pauses(p, c, q);
+	*f = phase_from(p, l, c, q);
+	p->room.give(q);
+	return true;
+}
+
 /* ---- the model ---- */
 
-/* Is an identity of this entry in nearly all cycles, once?  Then it becomes a landmark.  The most telling; NULL: none is. */
+/* Makes landmarks of the entry's identities that occur exactly once in nearly all cycles.  Returns the first of them, or NULL. */
 static const struct period_slot *add_landmark(struct period *p, const struct cycles *c, const struct period_entry *e)
 {
 	const struct period_slot *added = NULL;
@@ -268,7 +279,7 @@ static const struct period_slot *add_landmark(struct period *p, const struct cyc
 	return added;
 }
 
-/* The first launch of a step, in a cycle that is as usual there.  UINT32_MAX: there is none. */
+/* Entry of a step's first launch, in a cycle where the longest pause is at the usual place.  UINT32_MAX: none. */
 static uint32_t find_first(const struct period *p, const struct level *l, const struct cycles *c, const struct phase *f)
 {
 	struct period_landmark m = p->landmarks[f->landmark];
@@ -292,10 +303,7 @@ static uint32_t find_first(const struct period *p, const struct level *l, const 
 	return UINT32_MAX;
 }
 
-/*
- * The identities at the step's first launch and at its last ones, as far as they are landmarks, in a cycle that has the landmark by
- * which the beginning is known.  That of the first launch; NULL: it is none.
- */
+/* Adds landmarks at a step's first launch and at its last launches.  Returns the identity of the first launch; NULL: not a landmark. */
 static const struct period_slot *add_ends(struct period *p, const struct level *l, const struct cycles *c, const struct phase *f)
 {
 	const struct period_slot *first;
@@ -310,7 +318,7 @@ static const struct period_slot *add_ends(struct period *p, const struct level *
 	return first;
 }
 
-/* Distances from the first launch itself, where it is a landmark: exact, even if the steps differ in length. */
+/* Measures all offsets from the step's first launch, which is a landmark: exact even if steps differ in length. */
 static void measure_from(struct period *p, const struct level *l, const struct period_slot *first)
 {
 	struct cycles c;
@@ -330,7 +338,7 @@ static void measure_from(struct period *p, const struct level *l, const struct p
 	}
 }
 
-/* From distances from the reference to those from the step's first launch. */
+/* Converts offsets from the reference to offsets from the step's first launch. */
 static void turn(struct period *p, uint32_t gap, uint32_t phase)
 {
 	for (uint32_t i = 0; i < p->n_landmarks; i++)
@@ -350,8 +358,8 @@ static void order_landmarks(struct period *p)
 }
 
 /*
- * The last landmark of the step that hardly a cycle was without; the rarer families only where there is no other, but of graphs the one
- * that knows which graph it is: an evaluation has one too.
+ * The master: the last landmark that nearly all cycles contain, by name or pair if possible.  For graphs it is the landmark with
+ * configuration, which identifies the graph: an evaluation may launch another graph.
  */
 static uint32_t find_master(const struct period *p)
 {
@@ -391,7 +399,7 @@ static void index_landmarks(struct period *p)
 	p->find[m->family][m->id & 255] = (uint8_t)(p->master + 1);
 }
 
-/* Do the cycles copy from the host, if anybody does?  A part of a step rarely does. */
+/* Whether a cycle copies from the host, or no launch in the ring does.  A part of a step rarely copies. */
 static bool has_copies(const struct period *p, const struct cycles *c)
 {
 	bool any = false;
@@ -404,7 +412,7 @@ static bool has_copies(const struct period *p, const struct cycles *c)
 	return !any;
 }
 
-/* Do such cycles take up nearly all that is remembered? */
+/* Whether the level's cycles cover at least 85 % of the ring. */
 static bool is_whole(const struct period *p, const struct level *l)
 {
 	uint64_t span = period_at(p, p->stored - 1)->number - period_at(p, 0)->number;
@@ -426,9 +434,8 @@ bool period_model_from(struct period *p, const struct level *l)
 	if (c.n < 2)
 		return false;
 	pick_landmarks(p, l, &c);
-	if (!p->n_landmarks)
+	if (!p->n_landmarks || !find_phase(p, l, &c, &f))
 		return false;
-	f = find_phase(p, l, &c);
 	clear = f.longest ? (uint32_t)((uint64_t)(f.longest - f.second) * 1000 / f.longest) : 0;
 	copies = has_copies(p, &c);
 	p->partial = l->covers < (copies ? 700 : 850);

@@ -1,6 +1,6 @@
 /*
- * What this processor can do.  Not by __builtin_cpu_supports(): with it comes a constructor that asks some ten questions
- * whenever the program starts, and for each of them a virtual machine stops, 5 to 10 us.  glibc has asked already.
+ * Features of the processor.  __builtin_cpu_supports() is not used: its constructor executes about ten CPUID instructions at program
+ * start, and in a virtual machine each costs a trap of 5 to 10 us.  glibc has the answers already.
  */
 #ifndef TRACE_PROCESSOR_H
 #define TRACE_PROCESSOR_H
@@ -31,7 +31,7 @@ static inline bool processor_multiplies_polynomials(void)
 	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_PCLMUL;
 }
 
-/* The kernel must keep the registers' upper halves too (bits 1 and 2 of XCR0). */
+/* AVX2, and the kernel saves the upper halves of the registers too (bits 1 and 2 of XCR0). */
 static inline bool processor_has_avx2(void)
 {
 	unsigned a, b, c, d, kept, high;

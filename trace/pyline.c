@@ -4,7 +4,7 @@
 
 #define UNIT 2          /* bytes of a code unit, since 3.6 */
 
-/* 3.8, 3.9: pairs of an unsigned step in bytes and a signed one in lines; a step of 0 bytes adds lines alone. */
+/* 3.8, 3.9: pairs of an unsigned step in bytes and a signed step in lines; a pair with 0 bytes only adds lines. */
 static int64_t from_lnotab(const struct pyline *c, uint32_t offset)
 {
 	int64_t line = (int32_t)c->first_line;
@@ -19,7 +19,7 @@ static int64_t from_lnotab(const struct pyline *c, uint32_t offset)
 	return line;
 }
 
-/* 3.10: pairs of a range's length in bytes and its step in lines, -128 for a range without a line. */
+/* 3.10: pairs of a range's length in bytes and its step in lines; -128: the range has no line. */
 static int64_t from_ranges(const struct pyline *c, uint32_t offset)
 {
 	int64_t line = (int32_t)c->first_line;
@@ -37,7 +37,7 @@ static int64_t from_ranges(const struct pyline *c, uint32_t offset)
 	return (int32_t)c->first_line;
 }
 
-/* Six bits a byte, the lowest first; bit 6: more follow.  The sign is the lowest bit.  False: the table ends in it. */
+/* Reads a signed number: six bits a byte, lowest first; bit 6: more bytes follow; bit 0 of the number is its sign.  False: table ends. */
 static bool read_signed(const struct pyline *c, size_t *place, int64_t *value)
 {
 	uint64_t v = 0;
@@ -55,7 +55,7 @@ static bool read_signed(const struct pyline *c, size_t *place, int64_t *value)
 	return true;
 }
 
-/* 3.11 on: entries that begin with a byte 1|kind:4|units-1:3; the bytes behind it have bit 7 clear. */
+/* 3.11 and later: each entry begins with a byte 1|kind:4|units-1:3; its other bytes have bit 7 clear. */
 enum entry_kind { ENTRY_ONE_LINE_0 = 10, ENTRY_ONE_LINE_2 = 12, ENTRY_NO_COLUMNS = 13, ENTRY_LONG = 14, ENTRY_NONE = 15 };
 
 static int64_t from_locations(const struct pyline *c, uint32_t offset)

@@ -1,7 +1,4 @@
-/*
- * Lines of CPython's code objects: the table that a `code` record carries, as every version from 3.8 on keeps it.  Knows bytes alone,
- * so it works where no Python is.
- */
+/* Reads line tables of CPython code objects, the tail of `code` rows, in the formats of 3.8 and later.  Needs no Python. */
 #ifndef TRACE_PYLINE_H
 #define TRACE_PYLINE_H
 
@@ -12,15 +9,15 @@
 #define PYLINE_UNKNOWN 0xffffffffu      /* as an offset: not known */
 
 struct pyline {
-	uint32_t version;               /* of the interpreter, hex >> 16: 0x030b is 3.11 */
+	uint32_t version;               /* of the interpreter: PY_VERSION_HEX >> 16, 0x030b is 3.11 */
 	uint32_t first_line;            /* of the code object */
 	const uint8_t *table;           /* co_lnotab up to 3.9, then co_linetable */
 	size_t size;
 };
 
 /*
- * The line of the instruction at that byte offset.  PYLINE_UNKNOWN as the offset, one beyond a table that was cut, and a table that
- * makes no sense give the first line.
+ * Source line of the instruction at a byte offset, or PYLINE_NONE.  Returns first_line if offset is PYLINE_UNKNOWN or beyond a cut table,
+ * or if the table is invalid.
  */
 int64_t pyline_of(const struct pyline *code, uint32_t offset);
 

@@ -1,4 +1,4 @@
-/* Opening a trace: the mapping, the header, the clock. */
+/* Opens a trace: maps the file, reads header and clock rows. */
 #include "trace/reader_parts.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 
 #include "trace/wire.h"
 
-/* How far a file with a foreign beginning is searched for chunks before it is called no trace at all. */
+/* Bytes of a file without a trace header that are searched for a chunk before the file is refused. */
 #define SEARCH_FOREIGN  (64u << 20)
 
-/* Files that people take for traces, by their first bytes. */
+/* Other file formats that users may pass, by their first bytes. */
 static const struct {
 	const char *magic;
 	uint8_t length;
@@ -37,7 +37,8 @@ static int map_file(struct trace *t, const char *path, struct trace_error *err)
 		return trace_fail(err, 0, "cannot open '%s': out of memory", path);
 	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  /* NONBLOCK: a named pipe is refused, not waited for */
 	if (t->fd < 0 || fstat(t->fd, &st) < 0)
-		return trace_fail(err, 0, "cannot open '%s': %s", path, strerror(errno));
+		return trace_fail(err, 0, "cannot open '%s': %s%s", path, strerror(errno),
+				  errno == ENOENT ? "; name an existing trace" : "");
 	if (!S_ISREG(st.st_mode))
 		return trace_fail(err, 0, "cannot open '%s': %s", path,
 				  S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a file");
@@ -57,7 +58,7 @@ static bool header_whole(const struct file_header *h)
 	       h->size == sizeof *h && h->crc == crc32_of(0, h, offsetof(struct file_header, crc));
 }
 
-/* A version from the future, and not only a damaged one: then the checksum would fit our own version. */
+/* Whether the file has a newer version, and not only a damaged version field (the checksum would fit FILE_VERSION then). */
 static bool header_newer(const struct file_header *h)
 {
 	struct file_header ours = *h;
@@ -126,7 +127,7 @@ static int read_header(struct trace *t, unsigned flags, struct trace_error *err)
 	return 0;
 }
 
-/* The session's clock rows, as they are: there is no clock yet to convert them with. */
+/* Reads the clock rows of process 0, unconverted, and builds t->clock from them. */
 static int read_clock(struct trace *t, struct trace_error *err)
 {
 	struct clock_row *points = NULL;
@@ -161,6 +162,8 @@ int trace_open(struct trace *t, const char *path, unsigned flags, struct trace_e
 	if (read_header(t, flags, err) < 0)
 		goto out;
 	if (trace_list(t, err) < 0)
+		goto out;
+	if (!(flags & TRACE_ANY_SIZE) && trace_sized(t, err) < 0)
 		goto out;
 	if (read_clock(t, err) < 0)
 		goto out;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Rows go to shared memory as they are, so padding would be format. */
+/* Rows are stored in shared memory byte by byte, so structs must have no padding. */
 #define FIELD(rec, type, member, codec, unit, doc) + sizeof(type)
 #define RECORD(id, name, doc, fields)                                                                   \
 	_Static_assert(sizeof(struct name##_row) == (0 fields), #name "_row has padding");              \
@@ -76,17 +76,4 @@ void field_store(const struct field *f, void *row, uint64_t value)
 		memcpy(p, &value, 8);
 	else
 		memcpy(p, &u, 4);
-}
-
-const char *unit_name(unsigned unit)
-{
-	static const char *const names[N_UNITS] = {
-		[UNIT_HEX] = "bits", [UNIT_BYTES] = "bytes", [UNIT_TIME] = "ns", [UNIT_SPAN] = "ns",
-		[UNIT_GTIME] = "ns", [UNIT_GSPAN] = "ns", [UNIT_LEN] = "bytes", [UNIT_STRING] = "string id",
-		[UNIT_THREAD] = "thread", [UNIT_CONFIG] = "config id", [UNIT_DEVICE] = "device",
-		[UNIT_CONTEXT] = "context", [UNIT_STREAM] = "stream", [UNIT_DOMAIN] = "domain id",
-		[UNIT_RANGE] = "range id", [UNIT_PROCESS] = "process",
-	};
-
-	return unit < N_UNITS && names[unit] ? names[unit] : "";
 }

@@ -11,16 +11,16 @@ enum unit {
 	UNIT_NONE,
 	UNIT_HEX,               /* bits; shown in hexadecimal */
 	UNIT_BYTES,
-	UNIT_TIME,              /* the process's clock: TSC or MONOTONIC ticks in a row, ns of trace time from the reader */
-	UNIT_SPAN,              /* a length on that clock, beginning at the field `start` of the same row */
-	UNIT_GTIME,             /* CUPTI's clock (CLOCK_REALTIME ns) in a row, ns of trace time from the reader; 0 stays 0 */
-	UNIT_GSPAN,             /* a length on that clock */
+	UNIT_TIME,              /* in a row: ticks of the process's clock (TSC or MONOTONIC); from the reader: ns of trace time */
+	UNIT_SPAN,              /* a length on the clock of UNIT_TIME, beginning at the field `start` of the same row */
+	UNIT_GTIME,             /* in a row: CUPTI's clock, CLOCK_REALTIME ns; from the reader: ns of trace time.  0 stays 0 */
+	UNIT_GSPAN,             /* a length on the clock of UNIT_GTIME */
 	UNIT_LEN,               /* length of the row's tail */
 	UNIT_STRING, UNIT_THREAD, UNIT_CONFIG, UNIT_DEVICE, UNIT_CONTEXT, UNIT_STREAM, UNIT_DOMAIN, UNIT_RANGE, UNIT_PROCESS,
 	N_UNITS
 };
 
-/* ROW_kernel and so on: numbers on the wire and on disk. */
+/* ROW_kernel, ...: record ids, as in arenas and on disk. */
 enum record_kind {
 	ROW_none,
 #define FIELD(rec, type, member, codec, unit, doc)
@@ -31,7 +31,7 @@ enum record_kind {
 	ROW_KINDS = 256         /* kinds fit a byte, so a table indexed by kind has this size */
 };
 
-/* struct kernel_row { int64_t start; ... }; and so on */
+/* struct kernel_row { int64_t start; ... }; and so on for each record. */
 #define FIELD(rec, type, member, codec, unit, doc) type member;
 #define RECORD(id, name, doc, fields) struct name##_row { fields };
 #include "trace/records.def"
@@ -47,7 +47,7 @@ enum record_kind {
 
 struct field {
 	const char *name, *doc;
-	uint16_t offset, size;          /* in the row; size is 4 or 8 */
+	uint16_t offset, size;          /* bytes in the row struct; size is 4 or 8 */
 	uint8_t codec, unit;            /* enum codec, enum unit */
 	uint8_t is_signed;
 };
@@ -60,22 +60,21 @@ struct record {
 	const struct field *fields;
 };
 
-/* All record types in the order of records.def; n_records of them.  Constant. */
+/* All n_records record types, in the order of records.def. */
 extern const struct record records[];
 extern const size_t n_records;
 
-/* The record type of a kind number, or NULL when this program does not know it. */
+/* The record type with this id, or NULL if unknown. */
 const struct record *record_by_kind(unsigned kind);
 
-/* Position of the field of that name, or -1. */
+/* Position of the field with this name, or -1. */
 int record_field(const struct record *r, const char *name);
 
-/* The value of field f of a row, sign-extended to 64 bits where the field is signed. */
+/* The value of field f of a row; signed fields are sign-extended to 64 bits. */
 uint64_t field_load(const struct field *f, const void *row);
-void field_store(const struct field *f, void *row, uint64_t value);
 
-/* "ns", "bytes", ...: the unit's name for people; "" for plain numbers. */
-const char *unit_name(unsigned unit);
+/* Stores the low bits of value in field f of a row. */
+void field_store(const struct field *f, void *row, uint64_t value);
 
 #define SYMBOL_UNNAMED   1u     /* symbol.flags */
 
@@ -87,7 +86,7 @@ const char *unit_name(unsigned unit);
 #define RANGE_WHOLE      4u
 #define MEMCPY_ASYNC     1u     /* memcpy.flags */
 #define MEMCPY_PEER      2u
-#define BYTES_UNKNOWN    UINT64_MAX      /* memcpy.bytes, memset.bytes; above INT64_MAX no size is one */
+#define BYTES_UNKNOWN    UINT64_MAX      /* memcpy.bytes, memset.bytes; readers take any size above INT64_MAX as unknown */
 #define MEMORY_ASYNC     1u     /* memory.flags */
 #define MEMORY_IMPORTED  2u
 #define STREAM_NONE      0xffffffffu
@@ -107,7 +106,7 @@ const char *unit_name(unsigned unit);
 #define STACK_SITE       16u
 #define SAMPLE_CPU       1u     /* sample.flags */
 #define SAMPLE_WALL      2u
-#define SAMPLE_INSIDE    4u     /* our own code was interrupted: no stack */
+#define SAMPLE_INSIDE    4u     /* gprof-run's own code was interrupted: no stack */
 #define IMPORTED_STREAM      1u /* imported.flags */
 #define IMPORTED_CORRELATION 2u
 #define IMPORTED_ENDLESS     4u
@@ -121,15 +120,15 @@ const char *unit_name(unsigned unit);
 #define SOURCE_CUT       1u     /* source.flags */
 #define SOURCE_CHANGED   2u
 
-/* The tail of a stack row is an array of these. */
+/* A frame of a call stack; the tail of a stack row is an array of frames. */
 struct stack_frame {
 	uint64_t value;                 /* native: address of the call.  Python: id of the code row */
 	uint32_t what;                  /* STACK_FRAME_ below */
-	uint32_t extra;                 /* native: id of its image; 0: in none.  Python: byte offset of the instruction, or STACK_NO_OFFSET */
+	uint32_t extra;                 /* native: id of the image, 0: none.  Python: byte offset of the instruction, or STACK_NO_OFFSET */
 };
 
 #define STACK_FRAME_NATIVE 0u
 #define STACK_FRAME_PYTHON 1u
-#define STACK_NO_OFFSET    0xffffffffu  /* not known: the code's first line */
+#define STACK_NO_OFFSET    0xffffffffu  /* unknown; readers show the code's first line */
 
 #endif

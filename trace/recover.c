@@ -1,4 +1,4 @@
-/* Rebuilding header, index and footer from the chunks that are whole. */
+/* Rebuilds header, index and footer of a file from its undamaged chunks. */
 #include "trace/reader_parts.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static char *value_of(const uint8_t *tail, size_t n, const char *key)
 	return strndup((const char *)tail + length + 1, n - length - 1);
 }
 
-/* A UUID as text into bytes. */
+/* Converts a UUID from text to 16 bytes. */
 static void parse_uuid(uint8_t out[16], const char *text)
 {
 	unsigned digits = 0;
@@ -47,7 +47,7 @@ static void take_attribute(struct file_header *h, const uint8_t *tail, size_t n)
 	free(boot);
 }
 
-/* The session's own attributes. */
+/* Copies attributes of the session (process 0) from a chunk to the header. */
 static void take_attributes(struct trace *t, struct chunk *c, struct file_header *h)
 {
 	struct attribute_row *rows = malloc(c->head.rows * sizeof *rows + 1);
@@ -79,7 +79,7 @@ void header_rebuild(struct trace *t, struct file_header *h)
 			take_attributes(t, c, h);
 }
 
-/* Where the new index goes: in place of an old one at the end, else behind everything. */
+/* Offset of the new index: that of an old index at the end of the file, else the end of the file. */
 static uint64_t end_of_chunks(struct trace *t)
 {
 	uint64_t end = sizeof(struct file_header), at;
@@ -91,7 +91,7 @@ static uint64_t end_of_chunks(struct trace *t)
 
 		end = part_end(last->offset, &last->head);
 	}
-	/* A torn index holds no rows: left there, the file would be called damaged for good. */
+	/* Overwrite an incomplete index: it holds no rows, and left in place it would count as damage. */
 	if (end < t->size && part_at(t, end, false, &head) == PART_CUT && head.kind == ROW_INDEX)
 		return end;
 	at = part_find(t, end, t->size, false, &head);
@@ -102,7 +102,7 @@ static uint64_t end_of_chunks(struct trace *t)
 	return (t->size + 7) & ~(uint64_t)7;
 }
 
-/* Index, then header: a crash between leaves a file that recovers again. */
+/* Writes the index before the header: after a crash in between, the file can be recovered again. */
 static int rewrite(struct trace *t, int fd, struct file_header *h, const struct index_entry *entries, size_t n,
 		   struct trace_error *err)
 {
@@ -131,7 +131,7 @@ static int open_to_write(const char *path, struct trace_error *err)
 	return fd;
 }
 
-long trace_recover(const char *path, struct trace_error *err)
+long trace_recover(const char *path, unsigned flags, struct trace_error *err)
 {
 	struct trace t = TRACE_INIT;
 	struct index_entry *entries = NULL;
@@ -140,7 +140,7 @@ long trace_recover(const char *path, struct trace_error *err)
 	size_t n = 0;
 	int fd = -1;
 
-	if (trace_open(&t, path, TRACE_ANY_HEADER, err) < 0)
+	if (trace_open(&t, path, flags | TRACE_ANY_HEADER, err) < 0)
 		goto out;
 	fd = open_to_write(path, err);
 	if (fd < 0)

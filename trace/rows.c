@@ -1,4 +1,4 @@
-/* Reading a chunk: checksum, columns, trace time. */
+/* Reads chunks: checks the checksum, decodes columns, converts times. */
 #include "trace/reader_parts.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static int chunk_bad(struct trace *t, struct chunk *c, const char *why)
 	return -1;
 }
 
-/* The body in place, checked once; NULL: bad. */
+/* The chunk's body in the mapping, checked on first use; NULL: damaged. */
 static const uint8_t *chunk_body(struct trace *t, struct chunk *c)
 {
 	const uint8_t *body = t->map + c->offset + sizeof c->head;
@@ -31,13 +31,13 @@ static const uint8_t *chunk_body(struct trace *t, struct chunk *c)
 	return body;
 }
 
-/* The columns of a body whose checksum was right did not decode. */
+/* Marks a chunk as damaged whose checksum is right but whose columns cannot be decoded; returns -1. */
 static int chunk_unread(struct trace *t, struct chunk *c)
 {
 	return chunk_bad(t, c, errno == ENOMEM ? " (out of memory)" : " (its columns make no sense)");
 }
 
-/* One field out of the structs of a chunk in memory. */
+/* Copies one field of all rows of a chunk in memory. */
 static void gather(const struct chunk *c, const struct field *f, void *out)
 {
 	const uint8_t *from = c->rows + f->offset;
@@ -90,7 +90,7 @@ int trace_spans(struct trace *t, struct chunk *c, int64_t *starts, int64_t *leng
 	return 0;
 }
 
-/* A length: with its start where the record has one. */
+/* Reads a field that is a length, converted together with its start if the record has one. */
 static int span_column(struct trace *t, struct chunk *c, unsigned f, int64_t *out)
 {
 	int64_t *starts;
@@ -134,7 +134,7 @@ int trace_tails(struct trace *t, struct chunk *c, struct buf *out)
 	if (!body)
 		return -1;
 	errno = 0;
-	if (column_tails(body, c->head.stored, c->head.columns, out) < 0)
+	if (column_tails(body, c->head.stored, c->head.columns, c->head.raw, out) < 0)
 		return chunk_unread(t, c);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* Traces that are in memory alone. */
+/* Traces in memory, without a file. */
 #include "trace/reader.h"
 #include "trace/wire.h"
 

@@ -1,4 +1,4 @@
-/* Finding the chunks of a file: by its index, else by walking from chunk to chunk, searching only behind damage. */
+/* Finds the chunks of a file: from its index, or by walking from chunk to chunk, with a search after damage. */
 #include "trace/reader_parts.h"
 
 #include <pthread.h>
@@ -48,7 +48,7 @@ uint64_t part_end(uint64_t offset, const struct chunk_header *head)
 	return align8(offset + sizeof *head + head->stored);
 }
 
-/* Sizes that no writer makes are damage (or malice): a row has 8 bytes at least. */
+/* Whether sizes are possible: no writer exceeds CHUNK_RAW_MAX, and a row has at least 8 bytes.  Other headers are damaged or hostile. */
 static bool head_sane(const struct chunk_header *head)
 {
 	if (head->kind == ROW_INDEX)
@@ -101,7 +101,7 @@ static int add_chunk(struct trace *t, size_t *cap, uint64_t offset, const struct
 	return 0;
 }
 
-/* Names what lies between two chunks. */
+/* Reports the bytes between two chunks as damage. */
 static void lost(struct trace *t, uint64_t from, uint64_t to)
 {
 	struct chunk_header head;
@@ -135,7 +135,7 @@ bool footer_at_end(const struct trace *t, struct file_footer *foot)
 	return foot->magic == FOOTER_MAGIC && foot->crc == crc32_of(0, foot, offsetof(struct file_footer, crc));
 }
 
-/* One walk from chunk to chunk; the index, where it comes by, is skipped. */
+/* Lists the chunks by walking through the file; skips an index.  0, or -1: out of memory. */
 static int walk(struct trace *t)
 {
 	uint64_t at = sizeof(struct file_header), next;
@@ -169,7 +169,7 @@ static int walk(struct trace *t)
 	return 0;
 }
 
-/* Entry i of an index's body, its header complete again. */
+/* Entry i of an index's body, with the magic of its header restored. */
 static struct index_entry entry_at(const uint8_t *entries, uint32_t i)
 {
 	struct index_entry e;
@@ -186,7 +186,7 @@ static bool entry_sane(const struct trace *t, const struct index_entry *e, uint6
 	       e->head.stored <= to - e->offset - sizeof e->head;
 }
 
-/* 1: the chunks are listed, gaps between them named.  0: there is no index that can be believed.  -1: out of memory. */
+/* Lists the chunks from the index and reports gaps between them.  1: done; 0: no valid index; -1: out of memory. */
 static int list_by_index(struct trace *t)
 {
 	uint64_t from = sizeof(struct file_header);
@@ -231,8 +231,32 @@ int trace_list(struct trace *t, struct trace_error *err)
 
 	t->finished = rc == 1;
 	if (rc == 0) {
-		t->chunks = malloc(sizeof *t->chunks);  /* not NULL: everybody walks from chunks to chunks + n_chunks */
+		t->chunks = malloc(sizeof *t->chunks);  /* never NULL: callers iterate from chunks to chunks + n_chunks */
 		rc = t->chunks ? walk(t) : -1;
 	}
 	return rc < 0 ? trace_fail(err, 0, "cannot read '%s': out of memory", t->path) : 0;
+}
+
+/* Bytes of memory for the rows and tails of all readable chunks. */
+static uint64_t unpacked(const struct trace *t)
+{
+	uint64_t sum = 0;
+
+	for (const struct chunk *c = t->chunks; c < t->chunks + t->n_chunks; c++) {
+		uint64_t rows = c->record ? (uint64_t)c->head.rows * c->record->size : 0;
+
+		sum += !c->record ? 0 : rows > c->head.raw ? rows : c->head.raw;
+	}
+	return sum;
+}
+
+int trace_sized(const struct trace *t, struct trace_error *err)
+{
+	uint64_t sum = unpacked(t);
+
+	if (sum <= TRACE_UNPACK_FREE || sum / TRACE_UNPACK_RATIO <= t->size)
+		return 0;
+	return trace_fail(err, 0, "'%s' has %llu kB, but its rows would take %llu MB of memory; --no-unpack-limit reads it, "
+			  "if you trust where it comes from", t->path, (unsigned long long)(t->size + 999) / 1000,
+			  (unsigned long long)sum / 1000000);
 }

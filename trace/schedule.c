@@ -40,7 +40,7 @@ static int number_of(uint64_t *v, const char *p, size_t n)
 	return n ? 0 : -1;
 }
 
-/* One "word=number" of n bytes.  seen: a bit for each word that was there. */
+/* Parses one "word=number" of n bytes.  *seen: a bit for each word so far. */
 static int parse_item(struct schedule *s, unsigned *seen, const char *item, size_t n, char *why, size_t why_size)
 {
 	const char *eq = memchr(item, '=', n);
@@ -96,7 +96,7 @@ enum schedule_action schedule_action(const struct schedule *s, uint64_t step)
 	if (step < s->skip_first)
 		return SCHEDULE_NONE;
 	step -= s->skip_first;
-	/* As PyTorch does it: the wait that is left out counts as done, so `repeat` still means whole cycles. */
+	/* As in PyTorch: the skipped wait counts as done, so `repeat` counts whole cycles. */
 	if (s->skip_first_wait)
 		step += s->wait;
 	if (s->repeat && step / cycle >= s->repeat)
@@ -107,11 +107,4 @@ enum schedule_action schedule_action(const struct schedule *s, uint64_t step)
 	if (step < s->wait + s->warmup)
 		return SCHEDULE_WARMUP;
 	return step < cycle - 1 ? SCHEDULE_RECORD : SCHEDULE_RECORD_AND_SAVE;
-}
-
-const char *schedule_action_name(enum schedule_action action)
-{
-	static const char *const names[] = { "none", "warmup", "record", "record-and-save" };
-
-	return names[action];
 }

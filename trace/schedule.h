@@ -1,19 +1,19 @@
-/* struct schedule: which steps are recorded.  The words and their meaning are those of torch.profiler.schedule(). */
+/* struct schedule: which steps are recorded.  Parameters and meaning are those of torch.profiler.schedule(). */
 #ifndef TRACE_SCHEDULE_H
 #define TRACE_SCHEDULE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Steps, beyond which a number is a slip of the fingers: sums of these cannot overflow. */
+/* Largest accepted number of steps; sums of such numbers cannot overflow. */
 #define SCHEDULE_MAX 1000000000000ull
 
 struct schedule {
-	uint64_t skip_first;            /* nothing for that many steps; then cycles of */
-	uint64_t wait;                  /*   nothing */
-	uint64_t warmup;                /*   tracing on, rows thrown away */
-	uint64_t active;                /*   recorded; at least 1 */
-	uint64_t repeat;                /* cycles; 0: for ever */
+	uint64_t skip_first;            /* steps before the first cycle, not recorded; a cycle is then: */
+	uint64_t wait;                  /*   steps not recorded */
+	uint64_t warmup;                /*   steps with tracing on, whose rows are discarded */
+	uint64_t active;                /*   recorded steps; at least 1 */
+	uint64_t repeat;                /* number of cycles; 0: no limit */
 	uint64_t skip_first_wait;       /* not 0: the first cycle has no wait */
 };
 
@@ -25,15 +25,12 @@ enum schedule_action {
 };
 
 /*
- * Reads "wait=1,warmup=2,active=3,...": any order, each word at most once, no blanks; active must be there, the rest is 0.
- * 0; or -1 with one line in why (no program's name, no newline), and *s untouched.  Allocates nothing.
+ * Parses "wait=1,warmup=2,active=3,...": any order, each word at most once, no blanks; active is required, others default to 0.
+ * Returns 0; or -1 with a one-line reason in why (without program name and newline), and *s unchanged.  Allocates nothing.
  */
 int schedule_parse(struct schedule *s, const char *text, char *why, size_t why_size);
 
-/* What is done in step number `step`, the first being 0. */
+/* What the schedule does in step number `step`, counted from 0. */
 enum schedule_action schedule_action(const struct schedule *s, uint64_t step);
-
-/* "none", "warmup", "record", "record-and-save". */
-const char *schedule_action_name(enum schedule_action action);
 
 #endif

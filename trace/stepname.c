@@ -1,14 +1,14 @@
 /*
- * A name is cut into words and numbers ("TrainStep#12" is train, step, 12).  It is a step's if its words are qualifiers followed by
- * one unit, then a number or the end.  So "Optimizer.step#SGD.step", "batch_size=32", "step 3 forward" and "[Strategy]X.training_step"
- * are none.  Who writes what:
+ * A name is split into words and numbers ("TrainStep#12" is train, step, 12).  It denotes a step if its words are qualifiers followed by
+ * one unit, then a number or the end.  "Optimizer.step#SGD.step", "batch_size=32", "step 3 forward" and "[Strategy]X.training_step" do
+ * not.  Names and the programs that use them:
  *
  *   ProfilerStep#N                        torch.profiler, Lightning, accelerate and Hugging Face through it, TensorBoard's plugin
  *   step N, step_N, Step N, steps N       training scripts, callbacks of Hugging Face's Trainer, MLPerf
  *   iteration N, iterationN, iter_N       NVIDIA's and PyTorch's tutorials on profiling with Nsight Systems, Megatron-LM's forks
  *   train_iter N, train_step_N            mmengine's hooks, Lightning's callbacks
  *   batch N, batch_N, BATCH N             loops over a DataLoader
- *   epoch N step M, Train Epoch N Batch M the same with the epoch before
+ *   epoch N step M, Train Epoch N Batch M the same loops, with the epoch
  *   train_step, training_step             nvtx.annotate and record_function around a function
  *   run_training_batch                    Lightning's profilers
  *   step[DECODE bs=N]                     SGLang
@@ -38,9 +38,9 @@ static const struct word {
 };
 
 #define N_WORDS (sizeof words / sizeof *words)
-#define LONGEST 16              /* no word of the table is longer */
+#define LONGEST 16              /* bytes for a word and its zero; all words of the table fit */
 
-/* A name being read.  Not ctype.h: its answers depend on the program's locale. */
+/* A name being parsed.  Without ctype.h, whose results depend on the program's locale. */
 struct reader {
 	const char *p, *end;
 	uint64_t series;
@@ -56,7 +56,7 @@ static void skip_separators(struct reader *r)
 		r->p++;
 }
 
-/* The next word, in lower case, cut where CamelCase begins a new one.  false: no letter here, or a word of no table. */
+/* Reads the next word in lower case; CamelCase begins a new word.  false: no letter here, or the word is too long for the table. */
 static bool next_word(struct reader *r, char word[LONGEST])
 {
 	const char *start = r->p;
@@ -75,7 +75,7 @@ static bool next_word(struct reader *r, char word[LONGEST])
 	return n > 0;
 }
 
-/* A number of at most 18 digits; -1: none here. */
+/* Reads a number of at most 18 digits; -1: none here. */
 static int64_t next_number(struct reader *r)
 {
 	int64_t v = 0;
@@ -97,7 +97,7 @@ static const struct word *find(const char *text)
 	return NULL;
 }
 
-/* Behind the number only punctuation, other numbers and "of" may come: "12/100", "12 of 100", "[12,16)", "12: ". */
+/* Whether only punctuation, numbers and "of" follow the number: "12/100", "12 of 100", "[12,16)", "12: ". */
 static bool ends_well(struct reader *r)
 {
 	char word[LONGEST];
@@ -115,7 +115,7 @@ static bool ends_well(struct reader *r)
 	return true;
 }
 
-/* The unit has been read: what is its number, and is that all? */
+/* Parses the number behind the unit and the end of the name; false: not a step. */
 static bool parse_rest(struct reader *r, struct stepname *s, const struct word *unit, const char *before)
 {
 	uint64_t series;
@@ -132,7 +132,7 @@ static bool parse_rest(struct reader *r, struct stepname *s, const struct word *
 	s->number = next_number(r);
 	series = r->series;
 	if (s->number < 0) {
-		/* "step" or "batch" alone may be anything; "train_step" and "iteration" are not. */
+		/* "step" or "batch" alone is ambiguous; "train_step" and "iteration" are not. */
 		if (r->p < r->end || (!before && strcmp(unit->text, "iteration") != 0))
 			return false;
 		s->rank = STEPNAME_UNNUMBERED;

@@ -21,7 +21,7 @@ enum torchsteps_event torchsteps_event_of(const char *name, bool begins)
 	return begins && starts_with(name, "Optimizer.zero_grad#") ? TORCHSTEPS_OPTIMIZER : TORCHSTEPS_NOTHING;
 }
 
-/* Times of a damaged trace may be any. */
+/* to - from; INT64_MAX on overflow, which times of a damaged trace can cause. */
 static int64_t between(int64_t from, int64_t to)
 {
 	int64_t ns;
@@ -42,7 +42,7 @@ static const struct torchsteps_answer none = { .what = TORCHSTEPS_NONE };
 
 /* ---- before it is known whether the program trains ---- */
 
-/* The event that begins all. */
+/* The first event of the process: begins the first step. */
 static struct torchsteps_answer first(struct torchsteps *r, enum torchsteps_event event, const struct torchsteps_place *at)
 {
 	r->begun = true;
@@ -56,12 +56,12 @@ static struct torchsteps_answer first(struct torchsteps *r, enum torchsteps_even
 	return answer(r, TORCHSTEPS_FIRST, at->time);
 }
 
-/* The end of an epoch: the loader had no batch. */
-static bool was_empty(struct torchsteps *r, bool ahead)
+/* Whether the last fetch was the end of an epoch and had no batch.  The pause before the next epoch may be longer if fetches are slow. */
+static bool was_empty(struct torchsteps *r, int64_t pause)
 {
-	int64_t took = between(r->asked, r->fetched);
+	int64_t took = between(r->asked, r->fetched), most = r->shortest / TORCHSTEPS_EMPTY;
 
-	if (!r->workers && r->batches >= TORCHSTEPS_FETCHES && ahead && took < r->shortest / TORCHSTEPS_EMPTY)
+	if (!r->workers && r->batches >= TORCHSTEPS_FETCHES && took < most && pause < (most > TORCHSTEPS_AHEAD ? most : TORCHSTEPS_AHEAD))
 		return true;
 	if (took < r->shortest || r->batches == 1)
 		r->shortest = took;
@@ -70,8 +70,8 @@ static bool was_empty(struct torchsteps *r, bool ahead)
 
 static struct torchsteps_answer batch_alone(struct torchsteps *r, const struct torchsteps_place *at)
 {
-	bool ahead = between(r->fetched, at->ns) < TORCHSTEPS_AHEAD;
-	bool empty = was_empty(r, ahead);
+	int64_t pause = between(r->fetched, at->ns);
+	bool ahead = pause < TORCHSTEPS_AHEAD, empty = was_empty(r, pause);
 	struct torchsteps_answer a;
 
 	r->asked = at->ns;
@@ -91,7 +91,7 @@ static struct torchsteps_answer batch_alone(struct torchsteps *r, const struct t
 	return a;
 }
 
-/* A batch of another thread than the one that trains was none of its loop: what was seen began with the training. */
+/* Training begins.  Step 0 begins with the training thread's prefetched batches, or with this event if that thread has no loader. */
 static struct torchsteps_answer trains(struct torchsteps *r, int64_t time)
 {
 	r->mode = TORCHSTEPS_TRAINING;
@@ -101,7 +101,7 @@ static struct torchsteps_answer trains(struct torchsteps *r, int64_t time)
 
 /* ---- training ---- */
 
-/* What comes belongs to the next step. */
+/* The batch is over: later events belong to the next step. */
 static struct torchsteps_answer batch_over(struct torchsteps *r)
 {
 	bool late = r->stepped && !r->declared;
@@ -116,7 +116,7 @@ static struct torchsteps_answer batch_over(struct torchsteps *r)
 	return answer(r, TORCHSTEPS_NEXT, r->last);
 }
 
-/* A batch has had so many backward passes with an optimizer each that each was a step. */
+/* A batch had TORCHSTEPS_OPTIMIZERS backward passes with an optimizer: each of them was a step. */
 static void split(struct torchsteps *r)
 {
 	r->many = true;
@@ -146,9 +146,9 @@ static struct torchsteps_answer stepped(struct torchsteps *r, int64_t time)
 	return answer(r, moved ? TORCHSTEPS_MOVED : TORCHSTEPS_NEXT, time);
 }
 
-/* ---- whose events ---- */
+/* ---- choosing the thread ---- */
 
-/* False: it is another thread's, or a loader's in a loader. */
+/* Whether to handle a fetch; false: it belongs to another thread, is nested in another fetch, or has just ended. */
 static bool takes_batch(struct torchsteps *r, enum torchsteps_event event, const struct torchsteps_place *at)
 {
 	if (!r->begun || (!r->owned && !r->loader))
@@ -163,7 +163,7 @@ static bool takes_batch(struct torchsteps *r, enum torchsteps_event event, const
 	return false;
 }
 
-/* The first thread with an optimizer takes the steps; another one trains for itself. */
+/* Whether to handle an optimizer's event: only those of the first thread with an optimizer count. */
 static bool takes_optimizer(struct torchsteps *r, uint32_t thread)
 {
 	if (!r->owned && r->thread != thread)

@@ -1,18 +1,19 @@
 /*
- * Steps as PyTorch tells them.  One rule for both sides: the injected object feeds it while the program runs, reports feed it the events of a trace
- * (cli/model/phases.c).  Pure.
+ * Finds steps from PyTorch's ranges (DataLoader, Optimizer.step, autograd nodes).  The injected object feeds events while the program
+ * runs, reports feed the events of a trace (cli/model/phases.c); both get the same steps.  No clock, no I/O, no memory but *r.
  *
- * A training step goes from the end of one Optimizer.step to that of the next.  Several optimizers of one batch make one step, which ends with the last of
- * them.  How many there are is learnt from the batch before, so that a step can end with the last one, not when the next batch is asked for.  Without a
- * loader those belong together that have no backward pass between them.
+ * Training: a step goes from the end of one Optimizer.step to the end of the next.  Several optimizers in one batch make one step,
+ * which ends with the last optimizer.  Their number is learnt from the previous batch, so that the step can end with the last optimizer
+ * and not only when the next batch is fetched.  Without a loader, optimizers without a backward pass between them belong to one step.
  *
- * Batches alone do not say whether a program trains: they may be an evaluation in front of the training, batches that are fetched ahead, or inference.  Until
- * a backward pass or an optimizer says so, each batch is a step that can be taken back.  When training begins, those that were given out are none, and the
- * step that runs is number 0: it began with the batch before, or with the first of the batches that were fetched right behind one another before.
+ * Batches alone do not tell whether a program trains: they may be an evaluation before training, prefetched batches, or inference.
+ * Until a backward pass or an optimizer is seen, each batch is a provisional step.  When training begins, earlier provisional steps are
+ * void and the running step is number 0; it began with its batch, or with the first of the batches prefetched with it.
  *
- * A loader is also asked at the end of an epoch, and has no batch then.  Where a program does not train that would be a step: it is told by its length, and by
- * the next epoch, which begins at once.  Only of a loader without worker processes: with them a fetch takes as long as its batch is late, and the one
- * without a batch stops the workers.
+ * At the end of an epoch a fetch returns no batch.  In a program that does not train, such a fetch would count as a step.  It is
+ * recognised because it is short and the next epoch begins at once: within TORCHSTEPS_AHEAD or a quarter of the shortest fetch.  This
+ * works only for loaders without worker processes: with workers, a fetch takes as long as its batch is late, and the empty fetch stops
+ * the workers.
  */
 #ifndef TRACE_TORCHSTEPS_H
 #define TRACE_TORCHSTEPS_H
@@ -20,20 +21,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Batches with work between them, and batches in all, after which a program is taken for one that does not train. */
+/* A program is taken not to train after WORKED batches with work between them, or after BATCHES batches. */
 #define TORCHSTEPS_WORKED   4u
 #define TORCHSTEPS_BATCHES  64u
-#define TORCHSTEPS_AHEAD    1000000     /* ns: a batch that is asked for sooner after the one before was fetched ahead: no work was done between */
-#define TORCHSTEPS_OPTIMIZERS 8u        /* optimizers with a backward pass each, in one batch; with more the batch was fetched for many steps */
+#define TORCHSTEPS_AHEAD    1000000     /* ns between fetches; below it no work was done between them: the batch is prefetched */
+#define TORCHSTEPS_OPTIMIZERS 8u        /* a batch with this many backward passes with an optimizer serves several steps */
 
-#define TORCHSTEPS_EMPTY    4           /* a fetch so many times shorter than any before had no batch */
-#define TORCHSTEPS_FETCHES  4u          /* fetches before that can be told */
+#define TORCHSTEPS_EMPTY    4           /* a fetch this many times shorter than all earlier ones had no batch */
+#define TORCHSTEPS_FETCHES  4u          /* earlier fetches needed for this test */
 
 enum torchsteps_event {
 	TORCHSTEPS_NOTHING,
-	TORCHSTEPS_BATCH,               /* a loader is asked for one: DataLoader.__next__ begins */
-	TORCHSTEPS_WORKERS_BATCH,       /* the same, of a loader with worker processes */
-	TORCHSTEPS_FETCHED,             /* it has ended */
+	TORCHSTEPS_BATCH,               /* a fetch begins: DataLoader.__next__ */
+	TORCHSTEPS_WORKERS_BATCH,       /* a fetch begins, from a loader with worker processes */
+	TORCHSTEPS_FETCHED,             /* a fetch has ended */
 	TORCHSTEPS_NODE,                /* an autograd node begins */
 	TORCHSTEPS_OPTIMIZER,           /* zero_grad, or Optimizer.step, begins */
 	TORCHSTEPS_STEPPED,             /* Optimizer.step has ended */
@@ -43,55 +44,55 @@ enum torchsteps_what {
 	TORCHSTEPS_NONE,
 	TORCHSTEPS_FIRST,               /* the first step begins */
 	TORCHSTEPS_NEXT,                /* a step ends, the next one begins */
-	TORCHSTEPS_MOVED,               /* the step that runs begins only now, and the one before goes on until now */
-	TORCHSTEPS_TRAINS,              /* the program trains: the step that runs is the first one, and those before are none */
+	TORCHSTEPS_MOVED,               /* correction: the running step begins at `time`, and the previous step ends then */
+	TORCHSTEPS_TRAINS,              /* the program trains: the running step is the first one, earlier steps are void */
 };
 
 struct torchsteps_answer {
 	enum torchsteps_what what;
-	uint32_t number;                /* of the step that begins or runs; the one before has one less */
-	int64_t time;                   /* when it begins, which may have been before the event */
-	bool batch;                     /* it is a batch of a program that has not trained so far */
-	bool sure;                      /* false: whether it is one is not known yet */
-	bool ahead;                     /* its batch was fetched right behind the one before */
+	uint32_t number;                /* of the step that begins or runs */
+	int64_t time;                   /* begin of that step; may be before the event */
+	bool batch;                     /* the step is a batch of a program that has not trained so far */
+	bool sure;                      /* false: provisional, the step may become void */
+	bool ahead;                     /* the step's batch was prefetched: no work since the previous fetch */
 };
 
 struct torchsteps {
 	enum { TORCHSTEPS_OPEN, TORCHSTEPS_INFERS, TORCHSTEPS_TRAINING } mode;
 	bool begun, owned, loader, declared;
-	bool many;                      /* a batch serves many steps: it bounds none */
+	bool many;                      /* a batch serves several steps, so fetches do not separate steps */
 	bool workers;                   /* a loader has worker processes */
 	bool stepping;                  /* an optimizer has stepped since the last backward pass */
-	uint32_t thread;                /* whose batches and optimizers count: the one that takes the steps, until then the first that fetches */
-	uint32_t fetching;              /* loaders that it is in, one in the other */
-	uint32_t number;                /* of the step that runs */
-	uint32_t batches, worked;       /* before the program was known to train or not: all, those with work before them */
-	uint32_t stepped, size, groups; /* optimizers of this batch so far, and of the one before; backward passes that follow one */
-	int64_t run;                    /* begin of the batches that were fetched right behind one another */
-	int64_t asked, fetched, shortest;       /* in ns: begin and end of the last fetch; the shortest one before it */
+	uint32_t thread;                /* the observed thread: the first with an optimizer; until there is one, the first that fetches */
+	uint32_t fetching;              /* depth of nested fetches of the thread */
+	uint32_t number;                /* of the running step */
+	uint32_t batches, worked;       /* while the mode is open: batches so far; those with work before them */
+	uint32_t stepped, size, groups; /* optimizers of this batch so far; of the previous batch; backward passes after an optimizer */
+	int64_t run;                    /* begin of the first of the prefetched batches */
+	int64_t asked, fetched, shortest;       /* ns: begin and end of the last fetch; shortest earlier fetch */
 	int64_t last;                   /* end of the last Optimizer.step */
-	int64_t began;                  /* when the step that runs began */
+	int64_t began;                  /* begin of the running step */
 };
 
-/* When and where something happens: on the clock that answers are in, and on one that counts nanoseconds. */
+/* Time and thread of an event. */
 struct torchsteps_place {
-	int64_t time, ns;
+	int64_t time, ns;               /* on the clock of the answers; on a clock that counts ns */
 	uint32_t thread;
 };
 
-/* Events in order of time.  Zeroed at first. */
+/* Feeds an event, in order of time; returns what it means for the steps.  *r is zeroed before the first event. */
 struct torchsteps_answer torchsteps_feed(struct torchsteps *r, enum torchsteps_event event, const struct torchsteps_place *at);
 
-/* Most autograd nodes say nothing new, and need not be fed. */
+/* Whether the event can change the state.  Callers may skip other events; most autograd nodes are such. */
 static inline bool torchsteps_is_news(const struct torchsteps *r, enum torchsteps_event event)
 {
 	return event != TORCHSTEPS_NODE || r->stepping || r->mode != TORCHSTEPS_TRAINING;
 }
 
-/* Whether this is the name of a fetch from a loader with worker processes. */
+/* Whether the name is that of a fetch from a loader with worker processes. */
 bool torchsteps_has_workers(const char *name);
 
-/* What a user scope of PyTorch's is to steps when it begins, or has ended. */
+/* The event that the begin (begins) or the end of a PyTorch user scope with this name is. */
 enum torchsteps_event torchsteps_event_of(const char *name, bool begins);
 
 #endif

@@ -7,7 +7,7 @@
 struct unzstd {
 	ZSTD_DCtx *zstd;
 	ZSTD_inBuffer in;
-	bool inside;                    /* of a frame */
+	bool inside;                    /* the input position is inside a frame */
 };
 
 struct unzstd *unzstd_new(const uint8_t *in, size_t size)

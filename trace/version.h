@@ -1,4 +1,4 @@
-/* Of all programs and the injected object: they come from one build. */
+/* Version of all programs and of the injected object, which come from one build. */
 #ifndef TRACE_VERSION_H
 #define TRACE_VERSION_H
 
