@@ -25,7 +25,7 @@ void account_session(struct troubles *t, struct staging *s)
 	}
 }
 
-/* The guest and we may count the same reason: one row has the sum. */
+/* The guest and the collector may both count a reason: one row has the sum. */
 static void health_of(struct process *p, unsigned reason)
 {
 	struct guest *g = p->guest;
@@ -72,7 +72,7 @@ static void cost_of(struct guest *g, unsigned place)
 	staging_put(&g->staging, record_by_kind(ROW_cost), &row, NULL, 0);
 }
 
-/* No staging of its own: health rows name their process by their chunk alone. */
+/* Without a guest there is no staging of the process: health rows name their process by their chunk alone. */
 static void account_stranger(struct process *p, struct output *out)
 {
 	struct staging s;

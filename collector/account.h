@@ -1,13 +1,13 @@
-/* Health, drop and cost rows: what is missing from a trace, and what we cost.  Written when a count has changed. */
+/* Health, drop and cost rows: what a trace lacks, and what profiling cost.  Written when a count has changed. */
 #ifndef COLLECTOR_ACCOUNT_H
 #define COLLECTOR_ACCOUNT_H
 
 #include "collector/process.h"
 
-/* Rows of one process: what its arena counts and what we count against it. */
+/* Writes the rows of one process: the counts in its arena, and the collector's own counts for it. */
 void account_process(struct process *p, struct output *out);
 
-/* Rows of the session. */
+/* Writes the session's health rows into s. */
 void account_session(struct troubles *t, struct staging *s);
 
 #endif

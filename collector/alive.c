@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/descriptors.h"
 #include "collector/proc.h"
 
 #ifndef SYS_pidfd_open
@@ -19,7 +19,7 @@
 /* Fields of /proc/PID/stat, numbered as in proc(5). */
 enum { STAT_STATE = 3, STAT_THREADS = 20, STAT_BORN = 22 };
 
-/* State, threads and birth; false: no such process, or it is a zombie through and through. */
+/* Reads the process's start time.  False: there is no such process, or all its threads have ended. */
 static bool ask_proc(uint32_t pid, uint64_t *born)
 {
 	char text[1024], *p;
@@ -30,7 +30,7 @@ static bool ask_proc(uint32_t pid, uint64_t *born)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	p = strrchr(text, ')');         /* the name before it may hold anything */
+	p = strrchr(text, ')');         /* the name before it may contain anything */
 	if (!p || !p[1])
 		return false;
 	p += 2;
@@ -44,19 +44,8 @@ static bool ask_proc(uint32_t pid, uint64_t *born)
 		p++;
 	}
 	*born = strtoull(p, NULL, 10);
-	/* The first thread may be gone while others run. */
+	/* The first thread may be a zombie while others run. */
 	return state != 'X' && (state != 'Z' || threads > 1);
-}
-
-/* Descriptors that are left for other things: guests at the door, arenas. */
-#define SPARE 64
-
-/* With thousands of processes under a low limit the rest is asked about. */
-static bool is_one_too_many(int fd)
-{
-	struct rlimit files;
-
-	return getrlimit(RLIMIT_NOFILE, &files) == 0 && (rlim_t)fd + SPARE >= files.rlim_cur;
 }
 
 int alive_watch(struct alive *a, uint32_t pid, int epoll, uint64_t tag)
@@ -67,7 +56,8 @@ int alive_watch(struct alive *a, uint32_t pid, int epoll, uint64_t tag)
 	a->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (a->pidfd < 0 && errno == ESRCH)
 		return -1;
-	if (a->pidfd >= 0 && is_one_too_many(a->pidfd)) {
+	/* With thousands of processes under a low limit of descriptors, the others are polled. */
+	if (a->pidfd >= 0 && !descriptors_may_watch(a->pidfd)) {
 		close(a->pidfd);
 		a->pidfd = -1;
 	}
@@ -101,6 +91,6 @@ bool alive_needs_polling(const struct alive *a)
 void alive_release(struct alive *a)
 {
 	if (a->pidfd >= 0)
-		close(a->pidfd);        /* leaves the epoll set with it: nobody else holds it */
+		close(a->pidfd);        /* leaves the epoll set, too: the descriptor has no duplicate */
 	*a = (struct alive)ALIVE_INIT;
 }

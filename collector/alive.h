@@ -1,4 +1,4 @@
-/* Is a process still there?  By pidfd; where the kernel has none or refuses, by looking at /proc now and then. */
+/* Tells whether a process still runs: by its pidfd; where the kernel has none or refuses it, by polling /proc. */
 #ifndef COLLECTOR_ALIVE_H
 #define COLLECTOR_ALIVE_H
 
@@ -6,25 +6,23 @@
 #include <stdint.h>
 
 struct alive {
-	int pidfd;                      /* -1: none; then /proc is asked */
+	int pidfd;                      /* -1: none, /proc is polled */
 	uint32_t pid;                   /* 0: not watched */
-	uint64_t born;                  /* start time in ticks since boot, to know a reused pid */
+	uint64_t born;                  /* without a pidfd: start time in ticks since boot, which differs if the pid was reused */
 };
 
 #define ALIVE_INIT { .pidfd = -1 }
 
-/*
- * Starts to watch; with a pidfd, `tag` is reported by `epoll` when the process ends.  0, or -1: there is no such
- * process.
- */
+/* Starts to watch a process.  With a pidfd, `epoll` reports `tag` when the process ends.  Returns 0; -1: there is no such process. */
 int alive_watch(struct alive *a, uint32_t pid, int epoll, uint64_t tag);
 
-/* False for one that is not watched. */
+/* True if the process runs; false if it is not watched. */
 bool alive_is(const struct alive *a);
 
-/* True: nobody will tell when it ends, so ask. */
+/* True if no event will report the process's end: call alive_is() from time to time. */
 bool alive_needs_polling(const struct alive *a);
 
+/* Stops to watch; closes the pidfd. */
 void alive_release(struct alive *a);
 
 #endif

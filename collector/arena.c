@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collector/log.h"
@@ -15,10 +17,7 @@
 
 #define PAGE 4096u
 
-/* Below this a busy thread and CUPTI's own would have no block each. */
-#define MIN_ROOM (4u << 20)
-
-/* A file keeps its whole size on a disk from the start: sparse, a full disk would kill the program with SIGBUS. */
+/* Largest file, in bytes.  Its blocks are allocated at once: with a sparse file, a full disk would kill the program with SIGBUS. */
 #define MAX_FILE (32u << 20)
 
 static int sealed_memfd(size_t size)
@@ -33,7 +32,7 @@ static int sealed_memfd(size_t size)
 		close(fd);
 		return -1;
 	}
-	/* A program that shrank it would have the collector run into SIGBUS. */
+	/* If the program shrank the memory, the collector would get SIGBUS. */
 	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
 	return fd;
 }
@@ -76,13 +75,15 @@ void *shared_memory(const char *folder, size_t size, int *fd)
 	return NULL;
 }
 
-/* Only mappings of files give this signal, and all of ours are shared with guests. */
+/* Only mappings of files cause this signal, and all of the collector's are shared with guests. */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
 	void *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
 
 	(void)context;
+	if (info->si_code <= 0)         /* sent by a process: ignored, like other signals */
+		return;
 	if (mmap(page, PAGE, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
 		signal(sig, SIG_DFL);
 }
@@ -94,22 +95,14 @@ void shared_memory_guard(void)
 	sigaction(SIGBUS, &act, NULL);
 }
 
-/* A quarter in small blocks, one for each of many threads; the rest in large ones for the busy. */
 static void lay_out(struct arena_view *v, uint64_t size)
 {
-	uint64_t head = (sizeof(struct arena) + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-	uint64_t room = size > head + MIN_ROOM ? size - head : MIN_ROOM;
-	uint64_t small = room / 4 / SMALL_BLOCK, large;
+	struct arena_layout l = arena_lay_out(size);
 
-	if (small > MAX_SLOTS)
-		small = MAX_SLOTS;
-	large = (room - small * SMALL_BLOCK) / LARGE_BLOCK;
-	if (large > MAX_BLOCKS - small)
-		large = MAX_BLOCKS - small;
-	v->n_small = (uint32_t)small;
-	v->n_large = (uint32_t)large;
-	v->blocks = head;
-	v->size = head + small * SMALL_BLOCK + large * LARGE_BLOCK;
+	v->n_small = l.n_small;
+	v->n_large = l.n_large;
+	v->blocks = l.blocks;
+	v->size = l.size;
 }
 
 static void *private_memory(size_t size)
@@ -127,8 +120,15 @@ static void *memory_for(const char *folder, size_t size, int *fd)
 	return fd ? shared_memory(folder, size, fd) : private_memory(size);
 }
 
+static bool is_sparse(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals > 0 && seals & F_SEAL_GROW;
+}
+
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
-	      const struct capture *capture, int *fd)
+	      const struct orders_given *capture, int *fd)
 {
 	lay_out(v, size);
 	v->a = memory_for(folder, v->size, fd);
@@ -138,6 +138,7 @@ int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t 
 	}
 	if (!v->a)
 		return -1;
+	v->sparse = fd && is_sparse(*fd);
 	v->a->magic = ARENA_MAGIC;
 	v->a->size = v->size;
 	v->a->blocks = v->blocks;
@@ -150,7 +151,38 @@ int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t 
 	return 0;
 }
 
-void arena_tell(struct arena_view *v, const struct capture *capture)
+/* True if the header is as agreed.  The guest may overwrite it later, at its own loss. */
+static bool is_laid_out(const struct arena_view *v, unsigned clock)
+{
+	const struct arena *a = v->a;
+
+	return a->magic == ARENA_MAGIC && a->version == WIRE_VERSION && a->size == v->size && a->blocks == v->blocks &&
+	       a->n_small == v->n_small && a->n_large == v->n_large && a->clock == clock;
+}
+
+int arena_adopt(struct arena_view *v, int fd, uint64_t size, uint32_t process, unsigned clock, const struct orders_given *capture)
+{
+	struct stat st;
+
+	lay_out(v, size);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || v->size != size || (uint64_t)st.st_size != size)
+		return fail("the size of its shared memory is not the size that it reported");
+	v->a = mmap(NULL, v->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (v->a == MAP_FAILED) {
+		v->a = NULL;
+		return fail("cannot map %" PRIu64 " KiB of its shared memory: %s", v->size >> 10, strerror(errno));
+	}
+	if (!is_laid_out(v, clock)) {
+		arena_release(v);
+		return fail("its shared memory has no valid header");
+	}
+	v->sparse = is_sparse(fd);
+	v->a->process = process;
+	arena_tell(v, capture);
+	return 0;
+}
+
+void arena_tell(struct arena_view *v, const struct orders_given *capture)
 {
 	for (uint32_t i = 0; i < ORDERS; i++) {
 		struct order o = capture->orders[i].order;
@@ -161,12 +193,12 @@ void arena_tell(struct arena_view *v, const struct capture *capture)
 	__atomic_store_n(&v->a->n_orders, capture->n_orders, __ATOMIC_RELEASE);
 }
 
-uint32_t capture_mask(const struct capture *c)
+uint32_t capture_mask(const struct orders_given *c)
 {
 	return c->n_orders ? c->orders[(c->n_orders - 1) % ORDERS].order.mask : 0;
 }
 
-void capture_order(struct capture *c, uint32_t mask, bool over, uint32_t window)
+void capture_order(struct orders_given *c, uint32_t mask, bool over, uint32_t window)
 {
 	c->orders[c->n_orders % ORDERS] = (struct given){
 		.order = { .mask = mask, .over = over, .window = window, .real = clock_ns(CLOCK_REALTIME) },

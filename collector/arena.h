@@ -1,6 +1,5 @@
 /*
- * Making the shared memory of a process, and reading it without believing what it says: the layout is kept here,
- * because the program can write over its own arena.
+ * Makes the shared memory of a process, and reads it as untrusted data.  The layout is kept here: the program can overwrite its own arena.
  */
 #ifndef COLLECTOR_ARENA_H
 #define COLLECTOR_ARENA_H
@@ -8,55 +7,56 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trace/wire.h"
-
-/* What guests are told to record. */
-struct capture {
-	uint32_t n_orders;              /* given so far */
-	struct given {
-		struct order order;     /* its time is filled in for each guest */
-		int64_t tsc, mono;
-	} orders[ORDERS];
-};
+#include "trace/layout.h"
 
 struct arena_view {
 	struct arena *a;                /* NULL: none */
-	uint64_t size, blocks;          /* of the mapping; offset of the first block */
+	uint64_t size, blocks;          /* size of the mapping; offset of the first block */
 	uint32_t n_small, n_large;
+	bool sparse;                    /* its pages can be freed and are zeroes then: a memfd; false: a file with allocated blocks */
 };
 
 /*
- * A mapping of `size` bytes of shared zeroes, and its descriptor for others (in *fd, the caller's).  A memfd that
- * nobody can shrink under us, else a file in the folder with its room set aside.  NULL: neither can be had; fail() has
- * spoken.
+ * Makes `size` bytes of zeroed shared memory: a memfd that nobody can shrink, else a file in the folder with allocated blocks.  Returns the
+ * mapping; *fd is its descriptor, which the caller closes.  NULL after fail(): neither can be made.
  */
 void *shared_memory(const char *folder, size_t size, int *fd);
 
-/* From now on a page of shared memory that was cut off reads as zeroes instead of ending us. */
+/* Installs a SIGBUS handler: a page of shared memory that was cut off then reads as zeroes, and the collector goes on. */
 void shared_memory_guard(void);
 
 /*
- * A new arena of about `size` bytes, ready to be handed over with *fd; fd NULL: for us alone, a mirror of one that is
- * not shared.  0 or -1.
+ * Makes an arena of about `size` bytes; *fd is its descriptor, which the caller hands over and closes.  fd NULL: private memory, the mirror
+ * of an arena that is not shared.  Returns 0, or -1 after fail().
  */
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
-	      const struct capture *capture, int *fd);
+	      const struct orders_given *capture, int *fd);
 
-/* One more order: what is to be recorded from now on (ORDER_ bits); over: for good.  window: how many orders have opened. */
-void capture_order(struct capture *c, uint32_t mask, bool over, uint32_t window);
+/*
+ * Maps an arena that a guest made, and that should have `size` bytes; the caller closes fd.  Returns 0; -1 after fail(): it is not as
+ * expected.
+ */
+int arena_adopt(struct arena_view *v, int fd, uint64_t size, uint32_t process, unsigned clock, const struct orders_given *capture);
 
-/* The mask of the last; 0: there is none. */
-uint32_t capture_mask(const struct capture *c);
+/*
+ * Appends an order: what is recorded from now on (ORDER_ bits).  over: recording ends for good.  window: windows that orders have opened.
+ */
+void capture_order(struct orders_given *c, uint32_t mask, bool over, uint32_t window);
 
-/* Tells the guest the orders that there are. */
-void arena_tell(struct arena_view *v, const struct capture *capture);
+/* Returns the mask of the last order; 0: there is none. */
+uint32_t capture_mask(const struct orders_given *c);
+
+/* Writes the orders into the arena, where the guest reads them. */
+void arena_tell(struct arena_view *v, const struct orders_given *capture);
 void arena_release(struct arena_view *v);
 
+/* Number of blocks, small ones first; valid indices are below it. */
 static inline uint32_t arena_n_blocks(const struct arena_view *v)
 {
 	return v->n_small + v->n_large;
 }
 
+/* Address of block i, by the layout kept in *v. */
 static inline struct block *arena_view_block(const struct arena_view *v, uint32_t i)
 {
 	uint64_t at = v->blocks;
@@ -66,7 +66,7 @@ static inline struct block *arena_view_block(const struct arena_view *v, uint32_
 	return (struct block *)((char *)v->a + at);
 }
 
-/* Bytes for rows in block i. */
+/* Capacity of block i for rows, in bytes. */
 static inline uint32_t arena_block_cap(const struct arena_view *v, uint32_t i)
 {
 	return (i < v->n_small ? SMALL_BLOCK : LARGE_BLOCK) - (uint32_t)sizeof(struct block);

@@ -7,7 +7,7 @@
 #include "collector/session.h"
 #include "trace/health.h"
 
-#define CAPTURE_RANGE 0x80000000u       /* bit of the capture range in names_seen; bit i: kind of step i */
+#define CAPTURE_RANGE 0x80000000u       /* bit of the capture range in names_seen; bit i: kind i of steps */
 
 void asked_note(struct asked *a, const struct guest *g)
 {
@@ -24,7 +24,7 @@ static void say(struct session *s, unsigned reason, const char *what, int what_n
 	const char *other = s->tree.asked.other;
 
 	troubles_add(&s->troubles, reason, 1, clocks_now(CLOCK_MONO), "%.*s%s%s", what_n < 100 ? what_n : 100, what,
-		     *other ? "; there were: " : "; there was no NVTX range at all", other);
+		     *other ? "; NVTX names seen: " : "; no NVTX range was seen", other);
 }
 
 static void report_steps(struct session *s)
@@ -50,6 +50,6 @@ void asked_report(struct session *s)
 	else if (c->capture_range && !s->tree.asked.windows)
 		troubles_add(&s->troubles, HEALTH_range_never, 1, clocks_now(CLOCK_MONO), "%s",
 			     c->capture_range == 1 && !c->start_later && !c->delay_ms ? "cudaProfilerStart was never called"
-									      : "not while recording was on");
+									      : "it never began while recording was on");
 	report_steps(s);
 }

@@ -1,4 +1,4 @@
-/* What was asked for by name and never came: capture ranges, steps.  Said once, when the session ends. */
+/* Capture ranges and steps that were asked for by name but never came.  Reported once, when the session ends. */
 #ifndef COLLECTOR_ASKED_H
 #define COLLECTOR_ASKED_H
 
@@ -8,17 +8,17 @@ struct guest;
 struct session;
 struct tree;
 
-/* Of the processes that are gone. */
+/* Sums over the processes that have ended. */
 struct asked {
 	uint32_t seen;                  /* bits of arena.names_seen */
 	uint64_t windows;               /* opened */
-	char other[100];                /* NVTX names that were not asked for */
+	char other[100];                /* NVTX names that nothing asked for */
 };
 
-/* A guest goes. */
+/* Call when a guest ends. */
 void asked_note(struct asked *a, const struct guest *g);
 
-/* The session ends. */
+/* Call when the session ends: counts what never came. */
 void asked_report(struct session *s);
 
 #endif

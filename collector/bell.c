@@ -14,7 +14,7 @@
 
 #define BELL_BYTES 4096
 
-/* Shared, not FUTEX_PRIVATE_FLAG: the ringers are other processes. */
+/* Not FUTEX_PRIVATE_FLAG: other processes ring. */
 static long futex(uint32_t *word, int op, uint32_t value)
 {
 	return syscall(SYS_futex, word, op, value, NULL, NULL, 0);
@@ -30,7 +30,7 @@ static void *listen_to(void *arg)
 	while (!__atomic_load_n(&w->stop, __ATOMIC_SEQ_CST)) {
 		uint32_t rings;
 
-		/* Asleep first, then the look: whoever rings in between sees that it must wake us. */
+		/* Set `sleeping` before the check: a process that rings in between then sees that it must wake this thread. */
 		__atomic_store_n(&bell->sleeping, 1, __ATOMIC_SEQ_CST);
 		rings = __atomic_load_n(&bell->rings, __ATOMIC_SEQ_CST);
 		if (rings == heard)
@@ -41,7 +41,7 @@ static void *listen_to(void *arg)
 			continue;
 		heard = rings;
 		if (write(w->event, &one, sizeof one) < 0) {
-			/* It stands at its maximum, so it is readable. */
+			/* The counter is at its maximum, so the descriptor is readable. */
 		}
 	}
 	return NULL;
@@ -90,6 +90,6 @@ void bell_heard(struct bell_watch *w)
 	uint64_t n;
 
 	if (read(w->event, &n, sizeof n) < 0) {
-		/* Nothing rang since. */
+		/* Nothing rang since the last read. */
 	}
 }

@@ -1,4 +1,4 @@
-/* The doorbell: a word in shared memory that guests ring; a small thread turns it into a readable descriptor. */
+/* The doorbell: guests increment a word in shared memory; a thread turns this into a readable descriptor. */
 #ifndef COLLECTOR_BELL_H
 #define COLLECTOR_BELL_H
 
@@ -9,20 +9,20 @@
 #include "trace/wire.h"
 
 struct bell_watch {
-	struct bell *bell;              /* NULL: not there */
-	int memory;                     /* the page's descriptor, for guests */
-	int event;                      /* readable when it rang */
+	struct bell *bell;              /* NULL: not started */
+	int memory;                     /* descriptor of the page, for guests */
+	int event;                      /* eventfd, readable after a ring */
 	bool running, stop;
 	pthread_t thread;
 };
 
 #define BELL_INIT { .memory = -1, .event = -1 }
 
-/* 0 or -1. */
+/* Returns 0, or -1 after fail().  In both cases bell_stop() releases everything. */
 int bell_start(struct bell_watch *w, const char *folder);
 void bell_stop(struct bell_watch *w);
 
-/* Takes note of what rang so far. */
+/* Clears the event.  Call before taking the blocks of the arenas. */
 void bell_heard(struct bell_watch *w);
 
 #endif

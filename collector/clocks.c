@@ -10,7 +10,7 @@
 #include "trace/clock.h"
 #include "trace/wire.h"
 
-/* A reading takes 60 ns; an interrupt in its middle makes it 10 us.  Five tries leave one that was not disturbed. */
+/* A reading takes 60 ns, or 10 us if an interrupt comes in between.  One of five is undisturbed. */
 #define TRIES 5
 
 static bool tsc_is_invariant(void)

@@ -17,7 +17,7 @@
 #define ANSWER_MAX 16384u
 #define MARK_MAX   1000u
 
-/* Text of limited room. */
+/* A buffer for text; what does not fit is cut off. */
 struct text {
 	char *at;
 	size_t room;
@@ -51,9 +51,10 @@ static void change(struct session *s, struct text *t, bool start, uint32_t mask,
 	else if (p && !p->guest)
 		put(t, "error process %u %s", number, p->end ? "has ended" : "records nothing: it has not used CUDA or NVTX yet");
 	else if (!(mask & ORDER_ALL))
-		put(t, "error there are cuda and nvtx to start and stop");
+		put(t, "error unknown kind; use cuda or nvtx");
 	else if (!start && !((p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) & mask))
-		put(t, "error it is not recording%s", (p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) ? " that" : "");
+		put(t, "error %s", (p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) ? "these kinds are not being recorded" :
+		    "recording is already off");
 	else if (orders_change(&s->orders, p, start ? mask : 0, start ? 0 : mask))
 		put(t, "ok window %u", s->tree.n_windows);
 }
@@ -103,7 +104,7 @@ static void status(struct session *s, struct text *t)
 		put(t, "more %u\n", left);
 }
 
-/* In process 0, the session itself, whose rows have CLOCK_MONOTONIC. */
+/* Written in process 0, the session itself, whose rows have CLOCK_MONOTONIC. */
 static void mark(struct session *s, struct text *t, const char *text)
 {
 	uint32_t n = (uint32_t)strnlen(text, MARK_MAX);
@@ -137,7 +138,7 @@ void ctl_answer(struct session *s, const char *request, char *out, size_t size)
 	else if (strncmp(request, "mark ", 5) == 0)
 		mark(s, &t, request + 5);
 	else
-		put(&t, "error the collector does not know '%.60s'; is gprof-ctl of another version?", request);
+		put(&t, "error unknown request '%.60s'; use gprof-ctl of the same version as gprof-run", request);
 }
 
 /* ---- the socket ---- */

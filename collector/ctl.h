@@ -1,15 +1,15 @@
 /*
- * The socket of gprof-ctl, SESSION/ctl: unix, SOCK_SEQPACKET, one text packet a request and one for its answer; any number of
- * controllers at once.  Requests:
+ * The socket of gprof-ctl, SESSION/ctl: unix, SOCK_SEQPACKET, one text packet for a request and one for its answer.  At most CTL_CLIENTS
+ * controllers at once: one more takes the place of another.  Requests:
  *
- *	start MASK PROCESS      record these tracers (ORDER_ bits) as well; process number, 0: all
- *	stop MASK PROCESS       record them no more
- *	toggle                  stop when anything is recorded in all processes, else start
- *	followed                how many processes have not yet seen the last order
- *	status                  what is going on, a fact a line
- *	mark TEXT               a mark in the trace
+ * 	start MASK PROCESS      start recording these tracers (ORDER_ bits); process number, 0: all
+ * 	stop MASK PROCESS       stop recording these tracers
+ * 	toggle                  stop if recording is on for all processes, else start
+ * 	followed                how many processes have not yet followed the last order
+ * 	status                  state of the session, one fact per line
+ * 	mark TEXT               write a mark into the trace
  *
- * Answers begin with "ok" or "error"; the rest is for people, but for status, whose lines are words.
+ * Answers begin with "ok" or "error"; the rest is for people, except that of status, whose lines are for programs.
  */
 #ifndef COLLECTOR_CTL_H
 #define COLLECTOR_CTL_H
@@ -20,26 +20,26 @@
 struct session;
 
 #define CTL_CLIENTS 16u
-#define CTL_TAG     0xfffffffdu         /* what epoll reports for client i; the low half of the word */
+#define CTL_TAG     0xfffffffdu         /* epoll data of client i: i << 32 | CTL_TAG */
 
 struct ctl {
 	int fd;
-	int clients[CTL_CLIENTS];       /* 0: free place */
-	unsigned next;                  /* place to take when all are taken */
-	uint32_t strings;               /* string ids given in process 0, for marks */
+	int clients[CTL_CLIENTS];       /* descriptors; 0: free */
+	unsigned next;                  /* client to replace when all are in use */
+	uint32_t strings;               /* string ids given out in process 0, for marks */
 };
 
 #define CTL_INIT { .fd = -1 }
 
-/* 0 or -1: there will be no control of this session. */
+/* Returns 0, or -1 after fail(). */
 int ctl_open(struct ctl *c, const char *folder);
 void ctl_close(struct ctl *c);
 
-/* Somebody connects; a client spoke, or went. */
+/* ctl_accept(): accepts new clients.  ctl_hear(): answers a request of client `place`, or forgets it if it disconnected. */
 void ctl_accept(struct session *s);
 void ctl_hear(struct session *s, uint32_t place);
 
-/* What a request means; the answer into out.  Also for gprof-run's own, which come another way. */
+/* Carries out a request and writes the answer to out.  Also for requests of gprof-run, which arrive on another socket. */
 void ctl_answer(struct session *s, const char *request, char *out, size_t size);
 
 #endif

@@ -14,6 +14,7 @@
 #include "collector/proc.h"
 #include "trace/clock.h"
 #include "trace/health.h"
+#include "trace/secrets.h"
 #include "trace/version.h"
 
 #define MAX_ARGV (16u << 10)
@@ -21,7 +22,7 @@
 
 /* ---- a process ---- */
 
-/* One argument as a shell would need it. */
+/* Appends one argument, quoted for a shell if necessary. */
 static void quote(struct buf *out, const char *s, size_t n)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -42,11 +43,12 @@ static void quote(struct buf *out, const char *s, size_t n)
 
 static void put_argv(struct staging *s, struct process *p)
 {
-	struct buf raw = { 0 }, text = { 0 };
+	struct buf raw = { 0 }, text = { 0 }, shown = { 0 };
+	struct secret_args args = { 0 };
 	const char *at, *end;
 
 	if (proc_read_all(p->host_pid, "cmdline", &raw, MAX_ARGV) == 0 && raw.len) {
-		buf_put(&raw, "", 1);   /* one that was cut has no end */
+		buf_put(&raw, "", 1);   /* a command line that was cut has no terminating zero */
 		at = (const char *)raw.data;
 		end = at + raw.len - 1;
 		while (!raw.oom && at < end) {
@@ -54,7 +56,11 @@ static void put_argv(struct staging *s, struct process *p)
 
 			if (text.len)
 				buf_put(&text, " ", 1);
-			quote(&text, at, n);
+			shown.len = 0;
+			secrets_put_arg(&args, &shown, at, n);
+			buf_put(&shown, "", 1);
+			if (!shown.oom)
+				quote(&text, (const char *)shown.data, shown.len - 1);
 			at += n + 1;
 		}
 		if (raw.len > MAX_ARGV)
@@ -64,6 +70,7 @@ static void put_argv(struct staging *s, struct process *p)
 	}
 	buf_free(&raw);
 	buf_free(&text);
+	buf_free(&shown);
 }
 
 struct facts {
@@ -90,7 +97,7 @@ static void put_environ(struct staging *s, struct process *p, bool all)
 	buf_free(&env);
 }
 
-/* The first run of 64 hexadecimal digits in text: docker, podman and Kubernetes name containers so.  NULL: none. */
+/* Returns the first run of 64 hexadecimal digits, the name of a container in docker, podman and Kubernetes; NULL: none. */
 static const char *find_id(const char *text)
 {
 	size_t run = 0;
@@ -114,7 +121,7 @@ static void put_container(struct staging *s, struct process *p)
 
 		if (proc_read_all(p->host_pid, files[i], &text, 64u << 10) == 0) {
 			buf_put(&text, "", 1);
-			/* Of the mounts only those of /etc/hostname and the like are the container's own. */
+			/* Of the mounts, only those of files like /etc/hostname name the container. */
 			char *from = text.oom ? NULL : (char *)text.data;
 
 			if (from && i == 1)
@@ -150,14 +157,15 @@ void describe_process(struct staging *s, struct process *p, const struct config 
 		staging_attribute(s, p->number, "cwd", "%s", cwd);
 	if (base && strncmp(base, "/python", 7) == 0)
 		staging_attribute(s, p->number, "python", "%s", base + 1);
-	put_argv(s, p);
+	if (!c->no_argv)
+		put_argv(s, p);
 	put_container(s, p);
 	put_environ(s, p, c->env_all);
 }
 
 /* ---- the session ---- */
 
-/* The value of the first line of a file that begins with key, without quotes. */
+/* Reads the value, without quotes, of the file's first line that begins with key. */
 static void line_of(const char *path, const char *key, char *out, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -183,6 +191,17 @@ void read_boot_id(char *out, size_t size)
 	line_of("/proc/sys/kernel/random/boot_id", "", out, size);
 }
 
+/* Writes a text that a user typed, with secrets masked. */
+static void put_masked(struct staging *s, const char *key, const char *text)
+{
+	struct buf shown = { 0 };
+
+	secrets_put(&shown, text, strlen(text));
+	if (!shown.oom && shown.len)
+		staging_attribute(s, 0, key, "%.*s", (int)shown.len, (const char *)shown.data);
+	buf_free(&shown);
+}
+
 static void put_setting_u64(struct staging *s, const char *name, uint64_t is, uint64_t normal)
 {
 	char key[64];
@@ -194,7 +213,7 @@ static void put_setting_u64(struct staging *s, const char *name, uint64_t is, ui
 
 static void put_setting_text(struct staging *s, const char *name, const char *is, const char *normal)
 {
-	/* These are attributes under their own names, or found by us rather than set by a user. */
+	/* Not settings of a user: attributes under their own names, or values that gprof-run found. */
 	static const char *const not_settings[] = { "command", "options", "not_recorded", "moved_from", "output",
 		"cupti_hint" };
 	char key[64];
@@ -204,7 +223,7 @@ static void put_setting_text(struct staging *s, const char *name, const char *is
 			return;
 	snprintf(key, sizeof key, "setting.%s", name);
 	if (strcmp(is, normal) != 0)
-		staging_attribute(s, 0, key, "%s", is);
+		put_masked(s, key, is);
 }
 
 static void put_settings(struct staging *s, const struct config *c)
@@ -213,6 +232,8 @@ static void put_settings(struct staging *s, const struct config *c)
 
 	config_init(&normal);
 	normal.main_pid = c->main_pid;
+	if (c->no_argv)
+		memcpy(normal.on_trace_ready, c->on_trace_ready, sizeof normal.on_trace_ready);
 #define SETTING(type, name, value, doc) put_setting_##type(s, #name, c->name, normal.name);
 #include "trace/config.def"
 #undef SETTING
@@ -236,7 +257,7 @@ static void put_host(struct staging *s, const char *boot_id)
 	staging_attribute(s, 0, "cpus", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	if (boot_id[0])
 		staging_attribute(s, 0, "boot_id", "%s", boot_id);
-	/* What any of them is good for is the program's to find out; without all three CUDA cannot work. */
+	/* Any of these may mean that there is a driver; without all three CUDA cannot work. */
 	if (access("/proc/driver/nvidia/version", F_OK) < 0 && access("/dev/nvidiactl", F_OK) < 0 &&
 	    access("/dev/dxg", F_OK) < 0)
 		staging_attribute(s, 0, "driver", "none");
@@ -255,8 +276,7 @@ void describe_session(struct staging *s, const struct config *c, const char *mov
 		staging_attribute(s, 0, "cwd", "%s", cwd);
 	staging_attribute(s, 0, "command", "%s", c->command);
 	staging_attribute(s, 0, "options", "%s", c->options);
-	if (c->not_recorded[0])
-		staging_attribute(s, 0, "not_recorded", "%s", c->not_recorded);
+	put_masked(s, "not_recorded", c->not_recorded);
 	if (moved_from[0] || c->moved_from[0])
 		staging_attribute(s, 0, "moved_from", "%s", moved_from[0] ? moved_from : c->moved_from);
 	put_settings(s, c);

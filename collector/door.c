@@ -11,8 +11,20 @@
 
 #include "collector/clocks.h"
 #include "collector/describe.h"
+#include "collector/descriptors.h"
+#include "collector/late.h"
 #include "collector/log.h"
+#include "trace/clock.h"
 #include "trace/health.h"
+
+/* The kernel limits this to net.core.somaxconn (4096, before Linux 5.4 128).  A thousand processes may start at once. */
+#define BACKLOG 65535
+
+/* An answer that cannot be sent is tried again this often, ... */
+#define RETRY_NS 10000000ll
+
+/* ...  and for this long.  By then guests have gone on with memory of their own (WIRE_ANSWER_MS). */
+#define UNSENT_NS 5000000000ll
 
 int door_open(struct door *d, const char *folder)
 {
@@ -22,10 +34,11 @@ int door_open(struct door *d, const char *folder)
 	if (snprintf(d->path, sizeof d->path, "%s/sock", folder) >= (int)sizeof d->path)
 		return fail("cannot make a socket in '%s': the path is too long; set TMPDIR to a shorter one", folder);
 	memcpy(at.sun_path, d->path, sizeof at.sun_path);
+	d->most = descriptors_for_guests(DOOR_WAITING);
 	d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (d->fd < 0)
 		return fail("cannot make a socket: %s", strerror(errno));
-	if (bind(d->fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(d->fd, SOMAXCONN) < 0)
+	if (bind(d->fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(d->fd, BACKLOG) < 0)
 		return fail("cannot listen at '%s': %s", d->path, strerror(errno));
 	return 0;
 }
@@ -33,8 +46,8 @@ int door_open(struct door *d, const char *folder)
 void door_close(struct door *d)
 {
 	for (unsigned i = 0; i < DOOR_WAITING; i++)
-		if (d->waiting[i])
-			close(d->waiting[i]);
+		if (d->waiting[i].fd)
+			close(d->waiting[i].fd);
 	if (d->fd >= 0)
 		close(d->fd);
 	*d = (struct door)DOOR_INIT;
@@ -75,20 +88,24 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 	send_welcome(fd, &w, t->config, -1, -1);
 }
 
-/* Room for p, as it can use it: shared memory, or else the pipe where that is allowed.  0, or -1 and why not. */
-static int make_room(struct tree *t, struct process *p, const struct wire_hello *h, const struct bell_watch *bell,
+/*
+ * Makes an arena for p: shared memory, or if that is not possible and allowed, one filled through the pipe.  Returns 0; -1: `why` is set.
+ */
+static int make_room(struct tree *t, struct process *p, const struct waiting *w, int unsendable, const struct bell_watch *bell,
 		     int *arena, char why[200])
 {
 	unsigned wanted = (unsigned)t->config->transport;
 	uint64_t size = t->config->arena_size;
 
 	*arena = -1;
-	if (h->most_mib && (uint64_t)h->most_mib << 20 < size)
-		size = (uint64_t)h->most_mib << 20;
+	if (w->most_mib && (uint64_t)w->most_mib << 20 < size)
+		size = (uint64_t)w->most_mib << 20;
 	if (wanted == TRANSPORT_PIPE)
-		snprintf(why, 200, "asked for by --transport=pipe");
-	else if (h->carrier == CARRIER_PIPE)
-		snprintf(why, 200, "it cannot map shared memory: %s", strerror(h->error));
+		snprintf(why, 200, "requested by --transport=pipe");
+	else if (w->carrier == CARRIER_PIPE)
+		snprintf(why, 200, "it cannot map shared memory: %s", strerror(w->error));
+	else if (unsendable)
+		snprintf(why, 200, "shared memory cannot be sent to it: %s", strerror(unsendable));
 	else if (bell->memory < 0)
 		snprintf(why, 200, "the collector cannot make shared memory");
 	else if (guest_new(p, t->out, t->folder, size, &t->capture, arena) == 0)
@@ -97,7 +114,7 @@ static int make_room(struct tree *t, struct process *p, const struct wire_hello 
 		snprintf(why, 200, "%s", fail_text());
 	if (wanted == TRANSPORT_SHM)
 		return -1;
-	if (!troubles_find(&p->troubles, HEALTH_pipe_used))     /* it may ask again, for less */
+	if (!troubles_find(&p->troubles, HEALTH_pipe_used))     /* it may ask again, for less memory */
 		troubles_add(&p->troubles, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
 	if (guest_new(p, t->out, t->folder, size, &t->capture, NULL) == 0)
 		return 0;
@@ -105,42 +122,84 @@ static int make_room(struct tree *t, struct process *p, const struct wire_hello 
 	return -1;
 }
 
-static void welcome(struct tree *t, int fd, struct process *p, const struct wire_hello *h,
-		    const struct bell_watch *bell)
+/*
+ * ETOOMANYREFS: without privileges, the descriptors in flight of all programs of a user may not exceed the sender's RLIMIT_NOFILE.  It
+ * passes when guests take theirs.
+ */
+static bool passes(int e)
 {
-	struct wire_welcome w = {
+	return e == ETOOMANYREFS || e == EAGAIN || e == EINTR || e == ENOBUFS || e == ENOMEM;
+}
+
+/* Returns 0 if the answer was sent, or can never be because the guest is gone.  Else the errno; p then has no arena. */
+static int send_arena(struct tree *t, int fd, struct process *p, const struct bell_watch *bell, int arena)
+{
+	const struct arena_view *view = &p->guest->view;
+	const struct wire_welcome w = {
 		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock,
-		.config_size = sizeof *t->config,
+		.config_size = sizeof *t->config, .arena_size = view->size,
+		.carrier = p->guest->mirror ? CARRIER_PIPE : CARRIER_SHM,
+		.n_small = view->n_small, .n_large = view->n_large, .blocks = view->blocks,
 	};
-	const struct arena_view *view;
+
+	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
+		p->flags |= PROCESS_CONNECTED;
+		return 0;
+	}
+
+	int e = errno;
+
+	guest_free(p);
+	return passes(e) ? e : 0;
+}
+
+/* Result of handling a hello. */
+enum outcome {
+	OVER,           /* nothing more is expected on the connection */
+	ANSWERED,       /* the answer was sent, or the guest is gone: its reaction is still to be read */
+	UNSENT,         /* the answer has to be sent again */
+};
+
+/* *unsendable: in, the errno of an earlier attempt to send an arena, 0: none; out, that of this one. */
+static enum outcome try_welcome(struct tree *t, struct process *p, const struct waiting *w, int *unsendable,
+				const struct bell_watch *bell)
+{
+	bool again = *unsendable || w->unsent, mirrored;
 	char why[200];
 	int arena;
 
-	tree_forget_arena(t, p);
-	if (make_room(t, p, h, bell, &arena, why) < 0) {
-		refuse(t, fd, p, HEALTH_refused, why);
-		return;
+	if (make_room(t, p, w, *unsendable, bell, &arena, why) < 0) {
+		refuse(t, w->fd, p, HEALTH_refused, why);
+		return OVER;
 	}
-	view = &p->guest->view;
-	w.arena_size = view->size;
-	w.carrier = p->guest->mirror ? CARRIER_PIPE : CARRIER_SHM;
-	w.n_small = view->n_small;
-	w.n_large = view->n_large;
-	w.blocks = view->blocks;
-	if (p->guest->mirror)
-		staging_attribute(t->rows, p->number, "transport", "pipe");
-	describe_process(t->rows, p, t->config);        /* while it waits: it may not live long */
-	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {
-		p->flags |= PROCESS_CONNECTED;
-	} else {
-		snprintf(why, sizeof why, "it did not wait for its memory: %s", strerror(errno));
-		tree_refused(t, p, why);
-		guest_free(p);
-	}
+	if (!again)
+		describe_process(t->rows, p, t->config);        /* now: it may not live long */
+	mirrored = p->guest->mirror;
+	*unsendable = send_arena(t, w->fd, p, bell, arena);
 	if (arena >= 0)
 		close(arena);
+	if (*unsendable)
+		return UNSENT;
+	if (mirrored)
+		staging_attribute(t->rows, p->number, "transport", "pipe");
 	tree_put_row(t, p);
-	staging_write(t->rows);         /* before any row of its own: who reads the file meanwhile knows whose they are */
+	staging_write(t->rows);         /* before any row of the process: a reader of the unfinished file needs it to assign them */
+	return ANSWERED;
+}
+
+/* A guest that can go on alone may be answered later.  Others, and this one after UNSENT_NS, get an answer without descriptors. */
+static enum outcome welcome(struct tree *t, struct waiting *w, const struct bell_watch *bell)
+{
+	struct process *p = t->all[w->process - 1];
+	int unsendable = 0;
+	enum outcome outcome = try_welcome(t, p, w, &unsendable, bell);
+	int64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (outcome == UNSENT && (!w->alone || (w->unsent && now - w->unsent > UNSENT_NS)))
+		outcome = try_welcome(t, p, w, &unsendable, bell);
+	if (outcome == UNSENT && !w->unsent)
+		w->unsent = now;
+	return outcome;
 }
 
 static bool may_enter(int fd, struct ucred *who)
@@ -150,67 +209,291 @@ static bool may_enter(int fd, struct ucred *who)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, who, &size) == 0 && (who->uid == geteuid() || who->uid == 0);
 }
 
-/* True: done with it, one way or the other. */
-static bool serve(struct tree *t, int fd, const struct bell_watch *bell)
-{
-	struct wire_hello h;
-	struct ucred who;
-	struct process *p;
-	ssize_t n = recv(fd, &h, sizeof h, MSG_DONTWAIT);
+union packet {
+	struct wire_hello hello;
+	struct wire_late late;
+};
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return false;
-	if (n <= 0)
-		return true;
-	if (!may_enter(fd, &who)) {
-		refuse(t, fd, NULL, HEALTH_refused, "it belongs to another user");
-	} else if (n != sizeof h || h.version != WIRE_VERSION || h.size != sizeof h) {
-		refuse(t, fd, NULL, HEALTH_refused, "it carries another version of libgprof_inject.so");
-	} else {
-		p = tree_hello(t, &h, (uint32_t)who.pid);
-		if (!p)
-			refuse(t, fd, NULL, HEALTH_processes_full, "there are too many");
-		else if (p->end)
-			tree_refused(t, p, "it ended while it waited for its memory");
-		else
-			welcome(t, fd, p, &h, bell);
-	}
-	return true;
+/* Receives the next packet of a connection; returns as recvmsg().  *memory: the descriptor that came with it, or -1. */
+static ssize_t receive(int fd, union packet *p, int *memory)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec iov = { p, sizeof *p };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c;
+
+	/* Reported once, when the guest closed its end without reading the answer.  What it had sent before can still be read. */
+	if (n < 0 && errno == ECONNRESET)
+		n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	*memory = -1;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *memory))
+		memcpy(memory, CMSG_DATA(c), sizeof *memory);
+	return n;
 }
 
-static void let_wait(struct door *d, struct tree *t, int fd)
+static bool is_later(ssize_t n)
 {
-	uint32_t place = 0;
+	return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
 
-	while (place < DOOR_WAITING && d->waiting[place])
-		place++;
-	if (place == DOOR_WAITING) {
-		place = d->next++ % DOOR_WAITING;
-		close(d->waiting[place]);
+/* The guest stopped waiting and sent memory of its own; or it is gone, which it reports elsewhere (roster line, pipe). */
+static void take_late(struct tree *t, struct process *p, ssize_t n, const union packet *packet, int memory)
+{
+	const struct wire_late *l = &packet->late;
+
+	if (n == sizeof *l && l->version == WIRE_VERSION && l->size == sizeof *l && memory >= 0)
+		late_adopt(t, p, l->arena_size, memory);
+	else if (n > 0)
+		tree_refused(t, p, "it sent shared memory that cannot be used");
+	if (memory >= 0)
+		close(memory);
+}
+
+/* The connection is over: ends the process if it is not watched. */
+static enum outcome over(struct tree *t, struct process *p)
+{
+	if (!p->end && !p->alive.pid)
+		tree_end(t, p, 0);
+	return OVER;
+}
+
+/* Handles a hello, and the packet that may already be behind it. */
+static enum outcome greet(struct tree *t, struct waiting *w, const struct wire_hello *h, uint32_t host_pid,
+			  const struct bell_watch *bell)
+{
+	enum outcome outcome = OVER;
+	union packet packet;
+	struct process *p;
+	int memory;
+	ssize_t n;
+
+	tree_hear_roster(t);    /* reads the lines of this image and of earlier ones */
+	p = tree_hello(t, h, host_pid);
+	if (!p) {
+		refuse(t, w->fd, NULL, HEALTH_processes_full, "the table of processes is full");
+		return OVER;
 	}
-	d->waiting[place] = fd;
+	w->process = p->number;
+	w->most_mib = h->most_mib;
+	w->carrier = h->carrier;
+	w->error = h->error;
+	w->alone = h->alone;
+	n = receive(w->fd, &packet, &memory);
+	if (!is_later(n)) {
+		p->left = n <= 0;       /* it may come back through the pipe */
+		take_late(t, p, n, &packet, memory);
+	} else if (p->end) {
+		tree_refused(t, p, "it ended before it got shared memory");
+	} else if (!(p->late && p->guest)) {
+		tree_forget_arena(t, p);
+		outcome = welcome(t, w, bell);
+	}
+	return outcome == OVER ? over(t, p) : outcome;
+}
+
+static enum outcome first_words(struct tree *t, struct waiting *w, ssize_t n, const struct wire_hello *h, const struct bell_watch *bell)
+{
+	struct ucred who;
+
+	if (n <= 0)
+		return OVER;
+	if (!may_enter(w->fd, &who))
+		refuse(t, w->fd, NULL, HEALTH_refused, "it belongs to another user");
+	else if (n != sizeof *h || h->version != WIRE_VERSION || h->size != sizeof *h)
+		refuse(t, w->fd, NULL, HEALTH_refused, "it has loaded another version of libgprof_inject.so");
+	else
+		return greet(t, w, h, (uint32_t)who.pid, bell);
+	return OVER;
+}
+
+/* Handles the next packet of a connection.  True: the connection is over. */
+static bool serve(struct tree *t, struct waiting *w, const struct bell_watch *bell)
+{
+	union packet packet;
+	struct process *p;
+	int memory;
+	ssize_t n = receive(w->fd, &packet, &memory);
+
+	if (is_later(n))
+		return false;
+	if (w->process) {
+		p = t->all[w->process - 1];
+		p->left |= n <= 0;
+		take_late(t, p, n, &packet, memory);
+		return true;
+	}
+	if (memory >= 0)
+		close(memory);
+	return first_words(t, w, n, &packet.hello, bell) == OVER;
+}
+
+static void let_go(struct door *d, uint32_t place)
+{
+	struct waiting *w = &d->waiting[place];
+
+	d->unsent -= w->unsent != 0;
+	close(w->fd);
+	*w = (struct waiting){ 0 };
+	d->used--;
+}
+
+/*
+ * Returns the connection to close when all places are taken: the oldest that was answered, else the oldest without a hello, whose guest
+ * dials again.  NULL: all wait for their answers.
+ */
+static struct waiting *dispensable(struct door *d)
+{
+	struct waiting *silent = NULL;
+
+	for (uint32_t i = 0; i < DOOR_WAITING; i++) {
+		struct waiting *w = &d->waiting[(d->next + i) % DOOR_WAITING];
+
+		if (w->fd && w->process && !w->unsent)
+			return w;
+		if (w->fd && !w->process && !silent)
+			silent = w;
+	}
+	return silent;
+}
+
+/* True if there is a place for one more connection. */
+static bool has_place(struct door *d)
+{
+	return d->used < d->most || dispensable(d);
+}
+
+static void hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
+{
+	struct waiting *w = place < DOOR_WAITING ? &d->waiting[place] : NULL;
+	bool waited = w && w->unsent;
+
+	if (!w || !w->fd)
+		return;
+	if (serve(t, w, bell))
+		let_go(d, place);
+	else
+		d->unsent += !waited && w->unsent;
+}
+
+/* Frees places.  No message is lost: after shutdown() the guest cannot send, and what it sent before is read. */
+static void make_place(struct door *d, struct tree *t, const struct bell_watch *bell)
+{
+	struct waiting *w;
+
+	while (d->used >= d->most && (w = dispensable(d))) {
+		uint32_t place = (uint32_t)(w - d->waiting);
+
+		shutdown(w->fd, SHUT_RD);
+		hear(d, place, t, bell);
+		if (w->fd && !w->unsent)
+			let_go(d, place);
+	}
+}
+
+static void let_wait(struct door *d, struct tree *t, const struct waiting *w, const struct bell_watch *bell)
+{
+	uint32_t place;
+
+	make_place(d, t, bell);
+	place = d->next % DOOR_WAITING;
+	for (unsigned i = 0; i < DOOR_WAITING && d->waiting[place].fd; i++)
+		place = (place + 1) % DOOR_WAITING;
+	d->waiting[place] = *w;
+	d->next = place + 1;
+	d->used++;
+	d->unsent += w->unsent != 0;
 
 	struct epoll_event want = { .events = EPOLLIN, .data.u64 = (uint64_t)place << 32 | DOOR_TAG };
 
-	epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &want);
+	epoll_ctl(t->epoll, EPOLL_CTL_ADD, w->fd, &want);
+}
+
+/* True: one was accepted, and there may be more. */
+static bool let_in(struct door *d, struct tree *t, const struct bell_watch *bell)
+{
+	struct waiting w = { .fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
+
+	if (w.fd < 0)
+		return errno == EINTR || errno == ECONNABORTED;
+	if (serve(t, &w, bell))
+		close(w.fd);
+	else
+		let_wait(d, t, &w, bell);
+	return true;
 }
 
 void door_accept(struct door *d, struct tree *t, const struct bell_watch *bell)
 {
-	int fd;
-
-	while ((fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (serve(t, fd, bell))
-			close(fd);
-		else
-			let_wait(d, t, fd);
-	}
+	while (has_place(d) && let_in(d, t, bell))
+		;
 }
 
 void door_hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
 {
-	if (place >= DOOR_WAITING || !d->waiting[place] || !serve(t, d->waiting[place], bell))
+	bool was_full = d->used >= d->most;
+
+	hear(d, place, t, bell);
+	if (was_full)
+		door_accept(d, t, bell);
+}
+
+/* False: it has to wait on, and so have the answers after it. */
+static bool answer_again(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
+{
+	struct waiting *w = &d->waiting[place];
+	struct process *p = t->all[w->process - 1];
+	enum outcome outcome = OVER;
+
+	if (!p->end && !p->guest)       /* else it has ended, or got an arena another way */
+		outcome = welcome(t, w, bell);
+	if (outcome == UNSENT)
+		return false;
+	if (outcome == OVER) {
+		over(t, p);
+		let_go(d, place);
+		return true;
+	}
+	w->unsent = 0;
+	d->unsent--;
+	return true;
+}
+
+void door_retry(struct door *d, struct tree *t, const struct bell_watch *bell)
+{
+	unsigned first = d->next, n = 0;
+	int64_t now;
+
+	if (!d->unsent || (now = clock_ns(CLOCK_MONOTONIC)) - d->tried < RETRY_NS)
 		return;
-	close(d->waiting[place]);
-	d->waiting[place] = 0;
+	d->tried = now;
+	for (bool sent = true; sent && d->unsent && n < DOOR_WAITING; n++) {
+		uint32_t place = (first + n) % DOOR_WAITING;
+
+		if (d->waiting[place].unsent)
+			hear(d, place, t, bell);
+		if (d->waiting[place].unsent)
+			sent = answer_again(d, place, t, bell);
+	}
+	door_accept(d, t, bell);
+}
+
+void door_attend(struct door *d, struct tree *t, const struct bell_watch *bell, uint32_t process)
+{
+	unsigned left;
+
+	door_accept(d, t, bell);
+	left = d->used;
+	for (uint32_t place = 0; place < DOOR_WAITING && left; place++) {
+		if (!d->waiting[place].fd)
+			continue;
+		left--;
+		if (!process || !d->waiting[place].process || d->waiting[place].process == process)
+			hear(d, place, t, bell);
+	}
+	door_accept(d, t, bell);
 }

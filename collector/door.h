@@ -1,31 +1,60 @@
-/* The session's socket: a guest says hello and goes with an arena, or with the reason why not. */
+/* The session's socket: a guest sends a hello, and gets an arena or a refusal. */
 #ifndef COLLECTOR_DOOR_H
 #define COLLECTOR_DOOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "collector/bell.h"
 #include "collector/tree.h"
 
-/* Guests that have connected but not said hello yet. */
-#define DOOR_WAITING 64u
+/* Most connections at once, if the limit of descriptors allows: without a hello, waiting for an answer, and answered. */
+#define DOOR_WAITING 4096u
 
+struct waiting {
+	int fd;                         /* 0: this place is free */
+	uint32_t process;               /* number of the process that sent a hello; 0: none yet */
+	int64_t unsent;                 /* MONOTONIC ns: since when the answer waits until descriptors can be sent; 0: it does not wait */
+	uint32_t most_mib, carrier;     /* from the hello, until it is answered */
+	int32_t error;
+	bool alone;
+};
+
+/*
+ * Further guests wait in the kernel's queue.  When a place is needed, the oldest answered connection is closed: the guest can still read
+ * the answer.
+ */
 struct door {
 	int fd;
 	char path[108];
-	int waiting[DOOR_WAITING];      /* 0: free place */
-	unsigned next;                  /* place to take when all are taken: the oldest goes */
+	struct waiting waiting[DOOR_WAITING];
+	unsigned most;                  /* places that may be used at once */
+	unsigned next;                  /* index to try first; the oldest connection is the first one from there on */
+	unsigned used;                  /* places in use */
+	unsigned unsent;                /* answers that wait, among these */
+	int64_t tried;                  /* MONOTONIC ns: last attempt to send these answers */
 };
 
 #define DOOR_INIT { .fd = -1 }
 
-/* What epoll reports for the guest waiting at place i; the low half of the word. */
+/* epoll data of the connection at index i: i << 32 | DOOR_TAG. */
 #define DOOR_TAG 0xfffffffeu
 
-/* 0 or -1. */
+/* Returns 0, or -1 after fail(). */
 int door_open(struct door *d, const char *folder);
 void door_close(struct door *d);
 
-/* Somebody is at the door, or one of the waiting spoke. */
+/*
+ * door_accept(): accepts new connections.  epoll reports these once (EPOLLET), so all functions below accept again when a place is free.
+ * door_hear(): reads the connection at index `place`.
+ */
 void door_accept(struct door *d, struct tree *t, const struct bell_watch *bell);
 void door_hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell);
+
+/* Sends the answers that wait, if possible.  Call in each step. */
+void door_retry(struct door *d, struct tree *t, const struct bell_watch *bell);
+
+/* Reads all connections of a process (0: of all).  Call before a process is declared over: its last messages may be unread. */
+void door_attend(struct door *d, struct tree *t, const struct bell_watch *bell, uint32_t process);
 
 #endif

@@ -12,7 +12,7 @@ static void damaged(struct process *p, uint32_t block, uint32_t at, const char *
 		     block, at, what, number);
 }
 
-/* Kinds whose first two fields are a begin and a length on the process's own clock. */
+/* Kinds whose first two fields are start and duration on the process's own clock. */
 static bool is_own_span(unsigned kind)
 {
 	return kind == ROW_api || kind == ROW_range;
@@ -31,7 +31,7 @@ static const struct record *by_kind(unsigned kind)
 	return kind < ROW_KINDS ? table[kind] : NULL;
 }
 
-/* Rows that a guest may write: not those that only the collector can know. */
+/* True for rows that a guest may write; the others only the collector can know. */
 static bool is_guests(unsigned kind)
 {
 	switch (kind) {
@@ -47,16 +47,16 @@ static bool is_gpu(unsigned kind)
 	return (kind >= ROW_kernel && kind <= ROW_memset) || kind == ROW_graph;
 }
 
-/* A row as it was found.  Read once: the program may write over it at any time. */
+/* A row as it was found.  Read once: the program may overwrite it at any time. */
 struct found {
 	struct row_head head;
 	const struct record *record;
-	uint32_t tail;                  /* bytes behind the struct */
-	const char *why;                /* it is none, and of which number */
+	uint32_t tail;                  /* bytes after the struct */
+	const char *why;                /* why it is not a row, and the number that is wrong */
 	unsigned number;
 };
 
-/* What is at p, of at most `room` bytes, which are at least 8.  False: not a row. */
+/* Parses the row at p, with `room` bytes left, at least 8.  False: it is not a row. */
 static bool find_row(struct found *f, const uint8_t *p, uint32_t room)
 {
 	const struct record *r;
@@ -65,17 +65,17 @@ static bool find_row(struct found *f, const uint8_t *p, uint32_t room)
 	f->record = r = by_kind(f->head.kind);
 	f->tail = 0;
 	f->number = f->head.kind;
-	f->why = "no such kind of row";
+	f->why = "unknown kind of row";
 	if (!r || !is_guests(f->head.kind))
 		return false;
 	f->number = f->head.length;
-	f->why = "a row of impossible length";
+	f->why = "invalid length of a row";
 	if (f->head.length % 8 || f->head.length > room || f->head.length < sizeof f->head + r->size)
 		return false;
 	if (r->len_field < 0)
 		return true;
 	f->tail = f->number = (uint32_t)field_load(&r->fields[r->len_field], p + sizeof f->head);
-	f->why = "a text longer than its row";
+	f->why = "a text is longer than its row";
 	return f->tail <= f->head.length - sizeof f->head - r->size;
 }
 
@@ -87,17 +87,17 @@ static void take_row(struct process *p, struct block_note *note, const struct fo
 
 	if (!row)
 		return;
-	if (r->len_field >= 0)          /* it may have changed since we looked */
+	if (r->len_field >= 0)          /* the program may have changed it since */
 		field_store(&r->fields[r->len_field], row, f->tail);
+	if (r->id == ROW_attribute)     /* the process may not know its number */
+		((struct attribute_row *)row)->process = p->number;
 	if (r->id == ROW_range)
 		note->last_range = ((struct range_row *)row)->id;
 	if (r->id == ROW_thread)
 		threads_note(p->guest, (struct thread_row *)row, (const char *)tail);
 }
 
-/*
- * Most rows have no tail and come in runs of a kind.  Takes the run that begins at `at`; returns its length in bytes.
- */
+/* Most rows have no tail and come in runs of one kind.  Takes the run that begins at `at`; returns its length in bytes. */
 static uint32_t take_run(struct process *p, const struct found *f, const uint8_t *at, uint32_t room)
 {
 	const struct record *r = f->record;
@@ -122,7 +122,7 @@ static uint32_t take_run(struct process *p, const struct found *f, const uint8_t
 	return (uint32_t)n * f->head.length;
 }
 
-/* The end of the last row with a time in a block bounds what is salvaged. */
+/* Remembers the end of a block's last row with a time: ranges that are salvaged end at the latest of these. */
 static void note_time(struct guest *g, const uint8_t *p)
 {
 	int64_t span[2];
@@ -145,7 +145,7 @@ static void drain_block(struct process *p, uint32_t i)
 	if (at == BLOCK_BAD)
 		return;
 	if (used > arena_block_cap(&p->guest->view, i) || used % 8 || used < at) {
-		damaged(p, i, at, "a fill level that cannot be", used);
+		damaged(p, i, at, "invalid fill level", used);
 		note->drained = BLOCK_BAD;
 		return;
 	}
@@ -172,13 +172,15 @@ static void drain_block(struct process *p, uint32_t i)
 	b->drained = used;
 }
 
-/* The fill level must be 0 before a thread can find the block free: it starts from what it finds there. */
+/* The fill level must be 0 before the block is free: the next owner writes from there on. */
 static void give_back(struct guest *g, uint32_t i)
 {
 	struct arena *a = g->view.a;
 	struct block *b = arena_view_block(&g->view, i);
 
-	g->blocks[i] = (struct block_note){ 0 };
+	g->blocks[i] = (struct block_note){ .filled = 1 };
+	g->filled = true;
+	g->quiet = 0;
 	b->drained = 0;
 	__atomic_store_n(&b->used, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&a->n_taken, 1, __ATOMIC_RELAXED);
@@ -189,20 +191,20 @@ void drain(struct process *p, enum drain_what what)
 {
 	struct guest *g = p->guest;
 	uint32_t n = arena_n_blocks(&g->view);
-	/* Blocks that are not free; with hundreds of guests most of a look is at free ones.  A hint alone: one may be taken, not yet counted. */
+	/* Blocks in use: with hundreds of guests, most blocks are free.  Only a hint: a block may be taken and not yet counted. */
 	uint32_t left = what == DRAIN_FULL ? __atomic_load_n(&g->view.a->n_taken, __ATOMIC_ACQUIRE) : n;
 
 	for (uint32_t i = 0; i < n && left; i++) {
 		uint32_t state = __atomic_load_n(&g->view.a->block_state[i], __ATOMIC_ACQUIRE);
 
-		left -= state != BLOCK_FREE || what == DRAIN_ALL;
+		left -= (state != BLOCK_FREE && state != BLOCK_GONE) || what == DRAIN_ALL;
 		if (state == BLOCK_FULL) {
 			drain_block(p, i);
 			give_back(g, i);
 		} else if (state == BLOCK_OWNED && what == DRAIN_ALL) {
 			drain_block(p, i);
-		} else if (state > BLOCK_FULL && g->blocks[i].drained != BLOCK_BAD) {
-			damaged(p, i, 0, "a state that cannot be", state);
+		} else if (state > BLOCK_GONE && g->blocks[i].drained != BLOCK_BAD) {
+			damaged(p, i, 0, "invalid state", state);
 			g->blocks[i].drained = BLOCK_BAD;
 		}
 	}

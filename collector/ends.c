@@ -18,7 +18,7 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-/* The kernel's struct pidfd_info as Linux 6.15 has it; later ones are longer at their end. */
+/* The kernel's struct pidfd_info as of Linux 6.15; later versions append members. */
 struct exit_info {
 	uint64_t mask, cgroup;
 	uint32_t pid, tgid, ppid, ids[8];
@@ -49,7 +49,7 @@ int64_t cpu_of(uint32_t pid)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* Who may not see the exit status of a process reads 0 for it. */
+/* True if the collector may see the exit status: otherwise the kernel shows 0. */
 static bool may_read_code(uint32_t pid)
 {
 	char path[32];
@@ -59,7 +59,7 @@ static bool may_read_code(uint32_t pid)
 	return stat(path, &st) == 0 && st.st_uid == geteuid() && st.st_gid == getegid();
 }
 
-/* Its exit code, as of waitpid(); -1: it is no zombie, or not for us to know. */
+/* Returns the exit code as of waitpid(); -1: it is not a zombie, or its code cannot be read. */
 static int zombie_code(uint32_t pid, uint64_t *born)
 {
 	char text[1024], *p;
@@ -69,7 +69,7 @@ static int zombie_code(uint32_t pid, uint64_t *born)
 	if (n <= 0)
 		return -1;
 	text[n] = '\0';
-	p = strrchr(text, ')');         /* the name before it may hold anything */
+	p = strrchr(text, ')');         /* the name before it may contain anything */
 	if (!p || p[1] != ' ' || p[2] != 'Z')
 		return -1;
 	p += 2;
@@ -85,7 +85,7 @@ static int zombie_code(uint32_t pid, uint64_t *born)
 	return code || may_read_code(pid) ? (int)code : -1;
 }
 
-/* Nobody has waited for it: what was read under its pid was its own. */
+/* True if nobody has waited for it: what was read under its pid was its own. */
 static bool still_there(const struct alive *a, uint64_t born)
 {
 	if (a->pidfd >= 0)

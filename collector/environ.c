@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/secrets.h"
+
 #define MAX_VALUE 4096
 
-/* Names of the environment that say how a GPU program was started. */
+/* Environment variables that tell how a GPU program was started. */
 static const char *const allowed[] = {
 	"CUDA_*", "NCCL_*", "PYTORCH_*", "TORCH_*", "TORCHELASTIC_*", "OMP_*", "MKL_*", "CUDNN_*", "CUBLAS_*",
 	"NVIDIA_VISIBLE_DEVICES",
@@ -18,9 +20,7 @@ static const char *const allowed[] = {
 	"PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_*",
 };
 
-static const char *const secrets[] = { "*TOKEN*", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*", "*KEY*" };
-
-/* The first variable that is set says it. */
+/* The first variable that is set gives the value. */
 static const struct identity {
 	const char *key;
 	const char *names[6];
@@ -32,15 +32,15 @@ static const struct identity {
 
 #define LENGTH(a) (sizeof (a) / sizeof *(a))
 
-static bool matches(const char *const *list, size_t n, const char *name, int flags)
+static bool matches(const char *const *list, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
-		if (fnmatch(list[i], name, flags) == 0)
+		if (fnmatch(list[i], name, 0) == 0)
 			return true;
 	return false;
 }
 
-/* The next variable at *p, or NULL; the last may lack its zero, then it is not whole and not taken. */
+/* Returns the next variable at *p, or NULL.  A last one without its zero is incomplete and not returned. */
 static const char *next_variable(const char **p, const char *end)
 {
 	const char *variable = *p;
@@ -70,7 +70,7 @@ bool environ_has(const char *env, size_t n, const char *name, const char *value)
 	return is && strcmp(is, value) == 0;
 }
 
-/* A rank is a number; something else in such a variable is not a rank. */
+/* Ranks are numbers; other values of these variables are ignored. */
 static bool is_number(const char *s)
 {
 	return *s && strspn(s, "0123456789") == strlen(s) && strlen(s) < 10;
@@ -96,18 +96,24 @@ static void put_identity(const struct identity *id, const char *env, size_t n,
 static void put_variable(const char *v, bool all, void (*put)(void *arg, const char *key, const char *value), void *arg)
 {
 	const char *equals = strchr(v, '=');
-	char key[256], value[MAX_VALUE];
-	bool secret;
+	char key[256], cut[MAX_VALUE];
+	struct buf value = { 0 };
 	int n;
 
 	if (!equals || equals == v)
 		return;
 	n = snprintf(key, sizeof key, "env.%.*s", (int)(equals - v), v);
-	if (n >= (int)sizeof key || (!all && !matches(allowed, LENGTH(allowed), key + 4, 0)))
+	if (n >= (int)sizeof key || (!all && !matches(allowed, LENGTH(allowed), key + 4)))
 		return;
-	secret = matches(secrets, LENGTH(secrets), key + 4, FNM_CASEFOLD);
-	snprintf(value, sizeof value, "%s", secret ? "***" : equals + 1);
-	put(arg, key, value);
+	if (secret_variable(v, (size_t)(equals - v)))
+		buf_put(&value, SECRET_MASK, strlen(SECRET_MASK));
+	else
+		secrets_put(&value, equals + 1, strlen(equals + 1));
+	if (!value.oom) {
+		snprintf(cut, sizeof cut, "%.*s", (int)value.len, value.data ? (char *)value.data : "");
+		put(arg, key, cut);
+	}
+	buf_free(&value);
 }
 
 void environ_facts(const char *env, size_t n, bool all,

@@ -1,4 +1,4 @@
-/* What of a program's environment goes into a trace.  Pure: bytes in, facts out. */
+/* Selects what of a program's environment goes into a trace.  Pure functions: bytes in, facts out. */
 #ifndef COLLECTOR_ENVIRON_H
 #define COLLECTOR_ENVIRON_H
 
@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /*
- * Calls put for each fact in env (zero-terminated NAME=value, n bytes in all): rank, local_rank, world_size, each with
- * .from, the variable that said so; container, where a variable names it; env.NAME for the names of the allow-list, or
- * for all.  Values of names that sound like secrets are put as "***".
+ * Calls put for each fact in env (zero-terminated NAME=value, n bytes in all): rank, local_rank and world_size, each with .from, the
+ * variable that has it; container, if a variable names it; env.NAME for the names of the allow-list, with `all` for all names.  Secrets in
+ * values become "***" (trace/secrets.h).
  */
 void environ_facts(const char *env, size_t n, bool all,
 		   void (*put)(void *arg, const char *key, const char *value), void *arg);
 
-/* True when the environment has "NAME=value". */
+/* True if the environment contains "NAME=value". */
 bool environ_has(const char *env, size_t n, const char *name, const char *value);
 
 #endif

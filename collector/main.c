@@ -1,4 +1,4 @@
-/* gprof-collector --session DIR --control FD: started by gprof-run, owns the memory and the file. */
+/* gprof-collector --session DIR --control FD: started by gprof-run; owns the shared memory and the trace file. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 
-#define CONTROL 3       /* where the control socket is after detach() */
+#define CONTROL 3       /* descriptor of the control socket after detach() */
 
 struct args {
 	const char *folder;
@@ -31,7 +31,7 @@ static int parse_args(struct args *a, int argc, char **argv)
 	}
 	if (a->folder && a->control >= 0)
 		return 0;
-	fprintf(stderr, "gprof-collector: is started by gprof-run, with --session DIR --control FD\n");
+	fprintf(stderr, "gprof-collector: only gprof-run starts this program, with --session DIR --control FD\n");
 	return -1;
 }
 
@@ -48,7 +48,7 @@ static void close_others(void)
 		close(fd);
 }
 
-/* From the terminal, the signals and the files of whoever started us. */
+/* Detaches from the terminal, the signals and the open files of gprof-run. */
 static int detach(int control)
 {
 	static const int ignored[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2 };
@@ -72,7 +72,7 @@ static int detach(int control)
 	return 0;
 }
 
-/* A descriptor a process is needed, and the usual limit of 1024 is for others. */
+/* Each process needs a descriptor; the soft limit is usually 1024. */
 static void raise_limits(void)
 {
 	struct rlimit files;

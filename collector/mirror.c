@@ -81,7 +81,7 @@ static bool apply_rows(struct process *p, const struct frame *f, const void *bod
 	if (last) {
 		*got = 0;
 		a->block_state[i] = BLOCK_FULL;
-		drain(p, DRAIN_FULL);   /* its index may begin anew with the next frame */
+		drain(p, DRAIN_FULL);   /* frees the block: the next frame may use its index again */
 	}
 	return true;
 }
@@ -96,7 +96,7 @@ static bool apply_cells(struct arena *a, const struct frame *f, const void *body
 	if (!head && !slots)
 		return false;
 	memcpy((char *)a + begin, body, n);
-	a->n_taken = taken;     /* of our blocks, not of its own */
+	a->n_taken = taken;     /* counts the mirror's blocks, not the guest's */
 	return true;
 }
 
@@ -106,7 +106,7 @@ bool mirror_apply(struct process *p, const struct frame *f, const void *body)
 	uint32_t n = f->length - (uint32_t)sizeof *f, skipped = f->sequence - m->sequence - 1;
 	bool good;
 
-	/* They come in the order in which they were written; one from before is somebody else's. */
+	/* A process's frames come in the order of their numbers; a lower number is from another one. */
 	if (skipped > INT32_MAX)
 		return false;
 	m->sequence = f->sequence;

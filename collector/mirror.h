@@ -1,6 +1,6 @@
 /*
- * The collector's copy of an arena that it cannot share: frames from the pipe are applied to it in order, and
- * everything else works on it as on a shared one.  What the collector has to tell goes the other way as a file.
+ * The collector's copy of an arena that is not shared: frames from the pipe are applied to it in order, and all other code uses it like a
+ * shared arena.  The collector's orders go to the process as a file.
  */
 #ifndef COLLECTOR_MIRROR_H
 #define COLLECTOR_MIRROR_H
@@ -9,23 +9,23 @@
 #include "trace/frame.h"
 
 struct mirror {
-	uint32_t sequence;              /* of the last frame */
-	uint64_t left;                  /* rows that the process could not send before its end, as it said */
-	char path[128];                 /* of its order file */
-	uint32_t got[MAX_BLOCKS];       /* bytes of each block; those of a row that is not whole are not used yet */
+	uint32_t sequence;              /* number of the last frame */
+	uint64_t left;                  /* rows that the process could not send before its end, as it reported */
+	char path[128];                 /* the process's order file */
+	uint32_t got[MAX_BLOCKS];       /* bytes received of each block; those of an incomplete row are not used yet */
 };
 
-/* NULL: out of memory. */
+/* NULL: no memory. */
 struct mirror *mirror_new(const char *folder, uint32_t process);
 void mirror_free(struct mirror *m);
 
-/* The folder is about to go; the process goes on. */
+/* Removes the order file: the folder is about to be removed, while the process goes on. */
 void mirror_forget_orders(const struct mirror *m);
 
-/* Applies a frame of p's, whose guest has a mirror.  False: it makes no sense, or some before it are missing. */
+/* Applies a frame of p, whose guest has a mirror.  False: it is invalid, or frames before it are missing. */
 bool mirror_apply(struct process *p, const struct frame *f, const void *body);
 
-/* The line of the arena that is ours becomes the process's within a tenth of a second.  0 or -1. */
+/* Writes the collector's orders to the process's order file; the process reads it within 100 ms.  Returns 0, or -1 after fail(). */
 int mirror_tell(const struct guest *g);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <sys/timerfd.h>
 
+#include "collector/board.h"
 #include "trace/clock.h"
 
 #define MS 1000000ll
@@ -11,7 +12,7 @@ static uint32_t changed(uint32_t mask, uint32_t set, uint32_t clear)
 	return (mask | set) & ~clear;
 }
 
-/* A process that had an order of its own keeps what is not named now. */
+/* Gives an order to one process, or to all (only NULL).  A process that had an order of its own keeps the bits that are not named. */
 static void give(struct orders *o, struct process *only, uint32_t set, uint32_t clear, bool over)
 {
 	struct tree *t = o->tree;
@@ -21,6 +22,8 @@ static void give(struct orders *o, struct process *only, uint32_t set, uint32_t 
 	if (!only) {
 		o->mask = changed(before, set, clear);
 		capture_order(&t->capture, o->mask, over, t->n_windows);
+		if (t->board)
+			board_tell(t->board, &t->capture);
 	}
 	for (size_t i = 0; i < t->n_live; i++) {
 		struct guest *g = t->live[i]->guest;
@@ -46,7 +49,7 @@ static int64_t end_turn(const struct orders *o)
 	return !o->over && o->on && c->duration_ms ? o->on + (int64_t)c->duration_ms * MS : 0;
 }
 
-/* When the settings next have something to say; 0: never. */
+/* Returns when the settings next change what is recorded, in MONOTONIC ns; 0: never. */
 static int64_t next_turn(const struct orders *o)
 {
 	int64_t begin = begin_turn(o), end = end_turn(o);

@@ -1,6 +1,6 @@
 /*
- * What is to be recorded, and from when to when: the delay and the duration that the settings name, and what people say while the
- * program runs.  Guests are told in order, each in its arena; one that is new follows the last.
+ * What is recorded, and when: by the delay and duration of the settings, and by requests while the program runs.  Each guest gets the
+ * orders in sequence through its arena; a new guest begins with the last one.
  */
 #ifndef COLLECTOR_ORDERS_H
 #define COLLECTOR_ORDERS_H
@@ -9,33 +9,36 @@
 
 struct orders {
 	struct tree *tree;              /* borrowed */
-	int turn;                       /* borrowed: a timer, for what the settings say */
-	int64_t start;                  /* MONOTONIC ns: the session's */
-	int64_t on;                     /* ... when recording began first, in one process at least; 0: it has not */
-	bool begun;                     /* in all: the delay means nothing more */
-	uint32_t mask;                  /* of all processes now: ORDER_ bits */
-	bool over;                      /* nothing more is recorded */
+	int turn;                       /* borrowed: timer for the settings' delay and duration */
+	int64_t start;                  /* MONOTONIC ns: start of the session */
+	int64_t on;                     /* MONOTONIC ns: when recording first began in any process; 0: it has not */
+	bool begun;                     /* begun in all processes: the delay no longer applies */
+	uint32_t mask;                  /* ORDER_ bits for all processes, and for new ones */
+	bool over;                      /* recording has ended for good */
 };
 
-/* The first order. */
+/* Gives the first order.  tree and turn are borrowed. */
 void orders_begin(struct orders *o, struct tree *tree, int turn, int64_t start);
 
-/* The timer went off. */
+/* Call when the timer `turn` expires. */
 void orders_turn(struct orders *o);
 
-/* Records `set` as well and `clear` no more, in one process (NULL: in all, and in those to come).  False: recording is over. */
+/*
+ * Starts recording `set` and stops `clear`, in one process (NULL: in all, and in new ones).  False: recording is over, or the process has
+ * no arena.
+ */
 bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_t clear);
 
-/* Nothing more, ever. */
+/* Ends recording for good. */
 void orders_end(struct orders *o);
 
-/* Bits of a process now. */
+/* Returns what a process records now, in ORDER_ bits. */
 uint32_t orders_of(const struct orders *o, const struct process *p);
 
-/* Bits that any process has, or one to come will. */
+/* Returns what any process records now, or a new one would, in ORDER_ bits. */
 uint32_t orders_anywhere(const struct orders *o);
 
-/* It follows the last order it was given, or has no arena to follow one in. */
+/* True if the process has followed its last order, or has no arena. */
 bool orders_followed(const struct process *p);
 
 #endif

@@ -15,18 +15,16 @@
 #include "trace/health.h"
 #include "trace/wire.h"
 
-/*
- * Room set aside behind the file, so that what matters still fits when somebody else fills the disk; and how far ahead.
- */
+/* Bytes allocated after the end of the file, so that essential rows still fit when others fill the disk; and how far to allocate ahead. */
 #define ASIDE (256u << 10)
 #define AHEAD (4u << 20)
 
-/* 5 % of a file system, but of a huge one no more than this. */
+/* The reserve is 5 % of a file system, but not more than this. */
 #define MAX_RESERVE (4ull << 30)
 
 #define PAST_LIMIT (1u << 20)
 
-/* Asking statvfs costs a microsecond; a fast stream writes this much in some 10 ms. */
+/* statvfs() takes 1 us; a fast stream writes this many bytes in about 10 ms. */
 #define CHECK_EVERY (8u << 20)
 
 static enum output_level level_that_drops(unsigned kind)
@@ -44,20 +42,20 @@ static enum output_level level_that_drops(unsigned kind)
 	}
 }
 
-/* Goes to a level for good: a trace with one gap is easier to read than one with many. */
+/* Lowers what is written, for good: a trace with one gap is easier to read than one with many. */
 static void give_up(struct output *o, enum output_level level, unsigned reason, const char *why)
 {
 	if (o->level >= level)
 		return;
 	o->level = level;
 	troubles_add(o->troubles, reason, 1, clocks_now(CLOCK_MONO), "%s", why);
-	fail("%s: %s are counted from now on, not written: %s", o->path,
-	     level == OUTPUT_NO_DETAIL ? "API calls, GPU rows, marks and samples" : "ranges and names, too,", why);
+	fail("%s: %s are no longer written, only counted: %s", o->path,
+	     level == OUTPUT_NO_DETAIL ? "API calls, GPU rows, marks and samples" : "ranges and names", why);
 }
 
 /*
- * The last sixteenth of the limit is for ranges, names and health; they may pass it by a megabyte, because one chunk of
- * detail may have used up the sixteenth of a small limit.
+ * The last sixteenth of the limit is for ranges, names and health.  These may exceed the limit by a megabyte, because one chunk of detail
+ * may have used up the sixteenth of a small limit.
  */
 static void check_size(struct output *o)
 {
@@ -94,7 +92,7 @@ static bool means_full(int e)
 	return e == ENOSPC || e == EDQUOT || e == EFBIG;
 }
 
-/* Detail may be written only as long as there is room behind it for the rest. */
+/* Before detail is written, allocates space after it for everything else. */
 static void set_room_aside(struct output *o, size_t raw)
 {
 	uint64_t size = writer_size(o->writer);
@@ -116,7 +114,7 @@ static void write_failed(struct output *o, unsigned kind, int e, const char *tex
 {
 	unsigned reason = means_full(e) ? HEALTH_disk_full : HEALTH_write_failed;
 
-	o->reserved = 0;        /* cutting the file back freed what was behind its end */
+	o->reserved = 0;        /* the writer cut the file back, which freed what was allocated after its end */
 	if (level_that_drops(kind) <= OUTPUT_SESSION)
 		give_up(o, level_that_drops(kind), reason, text);
 	else if (!troubles_find(o->troubles, reason))
@@ -185,7 +183,7 @@ static int copy_all(int from, int to)
 	return n < 0 ? -1 : 0;
 }
 
-/* Somebody removed the file, or its folder, while we wrote to it.  Its bytes are still ours. */
+/* If the file, or its folder, was removed while it was written: saves a copy, read through the descriptor. */
 static int save(struct output *o)
 {
 	char lost[PATH_MAX], log[PATH_MAX];
@@ -226,9 +224,9 @@ int output_close(struct output *o)
 	int rc = 0;
 
 	if (o->writer && writer_finish(o->writer, &err) < 0)
-		rc = fail("'%s' has no index: %s; it is readable all the same", o->path, err.text);
+		rc = fail("'%s' has no index: %s; the trace is readable without it", o->path, err.text);
 	if (o->writer && o->fd >= 0) {
-		/* Gives back the room that was set aside: blocks behind the end of a file. */
+		/* Frees the blocks that were allocated after the end of the file. */
 		if (fstat(o->fd, &st) == 0 && ftruncate(o->fd, st.st_size) < 0)
 			fail("cannot trim '%s': %s", o->path, strerror(errno));
 		if (save(o) < 0)

@@ -11,7 +11,7 @@
 
 #include "collector/log.h"
 
-/* As large as a user without privileges may have it, then what the kernel gives by itself. */
+/* From the largest pipe that a user without privileges may have to the kernel's default, in bytes. */
 #define MOST  (1 << 20)
 #define LEAST (64 << 10)
 
@@ -26,17 +26,24 @@ static size_t enlarge(int fd)
 	return now > 0 ? (size_t)now : LEAST;
 }
 
-int pipe_open(struct pipe *p, const char *folder)
+int pipe_create(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
+	int fd;
 
-	snprintf(path, sizeof path, "%s/rows", folder);
+	snprintf(path, sizeof path, "%s/%s", folder, name);
 	if (mkfifo(path, 0600) < 0 && errno != EEXIST)
 		return fail("cannot create '%s': %s", path, strerror(errno));
-	/* For writing, too: it never comes to its end. */
-	p->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	/* For writing, too: then there is no end of file. */
+	fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? fail("cannot open '%s': %s", path, strerror(errno)) : fd;
+}
+
+int pipe_open(struct pipe *p, const char *folder)
+{
+	p->fd = pipe_create(folder, "rows");
 	if (p->fd < 0)
-		return fail("cannot open '%s': %s", path, strerror(errno));
+		return -1;
 	p->size = enlarge(p->fd);
 	p->text = malloc(p->size + FRAME_MAX);
 	return p->text ? 0 : fail("cannot start: out of memory");
@@ -56,7 +63,7 @@ static bool is_frame(const struct frame *f)
 	       f->kind > 0 && f->kind < FRAME_KINDS && f->check == frame_check(f);
 }
 
-/* Somebody else wrote into it, not in the size of frames: the next one begins at some byte. */
+/* Other programs may have written into the pipe, in any length: the next frame may begin at any byte. */
 static void skip_byte(struct pipe *p)
 {
 	if (!p->lost)

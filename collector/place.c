@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define SUFFIX ".gtrace"
-#define MAX_NAMES 10000         /* NAME.9999.gtrace: somebody is not looking at the traces */
+#define MAX_NAMES 10000         /* NAME.9999.gtrace is the last name that is tried */
 
-/* Length of path without its suffix. */
+/* Returns the length of path without its suffix. */
 static int stem(const char *path)
 {
 	size_t n = strlen(path), s = strlen(SUFFIX);
@@ -19,13 +19,13 @@ static int stem(const char *path)
 	return (int)(n > s && strcmp(path + n - s, SUFFIX) == 0 ? n - s : n);
 }
 
-/* Read and write: a trace whose name was removed is copied from its descriptor. */
+/* O_RDWR: a trace whose name was removed is copied from its descriptor. */
 static int create(const char *path)
 {
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
-/* A new file under an old name: another session may still write to the old one. */
+/* Creates a new file under an old name: another session may still be writing the old file. */
 static int replace(const char *path)
 {
 	struct stat st;
@@ -73,5 +73,5 @@ int place_create_elsewhere(const char *path, char *used, size_t size)
 
 void place_log(const char *path, char *log, size_t size)
 {
-	snprintf(log, size, "%.*s.log", stem(path), path);
+	snprintf(log, size, "%.*s%s.log", stem(path), path, SUFFIX);
 }

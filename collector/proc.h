@@ -8,13 +8,13 @@
 
 #include "trace/buf.h"
 
-/* Up to size bytes of /proc/PID/NAME.  Their number or -1. */
+/* Reads up to size bytes of /proc/PID/NAME.  Returns their number, or -1 with errno. */
 ssize_t proc_read(uint32_t pid, const char *name, char *out, size_t size);
 
-/* All of it, up to max, appended to out.  0 or -1. */
+/* Appends all of it, up to about max bytes, to out.  Returns 0, or -1 with errno. */
 int proc_read_all(uint32_t pid, const char *name, struct buf *out, size_t max);
 
-/* Where the link /proc/PID/NAME points; "" when it cannot be told. */
+/* Reads the link /proc/PID/NAME; "" when it cannot be read. */
 void proc_link(uint32_t pid, const char *name, char *out, size_t size);
 
 #endif

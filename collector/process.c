@@ -8,7 +8,7 @@
 #include "collector/mirror.h"
 #include "trace/health.h"
 
-/* What a guest may say about itself. */
+/* PROCESS_ flags that a guest may set itself. */
 #define GUEST_FLAGS (PROCESS_NVTX | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_FORKED | PROCESS_FORKED_CUDA | \
 		     PROCESS_CLEAN | PROCESS_PRELOADED | PROCESS_SIMULATED)
 
@@ -30,24 +30,37 @@ uint32_t process_flags(const struct process *p)
 	return p->flags | (said & GUEST_FLAGS);
 }
 
-int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
-	      const struct capture *capture, int *fd)
+/* Makes the parts of a guest that do not depend on who made its arena.  Returns 0, or -1 after fail(). */
+static int complete(struct process *p, const struct orders_given *capture)
 {
-	struct guest *g = calloc(1, sizeof *g);
+	struct guest *g = p->guest;
+
+	g->capture = *capture;
+	g->blocks = calloc(arena_n_blocks(&g->view), sizeof *g->blocks);
+	return g->blocks ? 0 : fail("out of memory");
+}
+
+static struct guest *begin(struct process *p, struct output *out)
+{
+	struct guest *g = p->guest = calloc(1, sizeof *g);
+
+	if (g && staging_init(&g->staging, out, p->number, p->clock) == 0)
+		return g;
+	fail("out of memory");
+	return NULL;
+}
+
+int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
+	      const struct orders_given *capture, int *fd)
+{
+	struct guest *g = begin(p, out);
 	int rc = -1;
 
 	if (fd)
 		*fd = -1;
-	p->guest = g;
-	if (!g || staging_init(&g->staging, out, p->number, p->clock) < 0)
+	if (!g || arena_new(&g->view, folder, arena_size, p->number, p->clock, capture, fd) < 0 || complete(p, capture) < 0)
 		goto out;
-	if (arena_new(&g->view, folder, arena_size, p->number, p->clock, capture, fd) < 0)
-		goto out;
-	g->capture = *capture;
-	g->blocks = calloc(arena_n_blocks(&g->view), sizeof *g->blocks);
-	if (!g->blocks)
-		goto out;
-	if (!fd && (!(g->mirror = mirror_new(folder, p->number)) || mirror_tell(g) < 0))
+	if (!fd && (!(g->mirror = mirror_new(folder, p->late ? p->late : p->number)) || mirror_tell(g) < 0))
 		goto out;
 	rc = 0;
 out:
@@ -59,7 +72,19 @@ out:
 	return rc;
 }
 
-void guest_tell(struct process *p, const struct capture *capture)
+int guest_adopt(struct process *p, struct output *out, uint64_t arena_size, const struct orders_given *capture, int fd)
+{
+	struct guest *g = begin(p, out);
+
+	if (g && arena_adopt(&g->view, fd, arena_size, p->number, p->clock, capture) == 0 && complete(p, capture) == 0) {
+		g->unheard = true;
+		return 0;
+	}
+	guest_free(p);
+	return -1;
+}
+
+void guest_tell(struct process *p, const struct orders_given *capture)
 {
 	struct guest *g = p->guest;
 

@@ -1,4 +1,4 @@
-/* One process of the tree, and what the collector holds of one that is connected. */
+/* A process of the session, and what the collector has of a connected one. */
 #ifndef COLLECTOR_PROCESS_H
 #define COLLECTOR_PROCESS_H
 
@@ -10,74 +10,85 @@
 #include "collector/stage.h"
 #include "collector/troubles.h"
 
-/* What we know of a block beyond what stands in it. */
+/* What the collector knows of a block, beyond the block's contents. */
 struct block_note {
-	uint32_t drained;               /* bytes taken; BLOCK_BAD: it makes no sense, wait for its end */
-	uint32_t reserved;
+	uint32_t drained;               /* bytes taken; BLOCK_BAD: the block is invalid, ignored until it is handed over */
+	uint32_t filled;                /* it is free, but its pages are still allocated */
 	uint64_t last_range;            /* id of the last range row taken from it */
 };
 
 #define BLOCK_BAD UINT32_MAX
 
 struct thread_note {
-	uint32_t id, tid;               /* ordinal; kernel thread id as the process sees it */
+	uint32_t id, tid;               /* number in the process; kernel thread id as the process sees it */
 	uint32_t flags;
-	bool own_name;                  /* the program named it through NVTX */
+	/* a later row of the guest has its name, which the guest follows or the program gave: do not read the kernel's */
+	bool own_name;
 	int64_t start;
-	char comm[16];                  /* the kernel's name for it, as last read */
+	char comm[16];                  /* the kernel's name, as last read */
 };
 
-/* A connected process.  Gone when the process is. */
+/* Data of a connected process; freed when the process ends. */
 struct guest {
 	struct arena_view view;
-	struct mirror *mirror;          /* NULL: the arena is shared; else it is ours, filled through the pipe */
-	struct capture capture;         /* the orders that it was given */
+	struct mirror *mirror;          /* NULL: the arena is shared; else it is private, and filled through the pipe */
+	bool unheard;                   /* its bell has no listener: its full blocks are polled */
+	struct orders_given capture;         /* the orders given to it */
 	struct staging staging;
 	struct block_note *blocks;
 	struct thread_note *threads;
 	size_t n_threads;
-	int64_t last_time;              /* latest time seen in a row, own clock */
+	int64_t last_time;              /* latest time in a row, on the process's clock */
 	unsigned sweeps;
+	unsigned quiet;                 /* sweeps since a block was last given back; pages.c */
+	bool filled;                    /* some block has block_note.filled */
 	uint64_t health_told[128], drops_told[256], costs_told[16];      /* counts in the rows written last */
 };
 
 struct process {
-	struct process *next;           /* of the same bucket, newest first */
-	uint32_t number, pid, host_pid; /* host_pid 0: not known (another pid namespace) */
+	struct process *next;           /* in the same bucket; the newest is first */
+	uint32_t number, pid, host_pid; /* host_pid 0: unknown (another pid namespace) */
 	uint32_t ppid, parent, flags;
-	unsigned clock;                 /* of its own rows: CLOCK_TSC or CLOCK_MONO */
-	int64_t start, end;             /* REALTIME; end 0: alive as far as we know */
-	bool injected;                  /* a roster line or a hello came: it carries our object */
-	bool described;                 /* its attributes are written */
-	bool other_image;               /* its program was another one at the last look, and nothing was heard of it */
-	uint64_t image;                 /* which file it runs, as known last; 0: not known */
+	unsigned clock;                 /* clock of its rows: CLOCK_TSC or CLOCK_MONO */
+	int64_t start, end;             /* REALTIME ns; end 0: alive as far as known */
+	bool injected;                  /* a roster line or a hello came: libgprof_inject.so is loaded */
+	bool left;                      /* it had closed the connection before its hello was answered */
+	bool described;                 /* its attributes were written */
+	bool other_image;               /* at the last look it ran another program, and had sent nothing */
+	uint64_t image;                 /* identifies the file that it runs, as last known; 0: unknown */
 	uint32_t flags_told;            /* flags in the process row written last */
 	struct alive alive;
 	struct ending ending;
 	struct guest *guest;            /* NULL: not connected, or over */
-	struct troubles troubles;       /* times on its clock */
+	uint32_t late;                  /* the number that it chose for its frames; 0: none */
+	struct process *late_next;      /* in the same bucket of tree.late */
+	struct troubles troubles;       /* times on the process's clock */
 	char name[ROSTER_LINE_MAX];
 };
 
-/* NULL when out of memory.  number, pid and so on are the caller's to fill in. */
+/* Returns a process whose number, pid and so on the caller fills in; NULL: no memory. */
 struct process *process_new(unsigned clock);
 
-/* p->flags and what its arena says, without what only the collector can know. */
+/* Returns p->flags, and from its arena the flags that a guest may set itself. */
 uint32_t process_flags(const struct process *p);
 
 /*
- * Makes it a guest with a new arena; the arena's descriptor in *fd is the caller's.  fd NULL: one that it fills through
- * the pipe.  0 or -1.
+ * Makes p a guest with a new arena.  *fd is the arena's descriptor, which the caller closes; fd NULL: the arena is filled through the
+ * pipe.  Returns 0, or -1 after fail().
  */
 int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
-	      const struct capture *capture, int *fd);
+	      const struct orders_given *capture, int *fd);
 
-/* Tells it what is to be recorded from now on. */
-void guest_tell(struct process *p, const struct capture *capture);
+/* As guest_new(), with the arena that the process made; the caller closes fd. */
+int guest_adopt(struct process *p, struct output *out, uint64_t arena_size, const struct orders_given *capture, int fd);
 
+/* Gives the guest these orders. */
+void guest_tell(struct process *p, const struct orders_given *capture);
+
+/* Frees the guest and unmaps its arena; p->guest is NULL afterwards. */
 void guest_free(struct process *p);
 
-/* All that the GPU did in the windows that have ended is handed over, or there is no CUPTI that could. */
+/* True if the GPU rows of all windows that have ended were handed over, or if there is no CUPTI that could. */
 bool guest_flushed(const struct process *p);
 
 #endif

@@ -15,7 +15,7 @@
 #define LAST_WAIT_MS 10000
 #define COMMAND_MAX  (2 * CONFIG_TEXT + PATH_MAX)
 
-/* Cycles that have ended so far in all processes; *whole: what they recorded has been handed over. */
+/* Returns how many cycles of the schedule have ended in all processes.  *whole: the rows of these were handed over. */
 static uint64_t cycles(struct session *s, bool *whole)
 {
 	uint64_t n = s->tree.ready_of_gone;
@@ -33,7 +33,7 @@ static uint64_t cycles(struct session *s, bool *whole)
 	return n;
 }
 
-/* Each {} is the trace, quoted for the shell. */
+/* Replaces each {} by the trace's path, quoted for the shell. */
 static void fill_in(char *out, size_t size, const char *command, const char *path)
 {
 	size_t n = 0;
@@ -63,7 +63,7 @@ static void run(struct session *s)
 		return;
 	if (s->ready.running < 0) {
 		s->ready.running = 0;
-		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "it could not be started: %.150s", command);
+		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "the command could not be started");
 		return;
 	}
 	for (size_t i = 0; i < sizeof deaf / sizeof *deaf; i++)
@@ -80,12 +80,11 @@ static void reap(struct session *s)
 		return;
 	s->ready.running = 0;
 	if (status)
-		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "%s %d: %.150s",
-			     WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-			     s->config.on_trace_ready);
+		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "%s %d",
+			     WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* All rows so far, in the file. */
+/* Writes all rows so far to the file. */
 static void write_all(struct session *s)
 {
 	for (size_t i = 0; i < s->tree.n_live; i++) {
@@ -134,6 +133,6 @@ void ready_last(struct session *s)
 		run(s);
 	}
 	if (s->ready.running)
-		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "it did not end within %d s: %.150s",
-			     LAST_WAIT_MS / 1000, s->config.on_trace_ready);
+		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "the command did not end within %d s",
+			     LAST_WAIT_MS / 1000);
 }

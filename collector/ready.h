@@ -1,6 +1,7 @@
 /*
- * --on-trace-ready: a command that runs each time a cycle of the schedule is finished and in the file, with {} replaced by its path.
- * One at a time; cycles that end meanwhile share the next.  It never touches the program, and its failure is in health.
+ * --on-trace-ready: runs a command each time a cycle of the schedule has ended and is in the file, with {} replaced by the file's path.
+ * One command at a time: cycles that end while it runs share the next one.  It does not affect the program; its failure is reported in
+ * health.
  */
 #ifndef COLLECTOR_READY_H
 #define COLLECTOR_READY_H
@@ -12,14 +13,14 @@
 struct session;
 
 struct ready {
-	pid_t running;                  /* 0: none */
-	uint64_t started;               /* cycles that a command has run for */
+	pid_t running;                  /* pid of the command; 0: none */
+	uint64_t started;               /* cycles that a command was started for */
 };
 
-/* Ten times a second. */
+/* Call ten times a second. */
 void ready_look(struct session *s);
 
-/* No process is left: for cycles that nobody was told of yet; waits for the command, ten seconds at most. */
+/* Call when no process is left: runs the command for the remaining cycles, and waits for it, ten seconds at most. */
 void ready_last(struct session *s);
 
 #endif

@@ -10,9 +10,9 @@
 #include "collector/log.h"
 
 /*
- * gprof-run waits for us, so what is not found in two seconds is left to a later `gprof-trace resolve`: names of 10^5
- * addresses take a tenth of that, and lines of large libraries may take many times as long.  The alarm is for a file
- * system that hangs; gprof-run itself would wait for 10 s.
+ * gprof-run waits for this, so names not found in two seconds are left to a later `gprof-trace resolve`: names of 10^5 addresses take a
+ * tenth of that, lines of large libraries may take many times as long.  The alarm ends it if a file system hangs; gprof-run itself waits
+ * for 10 s.
  */
 #define LIMIT_S "2"
 #define ALARM_S 8
@@ -36,24 +36,25 @@ static int find_program(char *out, size_t size)
 	return access(out, X_OK);
 }
 
-void resolve_run(const char *path)
+void resolve_run(const char *path, unsigned sources)
 {
+	static const char *const which[] = { "--sources=own", "--sources=all", "--sources=none" };
 	char program[PATH_MAX];
 	int status = 0;
 	pid_t pid;
 
 	if (find_program(program, sizeof program) < 0) {
-		fail("the stacks of '%s' have no names: gprof-trace is not beside gprof-run", path);
+		fail("the stacks of '%s' have no names: gprof-trace is not installed next to gprof-run", path);
 		return;
 	}
 	pid = fork();
 	if (pid == 0) {
 		alarm(ALARM_S);
-		execl(program, "gprof-trace", "resolve", "--quiet", "--time-limit=" LIMIT_S, "--", path, (char *)NULL);
+		execl(program, "gprof-trace", "resolve", "--quiet", "--time-limit=" LIMIT_S, which[sources % 3], "--", path, (char *)NULL);
 		_exit(127);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (pid < 0 || status)
-		fail("the stacks of '%s' have no names, or not all: gprof-trace resolve ended with status 0x%x", path, status);
+		fail("not all stacks of '%s' have names: gprof-trace resolve ended with status 0x%x", path, status);
 }

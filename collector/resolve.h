@@ -1,11 +1,11 @@
-/* Names and lines of stacks, written into the finished trace. */
+/* Adds names and source lines of stacks to the finished trace. */
 #ifndef COLLECTOR_RESOLVE_H
 #define COLLECTOR_RESOLVE_H
 
 /*
- * Runs our own `gprof-trace resolve` on it and waits for that: who reads the trace when gprof-run has ended finds it as
- * it stays.  A failure is said in the log, and the trace is good without.
+ * Runs `gprof-trace resolve` of this installation and waits for it, so that the trace does not change after gprof-run has ended.  A failure
+ * is logged; the trace is usable without names.  sources: the setting.
  */
-void resolve_run(const char *path);
+void resolve_run(const char *path, unsigned sources);
 
 #endif

@@ -1,16 +1,12 @@
 #include "collector/roster.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector/log.h"
+#include "collector/pipe.h"
 
-/* 16384 starts before a line is lost while we are busy writing a chunk. */
+/* Holds 16384 lines while the collector is busy writing a chunk. */
 #define PIPE_BYTES (1 << 20)
 
 static bool take_number(const char **p, const char *end, uint64_t max, uint64_t *out)
@@ -31,38 +27,36 @@ static bool take_number(const char **p, const char *end, uint64_t max, uint64_t 
 	return true;
 }
 
+bool roster_is_line(const struct roster_line *l)
+{
+	return l->how && strchr("cdfFxlsn", l->how) && l->pid && l->pid <= INT32_MAX && l->ppid <= INT32_MAX && l->start >= 0;
+}
+
 bool roster_parse(struct roster_line *l, const char *text, size_t n)
 {
 	const char *p = text, *end = text + n;
 	uint64_t pid, ppid, start;
 
-	if (n < 5 || n >= ROSTER_LINE_MAX || memcmp(p, "R1 ", 3) != 0 || !p[3] || !strchr("cdfFxl", p[3]) ||
-	    p[4] != ' ')
+	if (n < 5 || n >= ROSTER_LINE_MAX || memcmp(p, "R1 ", 3) != 0 || p[4] != ' ')
 		return false;
 	*l = (struct roster_line){ .how = p[3] };
 	p += 5;
 	if (!take_number(&p, end, INT32_MAX, &pid) || !take_number(&p, end, INT32_MAX, &ppid) ||
-	    !take_number(&p, end, INT64_MAX, &start) || !pid)
+	    !take_number(&p, end, INT64_MAX, &start))
 		return false;
 	l->pid = (uint32_t)pid;
 	l->ppid = (uint32_t)ppid;
 	l->start = (int64_t)start;
 	for (size_t i = 0; p < end; p++)
 		l->name[i++] = *p >= ' ' && *p != 0x7f ? *p : '?';
-	return true;
+	return roster_is_line(l);
 }
 
 int roster_open(struct roster *r, const char *folder)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof path, "%s/roster", folder);
-	if (mkfifo(path, 0600) < 0 && errno != EEXIST)
-		return fail("cannot create '%s': %s", path, strerror(errno));
-	/* For writing, too: it never comes to its end. */
-	r->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	r->fd = pipe_create(folder, "roster");
 	if (r->fd < 0)
-		return fail("cannot open '%s': %s", path, strerror(errno));
+		return -1;
 	fcntl(r->fd, F_SETPIPE_SZ, PIPE_BYTES);
 	return 0;
 }
@@ -84,7 +78,7 @@ static void take_lines(struct roster *r, const char *p, const char *end,
 		if (roster_parse(&line, p, (size_t)(nl - p)))
 			seen(arg, &line);
 		else
-			r->bad++;
+			r->bad += nl > p;
 	}
 	r->n = (size_t)(end - p);
 	if (r->n > sizeof r->rest) {
@@ -94,17 +88,15 @@ static void take_lines(struct roster *r, const char *p, const char *end,
 	memmove(r->rest, p, r->n);
 }
 
-void roster_read(struct roster *r, void (*seen)(void *arg, const struct roster_line *l), void *arg)
+bool roster_read(struct roster *r, void (*seen)(void *arg, const struct roster_line *l), void *arg)
 {
-	char text[sizeof r->rest + (16 << 10)];
+	char text[sizeof r->rest + ROSTER_READ];
+	size_t kept = r->n;
 	ssize_t n;
 
-	do {
-		size_t kept = r->n;
-
-		memcpy(text, r->rest, kept);
-		n = read(r->fd, text + kept, sizeof text - kept);
-		if (n > 0)
-			take_lines(r, text, text + kept + n, seen, arg);
-	} while (n > 0);
+	memcpy(text, r->rest, kept);
+	n = read(r->fd, text + kept, ROSTER_READ);
+	if (n > 0)
+		take_lines(r, text, text + kept + n, seen, arg);
+	return n > 0;
 }

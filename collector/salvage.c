@@ -7,7 +7,7 @@
 #include "collector/mirror.h"
 #include "trace/health.h"
 
-/* Killed between writing the row of a range and taking it off the stack: it is not open any more. */
+/* True if the range's row was written: the process was killed before it took the range off the stack. */
 static bool is_written(const struct guest *g, uint64_t id)
 {
 	for (uint32_t i = 0; i < arena_n_blocks(&g->view); i++)
@@ -38,7 +38,7 @@ static void write_range(struct guest *g, const struct open_range *o, unsigned fl
 	staging_put(&g->staging, record_by_kind(ROW_range), &row, NULL, 0);
 }
 
-/* Nothing of the process happened later than now, and the ranges themselves had begun. */
+/* The process lived at least until its open ranges began, but not longer than until now. */
 static void bound_time(struct guest *g, const struct open_range *o, int64_t now)
 {
 	if (o->id && o->start > g->last_time && o->start <= now)
@@ -54,7 +54,7 @@ static uint32_t depth_of(const struct slot *s)
 	return depth < MAX_DEPTH ? depth : MAX_DEPTH;
 }
 
-/* Slots are taken lowest first, so there are no more of them than there were threads. */
+/* Slots are taken from the lowest up, so at most as many were used as there were threads. */
 static uint32_t n_slots(const struct arena *a)
 {
 	return a->next_thread < MAX_SLOTS ? a->next_thread : MAX_SLOTS;
@@ -67,7 +67,7 @@ static void find_last_time(struct guest *g)
 
 	if (a->last_time > g->last_time)
 		g->last_time = a->last_time;
-	/* Whoever was killed lived until now, or a moment before. */
+	/* A killed process lived until now, or until shortly before. */
 	if (g->last_time > now || __atomic_load_n(&a->life, __ATOMIC_RELAXED) < LIFE_ENDED)
 		g->last_time = now;
 	for (uint32_t i = 0; i < n_slots(a); i++)
@@ -95,7 +95,7 @@ static uint64_t salvage_ranges(struct guest *g)
 	for (uint32_t i = 0; a->next_started && i < MAX_STARTED; i++) {
 		struct open_range o = a->started[i];
 
-		/* Ids have a thread above bit 40; a smaller one is a place that was being filled. */
+		/* Ids have a thread number from bit 40 on; a smaller one is a slot that was being filled. */
 		if (o.id >> 40 == 0 || is_written(g, o.id))
 			continue;
 		write_range(g, &o, RANGE_STARTEND, 0);
@@ -104,7 +104,7 @@ static uint64_t salvage_ranges(struct guest *g)
 	return n;
 }
 
-/* The copy is ours: the program may write over its arena while we read. */
+/* Reads from a copy: the program may overwrite its arena at any time. */
 static void salvage_steps(struct guest *g)
 {
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
@@ -143,14 +143,14 @@ void salvage(struct process *p, bool alive)
 
 	if (g->mirror && g->mirror->left) {
 		troubles_add(&p->troubles, HEALTH_pipe_left, g->mirror->left, now, NULL);
-		g->view.a->life = LIFE_ENDED;   /* it would have said so after them */
+		g->view.a->life = LIFE_ENDED;   /* it would have reported this after the missing rows */
 	}
 	drain(p, DRAIN_ALL);
 	find_last_time(g);
 	open = salvage_ranges(g);
 	salvage_steps(g);
 	salvage_windows(g);
-	if (alive)              /* the trace is closed before it ends */
+	if (alive)              /* the trace is closed before the process ends */
 		return;
 	if (open)
 		troubles_add(&p->troubles, HEALTH_ranges_open, open, now, NULL);

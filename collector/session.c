@@ -28,26 +28,16 @@ enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_T
 
 static const int64_t MS = 1000000;
 
-/* A process that makes no call follows an order 50 ms later, and a flush may take some; the program runs on meanwhile. */
+/*
+ * Interval in ms: a forked child's line does not wake the collector.  A child that lives this long is watched before it ends.
+ */
+#define BOARD_MS 10
+
+/*
+ * Longest wait for the last rows.  A process that makes no call follows an order 50 ms later, and a flush may take some; the program runs
+ * on.
+ */
 #define CLOSE_WAIT_NS 3000000000ll
-
-/* ---- who appears, and what they say at last ---- */
-
-static void roster_seen(void *arg, const struct roster_line *l)
-{
-	struct session *s = arg;
-
-	tree_roster(&s->tree, l);
-}
-
-static void hear_roster(struct session *s)
-{
-	uint64_t bad = s->roster.bad;
-
-	roster_read(&s->roster, roster_seen, s);
-	if (s->roster.bad > bad)
-		troubles_add(&s->troubles, HEALTH_roster_lost, s->roster.bad - bad, clocks_now(CLOCK_MONO), NULL);
-}
 
 /* ---- gprof-run ---- */
 
@@ -67,12 +57,19 @@ static void tell_run(struct session *s, const char *fmt, ...)
 		send(s->control, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The kernel may still be taking the program apart when gprof-run has seen its end; all that it wrote is there. */
+/* Reads what a process (0: any) sent last, before it is declared over. */
+static void hear_all(struct session *s, uint32_t process)
+{
+	tree_hear_roster(&s->tree);
+	door_attend(&s->door, &s->tree, &s->bell, process);
+}
+
+/* gprof-run has seen the program's end: the kernel may still be ending it, but all that the program wrote is there. */
 static void program_ended(struct session *s, uint32_t pid, const struct ending *how)
 {
 	struct process *p;
 
-	hear_roster(s);         /* what it said at last */
+	hear_all(s, 0);
 	p = tree_find(&s->tree, pid);
 	tree_told_end(&s->tree, pid, how);
 	s->program_ended = true;
@@ -104,13 +101,14 @@ static void run_spoke(struct session *s)
 	}
 }
 
-/* Everything from ended processes goes to the file first. */
+/* Writes all rows of ended processes to the file, then answers. */
 static void answer(struct session *s)
 {
 	s->answer_due = false;
+	hear_all(s, 0);
 	tree_reap(&s->tree, true);
 	if (s->tree.n_watched == 0)
-		return;         /* "closed" is the better answer, unless strays keep us */
+		return;         /* "closed" is the better answer, unless stray processes keep the session open */
 	staging_write(&s->rows);
 	tell_run(s, "drained");
 }
@@ -119,7 +117,7 @@ static void answer(struct session *s)
 
 void session_mind_door(struct session *s)
 {
-	hear_roster(s);
+	tree_hear_roster(&s->tree);
 	door_accept(&s->door, &s->tree, &s->bell);
 }
 
@@ -128,11 +126,11 @@ static void forget_timer(int fd)
 	uint64_t n;
 
 	if (read(fd, &n, sizeof n) < 0) {
-		/* It was another timer's turn. */
+		/* It has not expired since the last read. */
 	}
 }
 
-/* The rows of the window are all there, or will not come. */
+/* True if the rows of the window are all there, or will not come. */
 static bool may_close(const struct session *s)
 {
 	bool flushed = true;
@@ -142,10 +140,10 @@ static bool may_close(const struct session *s)
 	return flushed || clock_ns(CLOCK_MONOTONIC) - s->closing > CLOSE_WAIT_NS;
 }
 
-/* A capture range has ended, and the trace with it. */
+/* Starts to close the trace if a capture range has ended that ends the trace. */
 static void look_for_shutdown(struct session *s)
 {
-	/* Values of setting range_end.  A program that writes over its arena is not to end the session otherwise. */
+	/* Values of setting range_end.  Checked because a program may overwrite its arena, but must not end the session that way. */
 	if (s->config.range_end != 2 && s->config.range_end != 4)
 		return;
 	for (size_t i = 0; i < s->tree.n_live && !s->closing; i++) {
@@ -161,6 +159,7 @@ static void look_for_shutdown(struct session *s)
 static void on_tick(struct session *s)
 {
 	forget_timer(s->tick);
+	hear_all(s, 0);
 	sweep_tick(s);
 	look_for_shutdown(s);
 	ready_look(s);
@@ -172,10 +171,10 @@ static void process_gone(struct session *s, uint32_t number)
 {
 	struct process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
 
-	/* An event of a pidfd that was closed since says nothing. */
+	/* The event may be of a pidfd that was closed since. */
 	if (!p || p->end || !p->alive.pid || alive_is(&p->alive))
 		return;
-	hear_roster(s);         /* what it said at last */
+	hear_all(s, number);
 	tree_end(&s->tree, p, 0);
 }
 
@@ -222,15 +221,17 @@ static void handle(struct session *s, uint64_t tag)
 void session_step(struct session *s)
 {
 	struct epoll_event events[64];
-	int n = epoll_wait(s->epoll, events, 64, -1);
+	int n = epoll_wait(s->epoll, events, 64, s->board.b ? BOARD_MS : -1);
 
-	/* A guest writes its roster line before its hello, and an image before the one that replaces it. */
+	/* A guest writes its roster line before its hello, and an image before the one that replaces it: read the lines first. */
 	for (int i = 0; i < n; i++)
 		if ((uint32_t)events[i].data.u64 == TREE_TAG)
 			tree_look_at_end(&s->tree, (uint32_t)(events[i].data.u64 >> 32));
-	hear_roster(s);
+	if (n > 0 || board_has_news(&s->board))
+		tree_hear_roster(&s->tree);
 	for (int i = 0; i < n; i++)
 		handle(s, events[i].data.u64);
+	door_retry(&s->door, &s->tree, &s->bell);
 	if (s->answer_due)
 		answer(s);
 }
@@ -241,10 +242,12 @@ bool session_is_over(struct session *s)
 		return true;
 	if (!(s->program_ended || s->run_gone) || s->tree.n_watched)
 		return false;
-	hear_roster(s);
+	while (tree_hear_roster(&s->tree) && !s->tree.n_watched)
+		;
+	hear_all(s, 0);
 	if (s->tree.n_watched || tree_find_strays(&s->tree)) {
 		if (s->program_ended && !s->run_gone) {
-			staging_write(&s->rows);        /* the program's own end, which may have been heard just now */
+			staging_write(&s->rows);        /* may have the program's end, which was reported just now */
 			tell_run(s, "drained");
 		}
 		return false;
@@ -314,9 +317,10 @@ static int open_file(struct session *s)
 	return 0;
 }
 
+/* EPOLLET for the door: newcomers that find no place would be reported without end. */
 static int listen_to(struct session *s, int fd, enum source source)
 {
-	struct epoll_event want = { .events = EPOLLIN, .data.u64 = source };
+	struct epoll_event want = { .events = source == FROM_DOOR ? EPOLLIN | EPOLLET : EPOLLIN, .data.u64 = source };
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &want);
 }
@@ -348,6 +352,8 @@ static void plant_tree(struct session *s)
 	s->tree.out = &s->out;
 	s->tree.rows = &s->rows;
 	s->tree.troubles = &s->troubles;
+	s->tree.roster = &s->roster;
+	s->tree.board = &s->board;
 	s->tree.pipe = &s->pipe;
 	s->tree.epoll = s->epoll;
 	s->tree.clock = s->with_tsc ? CLOCK_TSC : CLOCK_MONO;
@@ -370,10 +376,11 @@ int session_open(struct session *s, const char *folder, int control)
 	if (bell_start(&s->bell, folder) < 0) {
 		if (s->config.transport == TRANSPORT_SHM)
 			goto out;
-		bell_stop(&s->bell);    /* without shared memory for it there is none for arenas */
+		bell_stop(&s->bell);    /* without shared memory for the bell there is none for arenas */
 	}
 	if (ctl_open(&s->ctl, folder) < 0 || start_clockwork(s) < 0)
 		goto out;
+	board_make(&s->board, folder, &s->config, s->with_tsc ? CLOCK_TSC : CLOCK_MONO);
 	plant_tree(s);
 	orders_begin(&s->orders, &s->tree, s->turn, s->start);
 	tell_run(s, "ready %s", s->out.path);
@@ -384,10 +391,10 @@ out:
 	return rc;
 }
 
-/* Before gprof-run is told to end: where it was the first process of a container, its end is ours. */
+/* Call before gprof-run is told to end: if it is the first process of a container, the collector ends with it. */
 static void remove_folder(struct session *s)
 {
-	static const char *const ours[] = { "sock", "ctl", "roster", "rows", "config", "inject", WIRE_FILES };
+	static const char *const ours[] = { "sock", "ctl", "roster", "rows", "config", "inject", WIRE_BOARD, WIRE_FILES };
 	char path[PATH_MAX];
 
 	if (!s->folder)
@@ -424,7 +431,7 @@ int session_finish(struct session *s)
 	if (strcmp(path, s->out.path) != 0)
 		tell_run(s, "moved %s", s->out.path);
 	if (rc == 0 && s->out.has_stacks && s->config.resolve_symbols)
-		resolve_run(s->out.path);
+		resolve_run(s->out.path, (unsigned)s->config.sources);
 	remove_folder(s);
 	tell_run(s, "closed");
 	return rc;
@@ -437,6 +444,7 @@ void session_release(struct session *s)
 	door_close(&s->door);
 	ctl_close(&s->ctl);
 	roster_close(&s->roster);
+	board_release(&s->board);
 	pipe_close(&s->pipe);
 	output_close(&s->out);
 	staging_release(&s->rows);

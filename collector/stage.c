@@ -6,11 +6,12 @@
 #include "collector/clocks.h"
 #include "trace/wire.h"
 
-#define CHUNK_RAW (1u << 20)    /* below it zstd and the chunk's header begin to cost; above it only memory grows */
+#define CHUNK_RAW (1u << 20)    /* smaller chunks cost more for zstd and headers; larger ones only need more memory */
 #define FIRST_ROWS 32u
 
 /*
- * Hundreds of busy processes get smaller chunks rather than a gigabyte of our memory; each its first rows all the same.
+ * Limit of the bytes staged by all processes: with hundreds of busy processes, chunks get smaller.  Each process may always stage its first
+ * rows.
  */
 #define MAX_STAGED (128ull << 20)
 #define MAX_ATTRIBUTE (64u << 10)
@@ -58,7 +59,7 @@ static void write_stage(struct staging *s, struct stage *g)
 	g->tails.len = 0;
 }
 
-/* Room for one more row.  When all processes together hold too much, by writing what is there. */
+/* Makes room for one more row: grows, or writes the chunk out when MAX_STAGED is reached. */
 static bool grow(struct staging *s, struct stage *g, const struct record *r)
 {
 	size_t cap = g->cap ? g->cap * 2 : FIRST_ROWS;

@@ -1,4 +1,4 @@
-/* Rows of one process on their way into chunks: one growing array a kind, written at 1 MiB or when told. */
+/* Collects rows of one process for chunks: one growing array for each kind, written at 1 MiB or on request. */
 #ifndef COLLECTOR_STAGE_H
 #define COLLECTOR_STAGE_H
 
@@ -11,10 +11,10 @@
 struct stage {
 	uint8_t *rows;                  /* n structs */
 	size_t n, cap;                  /* in rows */
-	struct buf tails;               /* one after the other */
-	bool idle;                      /* nothing came since the write before */
+	struct buf tails;               /* of the rows, concatenated */
+	bool idle;                      /* nothing came before the last write */
 	bool lost_changed;
-	uint64_t lost;                  /* rows that could not be kept: no room, no memory */
+	uint64_t lost;                  /* rows that were lost: no disk space, or no memory */
 	int64_t lost_first, lost_last;  /* on the process's clock */
 };
 
@@ -22,30 +22,30 @@ struct staging {
 	struct output *out;
 	uint32_t process;
 	unsigned clock;                 /* of TIME fields: enum wire_clock */
-	struct stage *stages;           /* one a record of records[], in its order */
+	struct stage *stages;           /* one for each element of records[] */
 };
 
-/* 0, or -1 when out of memory. */
+/* Returns 0, or -1 without memory. */
 int staging_init(struct staging *s, struct output *out, uint32_t process, unsigned clock);
 void staging_release(struct staging *s);
 
 /*
- * Adds a row; n_tail bytes at tail are copied behind those of the rows before.  Returns the row's place, good until the
- * next call, or NULL: there was no memory, the row is counted as lost.
+ * Adds a row, and n_tail bytes of its tail.  Returns the staged row, valid until the next call; NULL: no memory, the row is counted as
+ * lost.
  */
 void *staging_put(struct staging *s, const struct record *r, const void *row, const void *tail, size_t n_tail);
 
 /*
- * Room for rows without tails: *n of them, at least one.  NULL: there was no memory.  staging_add() says how many were
- * put there.
+ * Returns room for *n rows without tails, at least one; NULL: no memory, a row is counted as lost.  staging_add() tells how many were put
+ * there.
  */
 void *staging_room(struct staging *s, const struct record *r, size_t *n);
 void staging_add(struct staging *s, const struct record *r, size_t n);
 
-/* Writes everything staged as chunks, and what could not be kept as drop rows. */
+/* Writes all staged rows as chunks, and lost ones as drop rows. */
 void staging_write(struct staging *s);
 
-/* A row of its own kind with a formatted tail: attributes of process `of`. */
+/* Adds an attribute row "KEY=TEXT" about process `of`. */
 void staging_attribute(struct staging *s, uint32_t of, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -1,7 +1,4 @@
-/*
- * Telling by /proc whether a process is ours: it, or the one that started it, got our session's name in its
- * environment.
- */
+/* Finds out by /proc whether a process belongs to the session: the session's folder is in the environment that it inherited. */
 #include "collector/tree.h"
 
 #include <ctype.h>
@@ -31,8 +28,8 @@ static enum answer ask_environment(uint32_t pid, const char *folder)
 
 	if (proc_read_all(pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom) {
 		/*
-		 * A program that is being started has an image, but neither arguments nor environment yet; a kernel
-		 * thread has none.
+		 * A program that is being started has an executable, but neither arguments nor environment yet; a kernel thread has no
+		 * executable.
 		 */
 		if (!env.len && proc_read(pid, "cmdline", exe, 1) == 0)
 			proc_link(pid, "exe", exe, sizeof exe);
@@ -57,7 +54,10 @@ static bool carries_session(uint32_t pid, const char *folder)
 	return answer == YES;
 }
 
-/* A roster line has the pid as its writer sees it; in another pid namespace that is some stranger's here. */
+/*
+ * True if the process at this pid wrote the roster line.  The line has the writer's pid in its own pid namespace, which may be another
+ * process's here.
+ */
 static bool is_the_writer(const struct tree *t, const struct process *p)
 {
 	char name[32] = "";
@@ -65,13 +65,13 @@ static bool is_the_writer(const struct tree *t, const struct process *p)
 
 	if (carries_session(p->host_pid, t->folder))
 		return true;
-	/* setproctitle() writes over the environment; the name is what is left. */
+	/* setproctitle() overwrites the environment; the name remains. */
 	n = proc_read(p->host_pid, "comm", name, sizeof name - 1);
 	name[n > 0 ? n - 1 : 0] = '\0';
 	return n > 1 && strncmp(name, p->name, 15) == 0;
 }
 
-/* When it was found, or named by gprof-run, it may not have been the program yet that it is. */
+/* Reads the name: when the process was found, or named by gprof-run, it may have run another program. */
 static void read_name(struct process *p)
 {
 	char name[32];
@@ -84,8 +84,8 @@ static void read_name(struct process *p)
 }
 
 /*
- * The pid is that of the process still, by its parent, but it runs a program whose name the kernel has just taken from the file:
- * it did an exec.  (A stranger of another pid namespace has another parent; who changes his title has another name.)
+ * True if the process did an exec: its pid has the same parent, but its name is the one that the kernel takes from the executable.  (A
+ * process of another pid namespace has another parent; one that changed its title has another name.)
  */
 static bool is_fresh_image(const struct process *p)
 {
@@ -104,7 +104,7 @@ static bool is_fresh_image(const struct process *p)
 	return strncmp(open + 1, base + 1, 15) == 0;
 }
 
-/* Its image carries our object no longer: it is over, and what runs on is one that is not injected. */
+/* Its image no longer carries libgprof_inject.so: ends the process, and adds what runs on as one that is not injected. */
 static void became_stray(struct tree *t, struct process *p)
 {
 	uint32_t pid = p->host_pid;
@@ -127,6 +127,8 @@ void tree_describe(struct tree *t)
 				became_stray(t, p);
 				continue;
 			}
+			if (!alive_is(&p->alive))
+				continue;       /* it is gone; its end is reported next */
 			tree_disown(t, p);
 		}
 		if (!p->injected)
@@ -136,7 +138,7 @@ void tree_describe(struct tree *t)
 	}
 }
 
-/* Its pid in the innermost of its pid namespaces: what it writes into roster lines. */
+/* Returns its pid in its innermost pid namespace, which it writes into roster lines. */
 static uint32_t inner_pid(uint32_t pid)
 {
 	char text[4096], *line, *last;
@@ -152,7 +154,7 @@ static uint32_t inner_pid(uint32_t pid)
 	return last ? (uint32_t)strtoul(last + 1, NULL, 10) : pid;
 }
 
-/* One of another pid namespace, disowned when its pid turned out to be a stranger's. */
+/* True if it is a process of another pid namespace that was disowned, because its pid is another process's here. */
 static bool is_found_again(struct tree *t, uint32_t host_pid)
 {
 	uint32_t pid = inner_pid(host_pid);
@@ -172,7 +174,7 @@ static bool is_known(const struct tree *t, uint32_t host_pid)
 	return false;
 }
 
-/* Another session inside ours: its collector carries our name, and lives as long as its own processes. */
+/* True for the collector of a session inside this one: it inherits this session's folder, and lives as long as its own processes. */
 static bool is_collector(uint32_t pid)
 {
 	char self[4096], its[4096];
@@ -182,7 +184,7 @@ static bool is_collector(uint32_t pid)
 	return its[0] && strcmp(self, its) == 0;
 }
 
-/* Environments of other users cannot be read anyway; asking for the owner first costs a third of the open. */
+/* Environments of other users cannot be read anyway; checking the owner first costs a third of opening the file. */
 static bool may_be_ours(int dir, const char *name)
 {
 	struct stat st;
@@ -215,7 +217,7 @@ size_t tree_find_strays(struct tree *t)
 	return found;
 }
 
-/* The file that a process runs; 0: it cannot be told. */
+/* Identifies the file that a process runs; 0: unknown. */
 static uint64_t image_of(uint32_t host_pid)
 {
 	char path[32];

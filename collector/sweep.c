@@ -3,20 +3,21 @@
 #include "collector/account.h"
 #include "collector/clocks.h"
 #include "collector/drain.h"
+#include "collector/pages.h"
 #include "collector/salvage.h"
 #include "collector/session.h"
 #include "collector/threads.h"
 
-/* A guest waits 200 ms for its welcome, and a chunk takes 2: the door is looked at in between. */
+/* A guest waits 200 ms for its answer, and writing a chunk takes 2 ms: the door is looked at this often. */
 #define DOOR_NS 20000000
 
-/* Thread names change rarely after that; hundreds of threads are milliseconds. */
+/* Sweeps between two reads of thread names: they rarely change, and hundreds of threads take milliseconds. */
 #define NAMES_EVERY 5
 
-/* A young process is looked at ten times a second for so long: threads may be named and gone within one. */
+/* A new process is looked at ten times a second for so many ticks: threads may be named and end within a second. */
 #define YOUNG_TICKS 10
 
-/* The processes that it brings stand behind those that are being swept. */
+/* Newcomers are added behind the processes that are being swept. */
 static void mind_the_door(struct session *s, int64_t *looked)
 {
 	int64_t now = clocks_now(CLOCK_MONO);
@@ -55,9 +56,14 @@ void sweep_tick(struct session *s)
 	tree_reap(&s->tree, false);
 	tree_tidy(&s->tree);
 	tree_describe(&s->tree);
-	for (size_t i = 0; i < s->tree.n_live; i++)
-		if (s->tree.live[i]->guest)
-			look_at_young(s->tree.live[i]);
+	for (size_t i = 0; i < s->tree.n_live; i++) {
+		struct process *p = s->tree.live[i];
+
+		if (p->guest && p->guest->unheard)
+			drain(p, DRAIN_FULL);
+		if (p->guest)
+			look_at_young(p);
+	}
 }
 
 static void sweep_process(struct session *s, struct process *p)
@@ -66,6 +72,7 @@ static void sweep_process(struct session *s, struct process *p)
 		drain(p, DRAIN_ALL);
 		if (p->guest->sweeps++ % NAMES_EVERY == 0)
 			threads_refresh(p);
+		pages_give_back(p->guest);
 	}
 	account_process(p, &s->out);
 	if (p->guest)

@@ -1,20 +1,20 @@
-/* What is done for all processes alike: on a ring, ten times a second, once a second, at the end. */
+/* Work on all processes: when the bell rings, ten times a second, once a second, at the end. */
 #ifndef COLLECTOR_SWEEP_H
 #define COLLECTOR_SWEEP_H
 
 struct process;
 struct session;
 
-/* Handed-over blocks of all guests. */
+/* Takes the blocks that all guests have handed over. */
 void sweep_full(struct session *s);
 
-/* Clocks, processes that nobody reports, what is new. */
+/* Ten times a second: writes the clocks, ends processes without a pidfd that are gone, describes new ones. */
 void sweep_tick(struct session *s);
 
-/* Everything that is published goes to the file: a second is what can be lost when we are killed. */
+/* Once a second: writes everything that is published to the file.  If the collector is killed, at most a second is lost. */
 void sweep_second(struct session *s);
 
-/* A process that is left when the session ends: its end is not known. */
+/* For a process that still runs when the session ends: takes its rows.  Its end is unknown. */
 void sweep_last(struct session *s, struct process *p);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "collector/proc.h"
 
-/* A name costs 10 us to read.  Threads beyond these at once keep the name that they had at their first row. */
+/* Most threads of a process whose names are read again; a name takes 10 us.  Others keep the name of their first row. */
 #define MAX_THREADS 256
 
 static struct thread_note *find(struct guest *g, uint32_t id)
@@ -31,13 +31,14 @@ static struct thread_note *add(struct guest *g)
 	return &list[g->n_threads++];
 }
 
-void threads_note(struct guest *g, const struct thread_row *row, const char *name)
+void threads_note(struct guest *g, struct thread_row *row, const char *name)
 {
 	struct thread_note *t = find(g, row->id);
 	size_t n = row->bytes < sizeof t->comm ? row->bytes : sizeof t->comm - 1;
 
-	/* The first row has the kernel's name; a later one the name that the program gave. */
+	/* The first row has the kernel's name; a later one the name that the program gave, or that the guest saw later. */
 	if (t) {
+		row->start = t->start;
 		t->own_name = row->bytes > 0;
 		return;
 	}
@@ -48,7 +49,7 @@ void threads_note(struct guest *g, const struct thread_row *row, const char *nam
 	memcpy(t->comm, name, n);
 }
 
-/* False: there is no such thread any more. */
+/* False: the thread has ended. */
 static bool refresh(struct process *p, struct thread_note *t)
 {
 	struct thread_row row = { .start = t->start, .id = t->id, .tid = t->tid, .flags = t->flags };
@@ -75,9 +76,9 @@ void threads_refresh(struct process *p)
 	struct guest *g = p->guest;
 
 	if (p->host_pid != p->pid)
-		return;         /* another pid namespace: its thread ids are not ours */
+		return;         /* another pid namespace: its thread ids are different here */
 	for (size_t i = 0; i < g->n_threads;) {
-		/* One that is gone leaves its place to another, and its kernel id with it. */
+		/* A thread that has ended is removed: another may get its kernel id. */
 		if (!g->threads[i].own_name && !refresh(p, &g->threads[i]))
 			g->threads[i] = g->threads[--g->n_threads];
 		else

@@ -1,13 +1,13 @@
-/* The kernel's names of a guest's threads: they change after the guest has written its thread row. */
+/* The kernel's names of a guest's threads, which may change after the guest has written its thread row. */
 #ifndef COLLECTOR_THREADS_H
 #define COLLECTOR_THREADS_H
 
 #include "collector/process.h"
 
-/* A thread row went by; its tail of row->bytes bytes is at name. */
-void threads_note(struct guest *g, const struct thread_row *row, const char *name);
+/* Notes a thread row; name: its tail of row->bytes bytes.  For a known thread sets row->start to that of its first row. */
+void threads_note(struct guest *g, struct thread_row *row, const char *name);
 
-/* Reads the names while the process lives; a changed one becomes a row. */
+/* Reads the names while the process lives; writes a row for each name that changed. */
 void threads_refresh(struct process *p);
 
 #endif

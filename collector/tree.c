@@ -1,5 +1,6 @@
 #include "collector/tree.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,12 @@
 #include "collector/account.h"
 #include "collector/clocks.h"
 #include "collector/mirror.h"
-#include "collector/pipe.h"
 #include "collector/proc.h"
 #include "collector/salvage.h"
 #include "trace/clock.h"
 #include "trace/health.h"
 
-/* 200 bytes each are kept to the end, for parents and reused pids. */
+/* 200 bytes each, kept to the session's end for parents and reused pids. */
 #define MAX_PROCESSES (1u << 20)
 
 static struct process **bucket(struct tree *t, uint32_t pid)
@@ -31,7 +31,7 @@ struct process *tree_find(const struct tree *t, uint32_t pid)
 	return p;
 }
 
-/* The newest with that pid, dead or alive. */
+/* Returns the newest process with that pid, over or not; NULL: none. */
 static struct process *newest(const struct tree *t, uint32_t pid)
 {
 	struct process *p = t->buckets[pid % TREE_BUCKETS];
@@ -41,7 +41,7 @@ static struct process *newest(const struct tree *t, uint32_t pid)
 	return p;
 }
 
-/* A parent may be gone before its child is heard of. */
+/* The parent may have ended before its child is known. */
 static uint32_t number_of(const struct tree *t, uint32_t pid)
 {
 	const struct process *p = newest(t, pid);
@@ -80,7 +80,7 @@ static void unwatch(struct tree *t, struct process *p)
 	alive_release(&p->alive);
 }
 
-/* Room for one more in a list; max: places that it may have.  False: there is none. */
+/* Makes room for one more in a list of at most `max` places.  False: it is full, or there is no memory. */
 static bool make_room(struct process ***list, size_t n, size_t *cap, size_t max)
 {
 	size_t larger = *cap ? *cap * 2 : 64;
@@ -126,7 +126,7 @@ static void name_it(struct process *p, const char *name)
 	snprintf(p->name, sizeof p->name, "%s", name);
 }
 
-/* gprof-run named the pid, or we found it in /proc, before we heard its own image; by then it may be gone. */
+/* Returns the process that gprof-run named, or that was found in /proc, before its own line was read; by then it may be over. */
 static struct process *find_awaited(const struct tree *t, const struct roster_line *l)
 {
 	struct process *p = newest(t, l->pid);
@@ -142,9 +142,8 @@ static unsigned how_flags(char how)
 }
 
 /*
- * A new image, or a child: whoever had the pid is over.  One that ended is known to have within milliseconds, and pids
- * go around in thousands of processes, so a new image of one that we hold for alive is an exec, even if it is gone
- * itself by now.
+ * A new image or child has the pid of `before`, which is therefore over.  An end is known within milliseconds, and pids are reused after
+ * thousands of processes: a new image of a process that counts as alive is an exec, even if it has itself ended by now.
  */
 static void take_over(struct tree *t, struct process *before, uint32_t ppid, char how)
 {
@@ -154,8 +153,8 @@ static void take_over(struct tree *t, struct process *before, uint32_t ppid, cha
 }
 
 /*
- * We come late: the image before was gone when we looked, and so its process was over for us.  It was not, if the new image began before
- * that, of the same pid and parent.
+ * The lines are read late: the image before had ended when the collector looked, and its process counted as over.  If the new image of the
+ * same pid and parent began before that, it was an exec.
  */
 static void find_late_exec(struct tree *t, const struct roster_line *l)
 {
@@ -168,7 +167,17 @@ static void find_late_exec(struct tree *t, const struct roster_line *l)
 	tree_put_row(t, p);
 }
 
-/* What is known of a process only when it has ended. */
+/* Returns the process, over or not, that began at that moment; NULL: none. */
+static struct process *find_started(const struct tree *t, uint32_t pid, int64_t start)
+{
+	struct process *p = newest(t, pid);
+
+	while (p && !(p->pid == pid && p->injected && p->start == start))
+		p = p->next;
+	return p;
+}
+
+/* Writes what is known of a process only when it has ended. */
 static void tell_end(struct tree *t, struct process *p)
 {
 	if (!p->described)
@@ -182,39 +191,25 @@ void tree_refused(struct tree *t, struct process *p, const char *why)
 	if (troubles_find(&p->troubles, HEALTH_refused))
 		return;
 	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
-	if (p->end)     /* what it said, or asked for, was heard only now */
+	if (p->end)     /* its message was read only now */
 		tell_end(t, p);
 }
 
-static bool use_frame(void *arg, const struct frame *f, const void *body)
+/* At its end, some of its rows, or even its hello, had no room in the pipe. */
+static void left_rows(struct tree *t, struct process *p, const char *rows)
 {
-	struct tree *t = arg;
-	struct process *p = f->process && f->process <= t->n ? t->all[f->process - 1] : NULL;
+	uint64_t n = strtoull(rows, NULL, 10);
+	char why[80];
 
-	return p && p->guest && p->guest->mirror && mirror_apply(p, f, body);
+	if (p && p->guest && p->guest->mirror) {
+		p->guest->mirror->left = n;
+	} else if (p && n && !(p->flags & PROCESS_CONNECTED)) {
+		snprintf(why, sizeof why, "the pipe had no room for its %" PRIu64 " rows", n);
+		tree_refused(t, p, why);
+	}
 }
 
-void tree_hear_pipe(struct tree *t)
-{
-	const struct frame_user mirrors = { use_frame, t };
-	uint64_t bad;
-
-	if (!t->pipe)
-		return;
-	bad = t->pipe->bad;
-	pipe_read(t->pipe, &mirrors);
-	if (t->pipe->bad > bad)
-		troubles_add(t->troubles, HEALTH_pipe_frames, t->pipe->bad - bad, clocks_now(CLOCK_MONO), NULL);
-}
-
-/* At its end some of its rows had no room in the pipe. */
-static void left_rows(struct process *p, const char *rows)
-{
-	if (p && p->guest && p->guest->mirror)
-		p->guest->mirror->left = strtoull(rows, NULL, 10);
-}
-
-/* It did not wait for our answer, or could not use it. */
+/* It did not wait for the answer, or could not use it. */
 static void gave_up(struct tree *t, struct process *p, const char *why)
 {
 	if (p)
@@ -226,7 +221,7 @@ static void gave_up(struct tree *t, struct process *p, const char *why)
 	tree_put_row(t, p);
 }
 
-/* Everything that is in it is taken. */
+/* Takes everything in the arena. */
 static void leave_arena(struct tree *t, struct process *p)
 {
 	salvage(p, false);
@@ -234,14 +229,74 @@ static void leave_arena(struct tree *t, struct process *p)
 	t->ready_of_gone += __atomic_load_n(&p->guest->view.a->n_ready, __ATOMIC_RELAXED);
 }
 
-/* Who wrote it: the end of a process may be seen before its last line is read. */
+static void note_forked_after_cuda(struct tree *t, struct process *p)
+{
+	if (!troubles_find(&p->troubles, HEALTH_forked_after_cuda))
+		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name, p->pid);
+}
+
+/* Returns the writer of a line: its end may be seen before its last line is read. */
 static struct process *writer(const struct tree *t, const struct roster_line *l)
 {
-	struct process *p = newest(t, l->pid);
+	struct process *p = find_started(t, l->pid, l->start);
 
-	while (p && (p->pid != l->pid || p->start != l->start))
-		p = p->next;
 	return p ? p : tree_find(t, l->pid);
+}
+
+/*
+ * Adds an image whose line is read when its successor, which says hello at once, is already known: the image is over, the successor is
+ * not.  It is put behind the successor in the bucket, where the first process of a pid is the newest.
+ */
+static struct process *add_past(struct tree *t, struct process *successor, const struct roster_line *l)
+{
+	struct process *p = add(t, l->pid, l->ppid, l->start, l->name);
+	bool execed = !(successor->flags & PROCESS_FORKED) && successor->ppid == l->ppid;
+
+	if (!p)
+		return NULL;
+	*bucket(t, l->pid) = p->next;
+	p->next = successor->next;
+	successor->next = p;
+	p->injected = true;
+	p->host_pid = successor->host_pid;
+	p->end = successor->start;
+	p->flags = how_flags(l->how) | PROCESS_ENDED | (execed ? PROCESS_EXECED : 0);
+	return p;
+}
+
+/* Handles a line that is not of the newest image of its pid.  True: handled. */
+static bool is_past(struct tree *t, struct process *live, const struct roster_line *l)
+{
+	struct process *p = find_started(t, l->pid, l->start);
+
+	if (p ? !p->end : !live || !live->injected || live->host_pid != live->pid || l->start >= live->start)
+		return false;
+	if (!p && !(p = add_past(t, live, l)))
+		return true;
+	p->flags |= how_flags(l->how);
+	if (l->how == 'F')
+		note_forked_after_cuda(t, p);
+	tell_end(t, p);
+	tree_put_row(t, p);
+	return true;
+}
+
+/* Without an arena the process cannot count it itself. */
+static void filtered(struct tree *t, struct process *p)
+{
+	if (!p || troubles_find(&p->troubles, HEALTH_filtered))
+		return;
+	troubles_add(&p->troubles, HEALTH_filtered, 1, clocks_now(t->clock), "%s (pid %u): nothing was recorded after the filter", p->name, p->pid);
+	if (p->end)     /* its last line was read only now */
+		tell_end(t, p);
+}
+
+/* Ends the older process of the same pid: a hello in the pipe did not replace it. */
+static void end_older(struct tree *t, const struct process *p, const struct roster_line *l)
+{
+	for (struct process *q = p->next; q && p->late; q = q->next)
+		if (q->pid == p->pid && q->injected && q->host_pid == p->host_pid && !q->end)
+			take_over(t, q, l->ppid, l->how);
 }
 
 void tree_roster(struct tree *t, const struct roster_line *l)
@@ -253,13 +308,20 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		gave_up(t, writer(t, l), strerror(atoi(l->name)));
 		return;
 	}
-	if (l->how == 'l') {
-		left_rows(p, l->name);
+	if (l->how == 's') {
+		filtered(t, writer(t, l));
 		return;
 	}
+	if (l->how == 'l') {
+		left_rows(t, writer(t, l), l->name);
+		return;
+	}
+	if (is_past(t, p, l))
+		return;
 	if (p && p->injected && !twice && p->host_pid == p->pid) {
 		take_over(t, p, l->ppid, l->how);
-		p = NULL;
+		p = find_started(t, l->pid, l->start);  /* tree_end() may have read its hello in the pipe */
+		twice = p != NULL;
 	}
 	if (!p || !p->injected)
 		p = find_awaited(t, l);
@@ -276,16 +338,16 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		watch(t, p, l->pid);
 	}
 	p->injected = true;
-	tree_notice_exec(t, p);         /* remembers what it runs */
+	end_older(t, p, l);
+	tree_notice_exec(t, p);         /* remembers which file it runs */
 	p->flags |= how_flags(l->how);
-	if (l->how == 'F' && !twice)
-		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name,
-			     p->pid);
+	if (l->how == 'F')
+		note_forked_after_cuda(t, p);
 	tree_put_row(t, p);
 	if (p->end)
 		tell_end(t, p);
 	else if (!p->alive.pid)
-		tree_end(t, p, 0);      /* gone before we could look: its end is not later than now */
+		tree_end(t, p, 0);      /* ended before it could be watched: its end is not later than now */
 }
 
 struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)
@@ -302,7 +364,7 @@ struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)
 	return NULL;
 }
 
-/* gprof-run tells the pid before its exec is done: the process's own name would be gprof-run's. */
+/* gprof-run tells the pid before exec() is done: the name comes from the command, as the process still has gprof-run's. */
 void tree_main(struct tree *t, uint32_t pid)
 {
 	const char *command = t->config->command;
@@ -332,37 +394,49 @@ int tree_own(struct tree *t, struct process *p, uint32_t host_pid)
 	return p->alive.pid ? 0 : -1;
 }
 
-/* By the guest's own pid and start; a process of another pid namespace shows itself here for the first time. */
-static struct process *find_image(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
+/* Returns a process that was found or named before its hello; NULL: none. */
+static struct process *find_unheard(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
 {
 	struct process *p = *bucket(t, h->pid);
 
-	for (; p; p = p->next) {
-		if (p->pid != h->pid || p->end)
-			continue;
-		if (p->injected ? p->start == h->start : p->host_pid == host_pid)
-			return p;
-	}
-	return NULL;
+	while (p && (p->pid != h->pid || p->end || p->injected || p->host_pid != host_pid))
+		p = p->next;
+	return p;
 }
 
+/* Adds a process of which no roster line came. */
+static struct process *add_unheard(struct tree *t, const struct wire_hello *h, uint32_t host_pid, const char *name)
+{
+	struct roster_line line = { .how = h->flags & PROCESS_FORKED ? 'f' : 'c', .pid = h->pid, .ppid = h->ppid, .start = h->start };
+	struct process *before = newest(t, h->pid);
+
+	if (before && !before->end && before->host_pid == host_pid) {
+		snprintf(line.name, sizeof line.name, "%s", name);
+		if (before->injected && h->start < before->start)
+			return add_past(t, before, &line);
+		take_over(t, before, h->ppid, line.how);
+		before = find_started(t, h->pid, h->start);     /* tree_end() may have read its hello in the pipe */
+		if (before)
+			return before;
+	}
+	return add(t, h->pid, h->ppid, h->start, name);
+}
+
+/* Found by the guest's own pid and start time.  A process of another pid namespace appears here for the first time. */
 struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
 {
-	struct process *p = find_image(t, h, host_pid);
+	struct process *p = find_started(t, h->pid, h->start);
 	char name[sizeof h->name + 1] = "";
 
 	memcpy(name, h->name, sizeof h->name);
-	if (!p) {
-		struct process *before = newest(t, h->pid);
-
-		if (before && before->end && before->injected && before->start == h->start)
-			return before;
-		if (before && !before->end && before->host_pid == host_pid)
-			take_over(t, before, h->ppid, 'c');
-		p = add(t, h->pid, h->ppid, h->start, name);
-	}
+	if (p && p->end)
+		return p;
 	if (!p)
-		return NULL;
+		p = find_unheard(t, h, host_pid);
+	if (!p)
+		p = add_unheard(t, h, host_pid, name);
+	if (!p || p->end)
+		return p;
 	if (p->host_pid != host_pid || !p->alive.pid)
 		watch(t, p, host_pid);
 	if (!p->injected) {
@@ -375,12 +449,28 @@ struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t 
 	return p;
 }
 
-void tree_forget_arena(struct tree *t, struct process *p)
+struct process *tree_late(struct tree *t, const struct wire_hello *h)
+{
+	struct process *p = find_started(t, h->pid, h->start);
+	char name[sizeof h->name + 1] = "";
+
+	if (p)
+		return p;
+	memcpy(name, h->name, sizeof h->name);
+	p = add(t, h->pid, h->ppid, h->start, name);
+	if (!p)
+		return NULL;
+	watch(t, p, h->pid);
+	p->injected = true;
+	p->flags |= h->flags & (PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_PRELOADED);
+	return p;
+}
+
+void tree_forget_guest(struct tree *t, struct process *p)
 {
 	if (!p->guest)
 		return;
-	tree_hear_pipe(t);
-	if (p->guest->view.a->life != LIFE_NEW) /* else it could not use what it was given, and asks again */
+	if (p->guest->view.a->life != LIFE_NEW) /* LIFE_NEW: it could not use the arena, and asks again */
 		leave_arena(t, p);
 	p->flags = process_flags(p);
 	account_process(p, t->out);
@@ -388,7 +478,14 @@ void tree_forget_arena(struct tree *t, struct process *p)
 	guest_free(p);
 }
 
-/* What it noted itself where the kernel says nothing: its parent was quicker than we, on a kernel before 6.15. */
+void tree_forget_arena(struct tree *t, struct process *p)
+{
+	if (p->guest)
+		tree_hear_pipe(t);
+	tree_forget_guest(t, p);
+}
+
+/* Takes what the process noted itself, where the kernel tells nothing: before 6.15, once its parent has waited for it. */
 static void take_own_word(struct process *p)
 {
 	const struct arena *a = p->guest->view.a;
@@ -405,7 +502,7 @@ void tree_look_at_end(struct tree *t, uint32_t number)
 {
 	struct process *p = number && number <= t->n ? t->all[number - 1] : NULL;
 
-	/* An event of a pidfd that was closed since says nothing. */
+	/* The event may be of a pidfd that was closed since. */
 	if (p && !p->end && p->alive.pid && !alive_is(&p->alive))
 		ending_look(&p->ending, &p->alive);
 }
@@ -425,30 +522,37 @@ void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e)
 		tree_put_row(t, p);
 }
 
+void tree_bury(struct tree *t, struct process *p)
+{
+	if (p->guest) {
+		leave_arena(t, p);
+		take_own_word(p);
+	}
+	p->flags = process_flags(p);
+	tell_end(t, p);
+	if (p->guest)
+		staging_write(&p->guest->staging);
+	guest_free(p);
+	tree_put_row(t, p);
+}
+
 void tree_end(struct tree *t, struct process *p, unsigned flags)
 {
 	if (p->end)
 		return;
 	if (!(flags & PROCESS_EXECED))
 		ending_look(&p->ending, &p->alive);
-	if (p->guest && p->guest->mirror)
-		tree_hear_pipe(t);
-	if (p->guest) {
-		if (p->guest->view.a->life == LIFE_NEW && !p->guest->mirror) {
-			tree_refused(t, p, "it did not take its memory in time");
-			p->flags &= ~PROCESS_CONNECTED;
-		}
-		leave_arena(t, p);
-		take_own_word(p);
+	tree_hear_pipe(t);      /* its hello may be there */
+	if (p->guest && p->guest->view.a->life == LIFE_NEW && !p->guest->mirror) {
+		tree_refused(t, p, "it ended before it used its shared memory");
+		p->flags &= ~PROCESS_CONNECTED;
 	}
-	p->flags = process_flags(p) | PROCESS_ENDED | flags;
+	if (p->left && !(p->flags & PROCESS_CONNECTED))
+		tree_refused(t, p, "it did not wait for the collector's answer");
+	p->flags |= PROCESS_ENDED | flags;
 	p->end = clock_ns(CLOCK_REALTIME);
-	tell_end(t, p);
-	if (p->guest)
-		staging_write(&p->guest->staging);
-	guest_free(p);
+	tree_bury(t, p);
 	unwatch(t, p);
-	tree_put_row(t, p);
 }
 
 void tree_tidy(struct tree *t)

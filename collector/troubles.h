@@ -1,4 +1,4 @@
-/* What the collector itself counts against a process or the session; account.c makes health rows of it. */
+/* What the collector counts against a process or the session; account.c writes it as health rows. */
 #ifndef COLLECTOR_TROUBLES_H
 #define COLLECTOR_TROUBLES_H
 
@@ -10,7 +10,7 @@ struct trouble {
 	uint64_t count;
 	uint64_t told;                  /* count in the row written last */
 	int64_t first, last;            /* on the clock given to troubles_add() */
-	char detail[224];               /* the first one; "" when there is none */
+	char detail[224];               /* of the first one; "": none */
 };
 
 /* { 0 } is empty. */
@@ -19,13 +19,14 @@ struct troubles {
 	size_t n;
 };
 
-/* Counts n more of a reason at `now`.  fmt (may be NULL) is its detail if it is the first. */
+/* Counts n more of a reason at time `now`.  fmt (may be NULL) gives the detail, if there is none yet. */
 void troubles_add(struct troubles *t, unsigned reason, uint64_t n, int64_t now, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* NULL: nothing was counted for this reason.  Borrowed until the next troubles_add(). */
+/* Returns the count of a reason; NULL: none.  Valid until the next troubles_add(). */
 struct trouble *troubles_find(const struct troubles *t, unsigned reason);
 
+/* Frees the list; *t is then empty and can be used again. */
 void troubles_release(struct troubles *t);
 
 #endif
