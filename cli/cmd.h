@@ -1,4 +1,7 @@
-/* A command is a file with one const struct cmd; a program is a table of them.  Help, man page and completion are printed from here. */
+/*
+ * Commands and programs as tables.  Each command is a file with one const struct cmd; a program is a list of them.
+ * --help, the man page and the bash completion are printed from these tables (options.h).
+ */
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 
@@ -6,12 +9,12 @@ struct opt;
 
 struct cmd {
 	const char *name;               /* word of the command line; NULL: the program itself (gprof-run) */
-	const char *args;               /* what follows the options in the usage line: "[TRACE...]" */
+	const char *args;               /* operands in the usage line, after the options: "[TRACE...]"; NULL: none */
 	const char *help;               /* one sentence */
-	const char *more;               /* for --help, below the options, and for the man page; lines up to 80, or NULL */
+	const char *more;               /* text below the options in --help, and in the man page; lines of at most 80 columns; or NULL */
 	const struct opt *opts;         /* ends with { 0 }; NULL: none */
-	const char *words;              /* what may follow, for the completion; NULL: another program's command line, or files */
-	int (*run)(int argc, char **argv);      /* the operands alone; the exit code */
+	const char *words;              /* operands that the completion offers; NULL: files, or (gprof-run) a command */
+	int (*run)(int argc, char **argv);      /* gets the operands without options; returns the exit status */
 };
 
 struct program {

@@ -1,7 +1,8 @@
-/* gprof-trace check: is this file whole, and if not, what of it can be read? */
+/* gprof-trace check: whether a trace is complete, and which parts of a damaged one can be read. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/options.h"
+#include "cli/screen.h"
 #include "trace/reader.h"
 
 #include <limits.h>
@@ -18,17 +19,18 @@ static bool quiet;
 static uint64_t max_errors = 10;
 
 static const struct opt opts[] = {
-	{ 'q', "quiet", NULL, opt_flag, &quiet, "print nothing, only set the exit code", NULL, 0 },
-	{ 0, "max-errors", "N", opt_u64, &max_errors, "list N damaged places of a file (default 10)", NULL, 0 },
+	{ 'q', "quiet", NULL, opt_flag, &quiet, "print nothing; only set the exit status", NULL, 0 },
+	{ 0, "max-errors", "N", opt_u64, &max_errors, "list at most N damaged places of each file (default 10)", NULL, 0 },
+	INPUT_OPTIONS,
 	{ 0 },
 };
 
 static void print_damage(const struct trace *t)
 {
 	for (size_t i = 0; i < t->n_damage && i < max_errors; i++)
-		printf("  at byte %llu: %s\n", (unsigned long long)t->damage[i].offset, t->damage[i].text);
+		screen_print("  at byte %llu: %s\n", (unsigned long long)t->damage[i].offset, t->damage[i].text);
 	if (t->n_damage > max_errors)
-		printf("  and %zu more; --max-errors lists them\n", t->n_damage - (size_t)max_errors);
+		screen_print("  and %zu more; --max-errors lists them\n", t->n_damage - (size_t)max_errors);
 }
 
 static void print_state(const struct trace *t, const char *path, bool live, size_t damaged)
@@ -43,20 +45,22 @@ static void print_state(const struct trace *t, const char *path, bool live, size
 		}
 	for (size_t i = 0; i < t->n_damage; i++)
 		lost += t->damage[i].rows;
-	printf("%s: %s, %zu chunks and %llu rows can be read", path,
-	       damaged ? "damaged" : t->finished ? "whole" : live ? "whole, still being written" : "not finished",
+	screen_print("%s: %s, %zu chunks and %llu rows can be read", path,
+	       damaged ? "damaged" : t->finished ? "complete" : live ? "complete so far, still being written" : "not finished",
 	       whole, rows);
 	if (damaged)
-		printf(", %zu %s cannot", damaged, damaged == 1 ? "place" : "places");
+		screen_print(", %zu %s cannot", damaged, damaged == 1 ? "place" : "places");
 	if (lost)
-		printf(" (%llu rows at least)", lost);
-	printf("\n");
+		screen_print(" (at least %llu rows)", lost);
+	screen_print("\n");
 	print_damage(t);
 	if (!live && !t->finished)
-		printf("  'gprof-trace recover %s' writes the index that it lacks\n", path);
+		screen_print("  reports use the rows that can be read; 'gprof-trace recover %s' writes the missing index, and "
+			     "brings no rows back\n",
+			     path);
 }
 
-/* A trace of another profiler: what is wrong in it is counted while it is read. */
+/* A trace of another profiler is damaged if the import counted truncation or invalid JSON. */
 static int check_foreign(const char *path)
 {
 	struct model *m = input_open(path);
@@ -70,12 +74,12 @@ static int check_foreign(const char *path)
 			damaged |= strcmp(health_name(p->health[i].reason), "import_cut") == 0 ||
 				   strcmp(health_name(p->health[i].reason), "import_broken") == 0;
 	if (!quiet)
-		printf("%s: a trace of another profiler, %s\n", path, damaged ? "damaged" : "whole");
+		screen_print("%s: a trace of another profiler, %s\n", path, damaged ? "damaged" : "complete");
 	model_close(m);
 	return damaged ? EXIT_FAILED : EXIT_OK;
 }
 
-/* EXIT_OK: every row ever written can be read. */
+/* EXIT_OK: all rows can be read, and the file is finished or still being written. */
 static int check_one(const char *path)
 {
 	struct trace t = TRACE_INIT;
@@ -86,7 +90,7 @@ static int check_one(const char *path)
 
 	if (import_is_foreign(path))
 		return check_foreign(path);
-	if (trace_open(&t, path, 0, &err) < 0) {
+	if (trace_open(&t, path, input_flags(), &err) < 0) {
 		if (!quiet)
 			fail("%s", err.text);
 		return EXIT_FAILED;
@@ -119,8 +123,9 @@ static int run(int argc, char **argv)
 const struct cmd cmd_check = {
 	.name = "check",
 	.args = "[TRACE...]",
-	.help = "Say whether traces are whole, and where the damage is",
-	.more = "Exit code 0: every row can be read, and the file is finished or still being\nwritten.  Of a Kineto file: all of it is there, and is JSON.",
+	.help = "Check whether traces are complete, and list the damage",
+	.more = "Exit status 0: every row can be read, and the file is finished or still being\n"
+		"written.  For a Kineto file: the file is complete and is valid JSON.",
 	.opts = opts,
 	.run = run,
 };

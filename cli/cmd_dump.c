@@ -1,4 +1,4 @@
-/* gprof-trace dump: every row as text, in the order of the file.  One loop over the record table serves all kinds. */
+/* gprof-trace dump: every row as text, in file order.  The table of records describes the fields of each kind. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/input.h"
@@ -16,16 +16,17 @@ static uint64_t process = UINT64_MAX;
 static bool raw, uncorrected;
 
 static const struct opt opts[] = {
-	{ 'k', "kind", "KIND[,KIND]", opt_list, &kinds, "only rows of these kinds, such as kernel, api or range", NULL, 0 },
-	{ 'p', "process", "N", opt_u64, &process, "only rows of process number N (0: the session's own)", NULL, 0 },
-	{ 0, "uncorrected", NULL, opt_flag, &uncorrected, "times as each clock gave them; those of GPU rows are CUPTI's own", NULL, 0 },
-	{ 0, "raw", NULL, opt_flag, &raw, "numbers as they are in the file, string ids instead of texts", NULL, 0 },
+	{ 'k', "kind", "KIND[,KIND]", opt_list, &kinds, "only these kinds of rows, such as kernel, api or range", NULL, 0 },
+	{ 'p', "process", "N", opt_u64, &process, "only rows of process N (0: rows of the session itself)", NULL, 0 },
+	{ 0, "uncorrected", NULL, opt_flag, &uncorrected, "times as each clock reported them; GPU rows have CUPTI's times", NULL, 0 },
+	{ 0, "raw", NULL, opt_flag, &raw, "numbers as stored in the file, and string ids instead of texts", NULL, 0 },
+	INPUT_OPTIONS,
 	{ 0 },
 };
 
 static bool wanted[ROW_KINDS];
 
-/* Fills wanted[] from the list.  0, or -1: said. */
+/* Fills wanted[] from the list of --kind, which it changes; NULL: all kinds.  0, or -1 after an error message. */
 static int choose_kinds(char *list)
 {
 	const char *names[ROW_KINDS], *nearest;
@@ -41,7 +42,7 @@ static int choose_kinds(char *list)
 			i++;
 		if (i == n_records) {
 			nearest = options_nearest(name, names, n_records);
-			fail("no kind of row is called '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+			fail("unknown kind of row '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
 			     nearest ? nearest : "", nearest ? "'?" : "");
 			hint("gprof-trace info lists the kinds that a trace has");
 			return -1;
@@ -55,10 +56,10 @@ static void put_field(struct out *o, struct model *m, const struct chunk *c, uns
 {
 	const struct field *f = &c->record->fields[i];
 	uint64_t v = field_load(f, row);
-	bool defines = c->record->id == ROW_string;     /* its id is not the id of another text */
+	bool defines = c->record->id == ROW_string;     /* its field `id` defines a string, all others refer to one */
 
 	if (f->unit == UNIT_LEN && !raw)
-		return;         /* the text that follows shows it */
+		return;         /* length of the tail, which is printed below */
 	out_char(o, ' ');
 	out_text(o, f->name);
 	out_char(o, '=');
@@ -87,7 +88,7 @@ static void put_payload_field(void *arg, const struct payload_shown *f)
 		out_text(o, f->value);
 }
 
-/* Tails that are no text: frames=1:0x401136,2+14 (image:address of a native frame, code+offset of a Python one), else hexadecimal. */
+/* A binary tail: frames=1:0x401136,2+14 (native frame: image:address, Python frame: code+offset), others in hexadecimal. */
 static void put_bytes(struct out *o, unsigned kind, const char *tail, size_t n)
 {
 	struct stack_frame f;
@@ -108,7 +109,7 @@ static void put_bytes(struct out *o, unsigned kind, const char *tail, size_t n)
 	}
 }
 
-/* The text behind a row; of a payload the values in it. */
+/* The tail of a row: text, decoded payload values, or binary. */
 static void put_tail(struct out *o, struct model *m, const struct chunk *c, const void *row, const char *tail, size_t n)
 {
 	if (c->record->id == ROW_payload && !raw) {
@@ -136,7 +137,7 @@ static void dump_rows(struct out *o, struct model *m, const struct chunk *c, con
 {
 	const struct record *r = c->record;
 
-	for (uint32_t row = 0; row < c->head.rows; row++, rows += r->size) {
+	for (uint32_t row = 0; row < c->head.rows && !o->failed; row++, rows += r->size) {
 		size_t n = r->len_field < 0 ? 0 : (size_t)field_load(&r->fields[r->len_field], rows);
 
 		out_text(o, r->name);
@@ -154,7 +155,7 @@ static void dump_rows(struct out *o, struct model *m, const struct chunk *c, con
 	}
 }
 
-/* 0, or -1: out of memory.  A damaged chunk is skipped, and listed as such. */
+/* 0, or -1: out of memory.  A damaged chunk is skipped; input_say_damage() names it later. */
 static int dump_chunk(struct out *o, struct model *m, struct chunk *c)
 {
 	struct trace *t = model_trace(m);
@@ -176,7 +177,8 @@ static int dump(struct model *m)
 	struct out out;
 	int rc = out_init(&out, stdout);
 
-	for (size_t i = 0; i < t->n_chunks && rc == 0; i++) {
+	out.most = input_most_written(m);
+	for (size_t i = 0; i < t->n_chunks && rc == 0 && !out.failed; i++) {
 		struct chunk *c = &t->chunks[i];
 
 		if (c->record && !c->bad && wanted[c->head.kind] &&
@@ -185,7 +187,9 @@ static int dump(struct model *m)
 	}
 	if (rc < 0)
 		fail("out of memory");
-	out_finish(&out);       /* a failed write stays in stdout's state, which the dispatcher looks at */
+	out_finish(&out);       /* a failed write sets stdout's error state, which main() reports */
+	if (out.full)
+		rc = input_say_too_much(m, "standard output");
 	return rc < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -220,8 +224,8 @@ static int run(int argc, char **argv)
 const struct cmd cmd_dump = {
 	.name = "dump",
 	.args = "[TRACE]",
-	.help = "Print every row as text: kind, then field=value",
-	.more = "Times are ns since 1970, corrected for steps of the clock.\ndocs/trace-format.md explains kinds and fields.",
+	.help = "Print every row as text: its kind, then field=value",
+	.more = "Times are ns since 1970, corrected for clock adjustments.\ndocs/reference/trace-format.md explains kinds and fields.",
 	.opts = opts,
 	.run = run,
 };

@@ -1,4 +1,4 @@
-/* gprof-trace export: the trace in other programs' formats. */
+/* gprof-trace export: converts a trace to formats of other programs. */
 #include "cli/cmd.h"
 #include "cli/export/export.h"
 #include "cli/fail.h"
@@ -6,18 +6,18 @@
 #include "cli/input.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
+#include "cli/screen.h"
 #include "cli/pick.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LARGE_MB 300u           /* what browsers open as one JSON text, by the users of the formats */
+#define LARGE_MB 300u           /* largest JSON file that browsers open well, according to users of these formats */
 
 static const struct exporter *const exporters[] = { &export_kineto, &export_folded, &export_pprof };
 #define FORMATS "kineto json folded pprof"
@@ -29,28 +29,29 @@ static struct pick pick;
 
 static const struct opt opts[] = {
 	{ 't', "format", "FORMAT", opt_choice, &format,
-	  "kineto (default; json is the same): for Perfetto, chrome://tracing, HTA, TensorBoard; "
-	  "folded: call stacks for flamegraph.pl, inferno, speedscope; pprof: call stacks for pprof", FORMATS, 0 },
+	  "kineto (default, also called json): for Perfetto, chrome://tracing, HTA and TensorBoard; "
+	  "folded: call stacks for flamegraph.pl, inferno and speedscope; pprof: call stacks for pprof", FORMATS, 0 },
 	{ 'm', "metric", "METRIC", opt_choice, &metric,
-	  "folded and pprof: what is summed: gpu_time (default) and api_time in ns, cpu_samples, bytes copied, "
-	  "count of CUDA calls, range_time in NVTX ranges by where they began", METRIC_WORDS, 0 },
+	  "sum of each stack in folded and pprof: gpu_time (default) or api_time in ns, cpu_samples, bytes copied, "
+	  "count of CUDA calls, or range_time of NVTX ranges", METRIC_WORDS, 0 },
 	{ 'o', "output", "FILE", opt_text, &output,
-	  "write to FILE; - is standard output (default: TRACE with the format's suffix)", NULL, 0 },
-	{ 'f', "force-overwrite", NULL, opt_flag, &force, "write over existing files", NULL, OPT_WORD },
-	{ 0, "merged", NULL, opt_flag, &merged, "one file even when several processes used CUDA or trained with PyTorch; ids are renumbered",
+	  "write to FILE; - is standard output (default: name of the trace with the format's suffix)", NULL, 0 },
+	{ 'f', "force-overwrite", NULL, opt_flag, &force, "replace existing files", NULL, OPT_WORD },
+	{ 0, "merged", NULL, opt_flag, &merged, "write one file, not one per process; ids are renumbered",
 	  NULL, 0 },
 	PICK_OPTIONS(pick),
-	{ 0, "us", NULL, opt_flag, &integers, "times in whole microseconds, for tools that round fractions badly", NULL,
+	INPUT_OPTIONS,
+	{ 0, "us", NULL, opt_flag, &integers, "write whole microseconds, for tools that read no fractions", NULL,
 	  0 },
 	{ 0 },
 };
 
-/* ---- which process goes into which file ---- */
+/* ---- assignment of processes to files ---- */
 
 struct file {
 	char path[PATH_MAX];
-	uint32_t main;                  /* process it is made for; 0: everything, or what belongs to none */
-	bool *takes;                    /* by process; NULL: all */
+	uint32_t main;                  /* the process that the file is for; 0: all processes, or those without a file of their own */
+	bool *takes;                    /* by process: whether the file contains it; NULL: all */
 };
 
 struct plan {
@@ -67,7 +68,7 @@ static bool has_host_rows(struct model *m, uint32_t p)
 	       model_process_rows(m, ROW_sample, p);
 }
 
-/* The nearest process above (or itself) that a file is made for; 0: none. */
+/* The process itself or its nearest ancestor that has a file; 0: none. */
 static uint32_t leading_ancestor(const struct plan *plan, uint32_t p)
 {
 	for (uint32_t hops = 0; p && hops < plan->n_processes; hops++) {
@@ -90,7 +91,7 @@ static struct file *add_file(struct plan *plan, uint32_t main)
 	return f->takes ? f : NULL;
 }
 
-/* Of the images of a process from p on the one that a file is made for. */
+/* The first image of a process (the program before or after an exec), from p on, that leads a file; p if none does. */
 static uint32_t main_image(const struct plan *plan, uint32_t p)
 {
 	for (uint32_t i = p; i; i = plan->processes[i].after)
@@ -99,7 +100,10 @@ static uint32_t main_image(const struct plan *plan, uint32_t p)
 	return p;
 }
 
-/* One file for each process that leads one, with its children that do not; what is left goes into one more. */
+/*
+ * One file for each process for which export_leads() is true, with its descendants that have no file.  Other processes with
+ * host rows share one more file.  0, or -1: out of memory.
+ */
 static int split(struct plan *plan)
 {
 	struct file *rest = NULL;
@@ -122,7 +126,7 @@ static int split(struct plan *plan)
 	return 0;
 }
 
-/* one_file: a format that sums has all processes in one file. */
+/* one_file: for formats that sum, all processes go into one file. */
 static int plan_files(struct plan *plan, bool one_file)
 {
 	uint32_t leading = 0, only = pick_process(&pick, plan->m);
@@ -148,9 +152,9 @@ static int plan_files(struct plan *plan, bool one_file)
 	return 0;
 }
 
-/* ---- what the files are called ---- */
+/* ---- names of the files ---- */
 
-/* Whether every process with a file has a rank, and no two the same. */
+/* Whether every process with a file has a rank, all different. */
 static bool ranks_differ(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n_files; i++) {
@@ -170,7 +174,7 @@ static bool ranks_differ(const struct plan *plan)
 	return true;
 }
 
-/* NAME.json -> NAME.rank0.json; of a trace NAME.gtrace -> NAME.json. */
+/* -o NAME.json gives NAME.json, or NAME.rank0.json for one of several files; without -o, NAME.gtrace gives NAME.json. */
 static void name_file(const struct plan *plan, struct file *f, const char *suffix, bool ranks)
 {
 	const char *base = output ? output : model_path(plan->m), *dot = strrchr(base, '.'),
@@ -192,7 +196,7 @@ static void name_file(const struct plan *plan, struct file *f, const char *suffi
 	snprintf(f->path, sizeof f->path, "%.*s%s%s", (int)n, base, who, output ? base + n : suffix);
 }
 
-/* Two processes of the same pid: the later one gets its number too. */
+/* If two processes have the same pid, the later one's name also gets its process number. */
 static void name_files(struct plan *plan, const char *suffix)
 {
 	bool ranks = ranks_differ(plan);
@@ -214,10 +218,10 @@ static void name_files(struct plan *plan, const char *suffix)
 /* ---- writing ---- */
 
 static struct timespec began;
-static const char *shown;               /* file whose progress is on the terminal */
+static const char *shown;               /* name of the file in the progress line */
 static bool line_open;
 
-/* Only on a terminal, and only when it takes over a second. */
+/* Prints the progress, after the first second.  Called only if stderr is a terminal. */
 static void progress(uint64_t done, uint64_t total)
 {
 	struct timespec now;
@@ -236,23 +240,6 @@ static void progress_end(void)
 	line_open = false;
 }
 
-/* Refuses a file that is there, unless -f: it may be something else. */
-/* /dev/null, a pipe: written to as it is.  A file renamed over it would take its place. */
-static bool is_device(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-static int may_write(const char *path)
-{
-	if (force || access(path, F_OK) < 0 || is_device(path))
-		return 0;
-	fail("'%s' exists; -f writes over it, -o FILE writes elsewhere", path);
-	return -1;
-}
-
 static enum metric metric_of(const char *word)
 {
 	static const char *const words[METRICS] = { "gpu_time", "api_time", "cpu_samples", "bytes", "count" };
@@ -263,7 +250,7 @@ static enum metric metric_of(const char *word)
 	return i;
 }
 
-/* From memory into its wrapping; file NULL: nowhere.  0, or -1: not written (errno). */
+/* Closes the memory stream and writes its contents as gzip to file; NULL: discards them.  0, or -1 with errno. */
 static int wrap(FILE *memory, char **made, size_t *n, FILE *file)
 {
 	int rc = fclose(memory) == 0 ? 0 : -1;
@@ -275,7 +262,7 @@ static int wrap(FILE *memory, char **made, size_t *n, FILE *file)
 	return rc;
 }
 
-/* A file without a stack opens nowhere, so there is none. */
+/* Prints that there are no stacks; no program opens a file without stacks, so none is written.  Returns -1. */
 static int nothing_to_export(const struct export *x)
 {
 	bool selected = model_selected(x->m);
@@ -290,10 +277,11 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 	char *made = NULL;
 	size_t n_made = 0;
 	FILE *memory = e->gzip ? open_memstream(&made, &n_made) : NULL;
-	int rc;
+	int rc, written;
 
 	if ((e->gzip && !memory) || out_init(&out, memory ? memory : file) < 0)
 		return fail("out of memory");
+	out.most = input_most_written(plan->m);
 	*x = (struct export){
 		.format = e,
 		.m = plan->m,
@@ -312,11 +300,16 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 	rc = export_walk(x);
 	progress_end();
 	export_release(x);
-	if (rc < 0)
+	if (rc < 0 && !out.failed)
 		fail("out of memory");
-	else if (e->sum && !x->events)
+	else if (rc == 0 && e->sum && !x->events)
 		rc = nothing_to_export(x);
-	if (out_finish(&out) < 0 || (memory && wrap(memory, &made, &n_made, rc < 0 ? NULL : file) < 0))
+	written = out_finish(&out);
+	if (out.full)
+		rc = input_say_too_much(plan->m, file == stdout ? "standard output" : f->path);
+	if (memory && wrap(memory, &made, &n_made, rc < 0 || written < 0 ? NULL : file) < 0)
+		written = -1;
+	if (written < 0 && !out.full)
 		rc = file == stdout ? -1 : fail_errno("cannot write '%s'", f->path);
 	x->done = out.written;
 	return rc;
@@ -328,48 +321,46 @@ static void say_written(const struct file *f, const struct export *x)
 
 	char text[32];
 
-	printf("%s  (%llu %s, %s)\n", f->path, (unsigned long long)x->events, x->format->sum ? "stacks" : "events",
+	screen_print("%s  (%llu %s, %s)\n", f->path, (unsigned long long)x->events, x->format->sum ? "stacks" : "events",
 	       text_bytes(text, size));
 	if (!x->events) {
-		note("nothing to show is in '%s': no CUDA calls, kernels, ranges or marks", f->path);
-		hint("gprof-trace report -r processes,health says why");
+		note("'%s' is empty: the trace has no CUDA calls, kernels, ranges or marks", f->path);
+		hint("gprof-trace report -r processes,health shows why");
 	}
 	if (size > LARGE_MB * 1000000ull) {
 		note("'%s' is larger than the %u MB that a browser opens well; Perfetto's trace_processor reads it",
 		     f->path, LARGE_MB);
-		hint("https://perfetto.dev/docs/visualization/large-traces says how; --process N exports less");
+		hint("see https://perfetto.dev/docs/visualization/large-traces; --process N exports less");
 	}
 }
 
-/* Written beside, and renamed when it is whole: nobody finds half a file. */
 static int write_file(struct plan *plan, const struct file *f, const struct exporter *e)
 {
-	bool device = is_device(f->path);
-	char part[PATH_MAX + 8];
+	struct new_file made;
 	struct export x;
 	FILE *file;
-	int fd, rc;
+	int rc;
 
-	if (may_write(f->path) < 0)
+	if (new_file_open(&made, f->path, force) < 0)
 		return -1;
-	snprintf(part, sizeof part, "%s%s", f->path, device ? "" : ".part");
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	file = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!file)
+	file = fdopen(made.fd, "w");
+	if (!file) {
+		close(made.fd);
+		new_file_drop(&made);
 		return fail_errno("cannot write '%s'", f->path);
+	}
 	rc = write_stream(plan, f, e, file, &x);
 	if (fclose(file) != 0 && rc == 0)
 		rc = fail_errno("cannot write '%s'", f->path);
-	if (rc == 0 && !device && rename(part, f->path) < 0)
-		rc = fail_errno("cannot rename '%s' to '%s'", part, f->path);
-	if (rc < 0) {
-		if (!device)
-			unlink(part);
+	if (rc < 0)
+		new_file_drop(&made);
+	else
+		rc = new_file_keep(&made);
+	if (rc < 0)
 		return -1;
-	}
 	say_written(f, &x);
 	if (x.untimed)
-		note("GPU rows left out of '%s', because CUPTI gave them no time: %llu", f->path,
+		note("GPU rows without a time from CUPTI, which '%s' does not contain: %llu", f->path,
 		     (unsigned long long)x.untimed);
 	return 0;
 }
@@ -380,8 +371,7 @@ static int export_all(struct plan *plan, const struct exporter *e)
 
 	if (output && strcmp(output, "-") == 0) {
 		if (plan->n_files > 1)
-			return fail("%zu processes used CUDA or trained, and standard output is one file; --merged or --process N "
-				    "makes it one",
+			return fail("cannot write %zu files, one per process, to standard output; use --merged or --process N",
 				    plan->n_files);
 		snprintf(plan->files[0].path, sizeof plan->files[0].path, "%s", model_path(plan->m));
 		return write_stream(plan, &plan->files[0], e, stdout, &x);
@@ -416,7 +406,7 @@ static int run(int argc, char **argv)
 	if (!path)
 		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
 	if (!output && input_is_foreign(path)) {
-		fail("'%s' is no trace of gprof-run: say where the export goes, for example -o out.json", path);
+		fail("'%s' is not a trace of gprof-run, so the export needs a name: -o out.json", path);
 		return EXIT_USAGE;
 	}
 	plan.m = input_open(path);
@@ -440,10 +430,10 @@ static int run(int argc, char **argv)
 const struct cmd cmd_export = {
 	.name = "export",
 	.args = "[TRACE]",
-	.help = "Write the trace as JSON for Perfetto and HTA, or as flame graphs",
-	.more = "When several processes used CUDA or trained, each gets a file of its own:\n"
-		"NAME.rankN.json, or NAME.PID.json.  For a compressed file:\n"
-		"gprof-trace export -o - TRACE | gzip >NAME.json.gz",
+	.help = "Convert a trace to JSON for Perfetto and HTA, or to flame graphs",
+	.more = "Each process that used CUDA or trained with PyTorch gets its own file:\n"
+		"NAME.rankN.json or NAME.PID.json.  To compress:\n"
+		"  gprof-trace export -o - TRACE | gzip >NAME.json.gz",
 	.opts = opts,
 	.run = run,
 };

@@ -1,12 +1,12 @@
-/* gprof-trace import: traces of other profilers as a trace of ours. */
+/* gprof-trace import: converts traces of other profilers to a .gtrace. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/import/import.h"
 #include "cli/input.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
+#include "cli/screen.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,14 +18,14 @@ static const char *output;
 static bool force, quiet;
 
 static const struct opt opts[] = {
-	{ 'o', "output", "FILE", opt_text, &output, "name of the trace; NAME.gtrace of NAME.json.gz where this is not given", NULL,
+	{ 'o', "output", "FILE", opt_text, &output, "name of the new trace (default: NAME.gtrace for NAME.json.gz)", NULL,
 	  0 },
-	{ 'f', "force-overwrite", NULL, opt_flag, &force, "replace a file of that name", NULL, 0 },
-	{ 'q', "quiet", NULL, opt_flag, &quiet, "print only what was not understood", NULL, 0 },
+	{ 'f', "force-overwrite", NULL, opt_flag, &force, "replace an existing file", NULL, 0 },
+	{ 'q', "quiet", NULL, opt_flag, &quiet, "print only warnings", NULL, 0 },
 	{ 0 },
 };
 
-/* The last part of the first file's name, without what says its format. */
+/* Path of the new trace: from -o, else the name of the first file without folder and suffixes.  0, or -1: too long. */
 static int name_output(const char *first, char *path, size_t size)
 {
 	static const char *const ends[] = { ".gz", ".zst", ".json", ".trace", ".pt", ".sqlite" };
@@ -50,6 +50,7 @@ static int name_output(const char *first, char *path, size_t size)
 static void say(const struct import *im, const char *path)
 {
 	uint64_t events = 0, rows = 0, unpacked = 0;
+	char json[64] = "";
 	struct stat st;
 
 	for (size_t i = 0; i < im->n; i++) {
@@ -57,32 +58,23 @@ static void say(const struct import *im, const char *path)
 		rows += im->files[i].rows;
 		unpacked += im->files[i].unpacked;
 	}
-	printf("%s  (%.1f MB; %llu of %llu events are rows, the rest are names and arrows; %.1f MB of JSON)\n", path,
-	       stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0.0, (unsigned long long)rows, (unsigned long long)events,
-	       (double)unpacked / 1e6);
+	if (unpacked)
+		snprintf(json, sizeof json, " from %.1f MB of JSON", (double)unpacked / 1e6);
+	screen_print("%s  (%.1f MB%s; %llu of %llu events became rows; names and flow arrows do not)\n", path,
+		     stat(path, &st) == 0 ? (double)st.st_size / 1e6 : 0.0, json, (unsigned long long)rows, (unsigned long long)events);
 }
 
-/* Written beside, and renamed when it is whole. */
 static int write_trace(struct import *im, const char *path)
 {
 	struct trace_error err = { 0 };
-	char part[PATH_MAX + 8];
-	int fd, rc;
+	struct new_file made;
 
-	if (!force && access(path, F_OK) == 0)
-		return fail("'%s' is there already; -f replaces it", path);
-	snprintf(part, sizeof part, "%s.part", path);
-	fd = open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return fail_errno("cannot write '%s'", path);
-	rc = import_files(im, fd, &err);
-	if (rc < 0)
-		fail("%s", err.text);
-	else if (rename(part, path) < 0)
-		rc = fail_errno("cannot rename '%s' to '%s'", part, path);
-	if (rc < 0)
-		unlink(part);
-	return rc;
+	if (new_file_open(&made, path, force) < 0)
+		return -1;
+	if (import_files(im, made.fd, &err) == 0)
+		return new_file_keep(&made);
+	new_file_drop(&made);
+	return fail("%s", err.text);
 }
 
 static int run(int argc, char **argv)
@@ -115,12 +107,12 @@ static int run(int argc, char **argv)
 const struct cmd cmd_import = {
 	.name = "import",
 	.args = "FILE...",
-	.help = "Make a trace of torch.profiler's JSON (Kineto) or nsys's SQLite",
-	.more = "Kineto's JSON may be plain, .gz or .zst; of a .nsys-rep, 'nsys export --type\n"
-		"sqlite' makes what is read here, with libsqlite3.  Several files are ranks of one\n"
-		"job and become one trace; a folder stands for the *.json, *.json.gz and\n"
-		"*.json.zst in it.  The other commands take such files, too, and read them anew\n"
-		"each time: gprof-trace report NAME.pt.trace.json.gz",
+	.help = "Convert torch.profiler's JSON (Kineto) or nsys's SQLite to a trace",
+	.more = "Kineto files can be .json, .json.gz or .json.zst.  For a .nsys-rep, first run\n"
+		"'nsys export --type sqlite'; reading SQLite needs libsqlite3.  Several files are\n"
+		"the ranks of one job and become one trace.  A folder stands for all Kineto files\n"
+		"in it.  The other commands also read such files directly, without this step:\n"
+		"  gprof-trace report NAME.pt.trace.json.gz",
 	.opts = opts,
 	.run = run,
 };

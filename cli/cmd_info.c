@@ -1,4 +1,4 @@
-/* gprof-trace info: what this file is, who made it, and what it holds. */
+/* gprof-trace info: time, host, command, settings and contents of a trace. */
 #include "cli/analyze/ends.h"
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
@@ -19,13 +19,19 @@ static bool attributes;
 
 static const struct opt opts[] = {
 	{ 'a', "attributes", NULL, opt_flag, &attributes,
-	  "all that is stored of each process: command line, environment, versions", NULL, 0 },
+	  "also print the attributes of each process: command line, environment, versions", NULL, 0 },
+	INPUT_OPTIONS,
+	SCREEN_OPTIONS,
 	{ 0 },
 };
 
 static void put_line(struct out *o, const char *what, const char *text)
 {
-	out_format(o, "  %-10s ", what);
+	out_lit(o, "  ");
+	out_style(o, STYLE_BOLD);
+	out_text(o, what);
+	out_style(o, STYLE_PLAIN);
+	out_format(o, "%*s", 11 - (int)strlen(what), "");
 	out_visible(o, text, SIZE_MAX);
 	out_char(o, '\n');
 }
@@ -60,7 +66,7 @@ static void put_times(struct out *o, const struct model *m)
 	put_line(o, "started", text);
 }
 
-/* What it means, with its numbers; "" of a setting of another version. */
+/* The description of a setting from trace/config.def; "" if this version does not have it. */
 static const char *setting_doc(const char *name)
 {
 #define SETTING(type, setting, value, doc) \
@@ -88,10 +94,12 @@ static void put_settings(struct out *o, const struct process *session)
 
 static void put_transport(struct out *o, struct model *m)
 {
-	char text[300];
+	char text[400];
 
 	if (why_pipe(m, text, sizeof text))
 		put_line(o, "transport", text);
+	if (why_refused(m, text, sizeof text))
+		put_line(o, "refused", text);
 }
 
 static void put_file(struct out *o, const struct model *m)
@@ -105,7 +113,9 @@ static void put_file(struct out *o, const struct model *m)
 	text_bytes(size, t->size);
 	snprintf(text, sizeof text, "%s, format %u, %s", size, t->header.version,
 		 t->finished ? "finished" : "not finished (still being written, or cut off)");
+	out_style(o, STYLE_BOLD);
 	out_visible(o, t->path, SIZE_MAX);
+	out_style(o, STYLE_PLAIN);
 	out_char(o, '\n');
 	put_line(o, "file", text);
 	put_times(o, m);
@@ -115,7 +125,8 @@ static void put_file(struct out *o, const struct model *m)
 	snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s%s", t->header.host, os ? ", " : "", os ? os : "",
 		 kernel ? ", " : "", kernel ? kernel : "", cpu ? ", " : "", cpu ? cpu : "", cpus ? " x " : "",
 		 cpus ? cpus : "");
-	put_line(o, "host", text);
+	if (*text)
+		put_line(o, "host", text);
 	put_attribute(o, m, "clock", "clock");
 	put_attribute(o, m, "collector.version", "version");
 	put_attribute(o, m, "not_recorded", "left out");
@@ -124,7 +135,7 @@ static void put_file(struct out *o, const struct model *m)
 
 static const struct heading columns[] = {
 	{ "kind", COLUMN_TEXT }, { "rows", 0 },   { "bytes", 0 },
-	{ "bytes_per_row", 0 },  { "chunks", 0 }, { "doc", COLUMN_TEXT },
+	{ "bytes_per_row", COLUMN_RARE }, { "chunks", COLUMN_RARE }, { "doc", COLUMN_TEXT | COLUMN_PLAIN },
 };
 
 static int put_ends(struct out *o, struct model *m)
@@ -160,7 +171,7 @@ static int put_kinds(struct tables *tables, const struct model *m)
 {
 	struct table table;
 
-	if (table_begin(&table, tables, "rows", "What is in the file", columns, sizeof columns / sizeof *columns) < 0)
+	if (table_begin(&table, tables, "rows", "Rows in the File", columns, sizeof columns / sizeof *columns) < 0)
 		return -1;
 	for (size_t i = 0; i < n_records; i++)
 		put_kind(&table, model_trace(m), &records[i]);
@@ -180,14 +191,31 @@ static int put_report(struct tables *tables, struct model *m, const struct repor
 	return table_end(&table) < 0 ? -1 : rc;
 }
 
-/* What there is of steps, and how it was found. */
+/* The source files whose text is in the trace, for privacy: everyone who has the trace can read them. */
+static int put_sources(struct tables *tables, struct model *m)
+{
+	static const struct heading of_sources[] = { { "file", COLUMN_TEXT }, { "bytes", 0 }, { "note", COLUMN_TEXT } };
+	const uint32_t *name = MODEL_U32(m, source, name), *flags = MODEL_U32(m, source, flags), *bytes = MODEL_U32(m, source, bytes);
+	struct table table;
+
+	if (!name || !flags || !bytes ||
+	    table_begin(&table, tables, "sources", "Source Files in the Trace", of_sources, sizeof of_sources / sizeof *of_sources) < 0)
+		return -1;
+	for (size_t i = 0; i < model_rows(m, ROW_source); i++)
+		table_row(&table, (const struct cell[]){
+			TEXT(model_string(m, name[i])), NUMBER(bytes[i]),
+			TEXT(flags[i] & SOURCE_CUT ? "cut" : flags[i] & SOURCE_CHANGED ? "changed while the program ran" : "") });
+	return table_end(&table);
+}
+
+/* The number of steps, and how they were found. */
 static void put_steps(struct out *o, struct model *m)
 {
 	const struct steps *s = model_steps_cheaply(m);
 	char count[300], how[400], text[720];
 
 	if (!s) {
-		put_line(o, "steps", "not looked for among so many calls; gprof-trace report -r steps does");
+		put_line(o, "steps", "not searched, because the trace has many calls; see gprof-trace report -r steps");
 		return;
 	}
 	steps_how(m, s, how, sizeof how);
@@ -215,7 +243,7 @@ static void put_attributes(struct out *o, const struct model *m)
 static int info(struct model *m)
 {
 	struct out out;
-	struct tables tables = { .out = &out, .format = TABLE_TEXT, .printed = 1 };
+	struct tables tables = { .out = &out, .format = TABLE_TEXT, .width = screen_width(stdout), .brief = true, .printed = 1 };
 	uint32_t n;
 	int rc = 0;
 
@@ -235,6 +263,8 @@ static int info(struct model *m)
 			rc = put_report(&tables, m, &report_processes);
 		if (rc == 0 && model_rows(m, ROW_window))
 			rc = put_report(&tables, m, &report_windows);
+		if (rc == 0 && model_rows(m, ROW_source))
+			rc = put_sources(&tables, m);
 	}
 	out_finish(&out);
 	return rc;
@@ -261,7 +291,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_info = {
 	.name = "info",
 	.args = "[TRACE]",
-	.help = "Say what a trace is: when, where, which command, rows and processes",
+	.help = "Describe a trace: time, host, command, processes, kinds of rows",
 	.opts = opts,
 	.run = run,
 };

@@ -1,22 +1,29 @@
-/* gprof-trace recover: makes a damaged or unfinished trace a finished one again. */
+/* gprof-trace recover: rewrites header and index of a damaged or unfinished trace. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/input.h"
+#include "cli/options.h"
+#include "cli/screen.h"
 #include "trace/reader.h"
 
 #include <limits.h>
 #include <stdio.h>
 
+static const struct opt opts[] = {
+	INPUT_OPTIONS,
+	{ 0 },
+};
+
 static int recover_one(const char *path)
 {
 	struct trace_error err = { 0 };
-	long chunks = trace_recover(path, &err);
+	long chunks = trace_recover(path, input_flags(), &err);
 
 	if (chunks < 0) {
 		fail("%s", err.text);
 		return EXIT_FAILED;
 	}
-	printf("%s: %ld chunks are whole; header and index are rewritten\n", path, chunks);
+	screen_print("%s: header and index are rewritten; %ld chunks can be read\n", path, chunks);
 	return EXIT_OK;
 }
 
@@ -26,7 +33,7 @@ static int run(int argc, char **argv)
 	int rc = EXIT_OK;
 
 	if (!argc)
-		return fail("recover changes a file, so name it: gprof-trace recover TRACE"), EXIT_USAGE;
+		return fail("recover changes the trace, so it needs its name: gprof-trace recover TRACE"), EXIT_USAGE;
 	for (int i = 0; i < argc; i++)
 		if (recover_one(input_named(argv[i], found, sizeof found)) != EXIT_OK)
 			rc = EXIT_FAILED;
@@ -36,8 +43,9 @@ static int run(int argc, char **argv)
 const struct cmd cmd_recover = {
 	.name = "recover",
 	.args = "TRACE...",
-	.help = "Rewrite header and index of a damaged or unfinished trace, in place",
-	.more = "Damaged parts stay in the file; they are only left out of the index.\n"
-		"'gprof-trace check' says what they were.",
+	.help = "Repair a damaged or unfinished trace in place (header and index)",
+	.more = "Damaged parts stay in the file, but the new index does not list them.\n"
+		"'gprof-trace check' lists the damaged parts.",
+	.opts = opts,
 	.run = run,
 };

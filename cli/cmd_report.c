@@ -1,4 +1,4 @@
-/* gprof-trace report: one table or several; without -r the page that a newcomer wants. */
+/* gprof-trace report: prints the reports named with -r, or the summary page. */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/report.h"
 #include "cli/cmd.h"
@@ -7,62 +7,69 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
+#include "cli/new_file.h"
 #include "cli/options.h"
 #include "cli/page.h"
 #include "cli/pick.h"
+#include "cli/report_list.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MOST_REPORTS 48            /* at once */
-#define MOST_NAMES   160           /* that there are */
+#define MOST_REPORTS 48            /* in one command */
+#define MOST_NAMES   160           /* names of reports that are compared for "did you mean" */
 
 static char *names;
 static const char *format = "table", *output, *sort_key;
 static uint64_t limit;
 static struct pick pick;
-static bool all_steps, sites, all_reports;
+static bool all_steps, sites, all_reports, wide, full_names;
 static const char *by = "mixed";
 static struct report_choice choice;
 
 static const struct opt opts[] = {
 	{ 'r', "report", "NAME[,NAME]", opt_list, &names,
-	  "reports to print; 'report list' names them all, 'stats' is nsys's default set",
-	  "stats $(gprof-trace report list | sed \"s/ .*//\")", 0 },
+	  "reports to print; 'report list' lists them, 'stats' is the default set of 'nsys stats'",
+	  "stats $(gprof-trace report list -f csv | sed \"1d; s/,.*//\")", 0 },
 	{ 'f', "format", "FORMAT", opt_choice, &format, "table (default), csv or json", "table csv json", 0 },
 	{ 'o', "output", "FILE", opt_text, &output, "write to FILE; - is standard output (default)", NULL, 0 },
 	{ 's', "sort", "COLUMN", opt_text, &sort_key,
-	  "sort by this column, numbers from the largest; COLUMN:asc and COLUMN:desc say how", NULL, 0 },
-	{ 'n', "limit", "N", opt_u64, &limit, "print N rows of each report; 0 is all (default)", NULL, 0 },
+	  "sort by this column, largest number first; COLUMN:asc and COLUMN:desc set the order", NULL, 0 },
+	{ 'n', "limit", "N", opt_u64, &limit, "print the first N rows of each report; 0 prints all (default)", NULL, 0 },
+	{ 'w', "wide", NULL, opt_flag, &wide, "show all columns of a table, even if its lines are longer than the terminal's", NULL, 0 },
+	{ 0, "full-names", NULL, opt_flag, &full_names, "do not fold or cut long names in a table", NULL, OPT_MORE },
 	PICK_OPTIONS(pick),
+	INPUT_OPTIONS,
+	SCREEN_OPTIONS,
 	{ 0, "all", NULL, opt_flag, &all_reports,
-	  "report list: the twins too, which count as another tool does where ours counts otherwise", NULL, 0 },
-	{ 0, "all-steps", NULL, opt_flag, &all_steps, "report steps: those outside of the recorded windows too", NULL,
-	  0 },
+	  "processes, health: one row for each process, also of those that recorded nothing; report list: also list the compatibility "
+	  "reports (hta_*), which count exactly as HTA does", NULL, 0 },
+	{ .name = "", .help = "Options of single reports", .flags = OPT_TITLE },
+	{ 0, "all-steps", NULL, opt_flag, &all_steps, "steps: also list steps outside the recorded windows", NULL, OPT_MORE },
 	{ 0, "by", "FRAMES", opt_choice, &by,
-	  "report stacks: which frames count: mixed (default), native, python, or line: the line of the program alone",
-	  "native python mixed line", 0 },
+	  "stacks: group by these frames: mixed (default), native, python, or line (only the program's own line)",
+	  "native python mixed line", OPT_MORE },
 	{ 0, "group-by-stack", "N", opt_u64, &choice.group,
-	  "report stacks: only the N innermost of those frames; 0 is all (default); call_sites and range_sites: so many instead "
-	  "of the line", NULL, 0 },
-	{ 0, "stacks", NULL, opt_flag, &sites, "reports cuda_api_sum, nvtx_sum: below it who made these calls, began these ranges", NULL, 0 },
-	{ 0, "file", "GLOB", opt_text, &choice.file, "report lines: only of files that fit, such as train.py or '*/model/*'",
-	  NULL, 0 },
-	{ 0, "function", "GLOB", opt_text, &choice.function, "report lines: only of functions that fit, such as 'Model.*'",
-	  NULL, 0 },
+	  "stacks: group by the N innermost of these frames; 0 is all (default); call_sites, range_sites: group by N frames instead "
+	  "of by line", NULL, OPT_MORE },
+	{ 0, "stacks", NULL, opt_flag, &sites, "cuda_api_sum, nvtx_sum: also print the call sites (call_sites, range_sites)", NULL,
+	  OPT_MORE },
+	{ 0, "file", "GLOB", opt_text, &choice.file, "lines: only files that match GLOB, such as train.py or '*/model/*'",
+	  NULL, OPT_MORE },
+	{ 0, "function", "GLOB", opt_text, &choice.function, "lines: only functions that match GLOB, such as 'Model.*'",
+	  NULL, OPT_MORE },
 	{ 0 },
 };
 
-/* One report as asked for. */
+/* A report of the command line. */
 struct wanted {
 	const struct report *report;
 	const char *variant;
 };
 
-/* What `nsys stats` prints of its own accord, in its order. */
+/* The reports that `nsys stats` prints by default, in its order. */
 static const struct report *const stats_set[] = {
 	&report_nvtx_pushpop_sum, &report_cuda_api_sum, &report_cuda_gpu_kern_sum, &report_cuda_gpu_mem_time_sum,
 	&report_cuda_gpu_mem_size_sum,
@@ -72,19 +79,6 @@ static const struct report *const stats_set[] = {
 static enum stack_view view_of(const char *word)
 {
 	return *word == 'n' ? VIEW_NATIVE : *word == 'p' ? VIEW_PYTHON : *word == 'l' ? VIEW_LINE : VIEW_MIXED;
-}
-
-static int list_reports(void)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < n_reports; i++)
-		if ((all_reports || !reports[i]->twin) && strlen(reports[i]->name) > width)
-			width = strlen(reports[i]->name);
-	for (size_t i = 0; i < n_reports; i++)
-		if (all_reports || !reports[i]->twin)
-			printf("%-*s  %s\n", (int)width, reports[i]->name, reports[i]->help);
-	return EXIT_OK;
 }
 
 static int unknown(const char *name)
@@ -106,7 +100,7 @@ static int unknown(const char *name)
 	nearest = options_nearest(plain, all, n_reports < MOST_NAMES ? n_reports : MOST_NAMES);
 	fail("no report '%s'%s%s%s", plain, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 	     nearest ? "'?" : "");
-	hint("gprof-trace report list names them all");
+	hint("'gprof-trace report list' lists all reports");
 	return -1;
 }
 
@@ -115,14 +109,14 @@ static bool is_of_ranges(const struct report *r)
 	return r == &report_nvtx_sum || r == &report_nvtx_pushpop_sum || r == &report_nvtx_startend_sum;
 }
 
-/* Cuts list (which it changes) into reports.  Their number, or -1: said. */
+/* Splits list, which it changes, into reports.  Returns their number, or -1 after an error message. */
 static int find_reports(char *list, struct wanted *out)
 {
 	size_t n = 0;
 
 	for (char *name; (name = strsep(&list, ","));) {
 		if (n + STATS + 1 > MOST_REPORTS)
-			return fail("more than %zu reports at once", MOST_REPORTS - STATS - 1);
+			return fail("more than %zu reports in one command; use several commands", MOST_REPORTS - STATS - 1);
 		for (size_t i = 0; i < STATS && strcmp(name, "stats") == 0; i++)
 			out[n++] = (struct wanted){ stats_set[i], NULL };
 		if (!*name || strcmp(name, "stats") == 0)
@@ -138,14 +132,12 @@ static int find_reports(char *list, struct wanted *out)
 	return n ? (int)n : fail("--report needs the name of a report");
 }
 
-static unsigned terminal_width(FILE *file)
+static enum table_format format_of(const char *word)
 {
-	struct winsize size;
-
-	return isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	return *word == 't' ? TABLE_TEXT : *word == 'c' ? TABLE_CSV : TABLE_JSON;
 }
 
-/* What part of the trace the table is about, and whose rows it has added. */
+/* Adds notes on the selected part of the trace, and on sums over several processes. */
 static void note_part(const struct report *r, struct model *m, struct table *t)
 {
 	char part[PICK_WORDS];
@@ -154,9 +146,16 @@ static void note_part(const struct report *r, struct model *m, struct table *t)
 	if (with > 1)
 		table_note(t, "sums of %u processes; --process N selects one", with);
 	if (r->whole && (pick.step || pick.window))
-		table_note(t, "this is about the whole program: --step and --window do not change it");
+		table_note(t, "this report covers the whole program: --step and --window have no effect");
 	else if (pick_given(&pick))
 		table_note(t, "only %s", pick_words(&pick, part, sizeof part));
+}
+
+static const char *variant_of(const struct wanted *w)
+{
+	bool all = w->report == &report_steps ? all_steps : all_reports && (w->report == &report_processes || w->report == &report_health);
+
+	return all ? "all" : w->variant;
 }
 
 static int print_one(struct model *m, struct tables *tables, const struct wanted *w)
@@ -167,8 +166,9 @@ static int print_one(struct model *m, struct tables *tables, const struct wanted
 
 	if (table_begin(&t, tables, r->name, r->title, r->columns, r->n_columns) < 0)
 		return EXIT_USAGE;
-	rc = report_run(r, m, &t, r == &report_steps && all_steps ? "all" : w->variant, &choice);
+	rc = report_run(r, m, &t, variant_of(w), &choice);
 	note_part(r, m, &t);
+	table_define(&t, report_definitions(r));
 	if (rc < 0)
 		fail("out of memory");
 	return table_end(&t) < 0 || rc < 0 ? EXIT_FAILED : EXIT_OK;
@@ -178,20 +178,22 @@ static int print_reports(struct model *m, const struct wanted *wanted, int n, FI
 {
 	struct out out;
 	struct tables tables = {
-		.out = &out, .sort = sort_key, .limit = limit, .width = terminal_width(file), .several = n > 1,
-		.format = *format == 't' ? TABLE_TEXT : *format == 'c' ? TABLE_CSV : TABLE_JSON,
+		.out = &out, .sort = sort_key, .limit = limit, .width = wide ? 0 : screen_width(file), .full_names = full_names,
+		.several = n > 1,
+		.format = format_of(format),
 	};
 	int rc = EXIT_OK;
 
 	if (out_init(&out, file) < 0)
 		return fail("out of memory"), EXIT_FAILED;
+	out.most = input_most_written(m);
 	tables_begin(&tables);
 	for (int i = 0; i < n && rc == EXIT_OK; i++)
 		rc = print_one(m, &tables, &wanted[i]);
 	if (rc == EXIT_OK)
 		tables_end(&tables);
-	if (out_finish(&out) < 0 && file != stdout) {
-		fail_errno("cannot write '%s'", output);
+	if (out_finish(&out) < 0 && (out.full || file != stdout)) {
+		out.full ? input_say_too_much(m, file == stdout ? "standard output" : output) : fail_errno("cannot write '%s'", file == stdout ? "standard output" : output);
 		rc = EXIT_FAILED;
 	}
 	return rc;
@@ -202,7 +204,7 @@ static int print_reports(struct model *m, const struct wanted *wanted, int n, FI
 static struct model **models;
 static size_t n_models;
 
-/* Operands one by one, each a trace or a folder of them.  An exit status; 0: they are open. */
+/* Opens each operand as a trace of its own; a folder is one trace.  0, or an exit status after an error message. */
 static int open_each(int argc, char **argv)
 {
 	char found[PATH_MAX];
@@ -221,7 +223,10 @@ static int open_each(int argc, char **argv)
 	return EXIT_OK;
 }
 
-/* What counts as another tool does counts what that tool counts: whole traces.  An exit status; 0: there is none. */
+/*
+ * Rejects --step, --window and --process for reports that reproduce the numbers of another tool, which counts whole traces.
+ * 0, or an exit status after an error message.
+ */
 static int refuse_parts(const struct wanted *wanted, int n)
 {
 	for (int i = 0; i < n && pick_given(&pick); i++) {
@@ -272,6 +277,7 @@ static int run_reports(int argc, char **argv, char *list)
 	bool to_file = output && strcmp(output, "-") != 0;
 	struct wanted wanted[MOST_REPORTS];
 	struct jobs jobs = { 0 };
+	struct new_file made;
 	FILE *file;
 	int n = find_reports(list, wanted), rc;
 
@@ -280,9 +286,12 @@ static int run_reports(int argc, char **argv, char *list)
 	rc = open_traces(argc, argv, wanted, n);
 	if (rc)
 		return rc;
-	file = to_file ? fopen(output, "we") : stdout;
+	if (to_file && new_file_open(&made, output, true) < 0)
+		return EXIT_FAILED;
+	file = to_file ? fdopen(made.fd, "w") : stdout;
 	if (!file) {
 		fail_errno("cannot write '%s'", output);
+		new_file_drop(&made);
 		return EXIT_FAILED;
 	}
 	jobs.models = models;
@@ -294,18 +303,22 @@ static int run_reports(int argc, char **argv, char *list)
 		fail_errno("cannot write '%s'", output);
 		rc = EXIT_FAILED;
 	}
+	if (to_file && rc != EXIT_OK)
+		new_file_drop(&made);
+	else if (to_file && new_file_keep(&made) < 0)
+		rc = EXIT_FAILED;
 	for (size_t i = 0; i < n_models; i++)
 		input_say_damage(models[i]);
 	return rc;
 }
 
-/* An option that the page without -r does not take; NULL: none was given. */
+/* An option on the command line that is only for reports; NULL: none. */
 static const char *option_without_report(void)
 {
 	const struct { bool given; const char *name; } all[] = {
 		{ *format != 't', "--format" }, { output, "--output" }, { sort_key, "--sort" }, { limit, "--limit" },
-		{ all_steps, "--all-steps" }, { sites, "--stacks" },
-		{ *by != 'm', "--by" }, { choice.group, "--group-by-stack" }, { choice.file, "--file" },
+		{ wide, "--wide" }, { full_names, "--full-names" }, { all_steps, "--all-steps" }, { sites, "--stacks" },
+		{ all_reports, "--all" }, { *by != 'm', "--by" }, { choice.group, "--group-by-stack" }, { choice.file, "--file" },
 		{ choice.function, "--function" },
 	};
 
@@ -315,20 +328,51 @@ static const char *option_without_report(void)
 	return NULL;
 }
 
+/* An option on the command line that `report list` does not have; NULL: none. */
+static const char *option_beyond_list(void)
+{
+	return names ? "-r" : output ? "--output" : sort_key ? "--sort" : limit ? "--limit" : NULL;
+}
+
+/* report list; operands: a trace, or none. */
+static int list_reports(int argc, char **argv)
+{
+	char found[PATH_MAX];
+	const char *path = argc ? input_path(argc, argv, found, sizeof found) : NULL;
+	struct model *m = path ? input_open(path) : NULL;
+	struct out out;
+	struct tables tables = { .out = &out, .width = wide ? 0 : screen_width(stdout), .quiet = true, .format = format_of(format) };
+	bool failed;
+	int rc;
+
+	if (argc && !m)
+		return EXIT_FAILED;
+	if (out_init(&out, stdout) < 0)
+		return fail("out of memory"), EXIT_FAILED;
+	tables_begin(&tables);
+	rc = report_list(&tables, m, all_reports);
+	tables_end(&tables);
+	failed = out_finish(&out) < 0 || rc < 0;
+	model_close(m);
+	return failed ? EXIT_FAILED : EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
 	char found[PATH_MAX];
 	const char *path;
 
-	if (argc == 1 && strcmp(argv[0], "list") == 0)
-		return list_reports();
+	if (argc >= 1 && strcmp(argv[0], "list") == 0 && option_beyond_list())
+		return fail("report list takes no option %s; leave it out", option_beyond_list()), EXIT_USAGE;
+	if (argc >= 1 && strcmp(argv[0], "list") == 0)
+		return list_reports(argc - 1, argv + 1);
 	if (!names && option_without_report()) {
-		fail("%s is for reports, and -r names none", option_without_report());
-		hint("for example: gprof-trace report -r cuda_gpu_kern_sum; 'report list' names them all");
+		fail("%s needs a report: name it with -r", option_without_report());
+		hint("add -r NAME to this command, for example -r cuda_gpu_kern_sum; 'gprof-trace report list' lists the names");
 		return EXIT_USAGE;
 	}
 	choice.by = view_of(by);
-	if (names)      /* the traces stay open: the process ends, and the kernel frees faster */
+	if (names)      /* the models are not closed: the process ends, and the kernel frees them faster */
 		return run_reports(argc, argv, names);
 	path = input_path(argc, argv, found, sizeof found);
 	if (!path)
@@ -338,10 +382,10 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_report = {
 	.name = "report",
-	.args = "[list | TRACE...]",
-	.help = "Say what happened: a page to start with, or the tables named with -r",
-	.more = "Without -r: where the time went, on one page.  'report list' names all reports.\n"
-		"Reports about jobs take several traces, a rank or a folder of ranks each.",
+	.args = "[list [TRACE] | TRACE...]",
+	.help = "Print a summary page, or the reports named with -r",
+	.more = "Without -r, one page shows where the time went.\n"
+		"Reports about jobs take several traces: one per rank, or a folder of all ranks.",
 	.opts = opts,
 	.run = run,
 };

@@ -14,7 +14,7 @@
 
 #include "cli/fail.h"
 
-/* A collector answers in microseconds; one that writes to a file system that hangs may take long. */
+/* Seconds to wait for an answer.  A collector answers in microseconds unless its file system hangs. */
 #define ANSWER_S 5
 
 const char *ctl_name(const struct ctl_session *s)
@@ -24,7 +24,7 @@ const char *ctl_name(const struct ctl_session *s)
 	return slash ? slash + 1 : s->folder;
 }
 
-/* 0, or -1 with errno. */
+/* Connects to the collector of s->folder.  0, or -1 with errno. */
 static int dial(struct ctl_session *s)
 {
 	const struct timeval wait = { .tv_sec = ANSWER_S };
@@ -60,7 +60,7 @@ int ctl_ask(struct ctl_session *s, const char *request, char answer[CTL_ANSWER])
 	if (n >= 0)
 		n = recv(s->fd, answer, CTL_ANSWER - 1, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-		return fail("the collector of '%s' has not answered for %d s", ctl_name(s), ANSWER_S);
+		return fail("the collector of '%s' did not answer within %d s; does the trace's file system hang?", ctl_name(s), ANSWER_S);
 	if (n <= 0)
 		return fail("the session '%s' has ended", ctl_name(s));
 	answer[n] = '\0';
@@ -86,9 +86,9 @@ const char *ctl_fact(const char *status, const char *word)
 	return value;
 }
 
-/* ---- looking for them ---- */
+/* ---- search ---- */
 
-/* One user's: whoever may write to /tmp can make a folder of that name there.  Root sees all. */
+/* Whether the folder belongs to this user: in /tmp, anybody can create a folder with such a name.  Root accepts all. */
 static bool is_ours(const char *folder, struct stat *st)
 {
 	return lstat(folder, st) == 0 && S_ISDIR(st->st_mode) && (st->st_uid == geteuid() || geteuid() == 0);
@@ -111,7 +111,7 @@ static size_t find_in(const char *parent, struct ctl_session *all, size_t n, siz
 			continue;
 		s->dev = st.st_dev;
 		s->ino = st.st_ino;
-		/* The parents may be one folder under several names. */
+		/* The searched folders may be the same folder under several names. */
 		for (size_t i = 0; i < n; i++)
 			known |= all[i].dev == s->dev && all[i].ino == s->ino;
 		if (!known && dial(s) == 0)
@@ -131,7 +131,7 @@ size_t ctl_find(struct ctl_session *all, size_t max)
 	return tmp && strcmp(tmp, "/tmp") == 0 ? n : find_in("/tmp", all, n, max);
 }
 
-/* A folder that was named, or the one whose program we are run by. */
+/* Connects to the session of a folder, given by name or by GPROF_SESSION.  0, or -1 after an error message. */
 static int open_folder(struct ctl_session *s, const char *folder)
 {
 	struct stat st;
@@ -144,11 +144,11 @@ static int open_folder(struct ctl_session *s, const char *folder)
 	if (dial(s) == 0)
 		return 0;
 	if (errno == ECONNREFUSED || errno == ENOENT)
-		return fail("the session '%s' is gone: its collector does not answer", folder);
+		return fail("the session '%s' has ended: its collector does not answer", folder);
 	return fail_errno("cannot reach the session '%s'", folder);
 }
 
-/* "server", as in gprof-run -o server, and "server.gtrace". */
+/* Whether the file name `trace` is `name`, with or without ".gtrace". */
 static bool is_trace(const char *trace, const char *name)
 {
 	size_t n = strlen(name);
@@ -156,7 +156,7 @@ static bool is_trace(const char *trace, const char *name)
 	return strncmp(trace, name, n) == 0 && (!trace[n] || strcmp(trace + n, ".gtrace") == 0);
 }
 
-/* A name is the session's, that of its trace, or a path to it from here. */
+/* Whether the session has this name: its own name, its trace's name, or a relative path of its trace. */
 static bool is_named(struct ctl_session *s, const char *name)
 {
 	const char *own = ctl_name(s), *trace, *slash;
@@ -191,11 +191,11 @@ static int choose(struct ctl_session *all, size_t n, const char *name)
 		fail(name ? "no session '%s' is running" : "no session is running", name);
 	else
 		fail(name ? "no session is named '%s'" : "several sessions are running; name one", name);
-	hint(n ? "running:%s; gprof-ctl list says more" : "gprof-run -- COMMAND begins one%s", list);
+	hint(n ? "running:%s; 'gprof-ctl list' also shows their traces" : "gprof-run -- COMMAND starts one%s", list);
 	return -1;
 }
 
-/* /tmp/gprof-XXXXXX, whether it is there or not. */
+/* Whether the name looks like a session's folder, /tmp/gprof-XXXXXX; it need not exist. */
 static bool is_folder(const char *name)
 {
 	const char *slash = strrchr(name, '/');

@@ -1,8 +1,9 @@
-/* gprof-ctl: starts and stops recording in a session that runs. */
+/* gprof-ctl: starts and stops recording in a running session. */
 #include "cli/cmd.h"
 #include "cli/ctl.h"
 #include "cli/fail.h"
 #include "cli/options.h"
+#include "cli/screen.h"
 #include "trace/clock.h"
 #include "trace/version.h"
 #include "trace/wire.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A process that makes no call sees an order when it makes the next. */
+/* ms to wait until all processes follow an order.  An idle process follows it at its next CUDA or NVTX call. */
 #define FOLLOW_MS 1000
 
 static int process_number;
@@ -20,7 +21,7 @@ static int process_number;
 static int opt_version(const struct opt *o, const char *value)
 {
 	(void)o, (void)value;
-	printf("gprof-ctl %s\n", GPROF_VERSION);
+	screen_print("gprof-ctl %s\n", GPROF_VERSION);
 	return OPTIONS_DONE;
 }
 
@@ -28,7 +29,7 @@ static int opt_man(const struct opt *o, const char *value);
 static int opt_completion(const struct opt *o, const char *value);
 
 static const struct opt opts[] = {
-	{ 'p', "process", "N", opt_int, &process_number, "one process alone: its number in `status`", NULL, 0 },
+	{ 'p', "process", "N", opt_int, &process_number, "only process N; 'gprof-ctl status' shows the numbers", NULL, 0 },
 	{ 'v', "version", NULL, opt_version, NULL, "print the version", NULL, 0 },
 	{ 0, "man", NULL, opt_man, NULL, "print the man page (roff)", NULL, OPT_MORE },
 	{ 0, "completion", NULL, opt_completion, NULL, "print the completion for bash", NULL, OPT_MORE },
@@ -39,13 +40,14 @@ static const struct cmd cmd_ctl = {
 	.words = "start stop status mark list cuda nvtx",
 	.args = "[SESSION] start|stop|status|mark|list [cuda] [nvtx]",
 	.help = "Start and stop recording in a running session of gprof-run.",
-	.more = "  gprof-ctl list              the sessions that are running\n"
-		"  gprof-ctl start             record from now on; each start and stop is a window\n"
-		"  gprof-ctl stop              record no more, until the next start\n"
-		"  gprof-ctl stop cuda         ... CUDA alone\n"
-		"  gprof-ctl status            what is recorded, where, of which processes\n"
-		"  gprof-ctl mark TEXT         a mark in the trace\n"
-		"SESSION is a name of the list, or its trace (server, server.gtrace); one that runs alone needs none.\n",
+	.more = "  gprof-ctl list              list the running sessions\n"
+		"  gprof-ctl start             start recording; a new window begins\n"
+		"  gprof-ctl stop              stop recording until the next start\n"
+		"  gprof-ctl stop cuda         stop recording CUDA; NVTX continues\n"
+		"  gprof-ctl status            print the trace, the window and the processes\n"
+		"  gprof-ctl mark TEXT         write a mark with this text into the trace\n"
+		"SESSION is a name from 'gprof-ctl list' or the trace's name (server.gtrace).\n"
+		"Without SESSION, the only running session is used.\n",
 	.opts = opts,
 };
 
@@ -53,19 +55,48 @@ static const struct cmd *const cmds[] = { &cmd_ctl, NULL };
 
 static const struct program program = {
 	.name = "gprof-ctl",
-	.help = "start and stop recording in a running session",
-	.text = "Controls a program that runs under gprof-run: starts and stops recording, any number of times, without touching\n"
-		"the program.  With \"gprof-run --start-later\" nothing is recorded before the first start.  Each start and the\n"
-		"next stop are a window: \"gprof-trace report --window N\" is about that time alone.\n\n"
-		"A session that runs alone needs no name.  Inside of a program that is recorded, its own session is meant.\n"
+	.help = "start and stop recording in a running session of gprof-run",
+	.text = "Starts and stops recording of a program that runs under gprof-run, any number of times.  The program keeps\n"
+		"running.  With \"gprof-run --start-later\" nothing is recorded before the first start.  A window is the time from\n"
+		"a start to the next stop.  \"gprof-trace report --window N\" reports on one window.\n\n"
+		"Without SESSION, gprof-ctl uses the only running session.  Inside a recorded program, gprof-ctl uses the session\n"
+		"of that program.\n"
 		"# EXIT STATUS\n"
-		"0: done; 1: it could not be done; 2: a word was wrong.\n"
+		"0: done.  1: failed.  2: an option or operand was wrong.\n"
 		"# FILES\n"
 		"The socket \"ctl\" in the session's folder, gprof-XXXXXX in $XDG_RUNTIME_DIR, $TMPDIR or /tmp.\n"
 		"# EXAMPLES\n"
+		"Start a server without recording:\n"
 		"    gprof-run --start-later -o server -- python serve.py &\n"
+		"\n"
+		"Record one minute, then report on that minute:\n"
 		"    gprof-ctl start; sleep 60; gprof-ctl stop\n"
 		"    gprof-trace report --window 1 server.gtrace\n"
+		"\n"
+		"List the running sessions:\n"
+		"    gprof-ctl list\n"
+		"\n"
+		"See which processes are recorded now:\n"
+		"    gprof-ctl status\n"
+		"\n"
+		"Choose one of several sessions by its name or its trace:\n"
+		"    gprof-ctl server start\n"
+		"    gprof-ctl server.gtrace stop\n"
+		"\n"
+		"Record one process only:\n"
+		"    gprof-ctl --process 2 start\n"
+		"\n"
+		"Record NVTX ranges without CUDA:\n"
+		"    gprof-ctl start nvtx\n"
+		"\n"
+		"Stop recording CUDA and keep recording NVTX ranges:\n"
+		"    gprof-ctl stop cuda\n"
+		"\n"
+		"Mark a moment in the trace:\n"
+		"    gprof-ctl mark new model loaded\n"
+		"\n"
+		"Record from inside a shell script that runs under gprof-run:\n"
+		"    gprof-run --start-later -- sh -c 'setup; gprof-ctl start; python train.py'\n"
 		"# SEE ALSO\n"
 		"gprof-run(1), gprof-trace(1)\n",
 	.cmds = cmds,
@@ -85,13 +116,13 @@ static int opt_completion(const struct opt *o, const char *value)
 	return OPTIONS_DONE;
 }
 
-/* ---- what the words mean ---- */
+/* ---- the commands ---- */
 
 static int tracers_of(int argc, char **argv, unsigned *mask)
 {
 	*mask = argc ? 0 : ORDER_ALL;
 	for (int i = 0; i < argc; i++) {
-		/* As in gprof-run -t: cuda,nvtx */
+		/* Comma-separated, as in gprof-run -t */
 		for (const char *p = argv[i];; p++) {
 			size_t n = strcspn(p, ",");
 
@@ -100,7 +131,7 @@ static int tracers_of(int argc, char **argv, unsigned *mask)
 			else if (n == 4 && memcmp(p, "nvtx", n) == 0)
 				*mask |= ORDER_NVTX;
 			else
-				return fail("'%.*s' cannot be started or stopped; cuda and nvtx can", (int)n, p);
+				return fail("unknown kind '%.*s'; use cuda or nvtx", (int)n, p);
 			p += n;
 			if (!*p)
 				break;
@@ -109,7 +140,7 @@ static int tracers_of(int argc, char **argv, unsigned *mask)
 	return 0;
 }
 
-/* Until all processes have seen the order, or for a second. */
+/* Waits until all processes follow the order, at most FOLLOW_MS. */
 static void wait_followed(struct ctl_session *s, const char *verb)
 {
 	const struct timespec nap = { .tv_nsec = 5000000 };
@@ -122,7 +153,7 @@ static void wait_followed(struct ctl_session *s, const char *verb)
 			return;
 		nanosleep(&nap, NULL);
 	} while (clock_ns(CLOCK_MONOTONIC) < end);
-	note("%u of %u processes make no calls now; they %s with their next", behind, n, verb);
+	note("%u of %u processes are idle; they %s at their next CUDA or NVTX call", behind, n, verb);
 }
 
 static int start_or_stop(struct ctl_session *s, const char *verb, unsigned mask)
@@ -135,7 +166,7 @@ static int start_or_stop(struct ctl_session *s, const char *verb, unsigned mask)
 		return EXIT_FAILED;
 	wait_followed(s, verb);
 	sscanf(answer, "window %u", &window);
-	printf("%s: window %u\n", verb[2] == 'a' ? "recording" : "stopped", window);
+	screen_print("%s: window %u\n", verb[2] == 'a' ? "recording" : "stopped", window);
 	return EXIT_OK;
 }
 
@@ -144,20 +175,20 @@ static void say_status(struct ctl_session *s, const char *status)
 	unsigned number, pid, windows, n = 0;
 	char state[32], name[64];
 
-	printf("session    %s\n", ctl_name(s));
-	printf("trace      %s", ctl_fact(status, "trace"));
-	printf(" (%s bytes so far)\n", ctl_fact(status, "bytes"));
-	printf("recording  %s\n", ctl_fact(status, "recording"));
-	printf("windows    %s\n", ctl_fact(status, "windows"));
+	screen_print("session    %s\n", ctl_name(s));
+	screen_print("trace      %s", ctl_fact(status, "trace"));
+	screen_print(" (%s bytes so far)\n", ctl_fact(status, "bytes"));
+	screen_print("recording  %s\n", ctl_fact(status, "recording"));
+	screen_print("windows    %s\n", ctl_fact(status, "windows"));
 	for (const char *p = strchr(status, '\n'); p; p = strchr(p + 1, '\n')) {
 		if (sscanf(p + 1, "process %u %u %31s %u %63[^\n]", &number, &pid, state, &windows, name) != 5)
 			continue;
 		if (!n++)
-			printf("%10s  %8s  %-10s  %7s  %s\n", "process", "pid", "recording", "windows", "name");
-		printf("%10u  %8u  %-10s  %7u  %s\n", number, pid, state, windows, name);
+			screen_print("%10s  %8s  %-10s  %7s  %s\n", "process", "pid", "recording", "windows", "name");
+		screen_print("%10u  %8u  %-10s  %7u  %s\n", number, pid, state, windows, name);
 	}
 	if (*ctl_fact(status, "more"))
-		printf("and %s processes more\n", ctl_fact(status, "more"));
+		screen_print("and %s further processes\n", ctl_fact(status, "more"));
 }
 
 static int status_of(struct ctl_session *s)
@@ -177,7 +208,7 @@ static int mark(struct ctl_session *s, int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		snprintf(request + strlen(request), sizeof request - strlen(request), " %s", argv[i]);
 	if (strlen(request) > 1000)
-		return fail("a mark has at most 1000 bytes"), EXIT_USAGE;
+		return fail("the text of a mark is longer than 1000 bytes"), EXIT_USAGE;
 	return ctl_ask(s, request, answer) < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -188,11 +219,11 @@ static int list(void)
 	char status[CTL_ANSWER];
 
 	if (!n)
-		printf("no session is running\n");
+		screen_print("no session is running\n");
 	for (size_t i = 0; i < n; i++) {
 		if (ctl_ask(&all[i], "status", status) == 0) {
-			printf("%s  %-9s  ", ctl_name(&all[i]), ctl_fact(status, "recording"));
-			printf("%s\n", ctl_fact(status, "trace"));
+			screen_print("%s  %-9s  ", ctl_name(&all[i]), ctl_fact(status, "recording"));
+			screen_print("%s\n", ctl_fact(status, "trace"));
 		}
 		ctl_close(&all[i]);
 	}
@@ -209,28 +240,28 @@ static bool is_verb(const char *word)
 	return false;
 }
 
-/* What is wrong with the words is said before a session is looked for. */
+/* Checks the command line before a session is searched.  0, or -1 after an error message. */
 static int check(int argc, char **argv, const char *name, unsigned *mask)
 {
 	const char *verb = argc ? argv[0] : name;
 
 	if (!verb)
-		fail("what is to be done? start, stop, status, mark or list");
+		fail("missing command: start, stop, status, mark or list");
 	else if (!argc && !strchr(verb, '/') && !strstr(verb, ".gtrace") && strncmp(verb, "gprof-", 6) != 0)
-		fail("'%s' is none of start, stop, status, mark, list", verb);
+		fail("unknown command '%s'; use start, stop, status, mark or list", verb);
 	else if (!argc)
-		fail("what is to be done with '%s'? start, stop, status or mark", verb);
+		fail("missing command after '%s': start, stop, status or mark", verb);
 	else if (!is_verb(verb))
-		fail("'%s' is none of start, stop, status, mark, list", verb);
+		fail("unknown command '%s'; use start, stop, status, mark or list", verb);
 	else if (process_number < 0)
-		fail("--process needs the number of a process, from 1");
+		fail("--process needs a process number, 1 or more");
 	else if (strcmp(verb, "mark") == 0)
 		return argc > 1 ? 0 : fail("mark needs a text");
 	else if (verb[1] == 't' && strcmp(verb, "status") != 0)
 		return tracers_of(argc - 1, argv + 1, mask);
 	else
-		return argc == 1 ? 0 : fail("%s takes no further words, such as '%s'", verb, argv[1]);
-	hint("gprof-ctl --help says more");
+		return argc == 1 ? 0 : fail("%s takes no operand, but '%s' was given", verb, argv[1]);
+	hint("gprof-ctl --help lists the commands");
 	return -1;
 }
 

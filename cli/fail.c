@@ -1,12 +1,14 @@
 #include "cli/fail.h"
 
+#include "cli/screen.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 4096     /* a longer message is cut: it would not be read either */
+#define LINE_MAX_BYTES 4096     /* longer messages are truncated */
 
 const char *program_name(void)
 {
@@ -39,8 +41,9 @@ static void say(const char *head, const char *between, const char *tail, const c
 	if (n > sizeof line - 2)
 		n = sizeof line - 2;
 	for (size_t i = start; i < n; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+		if (line[i] == '\n' || line[i] == '\t')
 			line[i] = '?';
+	n = start + screen_clean(line + start, n - start);
 	line[n++] = '\n';
 	put_line(line, n);
 }

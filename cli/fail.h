@@ -1,4 +1,4 @@
-/* How the programs of the upper floor speak: whole lines on stderr, each in one write, so that 64 ranks on one terminal stay readable. */
+/* Messages of the programs on stderr.  Each line is one write(), so that lines of several ranks on one terminal do not mix. */
 #ifndef CLI_FAIL_H
 #define CLI_FAIL_H
 
@@ -6,20 +6,22 @@
 #define EXIT_FAILED 1
 #define EXIT_USAGE  2
 
-/* "gprof-run", "gprof-trace": how the program was called, without its folder. */
+/* The name that the program was called by, without folder: "gprof-run". */
 const char *program_name(void);
 
-/* "PROGRAM: what failed\n".  Control characters become '?': a file's name cannot break the line.  Always -1, so that a caller can
- * return it. */
+/*
+ * Prints "PROGRAM: what failed".  Control characters become '?', so that a file's name cannot break the line.  Always
+ * returns -1, for the caller to return.
+ */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same, with ": " and the text of errno behind it. */
+/* As fail(), followed by ": " and the text of errno.  Keeps errno. */
 int fail_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same line for something that is no failure. */
+/* Prints a line in the same form that is not an error. */
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A second, indented line: what to do next. */
+/* Prints an indented line below an error: what to do next. */
 void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "trace/file.h"
 
-#define BLOCK 65535u            /* most that a stored block can hold */
+#define BLOCK 65535u            /* largest stored block, in bytes */
 
 static void little(uint8_t *p, uint32_t v, unsigned bytes)
 {
@@ -10,7 +10,7 @@ static void little(uint8_t *p, uint32_t v, unsigned bytes)
 		p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* RFC 1952 around RFC 1951's stored blocks. */
+/* RFC 1952, with stored blocks (RFC 1951). */
 int gzip_write(FILE *file, const void *data, size_t n)
 {
 	static const uint8_t head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };

@@ -1,11 +1,11 @@
-/* gzip files, without compression: for formats whose readers want the wrapping. */
+/* Writes gzip files without compression, for formats whose readers require gzip (pprof). */
 #ifndef CLI_GZIP_H
 #define CLI_GZIP_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* 0, or -1: not written (errno). */
+/* Writes n bytes as one gzip member to file.  0, or -1 with errno. */
 int gzip_write(FILE *file, const void *data, size_t n);
 
 #endif

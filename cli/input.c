@@ -2,7 +2,9 @@
 
 #include "cli/fail.h"
 #include "cli/import/import.h"
+#include "cli/json_out.h"
 #include "cli/model/model.h"
+#include "cli/options.h"
 #include "trace/error.h"
 #include "trace/reader.h"
 
@@ -19,8 +21,7 @@
 #define SUFFIX ".gtrace"
 #define LINES_OF_DAMAGE 5
 
-/* Newer wins; of two of the same moment the later name, so that the answer does not depend on the order of the
- * folder. */
+/* Whether a file is newer than the best one so far.  With equal times the later name wins, independent of readdir() order. */
 static bool newer(const struct stat *st, const char *name, const struct stat *best, const char *best_name)
 {
 	if (!*best_name || st->st_mtim.tv_sec != best->st_mtim.tv_sec)
@@ -53,15 +54,15 @@ static const char *newest(char *buf, size_t size)
 	}
 	closedir(here);
 	if (!*buf) {
-		fail("there is no *" SUFFIX " in the current folder; name a trace");
-		hint("gprof-run -- PROGRAM writes one");
+		fail("no *" SUFFIX " in the current folder; name a trace");
+		hint("gprof-run -- PROGRAM writes a trace");
 		return NULL;
 	}
 	note("reading '%s', the newest trace here", buf);
 	return buf;
 }
 
-/* "-" is what comes in; a file of that name is "./-". */
+/* "-" is standard input; for a file with this name, use "./-". */
 static const char *or_stdin(const char *name)
 {
 	return strcmp(name, "-") == 0 ? "/dev/stdin" : name;
@@ -78,15 +79,53 @@ const char *input_named(const char *name, char *buf, size_t size)
 	return name;
 }
 
+/* ---- limits for traces that expand ---- */
+
+static bool unlimited;
+
+int input_unlimit(const struct opt *o, const char *value)
+{
+	return opt_flag(&(struct opt){ .name = o->name, .where = &unlimited }, value);
+}
+
+unsigned input_flags(void)
+{
+	return unlimited ? TRACE_ANY_SIZE : 0;
+}
+
+/*
+ * Bytes that may be written for any trace, and bytes for each byte of the trace.  The number of rows is no limit: an export
+ * repeats the name in each event, and the trace stores it once.
+ */
+#define WRITTEN_FREE  (1ull << 30)
+#define WRITTEN_RATIO 10000u
+
+uint64_t input_most_written(const struct model *m)
+{
+	uint64_t size = model_trace(m)->size;
+
+	if (unlimited || size > UINT64_MAX / WRITTEN_RATIO)
+		return 0;
+	return size * WRITTEN_RATIO > WRITTEN_FREE ? size * WRITTEN_RATIO : WRITTEN_FREE;
+}
+
+int input_say_too_much(const struct model *m, const char *what)
+{
+	char most[32], size[32];
+
+	return fail("cannot write '%s': it would be larger than %s, from a trace of %s; if you trust the trace, use --no-unpack-limit",
+		    what, text_bytes(most, input_most_written(m)), text_bytes(size, model_trace(m)->size));
+}
+
 /* ---- traces of other profilers ---- */
 
 #define MOST_FILES 4096u
 
-/* What input_path() was given, where it is more than a trace of ours: files to be imported together. */
+/* Files that input_path() or input_gather() selected, to be imported together. */
 static struct foreign {
 	char **paths;
 	size_t n;
-	const char *name;               /* what they are called together */
+	const char *name;               /* what input_path() returned for them */
 } foreign;
 
 static int add_foreign(const char *folder, const char *name)
@@ -120,7 +159,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Files of a folder from index `from` on that are no traces: named, and taken off the list. */
+/* Removes files that are not traces from the list, from index `from` on, and names them in a note. */
 static void leave_out(const char *folder, size_t from)
 {
 	char names[200];
@@ -138,9 +177,9 @@ static void leave_out(const char *folder, size_t from)
 	}
 	foreign.n = kept;
 	if (out > 3)
-		note("left out of '%s', being no traces: %s and %zu more", folder, names, out - 3);
+		note("files of '%s' left out, not a trace: %s and %zu more", folder, names, out - 3);
 	else if (out)
-		note("left out of '%s', being no trace%s: %s", folder, out > 1 ? "s" : "", names);
+		note("file%s of '%s' left out, not a trace: %s", out > 1 ? "s" : "", folder, names);
 }
 
 static int add_folder(const char *path)
@@ -155,7 +194,7 @@ static int add_folder(const char *path)
 	while (rc == 0 && (e = readdir(folder)))
 		if (named_as_trace(e->d_name))
 			rc = foreign.n < MOST_FILES ? add_foreign(path, e->d_name) :
-			     fail("'%s' has more than %u traces", path, MOST_FILES);
+			     fail("folder '%s' has more than %u traces; name some of its files", path, MOST_FILES);
 	closedir(folder);
 	if (rc < 0)
 		return -1;
@@ -164,7 +203,7 @@ static int add_folder(const char *path)
 		leave_out(path, before);
 	}
 	if (foreign.n == before)
-		return fail("'%s' is a folder without a trace in a *.json, *.json.gz or *.json.zst; name one", path);
+		return fail("no trace in the folder '%s' (*.json, *.json.gz, *.json.zst); name a file", path);
 	return 0;
 }
 
@@ -202,7 +241,7 @@ void input_say_foreign(const struct import *im)
 			note("'%s': %s", im->files[i].path, im->files[i].trouble);
 }
 
-/* Into a trace that is in memory alone, and gone with the model. */
+/* Imports files into a trace in memory; model_close() frees it.  NULL after an error message. */
 static struct model *import_model(const char *const *paths, size_t n, const char *name)
 {
 	struct import im = { .paths = paths, .n = n, .files = calloc(n, sizeof *im.files) };
@@ -243,7 +282,7 @@ struct model *input_open(const char *path)
 	}
 	if (import_is_foreign(path))
 		return import_model(&path, 1, path);
-	m = model_open(path, &err);
+	m = unlimited ? model_open_any_size(path, &err) : model_open(path, &err);
 	if (!m)
 		fail("%s", err.text);
 	return m;
@@ -273,7 +312,7 @@ const char *input_path(int argc, char **argv, char *buf, size_t size)
 			return NULL;
 		}
 	if (argc > 1) {
-		fail("one trace at a time, not '%s' and '%s'", argv[0], argv[1]);
+		fail("this command reads one trace, but '%s' and '%s' were given", argv[0], argv[1]);
 		return NULL;
 	}
 	return argc ? input_named(argv[0], buf, size) : newest(buf, size);

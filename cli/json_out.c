@@ -4,20 +4,20 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* The writing thread and the buffer that it has: the other one is being filled meanwhile. */
+/* The thread of out_in_background() and its buffer, which it writes while the other one is filled. */
 struct behind {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	FILE *file;
 	char *data;
-	size_t len;                     /* to be written; 0: idle */
+	size_t len;                     /* bytes to write; 0: the thread is idle */
 	bool ending, failed;
 };
 
 int out_init(struct out *o, FILE *file)
 {
-	*o = (struct out){ .file = file, .data = malloc(OUT_BUFFER) };
+	*o = (struct out){ .file = file, .data = malloc(OUT_BUFFER), .screen = screen_is(file), .styled = screen_styled(file) };
 	o->failed = !o->data;
 	return o->data ? 0 : -1;
 }
@@ -65,7 +65,7 @@ void out_in_background(struct out *o)
 	o->behind = b;
 }
 
-/* Waits until the thread is idle, then gives it what is buffered, or (end) lets it go. */
+/* Waits until the thread is idle, then passes the buffer to it; end: and lets the thread end. */
 static void behind_give(struct out *o, bool end)
 {
 	struct behind *b = o->behind;
@@ -100,12 +100,24 @@ static void behind_end(struct out *o)
 
 int out_flush(struct out *o)
 {
+	/* Bytes of an incomplete character, kept for the next call. */
+	size_t begun = o->screen ? screen_begun(o->data + o->cleaned, o->len - o->cleaned) : 0;
+	char rest[4];
+
+	memcpy(rest, o->data + o->len - begun, begun);
+	o->len -= begun;
+	if (o->screen)
+		o->len = o->cleaned + screen_clean(o->data + o->cleaned, o->len - o->cleaned);
+	o->cleaned = 0;
+	o->full |= o->most && o->written + o->len > o->most;
+	o->failed |= o->full;
 	if (o->behind)
 		behind_give(o, false);
 	else if (!o->failed && o->len && fwrite(o->data, 1, o->len, o->file) != o->len)
 		o->failed = true;
 	o->written += o->len;
-	o->len = 0;
+	o->len = begun;
+	memcpy(o->data, rest, begun);
 	return o->failed ? -1 : 0;
 }
 
@@ -114,6 +126,7 @@ int out_finish(struct out *o)
 	int rc;
 
 	out_flush(o);
+	o->len = 0;             /* an incomplete character at the end is dropped */
 	if (o->behind)
 		behind_end(o);
 	rc = fflush(o->file) != 0 || o->failed ? -1 : 0;
@@ -126,7 +139,7 @@ void out_large(struct out *o, const void *p, size_t n)
 {
 	const char *from = p;
 
-	while (n) {
+	while (n && !o->failed) {
 		size_t step = n < OUT_PIECE ? n : OUT_PIECE;
 
 		memcpy(out_room(o, step), from, step);
@@ -155,7 +168,7 @@ static inline unsigned digits_of(uint64_t v)
 	return n + (v >= power[n]);
 }
 
-/* The last n digits of v at p, with leading zeros.  32 bits as long as they do: dividing 64 takes twice as long. */
+/* Writes the last n digits of v at p, with leading zeros.  Divides 32-bit numbers if possible: 64 bits take twice as long. */
 static inline void digits_put(char *p, uint64_t v, unsigned n)
 {
 	uint32_t low;
@@ -209,7 +222,7 @@ char *digits_fixed(char *p, int64_t value, unsigned decimals)
 		*p++ = '-';
 	if (!decimals)
 		return digits_u64(p, v);
-	if (decimals == 3) {    /* the usual case, with a divisor that the compiler knows */
+	if (decimals == 3) {    /* the usual case, with a constant divisor */
 		p = digits_u64(p, v / 1000);
 		*p = '.';
 		digits_put(p + 1, v % 1000, 3);
@@ -243,33 +256,68 @@ size_t utf8_length(const char *p, const char *end)
 	return n;
 }
 
-size_t text_width(const char *text)
+size_t text_width_to(const char *text, size_t most)
 {
-	const char *end = text + strlen(text);
+	const char *end = most < SIZE_MAX / 4 ? text + strnlen(text, most * 4) : text + strlen(text);
 	size_t width = 0;
 
-	for (size_t n; text < end; text += n ? n : 1, width++)
+	for (size_t n; text < end && width < most; text += n ? n : 1, width++)
 		n = utf8_length(text, end);
 	return width;
 }
 
-void out_visible(struct out *o, const char *text, size_t width)
+size_t text_width(const char *text)
 {
-	const char *end = text + strlen(text);
-	size_t all = text_width(text), left = all > width ? width - 1 : all;
+	return text_width_to(text, SIZE_MAX);
+}
+
+void out_visible_styled(struct out *o, const char *text, size_t width, const struct styled *styled, size_t n_styled)
+{
+	size_t all = text_width_to(text, width < SIZE_MAX ? width + 1 : width), left = all > width ? width - 1 : all;
+	const char *start = text, *end = left < SIZE_MAX / 4 ? text + strnlen(text, left * 4) : text + strlen(text);
+	bool begun = false;
 
 	for (; left > 0; left--) {
 		size_t n = utf8_length(text, end);
-		unsigned char c = (unsigned char)*text;
 
-		if (n == 0 || c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)text[1] < 0xa0))
+		if (n_styled && !begun && text >= start + styled->from) {
+			out_style(o, styled->style);
+			begun = true;
+		}
+		if (n == 0 || screen_controls(text, n))
 			out_char(o, '?');
 		else
 			out_bytes(o, text, n);
 		text += n ? n : 1;
+		if (begun && text >= start + styled->to) {
+			out_style(o, STYLE_PLAIN);
+			begun = false;
+			styled++;
+			n_styled--;
+		}
 	}
 	if (all > width)
 		out_lit(o, "\xe2\x80\xa6");
+	if (begun)
+		out_style(o, STYLE_PLAIN);
+}
+
+void out_visible(struct out *o, const char *text, size_t width)
+{
+	out_visible_styled(o, text, width, NULL, 0);
+}
+
+void out_style(struct out *o, enum style style)
+{
+	static const char *const codes[] = { "\x1b[0m", "\x1b[1m", "\x1b[1;33m" };
+
+	if (!o->styled)
+		return;
+	out_room(o, 16);        /* so that out_text() below does not flush */
+	if (o->screen)
+		o->len = o->cleaned + screen_clean(o->data + o->cleaned, o->len - o->cleaned);
+	out_text(o, codes[style]);
+	o->cleaned = o->len;
 }
 
 void out_format(struct out *o, const char *fmt, ...)
@@ -308,7 +356,7 @@ void json_string_n(struct out *o, const char *text, size_t n)
 	const char *p = text, *end = text + n, *plain = text;
 
 	out_char(o, '"');
-	while (p < end) {
+	while (p < end && !o->failed) {
 		unsigned char c = (unsigned char)*p;
 		size_t step = c < 0x80 ? 1 : utf8_length(p, end);
 

@@ -24,12 +24,12 @@ int opt_flag(const struct opt *o, const char *value)
 	int yes = value ? opt_bool_word(value) : 1;
 
 	if (yes < 0)
-		return fail("--%s is true or false, not '%s'", o->name, value);
+		return fail("--%s must be true or false, not '%s'", o->name, value);
 	*(bool *)o->where = yes;
 	return 0;
 }
 
-/* Digits alone: strtoull would take " +1", "-1" and "0x". */
+/* Accepts digits only: strtoull() would accept " +1" and "-1". */
 static int whole_number(const char *value, const char **end, uint64_t *out)
 {
 	char *stop;
@@ -74,7 +74,7 @@ int opt_text(const struct opt *o, const char *value)
 int opt_choice(const struct opt *o, const char *value)
 {
 	if (!words_have(o->values, value))
-		return fail("--%s is one of %s, not '%s'", o->name, o->values, value);
+		return fail("--%s must be one of %s, not '%s'", o->name, o->values, value);
 	return opt_text(o, value);
 }
 
@@ -140,10 +140,10 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Edits (insert, delete, change, swap two neighbours) between a and b; both at most WORD_MAX. */
+/* Edit distance (insert, delete, change, swap two neighbours) of a and b, which are at most WORD_MAX long. */
 static size_t edits(const char *a, size_t n, const char *b, size_t m)
 {
-	size_t row[3][WORD_MAX + 1];    /* of the three last letters of a */
+	size_t row[3][WORD_MAX + 1];    /* rows of the last three letters of a */
 
 	for (size_t j = 0; j <= m; j++)
 		row[0][j] = j;
@@ -173,7 +173,7 @@ const char *options_nearest(const char *word, const char *const *words, size_t n
 		if (other > WORD_MAX)
 			continue;
 		d = edits(word, len, words[i], other);
-		/* The beginning of a word is a word cut short, not one misspelt: --cuda-flush. */
+		/* The beginning of a word (--cuda-flush) is most likely an abbreviation of it. */
 		if (len >= 3 && strncmp(word, words[i], len) == 0)
 			d = 1;
 		if (d < best) {
@@ -193,20 +193,21 @@ static int unknown(const struct cmd *cmd, const char *dashes, const char *word, 
 	size_t n = 0;
 
 	snprintf(asked, sizeof asked, "%.*s", (int)len, word);
-	for (const struct opt *o = cmd->opts; o && o->name && n < 511; o++)
+	for (const struct opt *o = cmd->opts; o && o->name && n < 510; o++)
 		names[n++] = o->name;
 	names[n++] = "help";
+	names[n++] = "help-all";
 	nearest = dashes[1] && len <= WORD_MAX ? options_nearest(asked, names, n) : NULL;
 	fail("%s%sno option '%s%.*s'%s%s%s", cmd->name ? cmd->name : "", cmd->name ? " has " : "", dashes, (int)len,
 	     word, nearest ? "; did you mean '--" : "", nearest ? nearest : "", nearest ? "'?" : "");
-	hint("%s%s%s --help lists them", program_name(), cmd->name ? " " : "", cmd->name ? cmd->name : "");
+	hint("%s%s%s --help-all lists the options", program_name(), cmd->name ? " " : "", cmd->name ? cmd->name : "");
 	return OPTIONS_FAILED;
 }
 
 static const struct opt *by_name(const struct cmd *cmd, const char *name, size_t len)
 {
 	for (const struct opt *o = cmd->opts; o && o->name; o++)
-		if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+		if (!(o->flags & OPT_TITLE) && strlen(o->name) == len && strncmp(o->name, name, len) == 0)
 			return o;
 	return NULL;
 }
@@ -219,13 +220,13 @@ static const struct opt *by_letter(const struct cmd *cmd, char letter)
 	return NULL;
 }
 
-static int help(const struct cmd *cmd)
+static int help(const struct cmd *cmd, bool all)
 {
-	options_help(cmd, stdout, false);
+	options_help(cmd, stdout, all);
 	return OPTIONS_DONE;
 }
 
-/* The word after option *i, where the option takes it as its value; then *i moves on.  NULL: none. */
+/* The word after option *i, if the option takes it as its value; then *i is advanced.  NULL: no value. */
 static const char *next_value(const struct opt *o, int argc, char **argv, int *i)
 {
 	bool takes = o->arg || (o->flags & OPT_WORD && *i + 1 < argc && opt_bool_word(argv[*i + 1]) >= 0);
@@ -247,12 +248,14 @@ static int long_option(const struct cmd *cmd, int argc, char **argv, int *i)
 	const char *value = name[len] ? name + len + 1 : NULL;
 	const struct opt *o = by_name(cmd, name, len);
 
+	if (!o && (strcmp(name, "help") == 0 || strcmp(name, "help-all") == 0))
+		return help(cmd, name[4]);
 	if (!o)
-		return strcmp(name, "help") == 0 ? help(cmd) : unknown(cmd, "--", name, len);
+		return unknown(cmd, "--", name, len);
 	return apply(o, value ? value : next_value(o, argc, argv, i));
 }
 
-/* -x, -xVALUE, -x=VALUE, and flags in a row: -qf. */
+/* -x, -xVALUE, -x=VALUE, and several flags: -qf. */
 static int short_options(const struct cmd *cmd, int argc, char **argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
@@ -261,7 +264,7 @@ static int short_options(const struct cmd *cmd, int argc, char **argv, int *i)
 		int rc;
 
 		if (!o)
-			return *p == 'h' ? help(cmd) : unknown(cmd, "-", p, 1);
+			return *p == 'h' ? help(cmd, false) : unknown(cmd, "-", p, 1);
 		if (p[1] && (o->arg || p[1] == '=' || opt_bool_word(rest) >= 0))
 			return apply(o, rest);
 		rc = apply(o, p[1] ? NULL : next_value(o, argc, argv, i));
@@ -295,7 +298,7 @@ int options_parse(const struct cmd *cmd, int argc, char **argv, bool stop_at_fir
 		if (rc < 0)
 			goto out;
 	}
-	memcpy(argv + i - n, words, (size_t)n * sizeof *words);         /* operands so far, right before what is left */
+	memcpy(argv + i - n, words, (size_t)n * sizeof *words);         /* the operands so far, directly before the rest */
 	rc = i - n;
 out:
 	free(words);

@@ -1,10 +1,10 @@
-/* The completion for bash: a fixed script around what the tables know. */
+/* The completion for bash: a fixed script with words from the tables of options. */
 #include "cli/cmd.h"
 #include "cli/options.h"
 
 #include <stdio.h>
 
-/* bash hands over the words of the line, with each "=" as a word of its own. */
+/* In COMP_WORDS, each "=" is a separate word. */
 static const char start[] =
 	"	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 	"	COMPREPLY=()\n"
@@ -12,7 +12,7 @@ static const char start[] =
 	"	[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	"	local list=${cur%\"${cur##*,}\"}\n";
 
-/* Our own options up to the first word; from there on it is the completion of another program. */
+/* For a program that runs another one: completes options up to the first operand, and from there on the other command. */
 static const char find_command[] =
 	"	local i=1 word=\n"
 	"	while ((i < COMP_CWORD)); do\n"
@@ -43,11 +43,11 @@ static const char find_command[] =
 	"		return\n"
 	"	fi\n";
 
-/* "-o --output -f --force-overwrite ..."; valued: those alone that take a value. */
+/* Prints "-o --output -f --force-overwrite ..."; valued: only options with a value. */
 static void option_words(FILE *out, const struct cmd *cmd, bool valued)
 {
 	for (const struct opt *o = cmd->opts; o && o->name; o++) {
-		if (valued && !o->arg)
+		if (o->flags & (OPT_TITLE | OPT_HIDDEN) || (valued && !o->arg))
 			continue;
 		if (o->letter)
 			fprintf(out, "-%c ", o->letter);
@@ -55,11 +55,11 @@ static void option_words(FILE *out, const struct cmd *cmd, bool valued)
 	}
 }
 
-/* Lines of `case`: an option, and the words that it takes, in a list the last one; without such words a file's name. */
+/* Prints the branches of `case`: for each option with a value, its words (for a list, the last word), or file names. */
 static void value_words(FILE *out, const struct cmd *cmd, const char *prefix)
 {
 	for (const struct opt *o = cmd->opts; o && o->name; o++) {
-		if (!o->arg)
+		if (!o->arg || o->flags & OPT_HIDDEN)
 			continue;
 		fprintf(out, "	%s--%s", prefix, o->name);
 		if (o->letter)
@@ -73,7 +73,7 @@ static void complete_wrapper(FILE *out, const struct cmd *cmd)
 {
 	fputs("	local valued=' ", out);
 	option_words(out, cmd, true);
-	fputs("' all='--help ", out);
+	fputs("' all='--help --help-all ", out);
 	option_words(out, cmd, false);
 	fprintf(out, "'\n%s	case $prev in\n", find_command);
 	value_words(out, cmd, "");
@@ -82,7 +82,7 @@ static void complete_wrapper(FILE *out, const struct cmd *cmd)
 
 static void complete_words(FILE *out, const struct cmd *cmd)
 {
-	fputs("	if [[ $cur == -* ]]; then\n		COMPREPLY=($(compgen -W '--help ", out);
+	fputs("	if [[ $cur == -* ]]; then\n		COMPREPLY=($(compgen -W '--help --help-all ", out);
 	option_words(out, cmd, false);
 	fprintf(out, "' -- \"$cur\"))\n	else\n		COMPREPLY=($(compgen -W '%s' -- \"$cur\") "
 		"$(compgen -f -X '!*.gtrace' -- \"$cur\"))\n	fi\n", cmd->words);
@@ -104,7 +104,7 @@ static void complete_commands(FILE *out, const struct cmd *const *cmds)
 	      "$(compgen -d -- \"$cur\"))\n		return\n	fi\n"
 	      "	case ${COMP_WORDS[1]} in\n", out);
 	for (const struct cmd *const *c = cmds; *c; c++) {
-		fprintf(out, "	%s) COMPREPLY=($(compgen -W '--help ", (*c)->name);
+		fprintf(out, "	%s) COMPREPLY=($(compgen -W '--help --help-all ", (*c)->name);
 		option_words(out, *c, false);
 		fputs("' -- \"$cur\"));;\n", out);
 	}

@@ -1,4 +1,4 @@
-/* What the tables of options look like: help on the screen, man page. */
+/* Prints tables of options as --help and as a man page. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/options.h"
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define SCREEN 80
-#define COLUMN 28       /* where the explanations start */
+#define COLUMN 28       /* where the descriptions start */
 
-/* The line stands at `at`: prints text from COLUMN on, in as many lines as it needs. */
+/* Prints text from COLUMN on, in several lines if necessary; at: current column of the line. */
 static void wrap(FILE *out, const char *text, int at)
 {
 	if (at >= COLUMN)
@@ -39,22 +39,32 @@ static void help_row(FILE *out, const struct opt *o)
 	wrap(out, o->help, at);
 }
 
+static const struct opt help_all = { .name = "help-all", .help = "print all options" };
+
 void options_help(const struct cmd *cmd, FILE *out, bool all)
 {
+	unsigned hidden = 0;
+
 	fprintf(out, "usage: %s%s%s%s%s%s\n%s\n", program_name(), cmd->name ? " " : "", cmd->name ? cmd->name : "",
 		cmd->opts ? " [OPTIONS]" : "", cmd->args ? " " : "", cmd->args ? cmd->args : "", cmd->help);
-	if (cmd->opts)
+	if (cmd->opts && cmd->opts->name && !(all && cmd->opts->flags & OPT_TITLE))
 		fprintf(out, "\n");
-	for (const struct opt *o = cmd->opts; o && o->name; o++)
-		if (all || !(o->flags & OPT_MORE))
+	for (const struct opt *o = cmd->opts; o && o->name; o++) {
+		if (all && o->flags & OPT_TITLE)
+			fprintf(out, "\n%s:\n", o->help);
+		else if (!(o->flags & (OPT_TITLE | OPT_HIDDEN | (all ? 0 : OPT_MORE))))
 			help_row(out, o);
+		hidden += !(o->flags & OPT_TITLE) && o->flags & OPT_MORE;
+	}
+	if (hidden && !all)
+		help_row(out, &help_all);
 	if (cmd->more)
 		fprintf(out, "\n%s%s", cmd->more, cmd->more[strlen(cmd->more) - 1] == '\n' ? "" : "\n");
 }
 
 /* ---- man page ---- */
 
-/* One line of roff text: dashes as typed, no line taken for a request. */
+/* Prints n bytes of a line as roff: dashes stay dashes, and no line is read as a roff request. */
 static void roff(FILE *out, const char *text, size_t n)
 {
 	if (n && (*text == '.' || *text == '\''))
@@ -69,7 +79,7 @@ static void roff(FILE *out, const char *text, size_t n)
 	}
 }
 
-/* Lines of prose; indented ones stay as they are; "# TITLE" starts a section. */
+/* Prints paragraphs; indented lines are not filled; "# TITLE" starts a section. */
 static void roff_text(FILE *out, const char *text)
 {
 	bool plain = false;
@@ -99,6 +109,12 @@ static void roff_text(FILE *out, const char *text)
 static void roff_options(FILE *out, const struct cmd *cmd)
 {
 	for (const struct opt *o = cmd->opts; o && o->name; o++) {
+		if (o->flags & OPT_TITLE) {
+			fprintf(out, ".SS %s\n", o->help);
+			continue;
+		}
+		if (o->flags & OPT_HIDDEN)
+			continue;
 		fputs(".TP\n\\fB", out);
 		if (o->letter)
 			fprintf(out, "\\-%c\\fR, \\fB", o->letter);
@@ -137,7 +153,7 @@ void options_man(const struct program *p, FILE *out)
 		fputs(".br\n", out);
 	}
 	fputs(".SH DESCRIPTION\n", out);
-	/* What belongs to DESCRIPTION stands before the options, further sections behind them. */
+	/* The text up to the first "# TITLE" is DESCRIPTION; the further sections follow the options. */
 	const char *sections = p->text ? strstr(p->text, "\n# ") : NULL;
 
 	if (p->text) {
@@ -157,6 +173,8 @@ void options_man(const struct program *p, FILE *out)
 			fputs(".SH OPTIONS\n", out);
 		}
 		roff_options(out, *c);
+		if (!(*c)->name)
+			fputs(".TP\n\\fB\\-\\-help\\fR, \\fB\\-\\-help\\-all\\fR\nprint the common options, or all options\n", out);
 		if ((*c)->more) {
 			fputs(".PP\n", out);
 			roff_text(out, (*c)->more);

@@ -2,77 +2,55 @@
 
 #include "cli/analyze/comm_line.h"
 #include "cli/analyze/ends.h"
+#include "cli/analyze/op_top.h"
 #include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/ranks.h"
 #include "cli/analyze/step_line.h"
+#include "cli/analyze/step_view.h"
 #include "cli/analyze/sums.h"
 #include "cli/analyze/unified.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
+#include "cli/analyze/wrappers.h"
 #include "cli/fail.h"
 #include "cli/input.h"
 #include "cli/page_gpu.h"
+#include "cli/page_lines.h"
+#include "cli/page_missing.h"
+#include "cli/page_next.h"
 #include "cli/page_overhead.h"
 #include "cli/pick.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
 #include "cli/model/torch.h"
 #include "cli/page_top.h"
-#include "cli/words.h"
-#include "trace/health.h"
 #include "trace/reader.h"
 
 #include <limits.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH       100         /* of the whole page, where the terminal is not narrower */
-#define NARROWEST   60
-#define LABEL       12          /* of the words on the left */
-#define MOST_GPUS   4
-#define MOST_HEALTH 4
+#define NARROWEST 60
+#define FEWEST    3u            /* rows of the table when the page is full */
+#define MOST      5u            /* rows of the table */
+#define MOST_SCOPES 2u
+#define MANY_RANGES 2000000u    /* summing more takes about a second */
 
 struct page {
 	struct model *m;
-	const char *path;               /* as a user here would type it */
-	struct out *out;
-	size_t width;
+	const char *path;               /* of the trace, relative to the current folder if it is in it */
+	struct page_lines lines;
 	const struct process *processes;
 	uint32_t n_processes;
-	const char *part;               /* what of the trace it is about, in words; "": all of it */
-	bool startend;                  /* no range of the program lies in another: all are start/end */
+	const char *part;               /* description of the selected part (pick_words()); "": the whole trace */
+	struct step_view view;
+	struct page_found found;
 };
 
-/* ---- words and numbers for people ---- */
-
-/* A label, then text in as many lines as it needs. */
-static void put(struct page *p, const char *label, const char *text)
+/* Adds a label and a text of at most `most` lines. */
+static void put(struct page *p, enum keep keep, const char *label, const char *text, size_t most)
 {
-	size_t at = LABEL;
-
-	out_format(p->out, "  %-*s", LABEL - 2, label);
-	while (*text) {
-		size_t n = strcspn(text, " "), width;
-
-		/* A number and its unit stay together. */
-		while (n && text[n] && text[n + 1] && text[n - 1] >= '0' && text[n - 1] <= '9')
-			n += 1 + strcspn(text + n + 1, " ");
-		char *word = strndup(text, n);
-
-		width = word ? text_width(word) : 0;
-		if (at > LABEL && at + 1 + width > p->width) {
-			out_format(p->out, "\n%*s", LABEL, "");
-			at = LABEL;
-		} else if (at > LABEL) {
-			out_char(p->out, ' ');
-			at++;
-		}
-		out_visible(p->out, word ? word : "?", p->width - LABEL);
-		free(word);
-		at += width;
-		text += n + (text[n] == ' ');
-	}
-	out_char(p->out, '\n');
+	page_text(&p->lines, keep, label, text, most);
 }
 
 /* ---- what the trace holds ---- */
@@ -83,6 +61,17 @@ static uint32_t count_flag(const struct page *p, uint32_t flag)
 
 	for (uint32_t i = 1; i < p->n_processes; i++)
 		n += model_process_selected(p->m, i) && !p->processes[i].before && process_all_flags(p->m, i) & flag;
+	return n;
+}
+
+/* Processes that recorded something. */
+static uint32_t count_recorded(const struct page *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < p->n_processes; i++)
+		n += model_process_selected(p->m, i) && !p->processes[i].before && process_all_flags(p->m, i) & PROCESS_CONNECTED &&
+		     !process_recorded_nothing(p->m, i);
 	return n;
 }
 
@@ -103,27 +92,54 @@ static bool simulated(const struct page *p)
 	return false;
 }
 
-/* Made from another profiler's file. */
+/* Whether the trace was imported from another profiler's file. */
 static bool imported(const struct page *p)
 {
 	return model_imported_from(p->m) != NULL;
 }
 
+/*
+ * The path, or its end if it is too long for a line.  After gprof-run the whole path is printed: it may be new to the user.
+ * Uses text.
+ */
+static const char *short_path(const struct page *p, unsigned flags, char *text, size_t size)
+{
+	size_t width = text_width(p->path);
+	const char *end = p->path;
+
+	if (!(flags & PAGE_ASKED) || width <= p->lines.width)
+		return p->path;
+	while (text_width(end) + 1 > p->lines.width && strchr(end + 1, '/'))
+		end = strchr(end + 1, '/');
+	snprintf(text, size, "\xe2\x80\xa6%s", end);
+	return text;
+}
+
 static void put_title(struct page *p, unsigned flags)
 {
 	const struct trace *t = model_trace(p->m);
-	char lasted[32], size[32];
+	char lasted[32], size[32], path[PATH_MAX + 8], facts[160], begin[64] = "";
+	const char *name = short_path(p, flags, path, sizeof path);
+	size_t at, block = page_block(&p->lines, KEEP_ALWAYS);
 
 	if (!(flags & PAGE_ASKED))
-		out_format(p->out, "%s: the trace is ", program_name());
-	out_visible(p->out, p->path, SIZE_MAX);
-	out_format(p->out, "  (%s", text_bytes(size, t->size));
+		snprintf(begin, sizeof begin, "%s: the trace is ", program_name());
+	at = (size_t)snprintf(facts, sizeof facts, "(%s", text_bytes(size, t->size));
 	if (model_end(p->m) > model_start(p->m))
-		out_format(p->out, " in %s", text_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
-	out_format(p->out, "%s)%s\n", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
+		at += (size_t)snprintf(facts + at, sizeof facts - at, ", %s recorded",
+				       text_time(lasted, time_sub(model_end(p->m), model_start(p->m))));
+	snprintf(facts + at, sizeof facts - at, "%s)%s", t->finished ? "" : ", not finished", simulated(p) ? "  simulated GPU" : "");
+	if (text_width(begin) + text_width(name) + 2 + text_width(facts) <= p->lines.width) {
+		page_line(&p->lines, block, "%s%s  %s", begin, name, facts);
+		page_style(&p->lines, block, strlen(begin), strlen(name), STYLE_BOLD);
+		return;
+	}
+	page_line(&p->lines, block, "%s%s", begin, name);
+	page_style(&p->lines, block, strlen(begin), strlen(name), STYLE_BOLD);
+	page_line(&p->lines, block, "  %s", facts);
 }
 
-/* What "not finished" in the title means. */
+/* Explains "not finished" in the title. */
 static void put_unfinished(struct page *p, unsigned flags)
 {
 	const struct trace *t = model_trace(p->m);
@@ -131,11 +147,39 @@ static void put_unfinished(struct page *p, unsigned flags)
 	if (t->finished)
 		return;
 	if (!input_being_written(t))
-		put(p, "cut off", "what can be read is shown; 'gprof-trace recover' makes it a finished file");
+		put(p, KEEP_ALWAYS, "cut off", "rows before the cut are shown; 'gprof-trace recover' writes the missing index", 2);
 	else if (flags & PAGE_ASKED)
-		put(p, "running", "it is still being written");
+		put(p, KEEP_ALWAYS, "running", "the trace is still being written", 1);
 	else
-		put(p, "running", "processes that go on are recorded too, into this trace; --wait=all waits for them");
+		put(p, KEEP_ALWAYS, "running",
+		    "processes of the program still run and are recorded into this trace; --wait=all waits for them", 2);
+}
+
+/* The command, in one line; `gprof-trace info` prints a long command completely. */
+static void put_command(struct page *p)
+{
+	const char *command = model_attribute(p->m, "command");
+	char text[4 * PAGE_WIDTH];
+
+	if (command && *command)
+		put(p, KEEP_MORE, "command", page_command(text, sizeof text, command, p->lines.width - PAGE_LABEL), 1);
+}
+
+/* Warns of CUDA_LAUNCH_BLOCKING, which changes all times. */
+static void put_setting(struct page *p)
+{
+	for (uint32_t i = 1; i < p->n_processes; i++) {
+		const char *value = process_attribute(&p->processes[i], "env.CUDA_LAUNCH_BLOCKING");
+		char text[200];
+
+		if (!value || !*value || strcmp(value, "0") == 0 || !model_process_selected(p->m, i) ||
+		    !(process_all_flags(p->m, i) & PROCESS_CUDA))
+			continue;
+		snprintf(text, sizeof text, "CUDA_LAUNCH_BLOCKING=%.9s: each launch waits for its kernel. Nothing overlaps, and all times "
+			 "are longer.", value);
+		put(p, KEEP_LOSS, "changed", text, 2);
+		return;
+	}
 }
 
 static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const char *one, const char *many)
@@ -151,8 +195,7 @@ static size_t count_text(char *text, size_t size, size_t at, uint64_t n, const c
 static int put_holds(struct page *p)
 {
 	struct model *m = p->m;
-	uint32_t cuda = count_flag(p, PROCESS_CUDA), connected = count_flag(p, PROCESS_CONNECTED),
-		 seen = count_processes(p);
+	uint32_t cuda = count_flag(p, PROCESS_CUDA), recorded = count_recorded(p), seen = count_processes(p);
 	size_t torch = model_torch_count(m), n;
 	char text[512];
 
@@ -161,7 +204,7 @@ static int put_holds(struct page *p)
 	n = count_text(text, sizeof text, 0, seen, "process", "processes");
 
 	if (n && cuda < seen && !imported(p))
-		n += (size_t)snprintf(text + n, sizeof text - n, " (%u recorded, %u used CUDA)", connected, cuda);
+		n += (size_t)snprintf(text + n, sizeof text - n, " (%u recorded, %u used CUDA)", recorded, cuda);
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_api), "API call", "API calls");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_kernel), "kernel", "kernels");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_memcpy), "copy", "copies");
@@ -172,7 +215,11 @@ static int put_holds(struct page *p)
 		       imported(p) ? "other ranges" : "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_sample), "CPU sample", "CPU samples");
-	put(p, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing that is known yet");
+	put(p, KEEP_ALWAYS, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing yet", 3);
+	if (wrappers_text(m, text, sizeof text) < 0)
+		return -1;
+	if (*text)
+		put(p, KEEP_DETAIL, "wrappers", text, 1);
 	return 0;
 }
 
@@ -182,26 +229,11 @@ static int put_ends(struct page *p)
 	int rc = ends_text(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
-		put(p, "ended", text);
+		put(p, KEEP_ALWAYS, "ended", text, 3);
 	return rc;
 }
 
-static void put_drops(struct page *p)
-{
-	uint64_t dropped = 0;
-	char text[160], number[32];
-
-	for (uint32_t i = 0; i < p->n_processes; i++)
-		for (size_t d = 0; d < p->processes[i].n_drops && model_process_selected(p->m, i); d++)
-			dropped += p->processes[i].drops[d].count;
-	if (!dropped)
-		return;
-	snprintf(text, sizeof text, "%s rows were dropped; 'gprof-trace report -r health' says where and what helps",
-		 page_number(number, dropped));
-	put(p, "dropped", text);
-}
-
-/* How the CPU was sampled; the same in all processes, as far as they could. */
+/* How the CPU was sampled, as the first process with samples says. */
 static void put_sampling(struct page *p)
 {
 	const char *how = NULL, *hz = NULL;
@@ -213,34 +245,14 @@ static void put_sampling(struct page *p)
 	}
 	if (!how)
 		return;
-	snprintf(text, sizeof text, "%.20s a second, by %.80s", hz ? hz : "?", how);
-	put(p, "sampled", text);
+	if (hz)
+		snprintf(text, sizeof text, "%.20s a second, by %.80s", hz, how);
+	else
+		snprintf(text, sizeof text, "recorded by %.80s (rate unknown)", how);
+	put(p, KEEP_ASIDE, "sampled", text, 1);
 }
 
 /* ---- where the time went ---- */
-
-static int put_gpus(struct page *p)
-{
-	struct gpu *gpus = NULL;
-	int n = model_gpus(p->m, &gpus);
-	char text[PAGE_GPU], label[32];
-
-	for (int i = 0; i < n && i < MOST_GPUS; i++) {
-		snprintf(label, sizeof label, "GPU %u", gpus[i].device);
-		put(p, label, page_gpu(p->m, &gpus[i], text));
-	}
-	if (n > MOST_GPUS) {
-		snprintf(text, sizeof text, "and %d more GPUs", n - MOST_GPUS);
-		put(p, "", text);
-	}
-	free(gpus);
-	return n < 0 ? -1 : 0;
-}
-
-static int put_times(struct page *p)
-{
-	return page_top(p->m, p->out, p->width, imported(p) ? "range" : "NVTX range", &p->startend);
-}
 
 static int put_unified(struct page *p)
 {
@@ -248,7 +260,7 @@ static int put_unified(struct page *p)
 	int rc = unified_text(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
-		put(p, "unified", text);
+		put(p, KEEP_DETAIL, "unified", text, 2);
 	return rc;
 }
 
@@ -258,26 +270,80 @@ static int put_whole_graphs(struct page *p)
 	int rc = whole_graphs_text(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
-		put(p, "graphs", text);
+		put(p, KEEP_WHAT, "graphs", text, 2);
 	return rc;
+}
+
+static bool is_slow(const struct median_step *of)
+{
+	return of->n > 2 && (time_sub(of->slowest->end, of->slowest->start)) / 3 >= time_sub(of->median->end, of->median->start) / 2;
 }
 
 static int put_steps(struct page *p)
 {
-	char text[256];
-	char phases[PHASE_SENTENCE];
-	int rc = step_line(p->m, text, sizeof text);
+	struct phase_words words;
+	char text[320], window[320];
 
-	if (rc == 0 && *text)
-		put(p, "steps", text);
-	if (rc == 0)
-		rc = phase_line(p->m, phases, sizeof phases);
-	if (rc == 0 && *phases)
-		put(p, "phases", phases);
-	else if (rc == 0)
-		rc = comm_line(p->m, text, sizeof text);
-	if (rc == 0 && !*phases && *text)
-		put(p, "comm", text);
+	if (step_line(&p->view, text, sizeof text) < 0 || first_window_line(&p->view, window, sizeof window) < 0 ||
+	    phase_line(&p->view, &words) < 0)
+		return -1;
+	if (*text)
+		put(p, KEEP_STEP, "steps", text, 2);
+	if (*window)
+		put(p, KEEP_WHAT, "window", window, 3);
+	p->found.slow_step = p->view.of.n && is_slow(&p->view.of);
+	p->found.phases = *words.phases;
+	p->found.idle = *words.idle;
+	if (*words.phases)
+		put(p, KEEP_STEP, "phases", words.phases, 2);
+	else if (comm_line(&p->view, words.comm, sizeof words.comm) < 0)
+		return -1;
+	if (*words.comm)
+		put(p, KEEP_STEP, "comm", words.comm, 2);
+	if (*words.idle)
+		put(p, KEEP_STEP, "GPU idle", words.idle, 1);
+	return 0;
+}
+
+static void put_scope(struct page *p, const char *label, struct series *g)
+{
+	const char *name = model_string(p->m, (uint32_t)g->key);
+	char text[200], middle[32], slowest[32], number[32];
+	const char *cut = strlen(name) > 32 ? "\xe2\x80\xa6" : "";
+	int64_t twice = g->n ? series_median2(g) : 0;
+
+	if (g->n == 1)
+		snprintf(text, sizeof text, "%.32s%s: once, %s", name, cut, text_time(middle, twice / 2));
+	else if (g->n)
+		snprintf(text, sizeof text, "%.32s%s: %s times, median %s, slowest %s", name, cut, page_number(number, g->rows),
+			 text_time(middle, (twice + 1) / 2), text_time(slowest, g->max));
+	if (g->n)
+		put(p, KEEP_WHAT, label, text, 1);
+}
+
+/* For programs without steps, such as servers: the two scopes or ranges with most time. */
+static int put_scopes(struct page *p)
+{
+	struct sums s = { .m = p->m };
+	struct op_top top = { 0 };
+	bool known = p->view.of.n && p->view.s->source != STEPS_LAUNCHES;
+	const char *label = "scopes";
+	int rc = 0;
+
+	if (known || p->found.top == TOP_RANGES || p->found.top == TOP_STARTEND || model_rows(p->m, ROW_range) > MANY_RANGES)
+		return 0;
+	if (model_has_torch(p->m))
+		rc = op_top(p->m, &top);
+	if (rc == 0 && !imported(p) && model_rows(p->m, ROW_range)) {
+		rc = ranges_sum(&s, false);
+		groups_sort(&s.groups);
+	}
+	for (size_t i = 0; rc == 0 && i < top.scopes.n && i < MOST_SCOPES; i++, label = "")
+		put_scope(p, label, &top.scopes.list[i]);
+	for (size_t i = 0; rc == 0 && !top.scopes.n && i < s.groups.n && i < MOST_SCOPES; i++, label = "")
+		put_scope(p, label, &s.groups.list[i]);
+	op_top_release(&top);
+	sums_release(&s);
 	return rc;
 }
 
@@ -286,12 +352,13 @@ static int put_ranks(struct page *p)
 	char text[RANKS_SENTENCE];
 	int rc = ranks_line(p->m, text);
 
+	p->found.late_rank = rc == 0 && *text;
 	if (rc == 0 && *text)
-		put(p, "ranks", text);
+		put(p, KEEP_LOSS, "ranks", text, 3);
 	return rc;
 }
 
-/* ---- what it cost, what is missing, what next ---- */
+/* ---- overhead, missing rows, next command ---- */
 
 static int put_overhead(struct page *p)
 {
@@ -299,152 +366,81 @@ static int put_overhead(struct page *p)
 	int rc = page_overhead(p->m, text);
 
 	if (rc == 0 && *text)
-		put(p, "overhead", text);
+		put(p, KEEP_ASIDE, "overhead", text, 1);
 	return rc;
 }
 
-/* Reasons that a newcomer can pass over: nothing that he looks for is missing. */
-static bool harmless(uint32_t reason)
+/* Says that source text is in the trace, and so leaves the machine with it. */
+static void put_sources(struct page *p)
 {
-	return reason == HEALTH_ranges_open || reason == HEALTH_env_unreadable || reason == HEALTH_nested ||
-	       reason == HEALTH_forked_after_cuda || reason == HEALTH_roster_lost || reason == HEALTH_window_late ||
-	       reason == HEALTH_nvtx_taken || reason == HEALTH_cuda_taken ||
-	       reason == HEALTH_device_graphs || reason == HEALTH_cupti_flawed || reason == HEALTH_pipe_used;
-}
-
-/* One reason, of all processes that have it. */
-static void put_reason(struct page *p, uint32_t reason, uint32_t processes, const char *detail, bool first)
-{
-	const char *what = health_what(reason), *next = health_next(reason);
-	char text[600], who[48] = "";
-
-	if (processes > 1)
-		snprintf(who, sizeof who, " (in %u processes)", processes);
-	snprintf(text, sizeof text, "%s%s%s%s%s%s", what ? what : "a reason unknown to this program",
-		 *detail ? ": " : "", detail, who, next && *next ? "; next: " : "", next ? next : "");
-	put(p, first ? "missing" : "", text);
-}
-
-static void put_health(struct page *p)
-{
-	uint32_t shown = 0, left = 0;
+	size_t n = model_rows(p->m, ROW_source);
 	char text[120];
 
-	for (uint32_t reason = 1; reason < HEALTH_REASONS; reason++) {
-		const char *detail = "";
-		uint32_t processes = 0;
-
-		for (uint32_t i = 0; i < p->n_processes; i++)
-			for (size_t h = 0; h < p->processes[i].n_health && model_process_selected(p->m, i); h++)
-				if (p->processes[i].health[h].reason == reason && p->processes[i].health[h].count) {
-					detail = processes ? detail : p->processes[i].health[h].detail;
-					processes++;
-				}
-		if (!processes || harmless(reason))
-			continue;
-		if (shown < MOST_HEALTH)
-			put_reason(p, reason, processes, detail, shown == 0);
-		left += shown++ >= MOST_HEALTH;
-	}
-	if (left) {
-		snprintf(text, sizeof text, "and %u more: gprof-trace report -r health", left);
-		put(p, "", text);
-	}
-}
-
-/* A trace without CUDA is no failure, but it wants a reason. */
-static void put_why(struct page *p)
-{
-	struct why why[WHY_MOST];
-	size_t n = why_no_cuda(p->m, why);
-	char text[sizeof why->text + sizeof why->next + 4];
-
-	/* The names of processes come with the first second: until then nothing is known of them. */
-	if (p->n_processes == 1 && !model_trace(p->m)->finished)
+	if (!n)
 		return;
-
-	for (size_t i = 0; i < n; i++) {
-		snprintf(text, sizeof text, "%.299s%s%.299s", why[i].text, *why[i].next ? "; " : "", why[i].next);
-		put(p, i ? "" : model_rows(p->m, ROW_api) ? "no kernel" : "no CUDA", text);
-	}
-}
-
-/* What an export would make is there already. */
-static bool is_json(const struct page *p)
-{
-	const char *end = strrchr(p->path, '.');
-
-	return imported(p) && !(end && strcmp(end, ".gtrace") == 0);
-}
-
-static void put_next(struct page *p)
-{
-	static const char json[] = "makes JSON for https://ui.perfetto.dev";
-	char *words[] = { (char *)p->path }, path[512];
-	bool kernels = model_rows(p->m, ROW_kernel), ranges = model_rows(p->m, ROW_range), samples = model_rows(p->m, ROW_sample);
-
-	words_quote(path, sizeof path, words, 1);
-	out_format(p->out, "  %-*sgprof-trace report -r %s %s\n", LABEL - 2, "next",
-		kernels ? "cuda_gpu_kern_sum" : model_has_torch(p->m) ? "phases" : ranges ? p->startend ? "nvtx_startend_sum" : "nvtx_pushpop_sum" : samples ? "cpu_sum,lines" : "processes,health", path);
-	if (model_rows(p->m, ROW_stack) && (kernels || ranges || !samples))
-		out_format(p->out, "%*sgprof-trace report -r %s %s    %s\n", LABEL, "",
-			samples ? "lines,cpu_sum" : model_rows(p->m, ROW_api) ? "launch_sites,stacks" : "range_sites,stacks", path, samples ? "by line and function" : "who called");
-	out_format(p->out, "%*sgprof-trace report list    lists reports; report --help says more\n", LABEL, "");
-	if ((!kernels && !ranges && !model_rows(p->m, ROW_api)) || is_json(p))
-		return;
-	out_format(p->out, "%*sgprof-trace export %s", LABEL, "", path);
-	if (LABEL + text_width(path) + sizeof "gprof-trace export " + sizeof json <= p->width)
-		out_format(p->out, "    %s\n", json);
-	else
-		out_format(p->out, "\n%*s%s\n", LABEL + 4, "", json);
+	snprintf(text, sizeof text, "the text of %zu Python file%s is in the trace (gprof-trace info)", n, n == 1 ? "" : "s");
+	put(p, KEEP_ASIDE, "sources", text, 1);
 }
 
 static void put_imported(struct page *p)
 {
 	char text[160];
 
-	snprintf(text, sizeof text, "from %s. What it did not record cannot be shown.", model_imported_from(p->m));
-	put(p, "imported", text);
+	snprintf(text, sizeof text, "from %s", model_imported_from(p->m));
+	put(p, KEEP_DETAIL, "imported", text, 1);
+	put(p, KEEP_ASIDE, "", "What it did not record cannot be shown.", 1);
 }
 
-static int print(struct page *p, unsigned flags)
+static void put_how(struct page *p)
 {
-	const char *command = model_attribute(p->m, "command"), *left_out = model_attribute(p->m, "not_recorded");
-	char window[120], pipe[300];
-	int rc = 0;
+	char window[120], pipe[300], refused[400];
+
+	if (why_window(p->m, window, sizeof window))
+		put(p, KEEP_WHAT, "window", window, 2);
+	if (why_pipe(p->m, pipe, sizeof pipe))
+		put(p, KEEP_DETAIL, "transport", pipe, 4);
+	if (why_refused(p->m, refused, sizeof refused))
+		put(p, KEEP_WHAT, "refused", refused, 4);
+	put_sampling(p);
+	page_drops(&p->lines, p->m);
+}
+
+static int make(struct page *p, unsigned flags)
+{
+	const char *left_out = model_attribute(p->m, "not_recorded");
+	struct page_table table;
 
 	put_title(p, flags);
 	put_unfinished(p, flags);
-	if (command && *command)
-		put(p, "command", command);
+	put_command(p);
 	if (imported(p))
 		put_imported(p);
 	if (*p->part)
-		put(p, "only", p->part);
+		put(p, KEEP_ALWAYS, "only", p->part, 2);
 	if (put_holds(p) < 0 || put_ends(p) < 0)
 		return -1;
-	if (why_window(p->m, window, sizeof window))
-		put(p, "window", window);
-	if (why_pipe(p->m, pipe, sizeof pipe))
-		put(p, "transport", pipe);
-	put_sampling(p);
-	put_drops(p);
-	if (put_gpus(p) < 0 || put_times(p) < 0 || put_whole_graphs(p) < 0 || put_unified(p) < 0 || put_steps(p) < 0 || put_ranks(p) < 0)
-		rc = -1;
-	if (!model_rows(p->m, ROW_kernel) && !model_rows(p->m, ROW_memcpy) && !model_rows(p->m, ROW_memset) &&
-	    !model_rows(p->m, ROW_graph))
-		put_why(p);
-	else
-		put_health(p);
-	if (rc == 0 && !imported(p))
-		rc = put_overhead(p);
+	put_setting(p);
+	put_how(p);
+	if (page_gpus(&p->lines, p->m) < 0)
+		return -1;
+	if (page_top(&p->lines, p->m, MOST, imported(p) ? "range" : "NVTX range", &table) < 0)
+		return -1;
+	p->found.top = table.top;
+	if (put_whole_graphs(p) < 0 || put_unified(p) < 0 || put_steps(p) < 0 || put_scopes(p) < 0 || put_ranks(p) < 0)
+		return -1;
+	page_missing(&p->lines, p->m);
+	if (!imported(p) && put_overhead(p) < 0)
+		return -1;
 	if (left_out && *left_out)
-		put(p, "left out", left_out);
-	put_next(p);
-	return rc;
+		put(p, KEEP_DETAIL, "left out", left_out, 2);
+	put_sources(p);
+	if (page_next(&p->lines, &p->view, &p->found, p->path) < 0)
+		return -1;
+	page_top_end(&p->lines, &table, FEWEST);
+	return 0;
 }
 
-/* Without the current folder in front. */
+/* The path without the current folder. */
 static const char *from_here(const char *path)
 {
 	char here[PATH_MAX];
@@ -453,21 +449,39 @@ static const char *from_here(const char *path)
 	return n > 1 && strncmp(path, here, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-/* Of the terminal that it is for, within reason. */
+/* Width of the page in columns: that of the terminal, from NARROWEST to PAGE_WIDTH; PAGE_WIDTH without a terminal. */
 static size_t page_width(int fd)
 {
 	struct winsize size;
 
-	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_col || size.ws_col > WIDTH)
-		return WIDTH;
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_col || size.ws_col > PAGE_WIDTH)
+		return PAGE_WIDTH;
 	return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+}
+
+static int print(struct page *p, FILE *file, unsigned flags)
+{
+	struct out out;
+	int rc = step_view_begin(&p->view, p->m);
+
+	if (rc == 0)
+		rc = make(p, flags);
+	if (rc == 0)
+		rc = out_init(&out, file);
+	if (rc == 0) {
+		out.styled = screen_styled(flags & PAGE_ASKED ? stdout : stderr);
+		rc = page_lines_print(&p->lines, &out);
+		out_finish(&out);
+	}
+	step_view_end(&p->view);
+	page_lines_release(&p->lines);
+	return rc;
 }
 
 int page_print(const char *trace_path, FILE *file, unsigned flags, const struct pick *pick)
 {
-	struct out out;
 	char part[PICK_WORDS] = "";
-	struct page p = { .m = input_open(trace_path), .out = &out, .part = part };
+	struct page p = { .m = input_open(trace_path), .part = part };
 	int rc;
 
 	if (!p.m)
@@ -481,12 +495,8 @@ int page_print(const char *trace_path, FILE *file, unsigned flags, const struct 
 		pick_words(pick, part, sizeof part);
 	p.processes = model_processes(p.m, &p.n_processes);
 	p.path = from_here(trace_path);
-	p.width = page_width(flags & PAGE_ASKED ? STDOUT_FILENO : STDERR_FILENO);
-	rc = out_init(&out, file);
-	if (rc == 0) {
-		rc = print(&p, flags);
-		out_finish(&out);
-	}
+	p.lines.width = page_width(flags & PAGE_ASKED ? STDOUT_FILENO : STDERR_FILENO);
+	rc = print(&p, file, flags);
 	input_say_damage(p.m);
 	model_close(p.m);
 	if (rc < 0)

@@ -1,15 +1,14 @@
-/* The page that answers the first question: what does this trace hold, where did the time go, what was missing, what to
- * type next. */
+/* The summary page of a trace: what it holds, where the time went, what is missing, and which command to run next. */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 
 #include <stdio.h>
 
-#define PAGE_ASKED 1u   /* by a command of gprof-trace, rather than at the end of gprof-run */
+#define PAGE_ASKED 1u   /* printed by gprof-trace report; without it, at the end of gprof-run */
 
 struct pick;
 
-/* Prints it on out, of the part that was picked (NULL: of all).  0, or an exit status: why has been said on stderr. */
+/* Prints the page of a trace to out; pick: the selected part, NULL: all.  0, or an exit status after an error message. */
 int page_print(const char *trace_path, FILE *out, unsigned flags, const struct pick *pick);
 
 #endif

@@ -3,14 +3,21 @@
 #include "cli/analyze/span_words.h"
 #include "cli/analyze/stats.h"
 #include "cli/json_out.h"
+#include "cli/model/gpu.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "cli/model/steps.h"
+#include "cli/page_lines.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define WHO 160
+#define WHO       160
+#define PAGE_GPU  320
+#define MOST_GPUS 3            /* GPUs that have a line each */
 
-/* "pid 77"; of an imported file that names no pid "process 1" */
+/* "pid 77", or "process 1" if an imported file has no pid */
 static void one_user(const struct process *p, char *text, size_t size)
 {
 	if (p->pid)
@@ -19,8 +26,8 @@ static void one_user(const struct process *p, char *text, size_t size)
 		snprintf(text, size, "process %u", p->number);
 }
 
-/* "pid 77", "rank 3, pid 77"; "pids 77, 78"; "64 processes" */
-static const char *users_of(struct model *m, const struct gpu *g, char text[WHO])
+/* The processes of a GPU: "rank 3, pid 77"; without `pid` "rank 3"; without a rank "pid 77"; "pids 77, 78"; "64 processes". */
+static const char *users_of(struct model *m, const struct gpu *g, bool pid, char text[WHO])
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
@@ -34,31 +41,137 @@ static const char *users_of(struct model *m, const struct gpu *g, char text[WHO]
 		for (uint32_t i = 0; i < g->processes; i++)
 			at += (size_t)snprintf(text + at, WHO - at, "%s%u", i ? ", " : "", p[g->users[i]].pid);
 	} else if (rank && *rank) {
-		at = (size_t)snprintf(text, WHO, "rank %.9s, ", rank);
-		one_user(&p[g->process], text + at, WHO - at);
+		at = (size_t)snprintf(text, WHO, "rank %.9s%s", rank, pid ? ", " : "");
+		if (pid)
+			one_user(&p[g->process], text + at, WHO - at);
 	} else {
 		one_user(&p[g->process], text, WHO);
 	}
 	return text;
 }
 
-const char *page_gpu(struct model *m, const struct gpu *g, char text[PAGE_GPU])
+/* "busy 76.9 % of the 112 ms from the first to the last GPU row" */
+static void busy_words(struct model *m, const struct gpu *g, bool brief, char text[PAGE_GPU])
+{
+	uint32_t of = g->processes == 1 ? g->process : 0;
+	char span[SPAN_WORDS], time[32];
+	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)g->span);
+
+	if (g->span && brief && !g->windows && !model_steps_selected(m))
+		snprintf(text, PAGE_GPU, "busy %d.%d %% of %s from first to last GPU row", (int)(tenths / 10), (int)(tenths % 10),
+			 text_time(time, g->span));
+	else if (g->span)
+		snprintf(text, PAGE_GPU, "busy %d.%d %% of %s", (int)(tenths / 10), (int)(tenths % 10),
+			 span_words(m, g->span, g->windows, of, span));
+	else if (g->first)
+		snprintf(text, PAGE_GPU, "no GPU row in the selected part");
+	else
+		snprintf(text, PAGE_GPU, "busy unknown, no GPU row has a time");
+}
+
+static const char *name_of(struct model *m, const struct gpu *g)
 {
 	const struct device_row *d = model_device(m, g->process, g->device);
 	const char *name = d ? model_string(m, d->name) : "";
-	uint32_t of = g->processes == 1 ? g->process : 0;
-	char who[WHO], span[SPAN_WORDS];
-	int64_t tenths = share((unsigned __int128)g->busy, (unsigned __int128)g->span);
 
-	if (!*name)
-		name = "unknown device";
-	users_of(m, g, who);
-	if (g->span)
-		snprintf(text, PAGE_GPU, "%.200s: busy %d.%d %% of %s (%s)", name, (int)(tenths / 10), (int)(tenths % 10),
-			 span_words(m, g->span, g->windows, of, span), who);
-	else if (g->first)
-		snprintf(text, PAGE_GPU, "%.200s: no GPU row in the selected part (%s)", name, who);
-	else
-		snprintf(text, PAGE_GPU, "%.200s: busy unknown, no GPU row has a time (%s)", name, who);
-	return text;
+	return *name ? name : "unknown device";
+}
+
+static void put_one(struct page_lines *p, struct model *m, const struct gpu *g)
+{
+	char label[32], busy[PAGE_GPU], text[PAGE_GPU + WHO], who[WHO];
+
+	snprintf(label, sizeof label, "GPU %u", g->device);
+	snprintf(text, sizeof text, "%.200s (%s)", name_of(m, g), users_of(m, g, true, who));
+	page_text(p, KEEP_ALWAYS, label, text, 1);
+	busy_words(m, g, false, busy);
+	page_text(p, KEEP_ALWAYS, "", busy, 2);
+}
+
+/* "2 x Tesla V100"; for different models "2 x Tesla V100, and other models" */
+static void put_names(struct page_lines *p, struct model *m, const struct gpu *g, int n)
+{
+	char text[PAGE_GPU];
+	bool same = true;
+
+	for (int i = 1; i < n; i++)
+		same &= strcmp(name_of(m, &g[i]), name_of(m, &g[0])) == 0;
+	snprintf(text, sizeof text, "%d x %.200s%s", n, name_of(m, &g[0]), same ? "" : ", and other models");
+	page_text(p, KEEP_ALWAYS, "GPUs", text, 1);
+}
+
+static void put_each(struct page_lines *p, struct model *m, const struct gpu *g)
+{
+	char label[32], busy[PAGE_GPU], text[PAGE_GPU + WHO], who[WHO];
+
+	snprintf(label, sizeof label, "GPU %u", g->device);
+	busy_words(m, g, true, busy);
+	snprintf(text, sizeof text, "%s (%s)", busy, users_of(m, g, false, who));
+	page_text(p, KEEP_ALWAYS, label, text, 2);
+}
+
+/* ---- many GPUs ---- */
+
+static int64_t busy_tenths(const struct gpu *g)
+{
+	return share((unsigned __int128)g->busy, (unsigned __int128)g->span);
+}
+
+/* Least busy first; GPUs without a span last. */
+static int by_busy(const void *a, const void *b)
+{
+	const struct gpu *x = a, *y = b;
+	int64_t bx = busy_tenths(x), by = busy_tenths(y);
+
+	if (!x->span != !y->span)
+		return x->span ? -1 : 1;
+	if (bx != by)
+		return bx < by ? -1 : 1;
+	return x->device != y->device ? x->device < y->device ? -1 : 1 : (x->process > y->process) - (x->process < y->process);
+}
+
+static void put_spread(struct page_lines *p, struct model *m, struct gpu *g, int n)
+{
+	char text[2 * WHO + 200], least[WHO], most[WHO];
+	int known = 0;
+	int64_t low, high, middle;
+
+	qsort(g, (size_t)n, sizeof *g, by_busy);
+	while (known < n && g[known].span)
+		known++;
+	if (!known) {
+		page_text(p, KEEP_ALWAYS, "", "busy unknown, no GPU row has a time", 1);
+		return;
+	}
+	low = busy_tenths(&g[0]);
+	high = busy_tenths(&g[known - 1]);
+	middle = busy_tenths(&g[(known - 1) / 2]);
+	snprintf(text, sizeof text, "busy %d.%d %% (GPU %u, %s) to %d.%d %% (GPU %u, %s)", (int)(low / 10), (int)(low % 10), g[0].device,
+		 users_of(m, &g[0], false, least), (int)(high / 10), (int)(high % 10), g[known - 1].device,
+		 users_of(m, &g[known - 1], false, most));
+	page_text(p, KEEP_ALWAYS, "", text, 2);
+	snprintf(text, sizeof text, "median %d.%d %%, each of the time from its first to its last row", (int)(middle / 10),
+		 (int)(middle % 10));
+	page_text(p, KEEP_ALWAYS, "", text, 2);
+	if (known < n) {
+		snprintf(text, sizeof text, "busy unknown for %d GPUs, whose rows have no time", n - known);
+		page_text(p, KEEP_ALWAYS, "", text, 1);
+	}
+}
+
+int page_gpus(struct page_lines *p, struct model *m)
+{
+	struct gpu *gpus = NULL;
+	int n = model_gpus(m, &gpus);
+
+	if (n == 1)
+		put_one(p, m, gpus);
+	if (n > 1)
+		put_names(p, m, gpus, n);
+	for (int i = 0; n > 1 && n <= MOST_GPUS && i < n; i++)
+		put_each(p, m, &gpus[i]);
+	if (n > MOST_GPUS)
+		put_spread(p, m, gpus, n);
+	free(gpus);
+	return n < 0 ? -1 : 0;
 }

@@ -1,12 +1,14 @@
-/* The page's line on each GPU. */
+/* The page's lines about GPUs. */
 #ifndef CLI_PAGE_GPU_H
 #define CLI_PAGE_GPU_H
 
-#include "cli/model/gpu.h"
+struct model;
+struct page_lines;
 
-#define PAGE_GPU 512
-
-/* "NVIDIA H100: busy 71.2 % of 34.1 ms in 2 recorded windows (pid 77)" */
-const char *page_gpu(struct model *m, const struct gpu *g, char text[PAGE_GPU]);
+/*
+ * Adds the name of each GPU, its busy share and the processes that used it; of more than 3 GPUs the least busy, the busiest
+ * and the median.  0, or -1: out of memory.
+ */
+int page_gpus(struct page_lines *p, struct model *m);
 
 #endif

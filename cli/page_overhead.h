@@ -1,4 +1,4 @@
-/* The page's line on what recording cost. */
+/* The page's line on the overhead of recording. */
 #ifndef CLI_PAGE_OVERHEAD_H
 #define CLI_PAGE_OVERHEAD_H
 
@@ -6,7 +6,7 @@ struct model;
 
 #define PAGE_OVERHEAD 400
 
-/* Of the selected processes, all of their time; "" where nothing was recorded.  0, or -1: out of memory. */
+/* Writes the overhead of the selected processes in their whole run; "" if nothing is known.  0, or -1: out of memory. */
 int page_overhead(struct model *m, char text[PAGE_OVERHEAD]);
 
 #endif

@@ -16,7 +16,7 @@ int path_beside(const char *program, const char *relative, char *out, size_t siz
 	out[0] = '\0';
 	if (!slash)
 		return errno = ENOENT, -1;
-	/* "BIN/../lib" shown as "lib beside BIN": two levels are all we use, so no general path arithmetic. */
+	/* Resolves one leading "../"; the paths in paths.h have no more. */
 	if (strncmp(relative, "../", 3) == 0) {
 		relative += 3;
 		while (folder > 0 && program[folder - 1] != '/')
@@ -28,7 +28,7 @@ int path_beside(const char *program, const char *relative, char *out, size_t siz
 	return access(out, F_OK);
 }
 
-/* /proc can be missing in a chroot; then what the kernel was told to execute is the next best. */
+/* Path of this program.  Without /proc, as in a chroot, it is the path given to execve().  0, or -1. */
 static int own_path(char *out, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", out, size - 1);

@@ -1,4 +1,4 @@
-/* Our own files, found from where the running program lies: a tree copied elsewhere, or a build folder, works as it is. */
+/* Paths of the project's programs and library, relative to the running program, so that an installed tree can be moved. */
 #ifndef CLI_PATHS_H
 #define CLI_PATHS_H
 
@@ -9,11 +9,13 @@
 #define PATH_COLLECTOR "../lib/gprof/gprof-collector"
 #define PATH_INJECT    "../lib/gprof/libgprof_inject.so"
 
-/* Absolute path of one of the above.  0; or -1 with errno: the place is unknown, the path too long, or there is no such file (then
- * `out` still holds the path, for a message). */
+/*
+ * Writes the absolute path of one of the above.  0, or -1 with errno: the program's own path is unknown, the result is too
+ * long, or the file does not exist (then `out` holds the path, for a message).
+ */
 int path_ours(const char *relative, char *out, size_t size);
 
-/* The same beside a given program (tests). */
+/* As path_ours(), relative to the given program. */
 int path_beside(const char *program, const char *relative, char *out, size_t size);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define KIND_LENGTH 64u
 
-/* Digits up to the end; "" leaves *n as it is.  False: something else. */
+/* Reads a number of `length` digits; none leaves *n unchanged.  False: another character, or too large. */
 static bool number(const char *text, size_t length, uint32_t *n)
 {
 	uint64_t v = 0;
@@ -28,7 +28,7 @@ static bool number(const char *text, size_t length, uint32_t *n)
 	return true;
 }
 
-/* "3", "3:5", "3:", ":5", ":", "train=3:5".  A kind may have any character: the last '=' counts. */
+/* "3", "3:5", "3:", ":5", ":", "train=3:5".  A kind may contain '=': it ends at the last one. */
 static bool parse_steps(const char *text, struct selection *s, char kind[KIND_LENGTH])
 {
 	const char *equals = strrchr(text, '='), *from = equals ? equals + 1 : text, *colon = strchr(from, ':');
@@ -50,9 +50,9 @@ static bool parse_steps(const char *text, struct selection *s, char kind[KIND_LE
 	return number(from, (size_t)(colon - from), &s->first) && number(colon + 1, strlen(colon + 1), &s->last);
 }
 
-/* ---- what there is instead ---- */
+/* ---- errors that name what the trace has ---- */
 
-/* "0 to 59", "train 0 to 99, val 0 to 19" */
+/* "0 to 59", "train=0 to 99, val=0 to 19" */
 static void steps_there(struct model *m, const struct steps *s, const struct selection *wanted, char *text, size_t size)
 {
 	uint32_t window = wanted->window;
@@ -82,8 +82,8 @@ static void no_step(struct model *m, const struct steps *s, const struct pick *p
 	steps_there(m, s, wanted, there, sizeof there);
 	if (!s->n)
 		fail("'%s' has no steps: %s", model_path(m),
-		     s->asked ? "none of those that --step and --schedule named came"
-			      : "no range or mark has the name of one, and nothing repeats clearly");
+		     s->asked ? "no range, mark or call matched --step or --schedule of gprof-run"
+			      : "no range or mark is named like a step, and no launches repeat regularly");
 	else if (!*there)
 		fail("'%s' has no step%s%s; gprof-trace report -r steps --all-steps lists them", model_path(m),
 		     wanted->window ? " in that window" : "", p->process ? " of that process" : "");
@@ -99,7 +99,7 @@ static int no_window(struct model *m, const struct steps *s, uint32_t number)
 	for (size_t i = 0; i < s->n_windows; i++)
 		most = s->windows[i].number > most ? s->windows[i].number : most;
 	if (s->windowed && !s->n_windows)
-		fail("'%s' has no window %u: none began, and nothing was recorded", model_path(m), number);
+		fail("'%s' has no window %u: no window began, and nothing was recorded", model_path(m), number);
 	else if (most > 1)
 		fail("'%s' has no window %u; it has 1 to %u", model_path(m), number, most);
 	else
@@ -123,7 +123,7 @@ static bool window_there(struct model *m, const struct steps *s, uint32_t number
 
 /* ---- processes ---- */
 
-/* "3", "3,5".  The next number of a list, which moves behind it.  False: something else. */
+/* Reads the next number of a list such as "3,5" and moves *list after it.  False: not a number. */
 static bool next_process(const char **list, uint32_t *n)
 {
 	size_t length = strcspn(*list, ",");
@@ -133,7 +133,10 @@ static bool next_process(const char **list, uint32_t *n)
 	return length && (!text[length] || **list) && number(text, length, n);
 }
 
-/* By position: whether it is in the list, with the images that an exec made of it.  NULL, after saying why, with the exit status in *status. */
+/*
+ * By process: whether the list selects it, or selects the process that became it by exec.  The caller frees the array.  NULL
+ * after an error message, with the exit status in *status.
+ */
 static bool *parse_processes(const char *list, struct model *m, int *status)
 {
 	bool *wanted;
@@ -148,7 +151,7 @@ static bool *parse_processes(const char *list, struct model *m, int *status)
 	}
 	for (const char *rest = list; rest == list || *rest;) {
 		if (!next_process(&rest, &n)) {
-			fail("--process needs numbers of processes, as 3 or 3,5; 'report -r processes' shows them, not '%s'", list);
+			fail("--process needs process numbers such as 3 or 3,5, not '%s'; 'report -r processes' shows them", list);
 			*status = EXIT_USAGE;
 		} else if (!(at = model_process_at(m, n)) || all[at].before) {
 			fail("'%s' has no process number %u; gprof-trace report -r processes lists them", model_path(m), n);
@@ -170,7 +173,7 @@ uint32_t pick_process(const struct pick *p, const struct model *m)
 	return p->process && number(p->process, strlen(p->process), &n) && *p->process ? model_process_at(m, n) : 0;
 }
 
-/* ---- in words ---- */
+/* ---- description ---- */
 
 static size_t step_words(const struct selection *s, char *text, size_t size)
 {
@@ -206,22 +209,22 @@ const char *pick_words(const struct pick *p, char *text, size_t size)
 	return text;
 }
 
-/* ---- all of it ---- */
+/* ---- selection ---- */
 
 const char *pick_given(const struct pick *p)
 {
 	return p->step ? "--step" : p->window ? "--window" : p->process ? "--process" : NULL;
 }
 
-/* What does not depend on the trace.  0, or EXIT_USAGE: said why. */
+/* Parses --step and --window, which needs no trace.  0, or EXIT_USAGE after an error message. */
 static int parse(const struct pick *p, struct selection *s, char kind[KIND_LENGTH])
 {
 	if (p->step && !parse_steps(p->step, s, kind)) {
-		fail("--step needs numbers of steps, as 5, 2:9, 2: or train=2:9, not '%s'", p->step);
+		fail("--step needs step numbers such as 5, 2:9, 2: or train=2:9, not '%s'", p->step);
 		return EXIT_USAGE;
 	}
 	if (p->window && (!*p->window || !number(p->window, strlen(p->window), &s->window))) {
-		fail("--window needs the number of a window, as 'report -r windows' shows them, not '%s'", p->window);
+		fail("--window needs a window number such as 2, not '%s'; 'report -r windows' shows them", p->window);
 		return EXIT_USAGE;
 	}
 	if (s->first > s->last) {

@@ -1,4 +1,4 @@
-/* --step, --window and --process of the commands that read a trace: a part of it only. */
+/* The options --step, --window and --process, which select a part of a trace. */
 #ifndef CLI_PICK_H
 #define CLI_PICK_H
 
@@ -8,32 +8,34 @@
 
 struct model;
 
-/* What the options fill, and their rows for a table of options. */
+/* The values of the options, and their rows for a table of options. */
 struct pick {
 	const char *step, *window, *process;    /* NULL: not given */
 };
 
 #define PICK_OPTIONS(pick)                                                                                      \
 	{ 0, "step", "[KIND=]A[:B]", opt_text, &(pick).step,                                                    \
-	  "only what was done in steps A to B, both included; A: is up to the last one, :B from the first; "    \
-	  "steps are numbered as 'report -r steps' shows them", NULL, 0 },                                      \
+	  "only steps A to B, both included; A: ends at the last step, :B begins at the first; "                \
+	  "'report -r steps' shows the numbers", NULL, 0 },                                                     \
 	{ 0, "window", "N", opt_text, &(pick).window,                                                           \
-	  "only what was recorded in window N, as 'report -r windows' shows them", NULL, 0 },                   \
+	  "only recorded window N; 'report -r windows' shows the numbers", NULL, 0 },                           \
 	{ 'p', "process", "N[,N]", opt_text, &(pick).process,                                                   \
-	  "only the processes with these numbers, as 'report -r processes' shows them", NULL, 0 }
+	  "only these processes; 'report -r processes' shows the numbers", NULL, 0 }
 
-/* The first of the options that was given, "--step"; NULL: none. */
+/* The name of an option that was given, such as "--step"; NULL: none. */
 const char *pick_given(const struct pick *p);
 
-/* Makes the model one of that part.  0; EXIT_USAGE or EXIT_FAILED: said why. */
+/* Restricts the model to the selected part.  0, or EXIT_USAGE or EXIT_FAILED after an error message. */
 int pick_apply(const struct pick *p, struct model *m);
 
-/* The one process that was picked: its position in model_processes(); 0: all, or several. */
+/* The only selected process, as an index of model_processes(); 0: all, or several. */
 uint32_t pick_process(const struct pick *p, const struct model *m);
 
 #define PICK_WORDS 200
-/* "steps 2 to 9 of kind train in window 2 of process 3"; "" where no option was given.  Of options that pick_apply()
- * took. */
+/*
+ * Describes the selected part: "steps 2 to 9 of kind train in window 2 of process 3"; "" if no option was given.  Call it
+ * after pick_apply() succeeded.
+ */
 const char *pick_words(const struct pick *p, char *text, size_t size);
 
 #endif

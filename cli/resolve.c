@@ -16,10 +16,10 @@
 #include "trace/append.h"
 #include "trace/reader.h"
 
-/* Rows and texts of one chunk; a chunk may have 64 MiB. */
+/* Bytes of rows and tails after which a new chunk begins; the format allows 64 MiB. */
 #define CHUNK_BYTES (8u << 20)
 
-/* What is written for one process, before it is. */
+/* Rows of one kind and process that will be written as one chunk. */
 struct batch_out {
 	struct batch_out *next;
 	uint32_t process;               /* its number */
@@ -41,8 +41,8 @@ struct resolving {
 	struct found *found;            /* by address */
 	size_t n;
 	struct batch_out *first, **last;
-	/* Of the process at hand: */
-	uint32_t process;               /* position */
+	/* The process whose rows are being made: */
+	uint32_t process;               /* index of model_processes() */
 	uint32_t next_string;
 	struct map strings;             /* id of the model -> id in the file */
 	bool oom;
@@ -56,9 +56,9 @@ static bool late(const struct resolve *how)
 	return how->deadline && now.tv_sec * 1000000000ll + now.tv_nsec >= how->deadline;
 }
 
-/* ---- looking up ---- */
+/* ---- lookup ---- */
 
-/* Names first, for they are cheap; then, in the time that is left, lines. */
+/* Looks up all addresses: first, fast, without lines, then with lines, which may not finish before the deadline. */
 static int look_up(struct resolving *r, bool lines)
 {
 	struct spot places[MOST_PLACES];
@@ -75,7 +75,7 @@ static int look_up(struct resolving *r, bool lines)
 			return 0;
 		}
 		n = model_look_up(r->m, a, lines, places);
-		/* What the trace says already is not said again; a line without a function is not worth a row. */
+		/* Nothing new: no function was found, no line for a known name, or unnamed again. */
 		if (!n || !places[n - 1].function || (a->known && !places[0].line) || (a->unnamed && places[n - 1].unnamed))
 			continue;
 		copy = malloc(n * sizeof *copy);
@@ -104,7 +104,7 @@ static void count(struct resolving *r)
 
 /* ---- rows ---- */
 
-/* The chunk to put a row into: one per kind at a time. */
+/* The chunk for the next row of a kind and process; NULL: out of memory (r->oom). */
 static struct batch_out *batch_for(struct resolving *r, uint32_t process, unsigned kind)
 {
 	struct batch_out *b;
@@ -160,7 +160,7 @@ static void begin_process(struct resolving *r, uint32_t process)
 	r->next_string = last_string(model_trace(r->m), model_processes(r->m, &n)[process].image) + 1;
 }
 
-/* Id of a text in the file, new if need be; 0: none. */
+/* String id of a text for the current process; adds a string row if it is new.  0: no text, or out of memory. */
 static uint32_t string_of(struct resolving *r, const char *text)
 {
 	uint32_t id = text ? model_intern(r->m, text) : STRING_NONE, n, *at;
@@ -215,7 +215,7 @@ static void put_sets(struct resolving *r)
 	}
 }
 
-/* Sources are those of the session: processes share them. */
+/* Adds a source row to the session (process 0), because processes share sources. */
 static void put_source(void *arg, const char *name, const char *text, size_t n, uint32_t flags)
 {
 	struct resolving *r = arg;
@@ -244,9 +244,9 @@ static int make_rows(struct resolving *r)
 		return -1;
 	count(r);
 	put_sets(r);
-	if (r->how->sources) {
+	if (r->how->sources != SOURCES_NONE) {
 		begin_process(r, 0);
-		if (sources_read(r->m, r->how->symfs, put_source, r) < 0)
+		if (sources_read(r->m, r->how->symfs, r->how->sources == SOURCES_ALL, put_source, r) < 0)
 			r->oom = true;
 	}
 	for (const struct batch_out *b = r->first; b; b = b->next)

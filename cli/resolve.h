@@ -1,4 +1,4 @@
-/* Writing into a trace what it needs to be read elsewhere: names and lines of the code in its stacks, and Python sources. */
+/* Adds names and lines of the code in call stacks, and Python sources, to a trace, so that it can be read on other machines. */
 #ifndef CLI_RESOLVE_H
 #define CLI_RESOLVE_H
 
@@ -6,20 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum sources { SOURCES_OWN, SOURCES_ALL, SOURCES_NONE };        /* own: without the standard library and packages */
+
 struct resolve {
-	const char *symfs;              /* folder that stands for /, or NULL */
-	int64_t deadline;               /* MONOTONIC ns when to end with what there is; 0: never */
-	bool sources;                   /* of Python, too */
+	const char *symfs;              /* folder used in place of /, or NULL */
+	int64_t deadline;               /* CLOCK_MONOTONIC ns; stop then and write what was found; 0: none */
+	enum sources sources;           /* Python sources to store */
 };
 
 struct resolved {
-	size_t addresses, known, lined; /* in stacks; with a name, with a line in the trace now */
-	size_t added;                   /* addresses that have more now */
-	size_t sources;                 /* files that were added */
-	bool late;                      /* the deadline came first */
+	size_t addresses, known, lined; /* addresses in stacks; of these with a name, with a line, after the call */
+	size_t added;                   /* addresses for which something was added */
+	size_t sources;                 /* source files added */
+	bool late;                      /* stopped at the deadline */
 };
 
-/* Changes the trace in place, if there is anything new.  0, or -1: said. */
+/* Appends to the trace, in place, what is new.  *out is set.  0, or -1 after an error message. */
 int resolve_trace(const char *path, const struct resolve *how, struct resolved *out);
 
 #endif

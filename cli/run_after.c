@@ -1,4 +1,4 @@
-/* After the program: where the trace is and what it says, and what was asked for on top.  Nothing here changes how gprof-run ends. */
+/* After the program ended: prints the page or the trace's name, then does --stats and --export. */
 #include "cli/fail.h"
 #include "cli/page.h"
 #include "cli/paths.h"
@@ -13,12 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What nsys prints for --stats, as far as it is recorded. */
+/* The tables that nsys prints for --stats and this version has. */
 #define STATS "nvtx_pushpop_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum"
 
 static const struct launch *ended;      /* for the handler below */
 
-/* Somebody does not want to wait for the page. */
+/* A signal while the page is made: end at once, as the program ended. */
 static void end_now(int sig)
 {
 	(void)sig;
@@ -41,7 +41,7 @@ static void allow_interruption(const struct launch *l)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* What the tool prints goes to stderr: stdout is the program's. */
+/* Runs gprof-trace.  Its output goes to stderr, because stdout belongs to the program. */
 static void run_tool(const struct launch *l, char *const *argv)
 {
 	char path[PATH_MAX];
@@ -69,7 +69,7 @@ static void run_tool(const struct launch *l, char *const *argv)
 		;
 }
 
-/* -f means the export too: it has the trace's name. */
+/* Exports to each format in list.  overwrite (-f) also replaces an existing export, which is named after the trace. */
 static void export_all(const struct launch *l, const struct session *s, char *list, bool overwrite)
 {
 	for (char *format; (format = strsep(&list, ","));) {
@@ -79,7 +79,7 @@ static void export_all(const struct launch *l, const struct session *s, char *li
 	}
 }
 
-/* In one piece: many ranks share a terminal. */
+/* Prints the page with one write, because several ranks may share a terminal. */
 static void print_page(const char *trace)
 {
 	char *text = NULL;
@@ -103,7 +103,7 @@ void after(const struct launch *l, const struct session *s, const struct request
 		return;
 	allow_interruption(l);
 	if (s->lost)
-		note("the collector ended before the program; '%s' holds what was written until then", s->trace);
+		note("the collector ended before the program; '%s' has all rows that were written before that", s->trace);
 	if (r->quiet || output_rank() > 0)
 		note("the trace is '%s'", s->trace);
 	else

@@ -1,4 +1,4 @@
-/* Options that say when rows are kept: capture ranges, steps, schedules.  nsys's names and meaning where it has them. */
+/* Options about when rows are recorded: capture ranges, steps, schedules.  Options that nsys has too have nsys's meaning. */
 #include "cli/run_capture.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include "trace/glob.h"
 #include "trace/schedule.h"
 
-/* Values of settings capture_range and range_end (trace/config.def). */
+/* Values of the settings capture_range and range_end (trace/config.def). */
 enum { RANGE_NONE, RANGE_PROFILER, RANGE_NVTX };
 enum { END_NONE, END_STOP, END_STOP_SHUTDOWN, END_REPEAT, END_REPEAT_SHUTDOWN };
 
@@ -35,14 +35,14 @@ int opt_capture_range(const struct opt *o, const char *value)
 	else if (strcasecmp(value, "nvtx") == 0)
 		w->range = RANGE_NVTX;
 	else if (strcasecmp(value, "hotkey") == 0)
-		return fail("--%s=hotkey: there are no hotkeys here; --capture-signal and gprof-ctl start and stop recording", o->name);
+		return fail("--%s=hotkey: hotkeys are not supported; use --capture-signal or gprof-ctl", o->name);
 	else
-		return fail("--%s is none, cudaProfilerApi or nvtx, not '%s'", o->name, value);
+		return fail("--%s must be none, cudaProfilerApi or nvtx, not '%s'", o->name, value);
 	w->range_said = true;
 	return 0;
 }
 
-/* "repeat", "repeat:3"; nsys's further words, :defer :sync :async, are about its files. */
+/* Parses what follows "repeat": "" or ":3".  nsys's :defer, :sync and :async apply to its report files and are ignored. */
 static int repeats_of(const struct opt *o, const char *value, const char *behind, uint64_t *repeats)
 {
 	char *end = (char *)behind;
@@ -54,7 +54,7 @@ static int repeats_of(const struct opt *o, const char *value, const char *behind
 			return fail("--%s=%s: the number of ranges is from 1 to %u", o->name, value, UINT32_MAX);
 	}
 	if (*end && strcmp(end, ":defer") != 0 && strcmp(end, ":sync") != 0 && strcmp(end, ":async") != 0)
-		return fail("--%s knows no '%s'; for example: repeat:3", o->name, value);
+		return fail("--%s: unknown word '%s'; example: repeat:3", o->name, value);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ int opt_capture_range_end(const struct opt *o, const char *value)
 	else if (strncmp(value, "repeat", 6) == 0 && (!value[6] || value[6] == ':'))
 		return w->end = END_REPEAT, repeats_of(o, value, value + 6, &w->repeats);
 	else
-		return fail("--%s is none, stop, stop-shutdown, repeat[:N] or repeat-shutdown:N, not '%s'", o->name, value);
+		return fail("--%s must be none, stop, stop-shutdown, repeat[:N] or repeat-shutdown:N, not '%s'", o->name, value);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ int opt_stop_on_range_end(const struct opt *o, const char *value)
 	int yes = value ? opt_bool_word(value) : 1;
 
 	if (yes < 0)
-		return fail("--%s is true or false, not '%s'", o->name, value);
+		return fail("--%s must be true or false, not '%s'", o->name, value);
 	w->end = yes ? END_STOP_SHUTDOWN : END_NONE;
 	w->end_said = true;
 	w->repeats = 0;
@@ -112,10 +112,10 @@ static bool is_kind(const char *s, size_t n)
 	return true;
 }
 
-/* record_function scopes are ranges of this domain (inject/torch.c). */
+/* Domain of record_function() scopes (inject/torch.c). */
 #define SCOPES "@PyTorch"
 
-/* The kind in front of "=", which a GLOB may have too. */
+/* Length of KIND in "KIND=HOW"; 0: none.  A '=' can also belong to a GLOB in HOW. */
 static size_t kind_length(const char *value)
 {
 	const char *is = strchr(value, '=');
@@ -155,7 +155,8 @@ int opt_step(const struct opt *o, const char *value)
 	} else if (strcmp(how, "torch") == 0)
 		w->torch_needed = true;
 	else if (strcmp(how, "auto") != 0)
-		return fail("--%s is [KIND=]nvtx:GLOB[@domain], [KIND=]torch:GLOB, [KIND=]cudaProfilerApi, torch, auto or none, not '%s'", o->name, value);
+		return fail("--%s must be [KIND=]nvtx:GLOB[@domain], [KIND=]torch:GLOB, [KIND=]cudaProfilerApi, torch, auto or none, "
+			    "not '%s'", o->name, value);
 	if (has_kind(w->steps, value, n))
 		return fail(n ? "--%s: two sources for the steps of '%.*s'" :
 				"--%s: several sources need a kind each, for example train=nvtx:train_*", o->name, (int)n, value);
@@ -179,7 +180,7 @@ int opt_schedule(const struct opt *o, const char *value)
 	return set_text(o, w->schedule, value);
 }
 
-/* ---- together ---- */
+/* ---- settings ---- */
 
 static int settle_range(struct config *c, struct capture_wish *w)
 {
@@ -202,14 +203,14 @@ int capture_settle(struct config *c, struct capture_wish *w)
 	if (settle_range(c, w) < 0)
 		return -1;
 	if (w->schedule[0] && w->steps_none)
-		return fail("--schedule needs steps, and --step=none says that there are none");
+		return fail("--schedule needs steps, but --step=none was given");
 	strcpy(c->schedule, w->schedule);
 	strcpy(c->steps, w->schedule[0] && !w->steps[0] ? "=auto" : w->steps);
 	if (strstr(c->steps, "=profiler") && !c->trace_cuda)
 		return fail("--step=cudaProfilerApi needs -t cuda");
 	if (strstr(c->steps, "=auto") && !c->trace_cuda && !c->trace_torch)
-		return fail("--step=auto needs -t cuda or -t torch: steps are found in the launches, or in what PyTorch tells");
-	/* What marks ranges or steps has to be seen. */
+		return fail("--step=auto needs -t cuda or -t torch: it finds steps in CUDA launches or PyTorch's scopes");
+	/* Ranges and steps are found only if NVTX or PyTorch is recorded. */
 	if (w->range == RANGE_NVTX || w->nvtx_needed)
 		c->trace_nvtx = 1;
 	if (w->torch_needed && !c->trace_torch)

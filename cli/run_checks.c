@@ -1,4 +1,4 @@
-/* What the command is: found, executable, open to us?  Reads the first bytes of files; runs nothing. */
+/* Finds the command, and finds out whether it can be executed and recorded.  Reads the first bytes of files; runs nothing. */
 #include "cli/fail.h"
 #include "cli/run.h"
 
@@ -10,9 +10,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* ---- finding it ---- */
+/* ---- search ---- */
 
-/* 0, or -1 with errno: as execve would see it, as far as can be told. */
+/* Whether execve() can most likely run the file.  0, or -1 with errno. */
 static int executable(const char *path)
 {
 	struct stat st;
@@ -39,7 +39,7 @@ int path_search(const char *command, const char *list, char *out, size_t size)
 		if ((size_t)snprintf(out, size, "%.*s%s%s", len, p, len ? "/" : "./", command) < size) {
 			if (executable(out) == 0)
 				return 0;
-			/* A folder that we may not read holds nothing, as for a shell. */
+			/* A folder without read permission counts as empty, as in a shell. */
 			if (errno == EACCES && access(out, F_OK) == 0)
 				found = EACCES;
 		}
@@ -50,7 +50,7 @@ int path_search(const char *command, const char *list, char *out, size_t size)
 	return errno = found, -1;
 }
 
-/* glibc's own, where PATH is not set. */
+/* PATH, or glibc's default if it is not set. */
 static const char *path_list(const struct env *e)
 {
 	const char *list = env_get(e, "PATH");
@@ -63,7 +63,7 @@ static int not_found(struct target *t, const char *command)
 	t->status = EXIT_NOT_FOUND;
 	fail("no such program%s: '%s'", strchr(command, '/') ? "" : " in PATH", command);
 	if (strcmp(command, "profile") == 0)
-		hint("gprof-run takes the place of 'nsys profile': leave the word 'profile' out");
+		hint("gprof-run replaces 'nsys profile': leave the word 'profile' out");
 	return -1;
 }
 
@@ -90,7 +90,7 @@ static ssize_t read_head(const char *path, void *head, size_t size)
 	return n;
 }
 
-/* Next word of *line, zero-terminated in place; NULL at its end. */
+/* Returns the next word of *line, NUL-terminated in place, and moves *line after it; NULL at the end. */
 static char *next_word(char **line)
 {
 	char *word = *line + strspn(*line, " \t");
@@ -103,7 +103,7 @@ static char *next_word(char **line)
 	return word;
 }
 
-/* "env -S VAR=x python3 -u" -> python3 */
+/* The program in the arguments of env: for "-S VAR=x python3 -u", python3. */
 static char *program_of_env(char **line)
 {
 	char *word;
@@ -130,7 +130,7 @@ int target_interpreter(const char *path, const struct env *e, char *out, size_t 
 	return word ? path_search(word, path_list(e), out, size) : -1;
 }
 
-/* The ELF file behind the path: scripts of scripts, as deep as the kernel goes. */
+/* Sets t->image: follows interpreters of scripts, at most 5, as the kernel does. */
 static void find_image(struct target *t, const struct env *e)
 {
 	char next[PATH_MAX];
@@ -145,7 +145,7 @@ static void find_image(struct target *t, const struct env *e)
 
 /* ---- programs ---- */
 
-/* The kernel drops LD_PRELOAD where a file gives other rights than those of who runs it. */
+/* Whether the program gains rights (set-uid, set-gid, capabilities); then the loader ignores LD_PRELOAD. */
 static bool gains_rights(const char *path)
 {
 	struct stat st;
@@ -159,39 +159,41 @@ static bool gains_rights(const char *path)
 	return geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-/* What is said of each kind; "" nothing. */
+/* Message for each kind of program; "": none. */
 static const struct {
 	const char *text;
-	bool preload;                   /* LD_PRELOAD does no harm */
+	bool preload;                   /* LD_PRELOAD is harmless */
 } kinds[] = {
 	[IMAGE_UNKNOWN]   = { "", true },
 	[IMAGE_OPEN]      = { "", true },
 	[IMAGE_32BIT]     = { "is a 32-bit program: it is not recorded", false },
 	[IMAGE_FOREIGN]   = { "is a program for another processor: it is not recorded", false },
-	[IMAGE_STATIC]    = { "is a static program: only what goes through the CUDA driver's library or NVTX is recorded", true },
-	[IMAGE_MUSL]      = { "uses musl's libc, where our object cannot be loaded: it is not recorded", false },
-	[IMAGE_SANITIZED] = { "is built with a sanitizer, which must be loaded first: only what goes through the CUDA driver or NVTX "
-			      "is recorded", false },
+	[IMAGE_STATIC]    = { "is a static program: only calls of the CUDA driver library and of NVTX are recorded", true },
+	[IMAGE_MUSL]      = { "uses musl's libc, which gprof-run does not support: it is not recorded, but its children are", true },
+	[IMAGE_SANITIZED] = { "", true },
 };
 
 void target_check(struct target *t, const struct env *e, bool say)
 {
 	enum image_kind kind;
+	struct image m;
 
 	find_image(t, e);
-	kind = image_kind(t->image);
+	kind = image_look(&m, AT_FDCWD, t->image);
 	t->preload = kinds[kind].preload;
+	strcpy(t->first, m.runtime);
 	if (!say)
 		return;
 	if (*kinds[kind].text)
 		note("'%s' %s", t->image, kinds[kind].text);
 	else if (gains_rights(t->image))
-		note("'%s' is set-uid or has capabilities, so the system keeps us out; start gprof-run with those rights", t->image);
+		note("'%s' is set-uid or has capabilities, so Linux does not load gprof-run's library into it; start gprof-run with "
+		     "those rights", t->image);
 }
 
 /* ---- launchers ---- */
 
-/* What starts processes elsewhere, or as somebody else: they do not inherit our environment, or are not below us. */
+/* Launchers whose processes do not inherit gprof-run's environment or are not its descendants, with the right order. */
 static const struct launcher {
 	const char *name, *better;
 } launchers[] = {
@@ -224,6 +226,6 @@ void target_check_order(const struct request *r)
 
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
 		if (strcmp(name, launchers[i].name) == 0)
-			note("what %s starts may run outside of gprof-run; it is recorded for sure with: %s", name,
+			note("programs that %s starts may run outside gprof-run; to record them: %s", name,
 			     launchers[i].better);
 }

@@ -1,6 +1,7 @@
 /*
- * Which libcupti would the program's Python load?  PyTorch brings its own in a wheel; a second copy in the same process would be a
- * second CUPTI, so the guest should open that one.  Found by looking at files: starting Python would cost 20 ms and run user code.
+ * Finds the libcupti that the program's Python will load.  PyTorch's wheels bring one; the injected object must open the
+ * same copy, because two copies in a process are two independent CUPTIs.  Only files are read: starting Python would take
+ * 20 ms and run user code.
  */
 #include "cli/run.h"
 
@@ -14,13 +15,13 @@
 
 #define MAX_PLACES 32
 
-/* Folders where packages of this Python can be, in the order of its sys.path; patterns of glob(). */
+/* Folders of this Python's packages, in the order of sys.path, as patterns for glob(). */
 struct places {
 	char *glob[MAX_PLACES];
 	size_t n;
 };
 
-/* A folder's name is no pattern. */
+/* Escapes a path for glob(). */
 static void escape(char *out, size_t size, const char *path)
 {
 	size_t n = 0;
@@ -42,7 +43,7 @@ static void add(struct places *p, const char *folder, const char *pattern)
 		p->n++;
 }
 
-/* "/a/bin/python3" -> "/a" */
+/* The prefix of an installation: "/a" for "/a/bin/python3". */
 static void prefix_of(char *out, size_t size, const char *program)
 {
 	snprintf(out, size, "%s", program);
@@ -54,7 +55,7 @@ static void prefix_of(char *out, size_t size, const char *program)
 	}
 }
 
-/* Value of "key = value" in a small file of such lines; what follows the quotes, too, for Python's version.py. */
+/* Reads a value from a file of lines "key = value", or Python's "key: type = 'value'".  False: no such key. */
 static bool read_key(const char *path, const char *key, char *out, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -77,9 +78,9 @@ static bool read_key(const char *path, const char *key, char *out, size_t size)
 	return found;
 }
 
-/* ---- where packages are ---- */
+/* ---- folders of packages ---- */
 
-/* "python3.11" of /usr/bin/python3 -> python3.11; python3*, when the name says less. */
+/* "python3.11" if /usr/bin/python3 is a link to python3.11; "python3*" if the file's name has no version. */
 static void version_pattern(char *out, size_t size, const char *program)
 {
 	char *real = realpath(program, NULL), *base = real ? strrchr(real, '/') : NULL;
@@ -173,7 +174,7 @@ static bool is_python(const char *path)
 	return strncmp(base, "python", 6) == 0 && (!base[6] || isdigit((unsigned char)base[6]));
 }
 
-/* First word of a file; false: none. */
+/* Reads the first word of a file.  False: none. */
 static bool first_word(const char *path, char *out, size_t size)
 {
 	FILE *f = fopen(path, "re");
@@ -186,7 +187,7 @@ static bool first_word(const char *path, char *out, size_t size)
 	return ok && *out;
 }
 
-/* pyenv puts a shell script in front: ROOT/shims/python3 stands for ROOT/versions/VERSION/bin/python3. */
+/* Replaces a shell script of pyenv, ROOT/shims/python3, by the Python it runs, ROOT/versions/VERSION/bin/python3. */
 static void see_through_pyenv(char *program, size_t size, const struct env *e)
 {
 	char *shims = strstr(program, "/shims/"), version[64], file[PATH_MAX + 64], real[2 * PATH_MAX];
@@ -205,7 +206,7 @@ static void see_through_pyenv(char *program, size_t size, const struct env *e)
 		strcpy(program, real);
 }
 
-/* A shell script will most likely start the Python of PATH. */
+/* The program's Python: the program, its interpreter, or the Python in PATH, which a shell script most likely runs. */
 static bool find_python(const struct target *t, const struct env *e, char *out, size_t size)
 {
 	const char *path = env_get(e, "PATH");
@@ -222,7 +223,7 @@ static bool find_python(const struct target *t, const struct env *e, char *out, 
 
 /* ---- the library ---- */
 
-/* "libcupti.so.13" -> 13; "libcupti.so.11.8" -> 11; 0: another file, or the one behind the link (libcupti.so.2025.3.1). */
+/* 13 for "libcupti.so.13", 11 for "libcupti.so.11.8"; 0 for other files and for link targets (libcupti.so.2025.3.1). */
 static unsigned major_of(const char *path)
 {
 	const char *number = strstr(path, "libcupti.so.");
@@ -233,7 +234,7 @@ static unsigned major_of(const char *path)
 	return major < 1000 ? major : 0;
 }
 
-/* The best of a pattern's matches: of the wanted major version, else the newest.  0: none, else its version. */
+/* The best match of a pattern: with the major version `wanted`, else the newest.  Returns its version; 0: no match. */
 static unsigned best_match(const char *folder, const char *rest, unsigned wanted, char *out, size_t size)
 {
 	unsigned best = 0;
@@ -267,7 +268,7 @@ bool cupti_in_folder(const char *folder, char *out, size_t size)
 	return best_match(plain, "/libcupti.so.*", 0, out, size);
 }
 
-/* CUDA's major version that the installed PyTorch was built with, from its version.py: cuda: Optional[str] = '12.8'.  0: not known. */
+/* Major version of the CUDA that the installed PyTorch was built with (version.py: cuda: Optional[str] = '12.8'); 0: unknown. */
 static unsigned torch_cuda(const struct places *p)
 {
 	char *pattern, value[64] = "";

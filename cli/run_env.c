@@ -1,4 +1,4 @@
-/* The environment of the program: ours, what the user asked for, and the doors through which our object comes in. */
+/* The environment of the program: gprof-run's, the user's -n and -e, and the variables that load the injected object. */
 #include "cli/fail.h"
 #include "cli/run.h"
 #include "trace/wire.h"
@@ -73,7 +73,7 @@ void env_unset(struct env *e, const char *name)
 	if (!v)
 		return;
 	free(*v);
-	memmove(v, v + 1, (size_t)(e->vars + e->n - v) * sizeof *v);    /* with the NULL */
+	memmove(v, v + 1, (size_t)(e->vars + e->n - v) * sizeof *v);    /* including the NULL */
 	e->n--;
 }
 
@@ -85,7 +85,7 @@ void env_release(struct env *e)
 	*e = (struct env){ 0 };
 }
 
-/* "A=B" and, behind it, pieces without '=' that belong to the value. */
+/* Sets variables from a list "A=B,C=D".  A piece without '=' belongs to the value before it. */
 static int set_variables(struct env *e, char *list)
 {
 	while (*list) {
@@ -123,12 +123,12 @@ out:
 	return rc;
 }
 
-/* ---- doors ---- */
+/* ---- variables that load the injected object ---- */
 
-/* Our object, of this or another build, as an outer session put it there: two in one process would record everything twice. */
+/* Whether a path is an injected object, of any build, of an outer session: two in one process would record everything twice. */
 static bool is_ours(const char *path, size_t len)
 {
-	static const char *const names[] = { "/libgprof_inject.so", "/inject" };        /* the second one is a link in a session's folder */
+	static const char *const names[] = { "/libgprof_inject.so", "/inject" };        /* the second is a link in a session's folder */
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		size_t n = strlen(names[i]);
@@ -140,7 +140,7 @@ static bool is_ours(const char *path, size_t len)
 	return false;
 }
 
-/* The entries of a LD_PRELOAD list that are not ours, with colons between them. */
+/* Copies the entries of a LD_PRELOAD list that are not injected objects, separated by colons. */
 static void foreign_entries(char *out, const char *list)
 {
 	*out = '\0';
@@ -153,8 +153,25 @@ static void foreign_entries(char *out, const char *list)
 	}
 }
 
-/* Ours in front of what was there; behind it where that is a sanitizer, which refuses to run unless it is the first. */
-static int set_preload(struct env *e, const char *inject)
+/*
+ * Puts the library `first` at the start of LD_PRELOAD, for the program only: the injected object removes it before main(), so
+ * that children do not inherit it (inject/child_env.c).
+ */
+static int put_first(struct env *e, const char *first, char **list)
+{
+	char *longer;
+
+	if (!*first || strncmp(*list, first, strlen(first)) == 0)
+		return 0;
+	if (asprintf(&longer, "%s:%s", first, *list) < 0)
+		return out_of_memory();
+	free(*list);
+	*list = longer;
+	return env_set(e, WIRE_ENV_FIRST, first);
+}
+
+/* Puts the injected object before the old entries of LD_PRELOAD; after them if one is a sanitizer, which must come first. */
+static int set_preload(struct env *e, const char *inject, const char *first)
 {
 	const char *old = env_get(e, "LD_PRELOAD");
 	char *others = malloc((old ? strlen(old) : 0) + 1), *list = NULL;
@@ -170,14 +187,19 @@ static int set_preload(struct env *e, const char *inject)
 		out_of_memory();
 		goto out;
 	}
-	rc = env_set(e, "LD_PRELOAD", list);
+	rc = put_first(e, first, &list);
+	if (rc == 0)
+		rc = env_set(e, "LD_PRELOAD", list);
 out:
 	free(list);
 	free(others);
 	return rc;
 }
 
-/* The driver and NVTX take one path each: a foreign one moves to a variable of ours, and our object goes on to it. */
+/*
+ * The CUDA driver and NVTX load one injection library each.  A library of another tool moves to the variable `next`; the
+ * injected object loads it from there.
+ */
 static int set_injection(struct env *e, const char *name, const char *next, const char *inject)
 {
 	const char *old = env_get(e, name);
@@ -187,7 +209,7 @@ static int set_injection(struct env *e, const char *name, const char *next, cons
 	return env_set(e, name, inject);
 }
 
-/* A foreign one stays; ours is of an outer session. */
+/* Removes the variable if it names an injected object of an outer session; another tool's library stays. */
 static void unset_injection(struct env *e, const char *name)
 {
 	const char *old = env_get(e, name);
@@ -196,13 +218,14 @@ static void unset_injection(struct env *e, const char *name)
 		env_unset(e, name);
 }
 
-int env_open_doors(struct env *e, const char *session, const char *inject, bool preload, bool nvtx)
+int env_open_doors(struct env *e, const char *session, const char *inject, const struct target *t, bool nvtx)
 {
+	env_unset(e, WIRE_ENV_FIRST);
 	if (env_set(e, WIRE_ENV, session) < 0)
 		return -1;
 	if (!inject)
 		return 0;
-	if (preload && set_preload(e, inject) < 0)
+	if (t->preload && set_preload(e, inject, t->first) < 0)
 		return -1;
 	if (set_injection(e, "CUDA_INJECTION64_PATH", "GPROF_NEXT_CUDA_INJECTION", inject) < 0)
 		return -1;

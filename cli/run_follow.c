@@ -1,6 +1,7 @@
 /*
- * From exec to the end.  The program is in our process group, so what is typed on the terminal reaches it without us; what somebody
- * sends to gprof-run is passed on.  All signals are blocked and read from a descriptor: nothing of ours runs at odd moments.
+ * From exec to the program's end.  The program is in gprof-run's process group, so it receives the terminal's signals
+ * itself; signals sent to gprof-run alone are forwarded.  All signals are blocked and read from a signalfd, so there are no
+ * signal handlers.
  */
 #include "cli/fail.h"
 #include "cli/run.h"
@@ -15,14 +16,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* With --wait=primary: how long the collector may take to write what ended processes left. */
+/* With --wait=primary: longest wait for the collector to write the rows of ended processes. */
 #define DRAIN_MS 10000
-/* And how long processes that end right behind the program (Python's resource tracker, a pipe's last reader) may take to do so, so
- * that the trace is finished when we return. */
+/*
+ * Longest further wait for processes that end shortly after the program (Python's resource tracker, the last reader of a
+ * pipe), so that the trace is finished when gprof-run returns.
+ */
 #define LINGER_MS 300
-/* What the GPU did up to the end of the recorded time is fetched from CUPTI before the program is killed. */
+/* Time between the end of recording and --kill's signal, in which GPU rows are fetched from CUPTI. */
 #define KILL_GRACE_MS 200
-/* With --wait=all: after that long somebody may ask what we are waiting for. */
+/* With --wait=all: after this time a line says what gprof-run waits for. */
 #define EXPLAIN_MS 3000
 
 struct follow {
@@ -30,9 +33,9 @@ struct follow {
 	struct session *s;
 	const struct request *r;
 	struct witness witness;
-	int stopped;                    /* the program is, by this signal; 0: it runs */
-	bool followed;                  /* ... and so have we been */
-	bool impatient;                 /* told to end while waiting for the collector */
+	int stopped;                    /* signal that stopped the program; 0: it runs */
+	bool followed;                  /* gprof-run stopped itself too */
+	bool impatient;                 /* a signal asked to end while waiting for the collector */
 };
 
 static int64_t now_ms(void)
@@ -40,7 +43,7 @@ static int64_t now_ms(void)
 	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
-/* ---- stopping and going on ---- */
+/* ---- stop and continue ---- */
 
 static bool in_foreground(void)
 {
@@ -53,8 +56,8 @@ static bool in_foreground(void)
 }
 
 /*
- * The program stopped: the shell that waits for us is to see us stop by the same signal.  A SIGSTOP that somebody sends to the program
- * alone is no business of the shell's, unless the terminal would stay with a stopped program.
+ * Stops gprof-run by the signal that stopped the program, so that the shell sees a stopped job.  After a SIGSTOP to the
+ * program alone gprof-run stops only if it is in the foreground, where the terminal would otherwise be stuck.
  */
 static void stop_too(int sig)
 {
@@ -71,7 +74,7 @@ static void stop_too(int sig)
 	sigemptyset(&one);
 	sigaddset(&one, sig);
 	raise(sig);
-	sigprocmask(SIG_UNBLOCK, &one, NULL);           /* here we stop */
+	sigprocmask(SIG_UNBLOCK, &one, NULL);           /* the process stops here */
 	sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
@@ -89,7 +92,7 @@ static void program_changed(struct follow *f, int status)
 	}
 }
 
-/* The clock of a process is there until somebody has waited for it. */
+/* Reads the CPU time of the ended program, which must happen before waitpid() removes the process. */
 static void read_cpu_time(struct launch *l)
 {
 	siginfo_t info = { 0 };
@@ -101,7 +104,7 @@ static void read_cpu_time(struct launch *l)
 		l->cpu = t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* As process 1 also those whose parents are gone. */
+/* Waits for all children that changed state; as process 1 this includes orphans. */
 static void reap(struct follow *f)
 {
 	int status;
@@ -119,7 +122,7 @@ static void reap(struct follow *f)
 	}
 }
 
-/* ---- passing signals on ---- */
+/* ---- forwarding signals ---- */
 
 static bool from_keyboard(int sig)
 {
@@ -127,8 +130,8 @@ static bool from_keyboard(int sig)
 }
 
 /*
- * What the system itself sends us.  Keyboard signals go to the whole group.  An alarm that was set before exec was meant for the
- * program, and a hang-up of the terminal is told to the leader of the session alone.
+ * Whether to forward a signal sent by the kernel.  Keyboard signals reach the whole group, so no.  An alarm that was set
+ * before exec is meant for the program, and the kernel sends a terminal's SIGHUP only to the session leader, so yes.
  */
 static bool pass_on_systems(struct follow *f, int sig)
 {
@@ -137,7 +140,7 @@ static bool pass_on_systems(struct follow *f, int sig)
 	if (sig == SIGHUP && getsid(0) == getpid())
 		return true;
 	if (from_keyboard(sig))
-		witness_saw(&f->witness, sig);          /* it saw that one too; the next one counts anew */
+		witness_saw(&f->witness, sig);          /* consumes the witness's copy of this signal */
 	return false;
 }
 
@@ -168,7 +171,7 @@ static void pass_on(struct follow *f, const struct signalfd_siginfo *si)
 		kill(f->l->program, (int)si->ssi_signo);
 }
 
-/* When the program is gone, a signal that would have ended it ends our waiting. */
+/* After the program ended, a signal that would have ended it ends the wait for the collector. */
 static void after_the_end(struct follow *f, int sig)
 {
 	f->impatient |= sig == SIGINT || sig == SIGTERM || sig == SIGQUIT || sig == SIGHUP;
@@ -198,7 +201,7 @@ static void take_signals(struct follow *f)
 
 /* ---- the loop ---- */
 
-/* Waits until something happens or until end (ms; -1: no end).  The collector's answer, see session_answer(); 0: none. */
+/* Waits for a signal or a message until `end` (ms of CLOCK_MONOTONIC; -1: forever).  Returns as session_answer(); 0: no message. */
 static int step(struct follow *f, int64_t end)
 {
 	struct pollfd p[2] = { { .fd = f->l->signals, .events = POLLIN }, { .fd = f->s->control, .events = POLLIN } };
@@ -213,13 +216,13 @@ static int step(struct follow *f, int64_t end)
 	return p[1].revents ? session_answer(f->s) : 0;
 }
 
-/* With its capture range, while the program runs. */
+/* The trace was closed when its capture range ended, while the program runs: sends --kill's signal, or says so. */
 static void trace_is_closed(struct follow *f)
 {
 	if (f->r->kill_signal)
 		kill(f->l->program, f->r->kill_signal);
 	else if (!f->r->quiet)
-		note("the recorded range has ended and '%s' is complete; the program goes on", f->s->trace);
+		note("the recorded range has ended and '%s' is complete; the program continues", f->s->trace);
 }
 
 static void follow_program(struct follow *f)
@@ -244,7 +247,7 @@ static void follow_program(struct follow *f)
 	}
 }
 
-/* Until the file holds what ended processes left, or (--wait=all) until there is none left. */
+/* Waits until the trace has all rows of ended processes or, with --wait=all, until the last process ended. */
 static void follow_collector(struct follow *f)
 {
 	bool all = f->r->config.wait_all, told = false, drained = false;
@@ -264,10 +267,10 @@ static void follow_collector(struct follow *f)
 		if (now_ms() < end || told)
 			continue;
 		if (!all) {
-			note("the collector needs more than %d s; it is still writing '%s'", DRAIN_MS / 1000, f->s->trace);
+			note("gprof-run waited %d s and ends; the collector is still writing '%s'", DRAIN_MS / 1000, f->s->trace);
 			return;
 		}
-		note("the program ended; waiting for the last of the processes that it started (--wait=all)");
+		note("the program ended; waiting for the processes that it started (--wait=all)");
 		told = true;
 	}
 }
@@ -288,8 +291,8 @@ static void kill_the_rest(pid_t collector)
 }
 
 /*
- * When the first process of a container ends, the kernel kills all others, the collector as well.  So what the program left running
- * ends a moment sooner than it would, and the collector can still finish the file and remove its folder.
+ * When process 1 of a container ends, the kernel kills all others, including the collector.  So gprof-run as process 1 kills
+ * the remaining processes itself and waits for the collector to finish the trace and remove its folder.
  */
 static void end_container(struct follow *f)
 {

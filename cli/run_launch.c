@@ -1,4 +1,4 @@
-/* The program: forked, held until everything is ready for it, executed with signals and descriptors as gprof-run got them. */
+/* The program's process: forked, held until the session is ready, executed with the signals and descriptors of gprof-run's start. */
 #include "cli/fail.h"
 #include "cli/run.h"
 
@@ -20,15 +20,15 @@ void launch_prepare(struct launch *l)
 	sigset_t all;
 	int fd;
 
-	/* A descriptor of ours must not become the program's stderr, or ours.  CLOEXEC: the program finds them closed, as we did. */
+	/* Fill closed standard descriptors, so that no other file becomes stderr.  CLOEXEC: the program finds them closed. */
 	while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
 		;
 	if (fd > STDERR_FILENO)
 		close(fd);
-	/* Blocked, not handled: dispositions stay what they are, also for our children. */
+	/* Blocked, not handled, so that children inherit the original dispositions. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &l->mask);
-	/* Somebody who ignores SIGCHLD would leave us without an exit status. */
+	/* If the caller ignores SIGCHLD, waitpid() gets no exit status. */
 	sigaction(SIGCHLD, &plain, &l->chld);
 	l->line = -1;
 }
@@ -52,7 +52,7 @@ void launch_restore_signals(const struct launch *l)
 	sigprocmask(SIG_SETMASK, &l->mask, NULL);
 }
 
-/* A script without "#!" is a shell's, as for execvp. */
+/* execve(); a script without "#!" is run by /bin/sh, as execvp() does.  Returns on failure, with errno. */
 static void execute(const char *path, char **argv, int argc, char **vars)
 {
 	char **shell;
@@ -70,7 +70,7 @@ static void execute(const char *path, char **argv, int argc, char **vars)
 	execve(shell[0], shell, vars);
 }
 
-/* In the child.  Ends with exec, or tells why not. */
+/* In the child: waits for launch_release(), then executes the program, or sends errno.  Does not return. */
 static void wait_and_execute(const struct launch *l, int line, const struct target *t, const struct request *r,
 			     const struct env *plain, const struct env *ours)
 {
@@ -128,7 +128,7 @@ void launch_check_exec(struct launch *l, const struct target *t)
 		errno = error;
 		fail_errno("cannot run '%s'", t->path);
 		if (error == ENOENT)
-			hint("the file is there; its interpreter or loader ('#!' line, ld.so) is not");
+			hint("the file exists, but its interpreter or loader ('#!' line, ld.so) does not");
 		l->status = EXIT_NOT_EXECUTABLE << 8;
 	}
 	close(l->line);
@@ -142,11 +142,11 @@ void launch_end_alike(const struct launch *l)
 	sigset_t one;
 	int sig;
 
-	/* _exit: this runs in a signal handler too, and we have nothing in stdio's buffers. */
+	/* _exit(), because this also runs in a signal handler; stdio's buffers are empty. */
 	if (!WIFSIGNALED(l->status))
 		_exit(WEXITSTATUS(l->status));
 	sig = WTERMSIG(l->status);
-	/* The program left its core; ours is of no use. */
+	/* No core dump of gprof-run; the program has left its own. */
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(sig, &plain, NULL);
@@ -154,6 +154,6 @@ void launch_end_alike(const struct launch *l)
 	sigaddset(&one, sig);
 	raise(sig);
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
-	/* Process 1 of a namespace is not killed by its own signals; this is what a shell would say. */
+	/* Process 1 of a pid namespace survives its own signals: use a shell's exit status. */
 	_exit(128 + sig);
 }

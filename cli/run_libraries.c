@@ -1,4 +1,4 @@
-/* CUDA libraries that annotate their own calls: the words of -t, and the variables that switch them on. */
+/* CUDA libraries that can annotate their calls with NVTX: the words of -t, and the variables that enable it. */
 #include "cli/run.h"
 #include "trace/libraries.h"
 
@@ -16,7 +16,7 @@ uint64_t libraries_of_word(const char *word)
 	return 0;
 }
 
-/* "NAME=1 NAME=1", each unless the user has set it. */
+/* Sets the variables of a list "NAME=1 NAME=1" that are not set.  0, or -1 (out of memory). */
 static int set_unset(struct env *e, const char *list)
 {
 	char *copy = strdup(list), *rest = copy, *word;

@@ -1,4 +1,4 @@
-/* gprof-run: records a program, and stays out of its way. */
+/* gprof-run: runs a program and records it. */
 #include "cli/fail.h"
 #include "cli/options.h"
 #include "cli/paths.h"
@@ -15,12 +15,15 @@ extern char **environ;
 struct run {
 	struct request request;
 	struct target target;
-	struct env plain, ours;         /* the program's environment without and with our doors */
+	struct env plain, ours;         /* the program's environment without and with the injected object */
 	struct session session;
 	struct launch launch;
 };
 
-/* The loader takes ':' and ' ' as ends of a name, so such a path gets another one in the session's folder. */
+/*
+ * In LD_PRELOAD, ':' and ' ' end a name.  Replaces a path that has them by a link in the session's folder.  0, or -1 after an
+ * error message.
+ */
 static int loadable_path(const struct session *s, char *path, size_t size)
 {
 	char link[160];
@@ -29,7 +32,7 @@ static int loadable_path(const struct session *s, char *path, size_t size)
 		return 0;
 	snprintf(link, sizeof link, "%s/inject", s->folder);
 	if (strlen(link) >= size || link[strcspn(link, ": ")] || symlink(path, link) < 0)
-		return fail("the loader cannot take '%s', because of its blank or colon", path);
+		return fail("the loader cannot load '%s': its path has a blank or a colon", path);
 	strcpy(path, link);
 	return 0;
 }
@@ -40,7 +43,7 @@ static int open_doors(struct run *x)
 	bool there = path_ours(PATH_INJECT, inject, sizeof inject) == 0;
 
 	if (!there)
-		fail_errno("cannot find our object '%s'; nothing inside of the program is recorded", inject);
+		fail_errno("cannot find gprof-run's library '%s'; nothing inside the program is recorded", inject);
 	if (env_copy(&x->ours, x->plain.vars) < 0)
 		return -1;
 	there = there && loadable_path(&x->session, inject, sizeof inject) == 0;
@@ -49,11 +52,11 @@ static int open_doors(struct run *x)
 	env_unset(&x->ours, WIRE_ENV_RESTORE);
 	if (!x->request.restore && env_set(&x->ours, WIRE_ENV_RESTORE, "0") < 0)
 		return -1;
-	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, x->target.preload,
+	return env_open_doors(&x->ours, x->session.folder, there ? inject : NULL, &x->target,
 			      x->request.config.trace_nvtx || x->request.config.trace_libraries);
 }
 
-/* The program, its environment: what has to be right before anything is started. */
+/* Finds the program and makes its environment, before anything is started.  EXIT_OK, or an exit status after an error message. */
 static int find_command(struct run *x)
 {
 	if (env_of_request(&x->plain, &x->request, environ) < 0)
@@ -63,7 +66,7 @@ static int find_command(struct run *x)
 	return EXIT_OK;
 }
 
-/* One rank of many says it; it is the same for all. */
+/* Prints, in one rank only, what will not be recorded. */
 static void say_what_to_expect(struct run *x)
 {
 	bool say = output_rank() <= 0;
@@ -75,7 +78,7 @@ static void say_what_to_expect(struct run *x)
 	target_check_order(&x->request);
 }
 
-/* True: recording.  Whatever fails has been said, and the program runs without us. */
+/* Starts the session.  False, after an error message: the program runs without being recorded. */
 static bool start_session(struct run *x)
 {
 	struct config *c = &x->request.config;
@@ -119,7 +122,7 @@ int main(int argc, char **argv)
 	int rc = request_parse(&x.request, argc, argv);
 
 	if (rc == OPTIONS_DONE && fflush(stdout) != 0)
-		return fail_errno("cannot write"), EXIT_FAILED;
+		return fail_errno("cannot write to standard output"), EXIT_FAILED;
 	if (rc < 0)
 		return rc == OPTIONS_DONE ? EXIT_OK : EXIT_USAGE;
 	rc = find_command(&x);

@@ -1,4 +1,4 @@
-/* The command line of gprof-run: nsys's grammar, one table (run_options.def). */
+/* The command line of gprof-run, from the table run_options.def, with the grammar of nsys. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/options.h"
@@ -18,7 +18,7 @@
 
 #define MAX_IGNORED 64
 
-/* Filled by the table's rows, handed over by request_parse(). */
+/* Set by the rows of the table; request_parse() copies the result. */
 static struct request r;
 static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
 static bool start_later;
@@ -27,11 +27,11 @@ static const char *wait_for, *transport;
 static struct capture_wish wish;
 static struct stacks_wish stacks;
 
-/* What was asked for and does not happen. */
+/* Options and values on the command line without effect. */
 static struct ignored {
-	const char *name, *text;        /* borrowed from the table */
+	const char *name, *text;        /* of the table */
 	char value[128];
-	bool later;                     /* not recorded yet; else: means nothing here */
+	bool later;                     /* LATER: asks for something that is not recorded; else VAIN */
 } ignored[MAX_IGNORED];
 static size_t n_ignored;
 
@@ -51,7 +51,7 @@ static void ignore(const char *name, const char *value, const char *text, bool l
 
 /* A row of LATER or VAIN. */
 struct absent {
-	const char *unheard;            /* values that need no word */
+	const char *unheard;            /* values for which nothing is printed */
 	bool later;
 };
 
@@ -62,7 +62,7 @@ static int opt_absent(const struct opt *o, const char *value)
 	if (!value)
 		value = "true";
 	if (!o->arg && opt_bool_word(value) < 0)
-		return fail("--%s is true or false, not '%s'", o->name, value);
+		return fail("--%s must be true or false, not '%s'", o->name, value);
 	if (!words_have(a->unheard, value))
 		ignore(o->name, value, o->help, a->later);
 	return 0;
@@ -72,13 +72,14 @@ static int opt_absent(const struct opt *o, const char *value)
 
 enum kind { KIND_CUDA, KIND_NVTX, KIND_TORCH, KIND_TORCH_OPS, KIND_LIBRARY, KIND_NONE, KIND_LATER, KIND_LATER_CUDA, KIND_JIT };
 
-/* nsys: the CUDA libraries and OpenACC switch CUDA on. */
+/* Words of -t.  As in nsys, CUDA's libraries and OpenACC enable cuda too. */
 static const struct kind_word {
 	const char *word;
 	enum kind kind;
 } kinds[] = {
 	{ "cuda", KIND_CUDA }, { "cuda-sw", KIND_CUDA }, { "cuda-jit", KIND_JIT }, { "nvtx", KIND_NVTX }, { "none", KIND_NONE },
-	{ "osrt", KIND_LATER }, { "torch", KIND_TORCH }, { "torch-ops", KIND_TORCH_OPS }, { "nccl", KIND_LATER }, { "mpi", KIND_LATER }, { "ucx", KIND_LATER },
+	{ "osrt", KIND_LATER }, { "torch", KIND_TORCH }, { "torch-ops", KIND_TORCH_OPS }, { "nccl", KIND_LATER },
+	{ "mpi", KIND_LATER }, { "ucx", KIND_LATER },
 	{ "python-gil", KIND_LATER }, { "openmp", KIND_LATER }, { "oshmem", KIND_LATER }, { "gds", KIND_LATER },
 	{ "s3", KIND_LATER }, { "s3-verbose", KIND_LATER }, { "nvvideo", KIND_LATER },
 	{ "cublas", KIND_LIBRARY }, { "cublas-verbose", KIND_LIBRARY }, { "cudnn", KIND_LIBRARY },
@@ -99,7 +100,7 @@ static int unknown_kind(const char *word)
 	for (size_t i = 0; i < N_KINDS; i++)
 		names[i] = kinds[i].word;
 	nearest = options_nearest(word, names, N_KINDS);
-	return fail("-t knows no '%s'%s%s%s", word, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+	return fail("-t: unknown kind '%s'%s%s%s", word, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static int trace_word(const char *word, char *absent, size_t size)
@@ -124,7 +125,7 @@ static int trace_word(const char *word, char *absent, size_t size)
 	return 0;
 }
 
-/* The last -t counts, as with nsys. */
+/* The last -t replaces earlier ones, as in nsys. */
 static int opt_trace(const struct opt *o, const char *value)
 {
 	char *list = strdup(value), *rest = list, *word, absent[128] = "";
@@ -165,18 +166,18 @@ static int opt_kill(const struct opt *o, const char *value)
 	int n = signal_number(value);
 
 	if (n < 0)
-		return fail("--kill is none, sigterm, sigkill or another signal, not '%s'", value);
+		return fail("--kill must be none, sigterm, sigkill or another signal, not '%s'", value);
 	*(int *)o->where = n;
 	return 0;
 }
 
-/* Not those that cannot be caught, or that tell us what the program does. */
+/* Rejects signals that cannot be caught, and those by which gprof-run follows the program. */
 static int opt_capture_signal(const struct opt *o, const char *value)
 {
 	int n = signal_number(value);
 
 	if (n < 0 || n == SIGKILL || n == SIGSTOP || n == SIGCHLD || n == SIGCONT)
-		return fail("--%s is none or a signal such as sigusr2, not '%s'", o->name, value);
+		return fail("--%s must be none or a signal such as sigusr2, not '%s'", o->name, value);
 	*(int *)o->where = n;
 	return 0;
 }
@@ -198,7 +199,7 @@ static int export_word(const struct opt *o, const char *word)
 	if (!*word || strcmp(word, "none") == 0)
 		return 0;
 	if (!words_have(later, word))
-		return fail("--export knows no '%s'; it is kineto", word);
+		return fail("--export: unknown format '%s'; use kineto", word);
 	ignore(o->name, word, "not written by this version; gprof-trace export writes kineto", true);
 	return 0;
 }
@@ -216,7 +217,7 @@ static int opt_export(const struct opt *o, const char *value)
 	return rc;
 }
 
-/* node or graph; nsys's further words, behind colons, ask for what there is not, or for what there is anyway. */
+/* A number from low to high, of digits only.  0, or -1. */
 static int number_within(const char *value, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -230,7 +231,7 @@ static int number_within(const char *value, uint64_t low, uint64_t high, uint64_
 	return 0;
 }
 
-/* 0 is nsys's word for its own choice. */
+/* 0 means the default, as in nsys. */
 static int opt_flush_interval(const struct opt *o, const char *value)
 {
 	uint64_t ms;
@@ -249,24 +250,24 @@ static int opt_buffer_limit(const struct opt *o, const char *value)
 	return 0;
 }
 
-/* nsys's system-wide needs rights that we do not ask for. */
+/* system-wide, of nsys, would need privileges: the program's processes are sampled, with a note. */
 static int opt_sample(const struct opt *o, const char *value)
 {
 	r.config.sample = strcmp(value, "none") != 0;
 	if (strcmp(value, "system-wide") == 0)
 		ignore(o->name, value, "only the program's own processes are sampled", true);
 	else if (!words_have("cpu process-tree none", value))
-		return fail("--%s is cpu, process-tree (the same) or none, not '%s'", o->name, value);
+		return fail("--%s must be cpu, process-tree (the same) or none, not '%s'", o->name, value);
 	return 0;
 }
 
-/* =false says nothing about native samples. */
+/* true is -s cpu; false changes nothing, because it does not disable native samples in nsys. */
 static int opt_python_sampling(const struct opt *o, const char *value)
 {
 	int yes = value ? opt_bool_word(value) : 1;
 
 	if (yes < 0)
-		return fail("--%s is true or false, not '%s'", o->name, value);
+		return fail("--%s must be true or false, not '%s'", o->name, value);
 	if (yes)
 		r.config.sample = 1;
 	return 0;
@@ -286,9 +287,10 @@ static int opt_cupti(const struct opt *o, const char *value)
 	for (uint64_t i = 0; i < sizeof modes / sizeof *modes; i++)
 		if (strcmp(value, modes[i]) == 0)
 			return *(uint64_t *)o->where = i, 0;
-	return fail("--%s is yield, share or keep, not '%s'", o->name, value);
+	return fail("--%s must be share, yield or keep, not '%s'", o->name, value);
 }
 
+/* node or graph.  The words that nsys allows after a colon have no effect and get a note. */
 static int opt_graphs(const struct opt *o, const char *value)
 {
 	static const char known[] = "host-only host-and-device nvtx-live nvtx-precapture";
@@ -300,31 +302,32 @@ static int opt_graphs(const struct opt *o, const char *value)
 		return fail("out of memory");
 	word = strsep(&rest, ":");
 	if (strcmp(word, "graph") != 0 && strcmp(word, "node") != 0)
-		rc = fail("--%s is node or graph, not '%s'", o->name, word);
+		rc = fail("--%s must be node or graph, not '%s'", o->name, word);
 	*whole = word[0] == 'g';
 	while (rc == 0 && (word = strsep(&rest, ":"))) {
 		if (!words_have(known, word))
-			rc = fail("--%s knows no '%s'; behind the colon nsys has %s", o->name, word, known);
+			rc = fail("--%s: unknown word '%s'; after the colon, nsys has: %s", o->name, word, known);
 		else
-			ignore(o->name, value, "graphs launched by the GPU itself are not recorded; NVTX ranges around a capture always are", false);
+			ignore(o->name, value, "graphs that the GPU launches are not recorded; NVTX ranges around a capture are "
+			       "always recorded", false);
 	}
 	free(list);
 	return rc;
 }
 
-/* A path that other processes read: absolute, in a setting. */
+/* A path in a setting, made absolute, because other processes read it. */
 static int opt_path(const struct opt *o, const char *value)
 {
 	char here[PATH_MAX] = "";
 
 	if (*value != '/' && !getcwd(here, sizeof here))
-		return fail_errno("--%s: cannot tell the current folder for '%s'", o->name, value);
+		return fail_errno("--%s: cannot get the current folder, to which '%s' is relative", o->name, value);
 	if (snprintf(o->where, CONFIG_TEXT, "%s%s%s", here, *here ? "/" : "", value) >= CONFIG_TEXT)
 		return fail("--%s: '%s' is too long", o->name, value);
 	return 0;
 }
 
-/* A path, a folder that has one, or a bare name for the loader to look up. */
+/* A library: a path, a folder that contains libcupti, or a name that the loader searches. */
 static int opt_library(const struct opt *o, const char *value)
 {
 	char found[PATH_MAX];
@@ -333,11 +336,11 @@ static int opt_library(const struct opt *o, const char *value)
 	if (stat(value, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (cupti_in_folder(value, found, sizeof found))
 			return opt_path(o, found);
-		fail("--%s: there is no libcupti.so.N in the folder '%s'", o->name, value);
+		fail("--%s: no libcupti.so.N in the folder '%s'", o->name, value);
 	}
 	if (strchr(value, '/') || access(value, F_OK) == 0) {
 		if (access(value, R_OK) < 0)
-			fail_errno("--%s: cannot read '%s'", o->name, value);   /* the rest is recorded all the same */
+			fail_errno("--%s: cannot read '%s'", o->name, value);   /* a warning only: everything else is recorded */
 		return opt_path(o, value);
 	}
 	if (snprintf(o->where, CONFIG_TEXT, "%s", value) >= CONFIG_TEXT)
@@ -345,7 +348,7 @@ static int opt_library(const struct opt *o, const char *value)
 	return 0;
 }
 
-/* As it is, into a setting. */
+/* Copies a text into a setting. */
 static int opt_setting(const struct opt *o, const char *value)
 {
 	if (snprintf(o->where, CONFIG_TEXT, "%s", value) >= CONFIG_TEXT)
@@ -358,21 +361,12 @@ static int opt_setting_flag(const struct opt *o, const char *value)
 	int yes = value ? opt_bool_word(value) : 1;
 
 	if (yes < 0)
-		return fail("--%s is true or false, not '%s'", o->name, value);
+		return fail("--%s must be true or false, not '%s'", o->name, value);
 	*(uint64_t *)o->where = (uint64_t)yes;
 	return 0;
 }
 
-/* ---- what only prints ---- */
-
-static const struct cmd cmd_run;
-
-static int opt_help_all(const struct opt *o, const char *value)
-{
-	(void)o, (void)value;
-	options_help(&cmd_run, stdout, true);
-	return OPTIONS_DONE;
-}
+/* ---- options that only print ---- */
 
 static int opt_version(const struct opt *o, const char *value)
 {
@@ -400,10 +394,12 @@ static int opt_completion(const struct opt *o, const char *value)
 static int opt_command_file(const struct opt *o, const char *value);
 
 #define OWN(letter, name, arg, parse, where, values, flags, help) { letter, name, arg, parse, where, help, values, flags },
-#define ABSENT(letter, name, arg, unheard, text, later) \
-	{ letter, name, arg, opt_absent, &(struct absent){ unheard, later }, text, NULL, OPT_WORD | OPT_MORE },
-#define LATER(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, true)
-#define VAIN(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, false)
+#define ABSENT(letter, name, arg, unheard, text, later, flags) \
+	{ letter, name, arg, opt_absent, &(struct absent){ unheard, later }, text, NULL, OPT_WORD | OPT_MORE | (flags) },
+#define LATER(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, true, 0)
+#define VAIN(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, false, 0)
+#define OTHER(letter, name, arg, unheard, text) ABSENT(letter, name, arg, unheard, text, false, OPT_HIDDEN)
+#define TITLE(text) { .name = "", .help = text, .flags = OPT_TITLE },
 static const struct opt opts[] = {
 #include "cli/run_options.def"
 	{ 0 }
@@ -411,10 +407,11 @@ static const struct opt opts[] = {
 
 static const struct cmd cmd_run = {
 	.args = "[--] COMMAND...",
-	.help = "Record what COMMAND and all that it starts do with CUDA and NVTX.",
+	.help = "Record CUDA calls, GPU work, NVTX ranges and PyTorch scopes of COMMAND and its\n"
+		"children in one trace, and print a summary at the end.",
 	.more = "  gprof-run -- python train.py                   then: gprof-trace report\n"
-		"  srun gprof-run -o run.%r -- python train.py    one trace a rank\n"
-		"Options of 'nsys profile' are understood; what is not recorded is said.\n",
+		"  srun gprof-run -o run.%r -- python train.py    one trace per rank\n"
+		"Options of 'nsys profile' are accepted.  A note names each one without effect.\n",
 	.opts = opts,
 };
 
@@ -422,32 +419,66 @@ static const struct cmd *const run_cmds[] = { &cmd_run, NULL };
 
 const struct program run_program = {
 	.name = "gprof-run",
-	.help = "record what a program does with the GPU",
-	.text = "Runs COMMAND and records, for it and every process that it starts, CUDA calls, kernels and copies on the GPU and NVTX\n"
-		"ranges in one trace, NAME.gtrace.  The command starts at the first word that is no option, or after \"--\".\n"
-		"Its input, output, terminal, signals and exit status are its own.\n\n"
-		"Options of \"nsys profile\" are taken with nsys's names and values; what this version does not record, or what means\n"
-		"nothing here, is said in one line each on standard error, and stored in the trace.\n\n"
-		"An output name never costs a job: an existing trace is kept and the new one is NAME.2.gtrace; where a folder cannot\n"
-		"be written the trace goes to $TMPDIR, and a line says so.  With a world size over 1 \".rank<N>\" is added to a name\n"
-		"without placeholder.  Without -o the name is gprof-<program>-<host>-<pid>.\n\n"
-		"After the command a page on standard error says where the trace is and what it holds; of several ranks only rank 0\n"
-		"prints it, the others say where their trace is.\n"
+	.help = "record the CUDA calls, GPU work, NVTX ranges and PyTorch scopes of a program",
+	.text = "Runs COMMAND and records it, and every process that it starts, in one trace, NAME.gtrace: CUDA calls, kernels and\n"
+		"copies on the GPU, NVTX ranges and PyTorch scopes.  COMMAND begins at the first word that is not an option, or\n"
+		"after \"--\".  COMMAND keeps its input, output, terminal, signals and exit status.\n\n"
+		"Options of \"nsys profile\" are accepted with nsys's names and values.  For each option without effect, gprof-run\n"
+		"prints one line on standard error and stores it in the trace.  Options of nsys for Windows, embedded systems and\n"
+		"graphics programs are accepted too, and are not listed here.\n\n"
+		"gprof-run never overwrites a trace without -f: if NAME.gtrace exists, the new trace is NAME.2.gtrace.  If the folder\n"
+		"cannot be written, the trace goes to $TMPDIR and a line says so.  With a world size over 1, \".rank<N>\" is added to\n"
+		"a name without placeholder.  Without -o the name is gprof-<program>-<host>-<pid>.\n\n"
+		"After COMMAND ends, a page on standard error shows where the trace is and where the time went.  Of several ranks,\n"
+		"only rank 0 prints the page; the other ranks print where their trace is.\n"
 		"# EXIT STATUS\n"
-		"That of the command; killed by a signal, gprof-run ends by the same signal.\n"
-		"127: there is no such command; 126: it cannot be executed; 2: an option was wrong, nothing was run.\n"
+		"The exit status of COMMAND.  If a signal killed COMMAND, gprof-run ends by the same signal.\n"
+		"127: COMMAND was not found.  126: COMMAND cannot be executed.  2: an option was wrong, and COMMAND did not run.\n"
 		"# SIGNALS\n"
-		"The command is in the same process group, so it gets what is typed on the terminal.  A signal that is sent to\n"
-		"gprof-run alone is passed on to it.\n"
+		"COMMAND is in the process group of gprof-run, so it receives the signals of the terminal.  gprof-run forwards\n"
+		"signals that are sent to gprof-run alone.\n"
 		"# FILES\n"
-		"A session folder gprof-XXXXXX, in $XDG_RUNTIME_DIR, $TMPDIR or /tmp, lives as long as the last process of the tree.\n"
-		"NAME.log beside the trace is there only if something went wrong while it was written, and says what.\n"
+		"The session folder gprof-XXXXXX in $XDG_RUNTIME_DIR, $TMPDIR or /tmp exists until the last recorded process ends.\n"
+		"NAME.gtrace.log exists only if writing the trace failed; it says what failed.\n"
 		"# EXAMPLES\n"
-		"    gprof-run -- python train.py\n"
+		"Record a program, then read the page again:\n"
+		"    gprof-run -o run -- python train.py\n"
+		"    gprof-trace report run.gtrace\n"
+		"\n"
+		"Record a job with one trace per rank:\n"
 		"    srun gprof-run -o run.%r -- python train.py\n"
+		"\n"
+		"Record two steps of a training loop, after ten steps and two warm-up steps:\n"
+		"    gprof-run --schedule wait=10,warmup=2,active=2 -- python train.py\n"
+		"\n"
+		"Record only between cudaProfilerStart() and cudaProfilerStop():\n"
+		"    gprof-run --capture-range=cudaProfilerApi -- ./program\n"
+		"\n"
+		"Record 10 seconds, 30 seconds after the start:\n"
+		"    gprof-run --delay 30 --duration 10 -- ./program\n"
+		"\n"
+		"Start a server without recording, and record later with gprof-ctl:\n"
+		"    gprof-run --start-later -o server -- python serve.py\n"
+		"\n"
+		"See where the CPU time goes:\n"
+		"    gprof-run -s cpu -- python train.py\n"
+		"\n"
+		"Find the Python line of each launch:\n"
+		"    gprof-run --python-launch-site -o run -- python train.py\n"
+		"    gprof-trace report -r launch_sites run.gtrace\n"
+		"\n"
+		"See the cost of PyTorch's operators and modules:\n"
+		"    gprof-run --torch-modules --torch-shapes -o run -- python train.py\n"
+		"    gprof-trace report -r ops,modules run.gtrace\n"
+		"\n"
+		"Find who makes slow CUDA calls, with call stacks:\n"
+		"    gprof-run --cudabacktrace=true -o run -- ./program\n"
+		"    gprof-trace report -r call_sites run.gtrace\n"
+		"\n"
+		"Use a command line that was written for nsys:\n"
 		"    gprof-run -t cuda,nvtx,osrt -o report -f true python train.py\n"
 		"# SEE ALSO\n"
-		"gprof-trace(1)\n",
+		"gprof-trace(1), gprof-ctl(1)\n",
 	.cmds = run_cmds,
 };
 
@@ -473,25 +504,25 @@ static char *read_text(const char *path)
 
 static int opt_command_file(const struct opt *o, const char *value)
 {
-	static char *kept[8];           /* options point into it until the end */
+	static char *kept[8];           /* never freed: options point into the text */
 	static size_t depth;
 	char *words[512] = { "" };
 	int n, first;
 
 	(void)o;
 	if (depth == sizeof kept / sizeof *kept)
-		return fail("more than %zu files of options", depth);
+		return fail("--command-file: more than %zu nested files", depth);
 	kept[depth] = read_text(value);
 	if (!kept[depth])
 		return -1;
 	n = 1 + words_split(kept[depth++], words + 1, 510);
 	first = options_parse(&cmd_run, n, words, true);
 	if (first >= 0 && first < n)
-		return fail("'%s' is no option, in '%s'", words[first], value);
+		return fail("'%s' is not an option, in '%s'", words[first], value);
 	return first < 0 ? first : 0;
 }
 
-/* ---- together ---- */
+/* ---- the whole command line ---- */
 
 void request_say_ignored(void)
 {
@@ -499,7 +530,7 @@ void request_say_ignored(void)
 		note("--%s=%s: %s", ignored[i].name, ignored[i].value, ignored[i].text);
 }
 
-/* For the trace: kinds of -t as words, options as typed. */
+/* Writes the attribute not_recorded: words of -t, and other options as "--name=value". */
 static void list_not_recorded(char *out, size_t size)
 {
 	size_t at = 0;
@@ -511,29 +542,6 @@ static void list_not_recorded(char *out, size_t size)
 			at += (size_t)snprintf(out + at, size - at, "%s%s%s%s%s", at ? "," : "", kind ? "" : "--",
 					       kind ? "" : ignored[i].name, kind ? "" : "=", ignored[i].value);
 	}
-}
-
-/* Our own options as typed; but a value of -e can be a secret, and traces are passed around. */
-static void quote_options(char *out, size_t size, char *const *words, int n)
-{
-	static char kept[256][64];      /* names of variables; longer ones are cut, more of them are not needed */
-	char *shown[256];
-	int i;
-
-	for (i = 0; i < n && i < 256; i++) {
-		const char *value = words[i];
-
-		shown[i] = words[i];
-		if (strncmp(value, "--env-var=", 10) == 0)
-			value += 10;
-		else if (strncmp(value, "-e", 2) == 0 && value[2])
-			value += 2;
-		else if (i == 0 || (strcmp(words[i - 1], "-e") != 0 && strcmp(words[i - 1], "--env-var") != 0))
-			continue;
-		snprintf(kept[i], sizeof kept[i], "%.*s...", (int)(value + strcspn(value, "=") - words[i]) + 1, words[i]);
-		shown[i] = kept[i];
-	}
-	words_quote(out, size, shown, i);
 }
 
 int request_parse(struct request *out, int argc, char **argv)
@@ -551,7 +559,7 @@ int request_parse(struct request *out, int argc, char **argv)
 	if (first < 0)
 		return first;
 	if (first == argc) {
-		fail("no command; for example: gprof-run -- python train.py");
+		fail("no command; example: gprof-run -- python train.py");
 		hint("gprof-run --help lists the options");
 		return OPTIONS_FAILED;
 	}
@@ -568,17 +576,17 @@ int request_parse(struct request *out, int argc, char **argv)
 		return OPTIONS_FAILED;
 	stacks_settle(&r.config, &stacks);
 	if (r.config.on_trace_ready[0] && !r.config.schedule[0])
-		ignore("on-trace-ready", r.config.on_trace_ready, "it is run when a cycle of --schedule ends, and there is none", false);
+		ignore("on-trace-ready", r.config.on_trace_ready, "CMD runs when a cycle of --schedule ends, but --schedule was not "
+		       "given", false);
 	r.config.wait_all = strcmp(wait_for, "all") == 0;
 	r.config.transport = strcmp(transport, "shm") == 0    ? TRANSPORT_SHM
 			     : strcmp(transport, "pipe") == 0 ? TRANSPORT_PIPE
 							      : TRANSPORT_AUTO;
 	r.argc = argc - first;
 	r.argv = argv + first;
-	words_quote(r.config.command, sizeof r.config.command, r.argv, r.argc);
 	if (strcmp(argv[first - 1], "--") == 0)
 		first--;
-	quote_options(r.config.options, sizeof r.config.options, argv + 1, first - 1);
+	record_command(&r.config, argv + 1, first - 1, r.argv, r.argc);
 	list_not_recorded(r.config.not_recorded, sizeof r.config.not_recorded);
 	*out = r;
 	return 0;

@@ -1,4 +1,4 @@
-/* The trace's name.  The collector does what depends on the disk (NAME.2, TMPDIR); here is what depends on the command line. */
+/* The trace's name, from the command line.  The collector changes it if the file exists or the folder cannot be written. */
 #include "cli/fail.h"
 #include "cli/run.h"
 
@@ -11,7 +11,7 @@
 
 #define SUFFIX ".gtrace"
 
-/* The first of the variables that holds a number; -1: none. */
+/* The value of the first variable that is a number; -1: none. */
 static long number_of(const char *const *names)
 {
 	for (; *names; names++) {
@@ -44,7 +44,7 @@ static long world_size(void)
 
 /* ---- placeholders ---- */
 
-/* A growing text that drops what does not fit; the caller looks at `full` once. */
+/* A text in a fixed buffer.  What does not fit is dropped and sets `full`, which the caller checks once. */
 struct text {
 	char *at, *end;
 	bool full;
@@ -84,7 +84,7 @@ static void put_host(struct text *t)
 	put_text(t, host);
 }
 
-/* %q{VAR}; p is behind the q.  Returns what follows, or NULL when it is none. */
+/* Expands %q{VAR}; p is after the q.  Returns the rest of the pattern, or NULL: not a valid placeholder. */
 static const char *put_variable(struct text *t, const char *p)
 {
 	const char *end = *p == '{' ? strchr(p, '}') : NULL, *value;
@@ -95,12 +95,12 @@ static const char *put_variable(struct text *t, const char *p)
 	snprintf(name, sizeof name, "%.*s", (int)(end - p - 1), p + 1);
 	value = getenv(name);
 	if (!value)
-		note("-o: variable '%s' is not set; its place is left empty", name);
+		note("-o: variable '%s' is not set; an empty text is used", name);
 	put_text(t, value ? value : "");
 	return end + 1;
 }
 
-/* True: the name had a placeholder that tells ranks apart. */
+/* Expands the placeholders of a name.  Returns whether there is a valid one, so that the name may differ between ranks. */
 static bool expand(struct text *t, const char *pattern, pid_t program)
 {
 	long rank = output_rank();
@@ -126,7 +126,7 @@ static bool expand(struct text *t, const char *pattern, pid_t program)
 			if (p[1] == 'q' && p[2] == '{' && !strchr(p, '}'))
 				note("-o: '%s' lacks its '}': %%q{VAR}", p);
 			else
-				note("-o: '%.2s' is no placeholder; they are %%h %%p %%r %%q{VAR} %%%%", p);
+				note("-o: unknown placeholder '%.2s'; use %%h, %%p, %%r, %%q{VAR} or %%%%", p);
 			put(t, p, 1);
 			rest = p + 1;
 			placeholder = false;
@@ -155,7 +155,7 @@ static void put_default(struct text *t, const struct request *r, pid_t program)
 	put_number(t, program);
 }
 
-/* Names of nsys's reports are taken as they are typed. */
+/* Removes .gtrace, and the suffixes of nsys's reports, so that -o NAME.nsys-rep gives NAME.gtrace. */
 static void cut_suffix(struct text *t, const char *start)
 {
 	static const char *const suffixes[] = { SUFFIX, ".nsys-rep", ".qdrep" };
@@ -170,7 +170,7 @@ static void cut_suffix(struct text *t, const char *start)
 	}
 }
 
-/* "-o run" is a name even where a folder run/ exists, as with nsys; "-o run/" and "-o ." are places. */
+/* "-o run/" and "-o ." are folders.  "-o run" is a file name, even if a folder run/ exists, as in nsys. */
 static bool is_folder(const char *path)
 {
 	const char *base = base_name(path);
@@ -178,7 +178,7 @@ static bool is_folder(const char *path)
 	return !*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0;
 }
 
-/* Missing folders on the way; whether it worked the collector finds out, and moves the trace if not. */
+/* Creates the folders of a path.  Errors are ignored: the collector moves the trace if it cannot be written. */
 static void make_folders(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -196,7 +196,7 @@ void output_make_folder(const char *path)
 		make_folders(copy);
 }
 
-/* Where things go that have no other place. */
+/* TMPDIR or /tmp. */
 static const char *spare_folder(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -225,7 +225,7 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 	cut_suffix(&t, base_name(out));
 	if (!placeholder && world_size() > 1 && rank >= 0)
 		put_text(&t, ".rank"), put_number(&t, rank);
-	/* Room for the ".2" of a name that is taken. */
+	/* Leaves room for ".2" to ".99", which the collector inserts if the name is taken. */
 	if (t.full || strlen(base_name(out)) > NAME_MAX - sizeof ".99" SUFFIX) {
 		fail("the output name is longer than %zu bytes; the trace goes to '%s'",
 		     t.full ? size : NAME_MAX - sizeof ".99" SUFFIX, spare_folder());

@@ -1,4 +1,4 @@
-/* The session: its folder, the collector that works in it, and what we say to each other. */
+/* The session: its folder, the start of the collector, and the messages between gprof-run and the collector. */
 #include "cli/fail.h"
 #include "cli/paths.h"
 #include "cli/run.h"
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A collector needs milliseconds; one on a file system that hangs must not keep the job waiting. */
+/* Longest wait for the collector's start.  It takes milliseconds unless the file system hangs, which must not block the job. */
 #define READY_MS 10000
 
 #define MESSAGE_MAX 4096
@@ -30,7 +30,7 @@ extern char **environ;
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject", WIRE_FILES };
+	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject", WIRE_BOARD, WIRE_FILES };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -53,7 +53,7 @@ static void remove_folder(struct session *s)
 	s->folder[0] = '\0';
 }
 
-/* The socket's path must fit the system's structure. */
+/* Whether a socket in a session folder there fits sockaddr_un. */
 static bool folder_fits(const char *path)
 {
 	struct sockaddr_un a;
@@ -61,7 +61,7 @@ static bool folder_fits(const char *path)
 	return *path == '/' && strlen(path) + strlen("/gprof-XXXXXX/sock") < sizeof a.sun_path;
 }
 
-/* Room for the settings, so that a full disk shows itself while another folder can still be taken. */
+/* Writes a file of the size of the settings, to find a full disk while another folder can still be chosen. */
 static bool reserve_config(const struct session *s)
 {
 	static const char zeros[sizeof(struct config)];
@@ -76,7 +76,7 @@ static bool reserve_config(const struct session *s)
 	n = write(fd, zeros, sizeof zeros);
 	close(fd);
 	if (n >= 0 && n < (ssize_t)sizeof zeros)
-		errno = ENOSPC;         /* a part of it went in, which is no error to write() */
+		errno = ENOSPC;         /* a partial write sets no errno */
 	return n == (ssize_t)sizeof zeros;
 }
 
@@ -104,7 +104,7 @@ int session_make(struct session *s)
 	if (try_folder(s, getenv("XDG_RUNTIME_DIR")) || try_folder(s, getenv("TMPDIR")) || try_folder(s, "/tmp"))
 		return 0;
 	fail_errno("cannot make a session folder in XDG_RUNTIME_DIR, TMPDIR or /tmp");
-	hint("the program runs without being recorded; TMPDIR=FOLDER names one that can be written");
+	hint("the program runs without being recorded; set TMPDIR to a folder that can be written");
 	return -1;
 }
 
@@ -134,7 +134,7 @@ out:
 
 /* ---- the collector ---- */
 
-/* In the child: of us it keeps the control socket and nothing else. */
+/* In the child: becomes the collector, with the control socket as its only descriptor.  Does not return. */
 static void become_collector(const char *program, const char *folder, int control)
 {
 	static const char *const doors[] = { "LD_PRELOAD", "GPROF_SESSION", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
@@ -151,7 +151,7 @@ static void become_collector(const char *program, const char *folder, int contro
 	else
 		dup2(control, 3);
 	launch_close_from(4);
-	/* An outer session is not to record the collector of an inner one; nor to give it back what is taken off here. */
+	/* An outer session must not record this collector.  GPROF_SESSION is set to "", so that it is not put back at exec. */
 	for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
 		unsetenv(doors[i]);
 	setenv("GPROF_SESSION", "", 1);
@@ -183,7 +183,7 @@ static int start_collector(struct session *s)
 
 /* ---- messages ---- */
 
-/* One packet as text.  Its length; 0: the collector is gone; -1: nothing there. */
+/* Receives a message as text.  Returns its length; 0: the collector has ended; -1: no message. */
 static ssize_t receive(struct session *s, char *text, int flags)
 {
 	ssize_t n;
@@ -203,7 +203,7 @@ static void say_to_collector(struct session *s, const char *word)
 		send(s->control, word, strlen(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The collector is gone: its end of the socket is closed. */
+/* Closes the control socket. */
 static void hang_up(struct session *s)
 {
 	if (s->control >= 0)
@@ -232,10 +232,10 @@ static int wait_ready(struct session *s)
 		return fail("%s", text + 6);
 	if (strncmp(text, "exec ", 5) == 0)
 		return errno = atoi(text + 5), fail_errno("cannot execute the collector");
-	return fail("the collector said '%s'", text);
+	return fail("unexpected message from the collector: '%s'", text);
 }
 
-/* One that has not answered in time may still be at work: it sees our end close, and goes. */
+/* Kills the collector: if it did not answer in time, it may still be working on a file system that hangs. */
 void session_give_up(struct session *s)
 {
 	hang_up(s);
@@ -247,7 +247,7 @@ void session_give_up(struct session *s)
 	remove_folder(s);
 }
 
-/* The trace is not where it was asked for: where, and why. */
+/* Prints where the trace is and why, if it is not at the requested path. */
 static void say_place(const struct session *s, const struct config *c)
 {
 	const char *slash = strrchr(c->output, '/'), *got = strrchr(s->trace, '/');
@@ -261,7 +261,7 @@ static void say_place(const struct session *s, const struct config *c)
 		note("the trace is '%s', because '%s' exists; -f replaces it", s->trace, slash + 1);
 }
 
-/* The program's processes look for it before they connect. */
+/* Creates an empty file in the session's folder, which tells the program's processes what is recorded before they connect. */
 static int announce(const struct session *s, const char *what, bool wanted)
 {
 	char path[160];
@@ -332,7 +332,7 @@ int session_answer(struct session *s)
 	}
 	if (strncmp(text, "error ", 6) == 0)
 		fail("%s", text + 6);
-	/* Its folder vanished while the program ran; "closed" follows. */
+	/* The trace was moved because its folder vanished; "closed" follows. */
 	if (strncmp(text, "moved ", 6) == 0)
 		snprintf(s->trace, sizeof s->trace, "%s", text + 6);
 	s->finished |= strcmp(text, "closed") == 0;

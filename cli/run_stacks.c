@@ -1,4 +1,4 @@
-/* Options about call stacks: nsys's names, old and new, and its values. */
+/* Options about call stacks, with the names (old and new) and values of nsys. */
 #include "cli/run_stacks.h"
 
 #include <ctype.h>
@@ -49,7 +49,8 @@ static int class_word(const struct opt *o, struct stacks_wish *w, char *word)
 		if (strcmp(word, class_words[i].word) == 0)
 			break;
 	if (i == sizeof class_words / sizeof *class_words)
-		return fail("--%s knows no '%s'; it is all, none, or some of kernel, memory, sync, other, each with :ns behind it", o->name, word);
+		return fail("--%s: unknown word '%s'; use all, none, or a list of kernel, memory, sync, other, each with :ns if needed",
+			    o->name, word);
 	if (colon && !class_words[i].classes)
 		return fail("--%s: '%s' has no threshold", o->name, word);
 	w->classes = class_words[i].classes ? w->classes | class_words[i].classes : 0;
@@ -62,7 +63,7 @@ static int class_word(const struct opt *o, struct stacks_wish *w, char *word)
 	return 0;
 }
 
-/* The last one counts, as with nsys. */
+/* The last --cudabacktrace replaces earlier ones, as in nsys. */
 int opt_cudabacktrace(const struct opt *o, const char *value)
 {
 	char *list = strdup(value), *rest = list, *word;
@@ -91,7 +92,7 @@ int opt_cudabacktrace_threshold(const struct opt *o, const char *value)
 
 int opt_backtrace(const struct opt *o, const char *value)
 {
-	/* In the order of setting backtrace; last branch records need a privilege, and unwinding gives what they would. */
+	/* In the order of the setting backtrace.  lbr (last branch records) needs privileges and is treated as auto. */
 	static const char *const ways[] = { "auto", "fp", "dwarf", "libunwind", "none" };
 
 	for (uint64_t i = 0; i < sizeof ways / sizeof *ways; i++)
@@ -99,7 +100,17 @@ int opt_backtrace(const struct opt *o, const char *value)
 			return *(uint64_t *)o->where = i, 0;
 	if (strcmp(value, "lbr") == 0)
 		return *(uint64_t *)o->where = 0, 0;
-	return fail("--%s is auto, fp, dwarf, libunwind or none, not '%s'", o->name, value);
+	return fail("--%s must be auto, fp, dwarf, libunwind or none, not '%s'", o->name, value);
+}
+
+int opt_sources(const struct opt *o, const char *value)
+{
+	static const char *const which[] = { "own", "all", "none" };    /* in the order of the setting sources */
+
+	for (uint64_t i = 0; i < sizeof which / sizeof *which; i++)
+		if (strcmp(value, which[i]) == 0)
+			return *(uint64_t *)o->where = i, 0;
+	return fail("--%s must be own, all or none, not '%s'", o->name, value);
 }
 
 int opt_backtrace_depth(const struct opt *o, const char *value)
@@ -121,10 +132,10 @@ int opt_python_backtrace(const struct opt *o, const char *value)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(value, words[i].word) == 0)
 			return *(uint64_t *)o->where = words[i].bits, 0;
-	return fail("--%s is cuda, osrt, all or none, not '%s'", o->name, value);
+	return fail("--%s must be cuda, osrt, all or none, not '%s'", o->name, value);
 }
 
-/* Alone or true: every range of every domain. */
+/* Without a value, or with true: every range of every domain. */
 int opt_nvtx_backtrace(const struct opt *o, const char *value)
 {
 	int yes = value ? opt_bool_word(value) : 1;

@@ -12,7 +12,7 @@ void torch_record(struct config *c, uint64_t at_least)
 		c->trace_torch = at_least;
 }
 
-/* nsys has Python code of its own annotate the program; PyTorch tells the same by itself. */
+/* In nsys these words add Python code that annotates the program.  Here PyTorch's own callbacks give the same ranges. */
 int opt_pytorch(const struct opt *o, const char *value)
 {
 	struct torch_wish *w = o->where;
@@ -29,7 +29,7 @@ int opt_pytorch(const struct opt *o, const char *value)
 		else if (functions && w->words == TORCH_OFF)
 			w->words = TORCH_RANGES;
 		else if (!functions && *word && strcmp(word, "none") != 0)
-			rc = fail("--%s is autograd-nvtx, autograd-shapes-nvtx, functions-trace or none, not '%s'", o->name, word);
+			rc = fail("--%s must be autograd-nvtx, autograd-shapes-nvtx, functions-trace or none, not '%s'", o->name, word);
 		w->shapes |= shapes;
 	}
 	free(list);

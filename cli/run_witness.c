@@ -1,7 +1,7 @@
 /*
- * Was a signal sent to gprof-run alone, or to our whole process group (kill -TERM -PGID, killpg)?  In the first case the
- * program needs to be told, in the second it knows already, and programs that count signals ("second one: quit now") must not get
- * it twice.  The system does not say, so a process of ours in the same group notes what it gets.
+ * Was a signal sent to gprof-run alone, or to its whole process group (kill -TERM -PGID, killpg)?  Only in the first case
+ * gprof-run must forward it: programs that count signals ("second one: quit now") must not get it twice.  Linux does not
+ * tell, so a process in the same group, the witness, counts the signals that it receives.
  */
 #include "cli/run.h"
 
@@ -13,11 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 50  /* a busy machine may run the witness later than us */
+#define PATIENCE_MS 50  /* on a busy machine the witness may run later than gprof-run */
 
 extern char **environ;
 
-/* It must not be found by who looks for "gprof" or for words of our command line (pkill -f): that would look like the whole group. */
+/*
+ * Clears the witness's name and command line, so that pkill for "gprof" or for a word of the command line does not match it:
+ * that would look like a signal to the whole group.
+ */
 static void hide_words(void)
 {
 	char *first = program_invocation_name;

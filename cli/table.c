@@ -1,180 +1,12 @@
 #include "cli/table.h"
 
+#include "cli/cells.h"
 #include "cli/fail.h"
+#include "cli/table_text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <strings.h>
-
-#define ROWS_FOR_WIDTHS 10000u  /* a longer table is printed on the way, with the widths of its first rows */
-#define NAME_WIDTH      100u    /* as nsys cuts names */
-
-/* ---- cells ---- */
-
-/* Digits with commas between thousands, as nsys prints them. */
-static size_t number_text(char *p, const struct cell *c, bool commas)
-{
-	char plain[32], *end = digits_fixed(plain, c->number, c->decimals),
-			*point = memchr(plain, '.', (size_t)(end - plain));
-	const char *from = plain;
-	char *to = p;
-	size_t whole;
-
-	if (*from == '-')
-		*to++ = *from++;
-	whole = (size_t)((point ? point : end) - from);
-	for (size_t i = 0; i < whole; i++) {
-		if (commas && i && (whole - i) % 3 == 0)
-			*to++ = ',';
-		*to++ = from[i];
-	}
-	memcpy(to, from + whole, (size_t)(end - from) - whole);
-	return (size_t)(to - p) + (size_t)(end - from) - whole;
-}
-
-static void put_blanks(struct out *o, size_t n)
-{
-	for (; n > 0; n--)
-		out_char(o, ' ');
-}
-
-static size_t cell_width(const struct cell *c, const struct heading *col)
-{
-	char text[48];
-
-	switch (c->kind) {
-	case CELL_NUMBER:
-		return number_text(text, c, !(col->flags & COLUMN_ID));
-	case CELL_TEXT:
-		return text_width(c->text);
-	default:
-		return 1;
-	}
-}
-
-/* ---- aligned text ---- */
-
-/* Of a long table what its later rows know is not known yet. */
-static bool is_left_out(const struct table *t, size_t column)
-{
-	if (!(t->columns[column].flags & COLUMN_SPARSE) || !t->kept || t->kept == ROWS_FOR_WIDTHS)
-		return false;
-	for (size_t row = 0; row < t->kept; row++)
-		if (t->cells[row * t->n_columns + column].kind != CELL_UNKNOWN)
-			return false;
-	return true;
-}
-
-static void measure(struct table *t)
-{
-	struct tables *all = t->tables;
-	size_t used = 1, last = t->n_shown - 1, room;
-
-	for (size_t i = 0; i <= last; i++)
-		t->widths[i] = is_left_out(t, i) ? 0 : (unsigned)strlen(t->columns[i].name);
-	for (size_t row = 0; row < t->kept; row++)
-		for (size_t i = 0; i <= last; i++) {
-			size_t w = cell_width(&t->cells[row * t->n_columns + i], &t->columns[i]);
-
-			if (t->widths[i] && w > t->widths[i])
-				t->widths[i] = (unsigned)w;
-		}
-	for (size_t i = 0; i < last; i++)
-		used += t->widths[i] ? t->widths[i] + 2 : 0;
-	room = !all->width ? NAME_WIDTH : all->width > used + 30 ? all->width - used : 30;
-	if (t->columns[last].flags & COLUMN_TEXT && t->widths[last] > room)
-		t->widths[last] = (unsigned)room;
-}
-
-static void text_head(struct table *t)
-{
-	struct out *o = t->tables->out;
-
-	if (t->tables->printed)
-		out_char(o, '\n');
-	out_lit(o, " ** ");
-	out_text(o, t->title);
-	out_lit(o, " (");
-	out_text(o, t->name);
-	out_lit(o, "):\n\n");
-	for (size_t i = 0; i < t->n_shown; i++) {
-		bool left = t->columns[i].flags & COLUMN_TEXT;
-		size_t blanks = t->widths[i] - strlen(t->columns[i].name);
-
-		if (!t->widths[i])
-			continue;
-		put_blanks(o, (i ? 2 : 1) + (left ? 0 : blanks));
-		out_text(o, t->columns[i].name);
-		put_blanks(o, left && i + 1 < t->n_shown ? blanks : 0);
-	}
-	out_char(o, '\n');
-	for (size_t i = 0; i < t->n_shown; i++) {
-		put_blanks(o, !t->widths[i] ? 0 : i ? 2 : 1);
-		for (unsigned w = 0; w < t->widths[i]; w++)
-			out_char(o, '-');
-	}
-	out_char(o, '\n');
-}
-
-/* Frames of a stack: one below the other. */
-static void lines_below(struct out *o, const char *text)
-{
-	static const char between[] = " <- ";
-	char line[1024];
-
-	for (const char *next; text; text = next ? next + sizeof between - 1 : NULL) {
-		next = strstr(text, between);
-		snprintf(line, sizeof line, "%.*s", next ? (int)(next - text) : (int)sizeof line, text);
-		put_blanks(o, 6);
-		out_visible(o, line, SIZE_MAX);
-		out_char(o, '\n');
-	}
-}
-
-static void text_below(struct table *t, const struct cell *cells)
-{
-	struct out *o = t->tables->out;
-
-	for (size_t i = t->n_shown; i < t->n_columns; i++) {
-		if (cells[i].kind != CELL_TEXT || !*cells[i].text)
-			continue;
-		if (t->columns[i].flags & COLUMN_LINES) {
-			lines_below(o, cells[i].text);
-			continue;
-		}
-		put_blanks(o, 6);
-		out_text(o, t->columns[i].name);
-		out_lit(o, ": ");
-		out_visible(o, cells[i].text, SIZE_MAX);
-		out_char(o, '\n');
-	}
-}
-
-static void text_row(struct table *t, const struct cell *cells)
-{
-	struct out *o = t->tables->out;
-	char number[48];
-
-	for (size_t i = 0; i < t->n_shown; i++) {
-		const struct heading *col = &t->columns[i];
-		size_t width = cell_width(&cells[i], col), room = t->widths[i];
-		size_t blanks = width < room ? room - width : 0;
-		bool last = i + 1 == t->n_shown;
-
-		if (!room)
-			continue;
-		put_blanks(o, (i ? 2 : 1) + (col->flags & COLUMN_TEXT ? 0 : blanks));
-		if (cells[i].kind == CELL_TEXT)
-			out_visible(o, cells[i].text, last ? room : width);
-		else if (cells[i].kind == CELL_NUMBER)
-			out_bytes(o, number, number_text(number, &cells[i], !(col->flags & COLUMN_ID)));
-		else
-			out_char(o, '-');
-		put_blanks(o, col->flags & COLUMN_TEXT && !last ? blanks : 0);
-	}
-	out_char(o, '\n');
-	text_below(t, cells);
-}
 
 /* ---- CSV and JSON ---- */
 
@@ -207,7 +39,7 @@ static void csv_head(struct table *t)
 	out_char(t->tables->out, '\n');
 }
 
-#define NUMBERS_ROOM 1024u      /* all cells of a row, with a comma each, if none is text */
+#define NUMBERS_ROOM 1024u      /* bytes of a row of numbers with commas */
 
 static void csv_row(struct table *t, const struct cell *cells)
 {
@@ -270,8 +102,7 @@ static void print_head(struct table *t)
 {
 	switch (t->tables->format) {
 	case TABLE_TEXT:
-		measure(t);
-		text_head(t);
+		table_text_head(t);
 		break;
 	case TABLE_CSV:
 		csv_head(t);
@@ -283,11 +114,11 @@ static void print_head(struct table *t)
 
 static void print_row(struct table *t, const struct cell *cells)
 {
-	if (t->tables->limit && t->printed_rows >= t->tables->limit)
+	if ((t->tables->limit && t->printed_rows >= t->tables->limit) || t->tables->out->failed)
 		return;
 	switch (t->tables->format) {
 	case TABLE_TEXT:
-		text_row(t, cells);
+		table_text_row(t, cells);
 		break;
 	case TABLE_CSV:
 		csv_row(t, cells);
@@ -300,12 +131,15 @@ static void print_row(struct table *t, const struct cell *cells)
 
 /* ---- rows ---- */
 
-/* "Total Time" and "total time (ns)" both name "Total Time (ns)". */
+/* Whether key is the column's name, in any case, with or without unit: "total time" for "Total Time (ns)", "wall" for "wall_ns". */
 static bool column_is(const char *name, const char *key, size_t n)
 {
 	const char *unit = strstr(name, " (");
+	char head[CELL_ROOM];
 
-	return strncasecmp(name, key, n) == 0 && (!name[n] || name + n == unit);
+	heading_text(head, name);
+	return (strncasecmp(name, key, n) == 0 && (!name[n] || name + n == unit)) ||
+	       (strncasecmp(head, key, n) == 0 && !head[n]);
 }
 
 static void say_columns(const struct table *t)
@@ -428,7 +262,12 @@ void table_note(struct table *t, const char *fmt, ...)
 	t->notes[t->n_notes++] = text;
 }
 
-/* Unknown values come last in either direction; equal ones keep their order. */
+void table_define(struct table *t, const char *lines)
+{
+	t->definitions = lines;
+}
+
+/* Unknown values come last in both directions; equal values keep their order. */
 static int by_cell(const void *a, const void *b, void *arg)
 {
 	const struct table *t = arg;
@@ -460,7 +299,7 @@ static void print_kept(struct table *t)
 		order[i] = i;
 	if (t->sort >= 0)
 		qsort_r(order, t->kept, sizeof *order, by_cell, t);
-	/* Only what will be printed decides the widths. */
+	/* Only printed rows decide the column widths. */
 	if (t->tables->limit && t->kept > t->tables->limit && t->sort < 0)
 		t->kept = t->tables->limit;
 	print_head(t);
@@ -471,17 +310,24 @@ static void print_kept(struct table *t)
 
 static void print_notes(struct table *t)
 {
-	struct out *o = t->tables->out;
-
 	for (size_t i = 0; i < t->n_notes; i++) {
 		if (t->tables->format != TABLE_TEXT) {
 			if (!t->tables->quiet)
 				note("%s: %s", t->name, t->notes[i]);
 			continue;
 		}
-		out_text(o, i ? "  " : "\n  ");
-		out_visible(o, t->notes[i], SIZE_MAX);
-		out_char(o, '\n');
+		table_text_note(t, t->notes[i], i == 0 && t->n_rows);
+	}
+}
+
+static void note_definitions(struct table *t)
+{
+	size_t n;
+
+	for (const char *line = t->definitions; line && *line && t->n_rows; line += n + (line[n] == '\n')) {
+		n = strcspn(line, "\n");
+		if (table_text_defines(t, line, n))
+			table_note(t, "%.*s", (int)n, line);
 	}
 }
 
@@ -491,18 +337,8 @@ void table_value(struct table *t, char *json)
 	t->value = json;
 }
 
-int table_end(struct table *t)
+void table_drop(struct table *t)
 {
-	uint64_t limit = t->tables->limit;
-
-	if (!t->streaming)
-		print_kept(t);
-	if (t->tables->format == TABLE_JSON && !t->value)
-		out_text(t->tables->out, t->printed_rows ? "\n]" : "]");
-	if (limit && t->n_rows > limit && t->tables->format == TABLE_TEXT)
-		table_note(t, "rows not shown: %zu; --limit 0 shows all", t->n_rows - (size_t)limit);
-	print_notes(t);
-	t->tables->printed++;
 	free(t->value);
 	free(t->cells);
 	for (size_t i = 0; i < t->n_notes; i++)
@@ -514,6 +350,30 @@ int table_end(struct table *t)
 		free(t->texts);
 		t->texts = next;
 	}
+}
+
+int table_end(struct table *t)
+{
+	uint64_t limit = t->tables->limit;
+	char *hidden;
+
+	if (!t->streaming)
+		print_kept(t);
+	if (t->tables->format == TABLE_JSON && !t->value)
+		out_text(t->tables->out, t->printed_rows ? "\n]" : "]");
+	if (t->tables->format == TABLE_TEXT)
+		note_definitions(t);
+	if (limit && t->n_rows > limit && t->tables->format == TABLE_TEXT)
+		table_note(t, "rows not shown: %zu; --limit 0 shows all", t->n_rows - (size_t)limit);
+	if (t->folded && !t->tables->brief)
+		table_note(t, "long names are shortened; --full-names shows them whole");
+	hidden = t->tables->format == TABLE_TEXT && t->n_rows && !t->tables->brief ? table_text_hidden(t) : NULL;
+	if (hidden)
+		table_note(t, "columns not shown: %s; --wide shows them", hidden);
+	free(hidden);
+	print_notes(t);
+	t->tables->printed++;
+	table_drop(t);
 	return t->failed ? fail("out of memory") : 0;
 }
 

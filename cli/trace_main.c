@@ -1,4 +1,4 @@
-/* gprof-trace: reads what gprof-run recorded.  A table of commands. */
+/* gprof-trace: the program that reads traces.  Each command is in its own file; this is their table and dispatcher. */
 #include "cli/cmd.h"
 #include "cli/fail.h"
 #include "cli/options.h"
@@ -10,52 +10,90 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_import, cmd_check, cmd_recover, cmd_resolve, cmd_dump;
+extern const struct cmd cmd_info, cmd_report, cmd_export, cmd_import, cmd_check, cmd_recover, cmd_resolve, cmd_redact, cmd_dump;
 static const struct cmd cmd_help;
 
 static const struct cmd *const cmds[] = {
 	&cmd_report, &cmd_info, &cmd_export, &cmd_import, &cmd_check, &cmd_recover, &cmd_resolve,
-	&cmd_dump, &cmd_help, NULL,
+	&cmd_redact, &cmd_dump, &cmd_help, NULL,
 };
 
 static const struct program program = {
 	.name = "gprof-trace",
-	.help = "reads and converts traces of gprof-run",
-	.text = "Answers questions about a trace that gprof-run has written (NAME.gtrace).  Without TRACE the newest "
-		"one in the\n"
-		"current folder is read, and named.  A trace that is still being written can be read too; so can one "
-		"that was cut\n"
-		"off or is damaged: what cannot be read is named on stderr, everything else is used.\n"
+	.help = "report on, convert and check traces of GPU programs",
+	.text = "Reads a trace that gprof-run wrote (NAME.gtrace).  Without TRACE, reads the newest trace of the current folder\n"
+		"and prints its name.  A trace can be read while gprof-run writes it, and after it was cut off or damaged: each\n"
+		"unreadable part is named on stderr, and all other parts are used.\n"
 		"\n"
-		"TRACE can also be a Kineto file, as torch.profiler writes them: NAME.json, NAME.json.gz, NAME.json.zst; or\n"
-		"several, or a folder of them: the ranks of one job; or what 'nsys export --type sqlite' makes.  They are read\n"
-		"anew each time, and nothing is left behind; 'gprof-trace import' makes a trace of them.\n"
+		"TRACE can also be a file of torch.profiler (Kineto): NAME.json, NAME.json.gz or NAME.json.zst; several such files\n"
+		"or a folder of them, which are the ranks of one job; or the output of 'nsys export --type sqlite'.  Such files are\n"
+		"read again by each command.  'gprof-trace import' converts them to a trace once.\n"
 		"\n"
-		"A value that the trace cannot know is shown as \"-\" in tables, as nothing in CSV and as null in JSON,\n"
-		"never as 0.\n"
+		"A value that the trace does not have is \"-\" in tables, empty in CSV and null in JSON.  It is never 0.\n"
 		"\n"
-		"C++ names of kernels are made readable by libstdc++.so.6 where it is installed; else they are shown\n"
-		"as in the symbol table, and reports say so.  Lines of native code in stacks need libdw.so.1 (elfutils).\n"
+		"C++ names of kernels are demangled with libstdc++.so.6.  Without that library, reports show mangled names and\n"
+		"say so.  Lines of native code in stacks need libdw.so.1 (elfutils).\n"
+		"# FILES\n"
+		"Commands create files with mode 0600.  A file gets its name when it is complete.  If the name is a symbolic link,\n"
+		"the file replaces the link.\n"
+		"# ENVIRONMENT\n"
+		"COLUMNS is the width of tables; without it they are as wide as the terminal, or 120 columns.  NO_COLOR with any\n"
+		"value, TERM=dumb and no TERM turn bold and coloured words off; option --color overrides them.\n"
 		"# EXIT STATUS\n"
-		"0: done; 1: failed, or the trace is damaged (check); 2: an option or operand was wrong.\n"
+		"0: done.  1: failed, or 'check' found damage.  2: an option or operand was wrong.\n"
 		"# EXAMPLES\n"
-		"  gprof-trace report\n"
-		"  gprof-trace report -r cuda_gpu_kern_sum --limit 20 run.gtrace\n"
-		"  gprof-trace report -r cuda_api_sum --format csv -o api.csv run.gtrace\n"
-		"  gprof-trace export run.gtrace\n"
-		"  gprof-trace report old.pt.trace.json.gz\n"
-		"  gprof-trace import rank*.pt.trace.json.gz -o job.gtrace\n"
-		"  gprof-trace dump --kind kernel run.gtrace\n",
+		"See where the time went, on one page:\n"
+		"    gprof-trace report run.gtrace\n"
+		"\n"
+		"Read a trace that torch.profiler wrote:\n"
+		"    gprof-trace report old.pt.trace.json.gz\n"
+		"\n"
+		"List the 20 most expensive kernels:\n"
+		"    gprof-trace report -r cuda_gpu_kern_sum --limit 20 run.gtrace\n"
+		"\n"
+		"Compare the steps of a loop, then look at steps 3 to 9 alone:\n"
+		"    gprof-trace report -r steps run.gtrace\n"
+		"    gprof-trace report --step 3:9 run.gtrace\n"
+		"\n"
+		"See how much of each training step is data loading, forward, backward, optimizer and communication:\n"
+		"    gprof-trace report -r phases run.gtrace\n"
+		"\n"
+		"Find the late rank of a job:\n"
+		"    gprof-trace report -r ranks traces/\n"
+		"\n"
+		"Write a report as CSV:\n"
+		"    gprof-trace report -r cuda_api_sum --format csv -o api.csv run.gtrace\n"
+		"\n"
+		"See the timeline in Perfetto or chrome://tracing:\n"
+		"    gprof-trace export run.gtrace\n"
+		"\n"
+		"Make a flame graph of GPU time:\n"
+		"    gprof-trace export --format folded run.gtrace\n"
+		"\n"
+		"Convert the files of all ranks to one trace:\n"
+		"    gprof-trace import rank*.pt.trace.json.gz -o job.gtrace\n"
+		"\n"
+		"Remove names and paths before you give a trace away:\n"
+		"    gprof-trace redact run.gtrace -o given.gtrace --names='my_*'\n"
+		"\n"
+		"See why something is missing from a trace:\n"
+		"    gprof-trace report -r health run.gtrace\n"
+		"# SEE ALSO\n"
+		"gprof-run(1), gprof-ctl(1)\n",
 	.cmds = cmds,
 };
 
 static void print_help(FILE *out)
 {
-	fprintf(out, "usage: gprof-trace COMMAND [OPTIONS] [TRACE]\nReads and converts traces of gprof-run.\n\n");
+	fprintf(out, "usage: gprof-trace COMMAND [OPTIONS] [TRACE]\n"
+		"Report on, convert and check traces of gprof-run, torch.profiler and nsys.\n\n");
 	for (const struct cmd *const *c = cmds; *c; c++)
 		fprintf(out, "  %-9s %s\n", (*c)->name, (*c)->help);
-	fprintf(out, "\nWithout TRACE the newest *.gtrace of the current folder is read.\n"
-		"gprof-trace COMMAND --help lists the options; gprof-trace help --man has it all.\n");
+	fprintf(out, "\n  gprof-trace report run.gtrace                  one page: where the time went\n"
+		"  gprof-trace report list                        all reports\n"
+		"  gprof-trace report old.pt.trace.json.gz        a file of torch.profiler\n"
+		"Without TRACE, the newest *.gtrace of the current folder is read.\n"
+		"gprof-trace COMMAND --help lists options.  gprof-trace --man prints the manual.\n");
 }
 
 static const struct cmd *find(const char *name)
@@ -76,17 +114,28 @@ static int unknown(const char *name)
 	nearest = options_nearest(name, names, n);
 	fail("no command '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 	     nearest ? "'?" : "");
-	hint("gprof-trace --help lists them");
+	hint("gprof-trace --help lists the commands");
 	return EXIT_USAGE;
 }
 
 static bool help_man, help_completion;
 
 static const struct opt help_opts[] = {
-	{ 0, "man", NULL, opt_flag, &help_man, "print the manual page (roff)", NULL, 0 },
+	{ 0, "man", NULL, opt_flag, &help_man, "print the man page (roff)", NULL, 0 },
 	{ 0, "completion", NULL, opt_flag, &help_completion, "print the bash completion", NULL, 0 },
 	{ 0 },
 };
+
+/* --help-all: the options of every command. */
+static int help_of_all(void)
+{
+	print_help(stdout);
+	for (const struct cmd *const *c = cmds; *c; c++) {
+		printf("\n");
+		options_help(*c, stdout, true);
+	}
+	return EXIT_OK;
+}
 
 static int run_help(int argc, char **argv)
 {
@@ -108,24 +157,23 @@ static int run_help(int argc, char **argv)
 static const struct cmd cmd_help = {
 	.name = "help",
 	.args = "[COMMAND]",
-	.help = "Show the options of a command, the manual, or the completion",
+	.help = "Print all options of a command, the man page or the bash completion",
 	.opts = help_opts,
 	.run = run_help,
 };
 
-/* The dispatcher, not the command, asks whether what was printed has arrived: a full disk behind > is an error in all
- * of them. */
+/* Checks, for all commands, that standard output was written: a full disk behind > is an error.  Returns the exit status. */
 static int stdout_arrived(int rc)
 {
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return rc;
-	if (errno == EPIPE)     /* the reader had enough: head, or a pager that was left */
+	if (errno == EPIPE)     /* the reader closed the pipe (head, a pager): not an error */
 		return rc;
 	if (errno)
 		fail_errno("cannot write to standard output");
 	else
-		fail("cannot write all to standard output; is there space where it goes?");
+		fail("cannot write all output to standard output; is the disk full?");
 	return rc == EXIT_OK ? EXIT_FAILED : rc;
 }
 
@@ -140,6 +188,8 @@ static int dispatch(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return run_help(0, NULL);
+	if (strcmp(argv[1], "--help-all") == 0)
+		return help_of_all();
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-v") == 0) {
 		printf("gprof-trace %s\n", GPROF_VERSION);
 		return EXIT_OK;
@@ -158,10 +208,11 @@ static int dispatch(int argc, char **argv)
 	return cmd->run(argc - 1 - first, argv + 1 + first);
 }
 
-/* Files are mapped: this is how one ends that gets shorter under our hands, or whose disk fails. */
+/* SIGBUS: a mapped file was truncated, or its disk failed. */
 static void file_is_gone(int sig)
 {
-	static const char text[] = "gprof-trace: a file became shorter, or its disk failed, while it was read; read it again when it is whole\n";
+	static const char text[] = "gprof-trace: a file was truncated, or its disk failed, during reading; try again when the file is "
+				   "complete\n";
 
 	(void)sig;
 	(void)!write(STDERR_FILENO, text, sizeof text - 1);
@@ -171,6 +222,6 @@ static void file_is_gone(int sig)
 int main(int argc, char **argv)
 {
 	signal(SIGBUS, file_is_gone);
-	signal(SIGXFSZ, SIG_IGN);       /* a file that may not grow is an error of write() then, which is told */
+	signal(SIGXFSZ, SIG_IGN);       /* at the file size limit write() then fails, and the error is reported */
 	return stdout_arrived(dispatch(argc, argv));
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What needs no quotes in any shell. */
+/* Characters that need no quotes in any shell. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
 
 void words_quote(char *out, size_t size, char *const *words, int n)
@@ -27,7 +27,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Moves one word from *in to *out, without its quotes. */
+/* Copies a word from *in to *out without its quotes, and a NUL; moves both. */
 static void take_word(char **in, char **out)
 {
 	char quote = 0;
@@ -39,7 +39,7 @@ static void take_word(char **in, char **out)
 			*(*out)++ = **in;
 	}
 	if (**in)
-		++*in;          /* before the zero is written: it may be the same byte */
+		++*in;          /* before the NUL is written, which may replace this byte */
 	*(*out)++ = '\0';
 }
 

@@ -1,17 +1,20 @@
-/* Command lines as text: written so that a shell reads them back, and read as a shell would. */
+/* Command lines as text, quoted as for a shell. */
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The words as a shell would take them: 'a b' c.  Cut at size. */
+/* Writes n words, quoted where a shell needs it: 'a b' c.  Truncated at size. */
 void words_quote(char *out, size_t size, char *const *words, int n);
 
-/* Splits in place: blanks part words, quotes hold them together, # starts a comment.  The number of words, at most max. */
+/*
+ * Splits text in place into words: separated by blanks, quoted with ' or ", # starts a comment.  Words point into text.
+ * Returns their number, at most max.
+ */
 int words_split(char *text, char **words, int max);
 
-/* Is `word` one of those in `list`, which are separated by blanks? */
+/* Whether `list`, words separated by blanks, contains `word`. */
 bool words_have(const char *list, const char *word);
 
 #endif

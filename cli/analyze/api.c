@@ -42,7 +42,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (rc == 0)
 		rc = sums_print_times(&s, t, name);
 	if (rc == 0 && s.open)
-		table_note(t, "not returned when their process ended: %llu; they count to the last time known",
+		table_note(t, "calls that had not returned when their process ended: %llu; they count up to the last known time",
 			   (unsigned long long)s.open);
 	if (rc == 0 && !s.groups.n)
 		why_no_gpu(m, t, "CUDA calls");
@@ -52,8 +52,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_cuda_api_sum = {
 	.name = "cuda_api_sum",
+	.share = "Time (%): share of the sum over all rows, also those not shown",
 	.title = "CUDA API Summary",
-	.help = "host time in CUDA calls, by function",
+	.help = "Which CUDA functions take the host time?",
+	.needs = NEED_CALLS,
 	.adds = { ROW_api },
 	COLUMNS(columns),
 	.run = run,

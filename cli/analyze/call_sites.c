@@ -1,6 +1,6 @@
 /*
- * call_sites: who makes the CUDA calls; what `report -r cuda_api_sum --stacks` prints below the sum.  range_sites: who begins
- * the NVTX ranges; the same below nvtx_sum.
+ * call_sites: CUDA calls by function and call site; also printed by `report -r cuda_api_sum --stacks`.  range_sites: NVTX ranges by
+ * message and the call site that starts them; also printed by `report -r nvtx_sum --stacks`.
  */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/stack_sites.h"
@@ -13,30 +13,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOP_SITES 10u           /* of one name; the others are one row */
+#define TOP_SITES 10u           /* rows of one name; further sites are summed up in one row */
 
 static const struct heading columns[] = {
-	{ "name", COLUMN_TEXT }, { "total_ns", 0 }, { "name_pct", 0 }, { "calls", 0 }, { "avg_ns", 0 }, { "max_ns", 0 },
+	{ "name", COLUMN_TEXT }, { "total_ns", 0 }, { "name_pct", 0 }, { "calls", 0 }, { "mean_ns", 0 }, { "max_ns", 0 },
 	{ "call_site", COLUMN_TEXT },
 };
 
 static const struct heading range_columns[] = {
-	{ "range", COLUMN_TEXT }, { "total_ns", 0 }, { "range_pct", 0 }, { "instances", 0 }, { "avg_ns", 0 }, { "max_ns", 0 },
+	{ "range", COLUMN_TEXT }, { "total_ns", 0 }, { "range_pct", 0 }, { "instances", 0 }, { "mean_ns", 0 }, { "max_ns", 0 },
 	{ "begun_at", COLUMN_TEXT },
 };
 
 struct work {
 	struct model *m;
 	const struct report_choice *choice;
-	const uint32_t *domain;         /* by range row; NULL: these are calls */
+	const uint32_t *domain;         /* by range row; NULL in call_sites */
 	struct stack_text text;
-	struct sites sites;             /* by name << 32 | string id of the site's text */
-	struct sites sums;
-	uint32_t *text_of;              /* by stack */
-	uint64_t without;
+	struct sites sites;             /* key: name << 32 | string id of the site's text */
+	struct sites sums;              /* key: name */
+	uint32_t *text_of;              /* by stack: string id of its text; MAP_NONE: not made yet */
+	uint64_t without;               /* number of events without a stack */
 };
 
-/* With --group-by-stack as many frames as it says, of those that --by names. */
+/* With --group-by-stack N: the N innermost frames of the kind that --by names.  Without: the innermost line. */
 static const char *site_text(struct work *w, uint32_t stack)
 {
 	const char *text;
@@ -48,7 +48,7 @@ static const char *site_text(struct work *w, uint32_t stack)
 	return *text ? text : stack_text(&w->text, stack, VIEW_MIXED, 1);
 }
 
-/* Ranges as nsys has them: domain:message, and nothing before the colon for the default domain. */
+/* Ranges are named as in nsys: "domain:message", ":message" for the default domain. */
 static uint32_t name_of(struct work *w, const struct stack_event *e)
 {
 	const char *domain;
@@ -90,7 +90,7 @@ static struct site *sum_of(struct work *w, uint64_t key)
 	return sites_get(&w->sums, key >> 32);
 }
 
-/* One of the two is 0. */
+/* A site has calls or ranges, never both. */
 static int64_t ns_of(const struct site *s)
 {
 	return time_add(s->call_ns, s->range_ns);
@@ -101,7 +101,7 @@ static uint64_t count_of(const struct site *s)
 	return s->calls + s->ranges;
 }
 
-/* By what the whole name took, then by what the site did. */
+/* By the total time of the name, then by the time of the site, both descending. */
 static int dearest_first(const void *a, const void *b, void *arg)
 {
 	const struct site *x = a, *y = b;
@@ -201,8 +201,10 @@ static int run_ranges(struct model *m, struct table *t, const struct report_choi
 
 const struct report report_call_sites = {
 	.name = "call_sites",
+	.share = "name_pct: share of the time of all calls of the function",
 	.title = "CUDA Calls by Call Site",
-	.help = "who makes the CUDA calls: the dearest call sites of each function; cuda_api_sum --stacks prints it too",
+	.help = "Which call sites of each CUDA function are the most expensive?",
+	.needs = NEED_STACKS,
 	.adds = { ROW_api },
 	COLUMNS(columns),
 	.run_chosen = run,
@@ -210,8 +212,10 @@ const struct report report_call_sites = {
 
 const struct report report_range_sites = {
 	.name = "range_sites",
-	.title = "NVTX Ranges by Where They Begin",
-	.help = "who begins the NVTX ranges: the dearest places of each range; nvtx_sum --stacks prints it too",
+	.share = "range_pct: share of the time of all ranges of the name that have a stack",
+	.title = "NVTX Ranges by Call Site",
+	.help = "Which call sites start each NVTX range?",
+	.needs = NEED_RANGE_STACKS,
 	.adds = { ROW_range },
 	COLUMNS(range_columns),
 	.run_chosen = run_ranges,

@@ -1,4 +1,4 @@
-/* What options of the command say to the reports that take them. */
+/* The options of `report` that single reports take (run_chosen in report.h). */
 #ifndef ANALYZE_CHOICE_H
 #define ANALYZE_CHOICE_H
 
@@ -9,23 +9,24 @@ struct hta;
 struct report;
 struct tb_job;
 
-/* All traces of the command, a rank or several each, and what the reports about jobs have made of them. */
+/* All traces of the command, each with one or more ranks, and what reports about jobs computed from them, kept for the next report. */
 struct jobs {
 	struct model *const *models;
 	size_t n;
-	struct hta *kept[2];            /* hta_load.c's; the second one rounded */
-	struct hta *with_last[2];       /* the same with their last step */
-	struct tb_job *tb;              /* tb_load.c's */
+	struct hta *kept[2];            /* made by hta_load.c; [1]: with rounded times */
+	struct hta *with_last[2];       /* as kept, with the last step of each rank */
+	struct tb_job *tb;              /* made by tb_load.c */
 };
 
+/* Frees what the reports kept; the models stay the caller's. */
 void jobs_release(struct jobs *jobs);
 
 struct report_choice {
-	const char *variant;            /* the word behind the report's name; NULL: none */
-	struct jobs *jobs;              /* NULL: the one trace alone */
-	enum stack_view by;             /* --by: which frames */
-	uint64_t group;                 /* --group-by-stack: how many of them; 0: all */
-	const char *file, *function;    /* patterns; NULL: every one */
+	const char *variant;            /* the word after the report's name; NULL: none */
+	struct jobs *jobs;              /* NULL: only the trace of the model */
+	enum stack_view by;             /* --by: which frames of a stack */
+	uint64_t group;                 /* --group-by-stack: number of innermost frames; 0: all */
+	const char *file, *function;    /* fnmatch() patterns of --file and --function; NULL: all */
 };
 
 #endif

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A collective of a rank on its way into the table. */
+/* A collective of one rank, before matching. */
 struct entry {
 	const struct collective *c;
 	size_t rank;
-	int64_t sequence;               /* NO_SEQUENCE, too, where not all collectives have one */
-	uint64_t again;                 /* how many of its group, operation and sequence number came before it on its rank */
+	int64_t sequence;               /* NO_SEQUENCE for all entries if one of them has none */
+	uint64_t again;                 /* number of earlier entries of its rank with the same group, operation and sequence number */
 };
 
 struct matching {
@@ -23,7 +23,7 @@ struct matching {
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Equal: one and the same collective but for how often it came before. */
+/* Equal entries are the same collective if their `again` is equal, too. */
 static int by_identity(const struct entry *x, const struct entry *y)
 {
 	int order = ORDER(x->c->group, y->c->group);
@@ -38,7 +38,7 @@ static int by_rank(const void *a, const void *b)
 	int order = ORDER(x->rank, y->rank);
 
 	order = order ? order : by_identity(x, y);
-	return order ? order : ORDER(x->c, y->c);      /* in the order of the rank's list */
+	return order ? order : ORDER(x->c, y->c);      /* by position in the rank's list, which is by start */
 }
 
 static int by_collective(const void *a, const void *b)
@@ -93,7 +93,7 @@ static void refuse(struct matched *out, const struct entry *e, size_t rank, size
 	out->count[1] = other_count;
 }
 
-/* Entries of one group and operation: as many on each rank; on those that have any, where the group is known. */
+/* Whether all ranks have equally many of these entries of one group and operation; with a known group, all ranks that have any. */
 static bool counts_agree(struct matching *k, size_t from, size_t to, size_t *counts)
 {
 	const struct entry *e = &k->list[from];
@@ -110,7 +110,7 @@ static bool counts_agree(struct matching *k, size_t from, size_t to, size_t *cou
 	return true;
 }
 
-/* No rank is done before every other one came: what is one collective ran at one time. */
+/* Whether the entries can be one collective: no rank starts more than MATCH_TOLERANCE after another has ended. */
 static bool times_agree(struct matching *k, size_t from, size_t to)
 {
 	const struct entry *last = &k->list[from], *done = last;

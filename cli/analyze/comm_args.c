@@ -14,7 +14,7 @@ static const char *const keys[FIELDS] = {
 	[FIELD_OP] = "Collective name", [FIELD_GROUP] = "Process Group Name", [FIELD_RANKS] = "Process Group Ranks", [FIELD_SEQUENCE] = "Seq",
 };
 
-/* The first word of records.def about collectives in a row of arguments. */
+/* A row of imported_arg with one of the keys. */
 struct hit {
 	uint64_t index;
 	uint64_t bits;
@@ -94,7 +94,7 @@ static bool add_arg(struct comm_args *a, unsigned kind, size_t row, const struct
 	return map_set(&a->at, place_of(kind, row), (uint32_t)a->n++);
 }
 
-/* All arguments of one event. */
+/* Takes all hits of the next event. */
 static struct comm_arg take(struct placing *p)
 {
 	struct comm_arg arg = { .sequence = NO_SEQUENCE };
@@ -159,7 +159,7 @@ static int place_all(struct comm_args *a, struct model *m, struct hits *h)
 	return rc;
 }
 
-/* What the second thread of the pass found is put behind what the first one did. */
+/* Appends `from`, the hits of the second worker, to `to`, and frees its list. */
 static void join_hits(struct hits *to, struct hits *from)
 {
 	for (size_t i = 0; i < from->n && !to->oom; i++)

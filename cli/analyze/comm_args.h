@@ -1,4 +1,4 @@
-/* What Kineto's files say of collectives: arguments of kernels and of the ranges that announce them ("Collective name", "Seq", ...). */
+/* Arguments of collectives in Kineto's files, of kernels and of the ranges around their launch ("Collective name", "Seq", ...). */
 #ifndef ANALYZE_COMM_ARGS_H
 #define ANALYZE_COMM_ARGS_H
 
@@ -9,10 +9,10 @@
 
 struct model;
 
-/* String ids; 0: not there. */
+/* String ids; 0: the event has no such argument. */
 struct comm_arg {
 	uint32_t op, group, ranks;      /* Collective name, Process Group Name, Process Group Ranks */
-	int64_t sequence;               /* Seq; NO_SEQUENCE of collectives.h: not there */
+	int64_t sequence;               /* Seq; NO_SEQUENCE (collectives.h): no such argument */
 };
 
 struct comm_args {
@@ -21,11 +21,11 @@ struct comm_args {
 	struct map at;                  /* kind of row << 56 | row -> position in list */
 };
 
-/* 0, or -1: out of memory.  Of a trace that was not imported there are none. */
+/* Reads the arguments; a recorded trace has none.  Returns 0, or -1 when out of memory; comm_args_release() in any case. */
 int comm_args_read(struct comm_args *a, struct model *m);
 void comm_args_release(struct comm_args *a);
 
-/* Of a row of a kind; NULL: nothing. */
+/* The arguments of a row (ROW_kernel or ROW_range), owned by a; NULL: none. */
 const struct comm_arg *comm_arg_of(const struct comm_args *a, unsigned kind, size_t row);
 
 #endif

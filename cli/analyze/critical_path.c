@@ -1,6 +1,6 @@
 /*
- * critical_path, critical_path_segments: what a step waited for, from its begin to its end on the host.  The path is that
- * of cli/model/path.h; docs/numbers.md defines its parts.
+ * critical_path, critical_path_segments: what a step waits for, from its start to its end on the host.  cli/model/path.h finds the path;
+ * docs/reference/numbers.md defines its segments.
  */
 #include "cli/analyze/path_pieces.h"
 #include "cli/analyze/report.h"
@@ -30,7 +30,7 @@ static void note_span(struct model *m, struct table *t, const struct path_span *
 	char how[400];
 
 	if (!s->step)
-		table_note(t, "%s; the path is of the whole of process %u: %.3f ms",
+		table_note(t, "%s; the path covers the whole of process %u: %.3f ms",
 			   s->steps->n ? "no complete step was recorded" : steps_how(m, s->steps, how, sizeof how), number, wall);
 	else if (s->n == 1)
 		table_note(t, "step %u%s%s of process %u, the only complete step: %.3f ms on the host; the rows add up to that",
@@ -43,23 +43,28 @@ static void note_span(struct model *m, struct table *t, const struct path_span *
 static void note_missing(const struct model *m, struct table *t, const struct path_rows *r)
 {
 	if (!r->in.n_rows)
-		table_note(t, "no GPU rows of the process run in that time: the path is on the host alone");
+		table_note(t, "no GPU row of the process runs in that time: the path has only host segments");
 	if (r->unlaunched)
-		table_note(t, "GPU rows without the call that launched them: %zu; taken is that each waited for the work that ended last before it", r->unlaunched);
+		table_note(t, "GPU rows whose launch call was not recorded: %zu; assumed: each waited for the work that ended last "
+			   "before it", r->unlaunched);
 	if (r->guessed_waits)
-		table_note(t, "synchronising calls of which no row says what they waited for: %zu; taken is the work that ended last "
+		table_note(t, "synchronising calls with an unknown stream or event: %zu; assumed: they waited for the work that ended last "
 			   "before they returned", r->guessed_waits);
 	if (r->guessed_orders)
-		table_note(t, "event waits of which no row says for which event: %zu; taken is the work that ended last before the "
-			   "stream went on", r->guessed_orders);
-	if (PATH_COUNT(r->loaders, struct path_loader) && !r->n_workers)
-		table_note(t, "nothing that a worker of the DataLoader did was recorded (gprof-run -t torch-ops records its operators): what the "
-			   "step waited for is not known");
-	if (PATH_COUNT(r->loaders, struct path_loader) && r->n_workers > 1)
-		table_note(t, "which worker made a batch is not recorded: taken is the one that was active last before the batch came");
+		table_note(t, "event waits with an unknown event: %zu; assumed: they waited for the work that ended last before the "
+			   "stream continued", r->guessed_orders);
+	if (r->loaders.n && !r->n_workers)
+		table_note(t, "DataLoader workers were not recorded (gprof-run -t cuda,nvtx,torch-ops records their operators): what the step "
+			   "waited for in them is unknown");
+	if (r->loaders.n && r->n_workers > 1)
+		table_note(t, "the worker that made a batch is not recorded; assumed: the worker that was active last before the "
+			   "batch arrived");
+	if (r->in.effort.refused)
+		table_note(t, "waits and launches not followed: %zu, because there are too many streams (%zu) and GPU rows (%zu) to examine; there the path "
+			   "stays on the waiting thread or stream", r->in.effort.refused, r->in.n_queues, r->in.n_rows);
 	if (model_steps_selected(m))
-		table_note(t, "of the selected part alone: work that was launched before it is not there; critical_path:NUMBER is of a "
-			   "step with all that ran in it");
+		table_note(t, "only the selected part: work launched before it is missing; critical_path:NUMBER takes a step with "
+			   "all work that ran in it");
 }
 
 static void note_none(struct model *m, struct table *t, const struct path_span *s, const char *number)
@@ -67,11 +72,11 @@ static void note_none(struct model *m, struct table *t, const struct path_span *
 	char how[400];
 
 	if (s->n)
-		table_note(t, "step %s is not among the complete steps that were recorded: %zu", number, s->n);
+		table_note(t, "step %s is not one of the complete recorded steps (%zu)", number, s->n);
 	else if (number)
 		table_note(t, "there is no step %s: %s", number, steps_how(m, s->steps, how, sizeof how));
 	else
-		table_note(t, "no path: no thread did anything that was recorded");
+		table_note(t, "no path: no thread of the process has recorded rows");
 }
 
 /* ---- by kind ---- */
@@ -92,7 +97,7 @@ static int by_time(const void *a, const void *b)
 	return (int)x->kind - (int)y->kind;
 }
 
-/* Of each kind the name with most time; of several the one that came first. */
+/* Sums by kind.  mostly: the name with the most time of its kind, of several the first by time. */
 static int sum_up(const struct pieces *p, struct kind_sum sums[PIECE_KINDS])
 {
 	int64_t *times = calloc(p->n + 1, sizeof *times);
@@ -156,7 +161,7 @@ static int put_kinds(struct model *m, struct table *t, const struct pieces *p, i
 	return 0;
 }
 
-/* ---- one by one ---- */
+/* ---- segments ---- */
 
 static const char *where(struct model *m, struct table *t, const struct path_rows *r, const struct piece *p)
 {
@@ -221,7 +226,7 @@ static int run_segments(struct model *m, struct table *t, const char *variant)
 	return path(m, t, variant, true);
 }
 
-/* Behind the name stands a step's number. */
+/* The variant is the number of a step. */
 static bool is_number(const char *variant)
 {
 	size_t n = strspn(variant, "0123456789");
@@ -231,8 +236,9 @@ static bool is_number(const char *variant)
 
 const struct report report_critical_path = {
 	.name = "critical_path",
+	.share = "wall_pct: share of the length of the path, which is the sum of all rows",
 	.title = "Critical Path of a Step",
-	.help = "what the median step waited for, from its begin to its end on the host; :NUMBER selects a step",
+	.help = "What does the median step wait for, from its start to its end? (:N selects step N)",
 	.variants = ANY_VARIANT " a step's number",
 	.takes = is_number,
 	COLUMNS(columns),
@@ -242,7 +248,7 @@ const struct report report_critical_path = {
 const struct report report_critical_path_segments = {
 	.name = "critical_path_segments",
 	.title = "Critical Path of a Step, Segment by Segment",
-	.help = "the same in order of time: what was waited for, when, on which thread or stream",
+	.help = "What does the median step wait for, segment by segment, and on which thread or stream? (:N selects step N)",
 	.variants = ANY_VARIANT " a step's number",
 	.takes = is_number,
 	COLUMNS(segment_columns),

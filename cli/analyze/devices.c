@@ -1,4 +1,4 @@
-/* cuda_devices: the GPUs as each process numbers them, and which they are. */
+/* cuda_devices: the GPUs of each process, by the process's own device number. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
 #include "cli/model/model.h"
@@ -9,12 +9,12 @@
 #define MOST_DEVICES 64u        /* of one process */
 
 static const struct heading columns[] = {
-	{ "Pid", COLUMN_ID },      { "Rank", COLUMN_ID }, { "Device", COLUMN_ID },  { "UUID", COLUMN_TEXT },
-	{ "MIG", COLUMN_TEXT },    { "SMs", 0 },          { "Memory (MB)", 0 },     { "L2 (MB)", 0 },
-	{ "Clock (MHz)", 0 },      { "CC", COLUMN_TEXT }, { "Kernels", 0 },         { "Name", COLUMN_TEXT },
+	{ "pid", COLUMN_ID }, { "rank", COLUMN_ID }, { "device", COLUMN_ID }, { "uuid", COLUMN_TEXT | COLUMN_RARE },
+	{ "mig", COLUMN_TEXT }, { "sm_count", 0 }, { "memory_mb", 0 }, { "l2_mb", 0 }, { "clock_mhz", 0 }, { "cc", COLUMN_TEXT },
+	{ "kernels", 0 }, { "name", COLUMN_TEXT },
 };
 
-/* "GPU-01234567-89ab-cdef-0123-456789abcdef", as nvidia-smi writes it. */
+/* "GPU-01234567-89ab-cdef-0123-456789abcdef", the format of nvidia-smi. */
 static const char *uuid_text(struct table *t, const char *what, uint64_t high, uint64_t low)
 {
 	return table_keep(t, "%s-%08llx-%04llx-%04llx-%04llx-%012llx", what, (unsigned long long)(high >> 32),
@@ -45,9 +45,10 @@ static void put(struct model *m, struct table *t, const struct process *p, const
 
 	table_row(t, (const struct cell[]){ NUMBER(p->pid), rank_cell(p), NUMBER(d->id),
 					    known ? TEXT(uuid_text(t, "GPU", d->uuid_high, d->uuid_low)) : UNKNOWN,
-					    mig_cell(t, d), NUMBER(d->sm_count),
-					    FIXED((int64_t)((d->memory + 500) / 1000), 3),
-					    FIXED((d->l2_bytes + 500) / 1000, 3), NUMBER(d->clock_khz / 1000),
+					    mig_cell(t, d), d->sm_count ? NUMBER(d->sm_count) : UNKNOWN,
+					    d->memory ? FIXED((int64_t)((d->memory + 500) / 1000), 3) : UNKNOWN,
+					    d->l2_bytes ? FIXED((d->l2_bytes + 500) / 1000, 3) : UNKNOWN,
+					    d->clock_khz ? NUMBER(d->clock_khz / 1000) : UNKNOWN,
 					    TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)), NUMBER(kernels),
 					    TEXT(model_string(m, d->name)) });
 }
@@ -79,14 +80,16 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (!shown)
 		why_no_gpu(m, t, "devices");
 	else
-		table_note(t, "processes number devices on their own: equal UUIDs are one GPU");
+		table_note(t, "device numbers are those of each process; equal UUIDs are the same GPU");
+	if (model_devices_from(m, MOST_DEVICES))
+		table_note(t, "devices with numbers from %u on are left out: %zu", MOST_DEVICES, model_devices_from(m, MOST_DEVICES));
 	return 0;
 }
 
 const struct report report_cuda_devices = {
 	.name = "cuda_devices",
 	.title = "CUDA Devices",
-	.help = "the GPUs as each process numbers them, with UUIDs and MIG instances",
+	.help = "Which GPUs does each process use: UUID, MIG instance, memory, clock?",
 	COLUMNS(columns),
 	.run = run,
 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SHOWN 4            /* groups of processes that ended alike */
+#define MOST_SHOWN 4            /* groups of processes that ended in the same way */
 
 static const char *const signals[] = {
 	[SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT", [SIGILL] = "SIGILL",
@@ -45,7 +45,7 @@ const char *end_words(struct model *m, uint32_t position, char buf[32])
 	return process_runs(m, position) ? "running" : NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all processes ---- */
 
 struct end {
 	uint32_t position;              /* of the first image */
@@ -53,8 +53,8 @@ struct end {
 };
 
 struct endings {
-	struct end *list;               /* those that failed, in the order of time */
-	size_t n, fine, unknown;
+	struct end *list;               /* n processes that failed, by time */
+	size_t n, fine, unknown;        /* fine: number of exit 0; unknown: the end is not known */
 };
 
 static const char *rank_of(const struct process *all, uint32_t position)
@@ -81,7 +81,7 @@ static bool same(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
-/* A rank's children inherit the variables that make it one. */
+/* Children of a rank inherit its environment, so they have its rank number too. */
 static const char *rank_of_parent(const struct model *m, uint32_t position, const struct process *all)
 {
 	return rank_of(all, model_process_at(m, all[position].parent));
@@ -98,7 +98,7 @@ static bool has_rows(struct model *m, uint32_t position, const struct process *a
 	return n != 0;
 }
 
-/* The program itself, ranks, and who was recorded: a script runs much else, whose failing means nothing. */
+/* Whether the end of a process is reported: the program itself, ranks, recorded processes.  Other programs that a script runs may fail. */
 static bool counts(struct model *m, uint32_t position, const struct process *all)
 {
 	const char *rank = rank_of(all, position);

@@ -1,4 +1,4 @@
-/* How processes ended, in words. */
+/* Words about how processes ended. */
 #ifndef ANALYZE_ENDS_H
 #define ANALYZE_ENDS_H
 
@@ -8,12 +8,12 @@
 struct model;
 struct process;
 
-/* "exit 0", "SIGKILL", "running"; NULL: not known.  position: of any image of the process. */
+/* "exit 0", "SIGKILL", "running"; NULL: not known.  position: of any image of the process.  The text is static or in buf. */
 const char *end_words(struct model *m, uint32_t position, char buf[32]);
 
 /*
- * One sentence on the program and all processes that were recorded: "exit 0", or those that failed, in the order of time.  "": it is not
- * known of any.  0, or -1: out of memory.
+ * How the program, its ranks and all recorded processes ended: "exit 0", or those that failed, by time.  "": not known of any.  Returns 0,
+ * or -1 when out of memory.
  */
 int ends_text(struct model *m, char *text, size_t size);
 

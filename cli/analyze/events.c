@@ -1,4 +1,4 @@
-/* cuda_events: the time between two CUDA events, as the program was told and as our rows have it. */
+/* cuda_events: the time between two CUDA events, as the program read it (cudaEventElapsedTime) and as computed from the trace's rows. */
 #include "cli/analyze/report.h"
 #include "cli/model/join.h"
 #include "cli/model/map.h"
@@ -10,9 +10,8 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Start (ns)", 0 },      { "Elapsed (ns)", 0 },  { "From Rows (ns)", 0 },
-	{ "Difference (ns)", 0 }, { "First At (ns)", 0 }, { "Second At (ns)", 0 },
-	{ "Strm", COLUMN_ID },    { "Pid", COLUMN_ID },   { "Tid", COLUMN_ID },
+	{ "start_ns", COLUMN_KEY }, { "elapsed_ns", COLUMN_KEY }, { "recorded_ns", 0 }, { "difference_ns", 0 }, { "first_at_ns", 0 },
+	{ "second_at_ns", 0 }, { "stream", COLUMN_ID }, { "pid", COLUMN_ID }, { "tid", COLUMN_ID },
 };
 
 struct events {
@@ -21,8 +20,8 @@ struct events {
 	const int64_t *record_start, *elapsed_start, *elapsed;
 	const uint64_t *event, *first, *second;
 	const uint32_t *corr, *context, *stream, *thread, *record_process, *elapsed_process;
-	struct map *last;               /* by process: handle -> row of its last record so far */
-	uint64_t unknown;
+	struct map *last;               /* by process: handle of an event -> its latest event_record row so far */
+	uint64_t unknown;               /* number of times that cannot be computed from rows */
 };
 
 static bool columns_read(struct events *e)
@@ -42,7 +41,7 @@ static bool columns_read(struct events *e)
 }
 
 /*
- * When the GPU came by: at the end of what its stream had to do before, or, if it had nothing, at the end of the call.
+ * When the GPU reached the event: the end of the work queued before it on its stream, but not before the call that recorded it returned.
  * 0: not known.
  */
 static int64_t happened(struct events *e, uint32_t record)
@@ -80,7 +79,7 @@ static void put(struct events *e, struct table *t, uint32_t row)
 			  NUMBER(model_processes(e->m, &n)[process].pid), thread ? NUMBER(thread->row.tid) : UNKNOWN });
 }
 
-/* Records and questions in order of time: a question is about the records before it. */
+/* Goes through event_record and event_elapsed rows by time: an elapsed time is between the latest records before the call that reads it. */
 static int follow(struct events *e, struct table *t)
 {
 	size_t recorded = model_rows(e->m, ROW_event_record), n = recorded + model_rows(e->m, ROW_event_elapsed);
@@ -115,12 +114,11 @@ static void notes(struct events *e, struct table *t)
 				      ? "the program recorded events, but never asked for the time between two"
 				      : "the program recorded no CUDA events");
 	else
-		table_note(t, "from rows: from the end of the work before the first event to that before the second; "
-			      "with nothing to wait for, "
-			      "the end of the call that recorded it");
+		table_note(t, "recorded_ns: from the end of the work before the first event to the end of the work before the second; an event "
+			      "with no work before it is taken at the end of the call that recorded it");
 	if (e->unknown)
 		table_note(t,
-			   "not known from rows: %llu; an event was recorded before recording began, or its stream is "
+			   "recorded_ns is not known: %llu; an event was recorded before recording began, or its stream is "
 			   "not known",
 			   (unsigned long long)e->unknown);
 }
@@ -149,7 +147,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_cuda_events = {
 	.name = "cuda_events",
 	.title = "CUDA Events",
-	.help = "times between CUDA events, as the program was told and from our rows",
+	.help = "How long are the times between CUDA events, as the program read them and as recorded?",
+	.needs = NEED_EVENTS,
 	COLUMNS(columns),
 	.run = run,
 };

@@ -1,18 +1,18 @@
-/* What a process's GPUs did in an interval: the one place for reports and the page.  docs/numbers.md has the formulas. */
+/* What the GPUs of a process did in an interval, for reports and the page.  Formulas: "GPU quantities" in docs/reference/numbers.md. */
 #ifndef ANALYZE_GPU_TIMES_H
 #define ANALYZE_GPU_TIMES_H
 
 #include "cli/model/gpu_span.h"
 
-/* Nanoseconds inside the interval, whatever launched the rows.  The fields behind a flag are nothing where it is false. */
+/* Nanoseconds inside the interval, of GPU rows launched at any time.  A flag says whether the fields after it are valid. */
 struct gpu_times {
-	bool known;                     /* a GPU row of the process has a time */
+	bool known;                     /* the process has a GPU row with a time */
 	int64_t busy, idle;
-	bool parts;                     /* known, and no whole graph runs in the interval: nobody knows what was inside */
-	int64_t compute, comm, exposed, memcpy, memset; /* exposed: communication while nothing computes */
+	bool parts;                     /* known, and no whole graph runs in the interval; what runs inside a whole graph is unknown */
+	int64_t compute, comm, exposed, memcpy, memset; /* exposed: communication without compute at the same time */
 };
 
-/* GPU rows of each process, read once and made ready to be cut to intervals. */
+/* GPU rows of each process as sets of intervals. */
 struct gpu_sets {
 	struct model *m;
 	struct gpu_rows *rows;          /* by process */
@@ -20,16 +20,17 @@ struct gpu_sets {
 	uint32_t n;
 };
 
-/* gpu_sets_release() in any case.  0, or -1: out of memory. */
+/* Returns 0, or -1 when out of memory; gpu_sets_release() in any case. */
 int gpu_sets_make(struct gpu_sets *s, struct model *m);
 void gpu_sets_release(struct gpu_sets *s);
 
+/* process: position in model_processes().  from, to: ns on the trace's clock. */
 struct gpu_times gpu_times_within(const struct gpu_sets *s, uint32_t process, int64_t from, int64_t to);
 
-/* Alone .idle of it; 0 where nothing is known. */
+/* Only .idle of gpu_times_within(); 0 when it is not known. */
 int64_t gpu_idle_within(const struct gpu_sets *s, uint32_t process, int64_t from, int64_t to);
 
-/* Adds b, another interval of the same process. */
+/* Adds b, the times of another interval of the same process, to *sum ({ 0 } at first). */
 void gpu_times_add(struct gpu_times *sum, const struct gpu_times *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* cuda_gpu_trace: every kernel, copy, memory set, whole graph and transfer of unified memory, one line each, by start. */
+/* cuda_gpu_trace: every kernel, copy, memory set, whole graph and transfer of unified memory, one row each, by start. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
@@ -9,11 +9,12 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Start (ns)", 0 }, { "Duration (ns)", 0 }, { "CorrId", COLUMN_ID },
-	{ "GrdX", 0 }, { "GrdY", 0 }, { "GrdZ", 0 }, { "BlkX", 0 }, { "BlkY", 0 }, { "BlkZ", 0 }, { "Reg/Trd", 0 },
-	{ "StcSMem (MB)", 0 }, { "DymSMem (MB)", 0 }, { "Bytes (MB)", 0 }, { "Throughput (MB/s)", 0 },
-	{ "SrcMemKd", COLUMN_TEXT }, { "DstMemKd", COLUMN_TEXT }, { "Device", COLUMN_TEXT }, { "Ctx", COLUMN_ID },
-	{ "GreenCtx", COLUMN_ID }, { "Strm", COLUMN_ID }, { "Name", COLUMN_TEXT },
+	{ "Start (ns)", COLUMN_KEY }, { "Duration (ns)", COLUMN_KEY }, { "CorrId", COLUMN_ID },
+	{ "GrdX", COLUMN_RARE }, { "GrdY", COLUMN_RARE }, { "GrdZ", COLUMN_RARE },
+	{ "BlkX", COLUMN_RARE }, { "BlkY", COLUMN_RARE }, { "BlkZ", COLUMN_RARE }, { "Reg/Trd", COLUMN_RARE },
+	{ "StcSMem (MB)", COLUMN_RARE }, { "DymSMem (MB)", COLUMN_RARE }, { "Bytes (MB)", 0 }, { "Throughput (MB/s)", 0 },
+	{ "SrcMemKd", COLUMN_TEXT | COLUMN_RARE }, { "DstMemKd", COLUMN_TEXT | COLUMN_RARE }, { "Device", COLUMN_TEXT },
+	{ "Ctx", COLUMN_ID | COLUMN_RARE }, { "GreenCtx", COLUMN_ID | COLUMN_RARE }, { "Strm", COLUMN_ID }, { "Name", COLUMN_TEXT },
 };
 
 enum {
@@ -21,7 +22,7 @@ enum {
 	C_BYTES, C_THROUGHPUT, C_SOURCE, C_TARGET, C_DEVICE, C_CONTEXT, C_GREEN, C_STREAM, C_NAME, N_CELLS
 };
 
-/* Columns that all kinds have, by kind. */
+/* Columns that every kind of GPU row has. */
 struct common {
 	const uint32_t *process, *corr, *device, *context, *stream;
 	const int64_t *duration;
@@ -37,9 +38,9 @@ struct listing {
 	const int64_t *unified_start, *unified_duration;
 	const uint64_t *unified_bytes;
 	const uint32_t *unified_kind, *unified_from, *unified_to, *unified_process;
-	uint64_t untimed;
-	uint32_t device_process, device_id;     /* whose name this is */
-	const char *device;
+	uint64_t untimed;               /* number of rows without a time */
+	uint32_t device_process, device_id;     /* the process and the device that `device` is the name of */
+	const char *device;             /* NULL: none yet */
 	const char *copies_named[16];   /* "[CUDA memcpy Host-to-Device]", by kind */
 };
 
@@ -72,7 +73,7 @@ static bool unified_read(struct listing *l)
 	       (l->unified_process = model_row_process(m, ROW_unified));
 }
 
-/* All rows by start; NULL: out of memory. */
+/* All rows by start; the caller frees the array.  NULL: out of memory. */
 static struct timed *order_all(struct listing *l, size_t *n)
 {
 	struct timed *order = model_gpu_order(l->m, n), *all;
@@ -91,7 +92,7 @@ failed:
 	return NULL;
 }
 
-/* "NVIDIA H100 (0)", as nsys prints it. */
+/* As in nsys: "NVIDIA H100 (0)". */
 static const char *device_name(struct listing *l, uint32_t process, uint32_t id)
 {
 	const struct device_row *d;
@@ -133,7 +134,7 @@ static void put_bytes(struct cell *cell, uint64_t bytes, int64_t duration)
 	if (bytes > INT64_MAX)
 		return;
 	cell[C_BYTES] = megabytes(bytes);
-	/* bytes/ns is 1000 MB/s */
+	/* 1 byte/ns = 1000 MB/s */
 	if (duration > 0)
 		cell[C_THROUGHPUT] = FIXED(
 			(int64_t)(((unsigned __int128)bytes * 1000000 + (uint64_t)duration / 2) / (uint64_t)duration),
@@ -193,7 +194,7 @@ static void put_whole_graph(struct listing *l, struct cell *cell, const struct t
 	cell[C_NAME] = TEXT(table_keep(l->t, "[CUDA graph %u]", l->graph[at->row]));
 }
 
-/* No call asked for it, on no stream. */
+/* Transfers of unified memory have no correlation id and no stream. */
 static void put_unified(struct listing *l, struct cell *cell, const struct timed *at)
 {
 	uint32_t from = l->unified_from[at->row], to = l->unified_to[at->row];
@@ -243,7 +244,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (whole_graphs_note(m, t) < 0)
 		return -1;
 	if (l.untimed)
-		table_note(t, "without a time, because CUPTI gave none: %llu; they stand first",
+		table_note(t, "rows without a time, because CUPTI gave none: %llu; they are listed first",
 			   (unsigned long long)l.untimed);
 	return 0;
 }
@@ -251,7 +252,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_cuda_gpu_trace = {
 	.name = "cuda_gpu_trace",
 	.title = "CUDA GPU Trace",
-	.help = "every kernel, copy, memory set and whole graph by start, one line each",
+	.help = "When did each kernel, copy, memory set and whole graph run?",
+	.needs = NEED_GPU,
 	COLUMNS(columns),
 	.run = run,
 };

@@ -8,34 +8,42 @@
 
 #include <stdlib.h>
 
-#define MAX_DEPTH 128u           /* ranges around each other that are named */
+/* A path of ranges has at most the MAX_DEPTH innermost ranges and LONGEST bytes of names; the innermost name is always whole.  "..." stands
+ * for the outer ranges left out. */
+#define MAX_DEPTH 128u
+#define LONGEST   4096u
 #define CONDITIONAL 13u         /* CU_GRAPH_NODE_TYPE_CONDITIONAL */
 #define NOT_KNOWN 0xffffffffu   /* label of a node whose definition is not in the trace */
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 },       { "Total Time (ns)", 0 }, { "Instances", 0 },
-	{ "Avg (ns)", 0 },       { "Med (ns)", 0 },        { "Min (ns)", 0 },
-	{ "Max (ns)", 0 },       { "StdDev (ns)", 0 },     { "Captured In", COLUMN_TEXT },
-	{ "Name", COLUMN_TEXT },
+	{ "gpu_pct", COLUMN_KEY }, { "gpu_ns", 0 }, { "count", 0 }, { "mean_ns", 0 }, { "median_ns", COLUMN_RARE }, { "min_ns", COLUMN_RARE },
+	{ "max_ns", COLUMN_RARE }, { "stddev_ns", COLUMN_RARE }, { "captured_in", COLUMN_TEXT | COLUMN_KEY }, { "name", COLUMN_TEXT },
 };
 
-/* By row of graph_node: string id of the range at its capture.  For the pass, which is on two threads. */
+/* By row of graph_node: string id of the path of ranges at its capture.  Only read during the pass, which has two threads. */
 static const uint32_t *labels;
 
-/* What the labels are made from. */
+/* Input of label(). */
 struct labelling {
 	struct model *m;
 	const uint32_t *name, *domain;  /* of ranges */
 	uint32_t *parents;
 };
 
-/* The ranges from the outermost to this one: "step/layer 3/attention". */
+/* Prints the path of a range, outermost first: "step/layer 3/attention". */
 static void put_path(FILE *out, const struct labelling *l, uint32_t process, uint32_t row)
 {
 	uint32_t path[MAX_DEPTH], n = 0, domain;
+	size_t length = 0;
 
-	for (; row != UINT32_MAX && n < MAX_DEPTH; row = l->parents[row])
+	for (; row != UINT32_MAX && n < MAX_DEPTH; row = l->parents[row]) {
+		length += strlen(model_string(l->m, l->name[row]));
+		if (n && length > LONGEST)
+			break;
 		path[n++] = row;
+	}
+	if (row != UINT32_MAX)
+		fprintf(out, ".../");
 	while (n--) {
 		domain = model_domain(l->m, process, l->domain[path[n]]);
 		if (domain != STRING_NONE)
@@ -78,7 +86,7 @@ static uint32_t *label_all(struct model *m)
 		list = NULL;
 	}
 	for (size_t i = 0; list && i < n; i++)
-		/* Nodes of one range follow each other. */
+		/* Nodes of one range are adjacent: reuse the label of the node before. */
 		list[i] = i && process[i] == process[i - 1] && range[i] == range[i - 1]
 				  ? list[i - 1]
 				  : label(&l, process[i], range[i]);
@@ -132,17 +140,17 @@ static int print(struct sums *s, struct table *t)
 	}
 	if (unknown)
 		table_note(t,
-			   "capture not known: %llu; their nodes were made before recording could see it, or its range "
-			   "is not in the trace",
+			   "kernels with an unknown capture: %llu; their graph was made before recording, or the range of the "
+			   "capture is not in the trace",
 			   (unsigned long long)unknown);
 	if (s->untimed)
 		table_note(t,
-			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+			   "rows without a time, because CUPTI gave none: %llu; they count as rows, but in no time",
 			   (unsigned long long)s->untimed);
 	return 0;
 }
 
-/* What runs inside of these is chosen by the GPU. */
+/* Conditional nodes: the GPU decides at run time what runs inside them. */
 static int note_conditional(struct model *m, struct table *t)
 {
 	const uint32_t *type = MODEL_U32(m, graph_node, type);
@@ -154,7 +162,7 @@ static int note_conditional(struct model *m, struct table *t)
 	for (size_t i = 0; i < model_rows(m, ROW_graph_node); i++)
 		n += type[i] == CONDITIONAL && !original[i];
 	if (n)
-		table_note(t, "conditional nodes: %zu; CUPTI need not show what ran inside them", n);
+		table_note(t, "conditional nodes: %zu; CUPTI may not report the kernels inside them", n);
 	return 0;
 }
 
@@ -194,8 +202,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_cuda_graph_kern_sum = {
 	.name = "cuda_graph_kern_sum",
+	.share = "gpu_pct: share of the GPU time of all rows",
 	.title = "CUDA Graph Kernel Summary",
-	.help = "GPU time of kernels in CUDA graphs, by NVTX range at capture",
+	.help = "Which kernels in CUDA graphs take the GPU time, by NVTX range at capture?",
+	.needs = NEED_GRAPHS,
 	.adds = { ROW_kernel },
 	COLUMNS(columns),
 	.run = run,

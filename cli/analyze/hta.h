@@ -1,10 +1,10 @@
 /*
- * A job as Holistic Trace Analysis sees it: per rank a list of events, loaded, linked and cut by its rules
- * (hta/common/trace_parser.py, trace.py, trace_filter.py of HTA 0.6.1).  The hta_* reports are made from
- * this alone, and those of ours that are about the host's rows; see docs/hta-reports.md.  Ours take every row, unrounded.
+ * A job by the rules of Holistic Trace Analysis (HTA 0.6.1: hta/common/trace_parser.py, trace.py, trace_filter.py): per rank a list of
+ * events, loaded, linked and cut.  Input of the hta_* reports and of the reports without that prefix that read host rows (annotations,
+ * aten_kernels, ...); the latter take all rows, without rounding.  See docs/reference/hta-reports.md.
  *
- * Times are ns.  A rounded job has whole microseconds: HTA moves begins up and ends down where a file has fractions,
- * which may leave a length of -1000.
+ * Times are ns.  A rounded job has whole microseconds: where a file has fractions, HTA rounds starts up and ends down, which can make a
+ * duration -1000.
  */
 #ifndef ANALYZE_HTA_H
 #define ANALYZE_HTA_H
@@ -20,19 +20,19 @@ enum hta_category {
 	HTA_DRIVER, HTA_SYNC, HTA_TRACE,
 };
 
-/* hta/common/types.py: the first rule that fits. */
+/* Classes of names, by the first matching rule of hta/common/types.py. */
 enum hta_class { HTA_COMPUTATION, HTA_COMMUNICATION, HTA_MEMORY, HTA_OTHER, HTA_CLASSES };
 extern const char *const hta_class_words[HTA_CLASSES];
 
-/* What a name is to the analyses, hta_name.flags. */
-#define HTA_LAUNCH      1u      /* its calls are in the launch statistics */
-#define HTA_QUEUES      2u      /* puts something into a stream's queue */
-#define HTA_HOST_WAIT   4u      /* Event Sync, Context Sync: GPU rows whatever their stream */
+/* hta_name.flags: the role of a name in HTA's analyses. */
+#define HTA_LAUNCH      1u      /* call that counts in the launch statistics */
+#define HTA_QUEUES      2u      /* call that adds to the queue of a stream */
+#define HTA_HOST_WAIT   4u      /* Event Sync, Context Sync: GPU rows on any stream */
 #define HTA_STEP        8u      /* ProfilerStep#N */
-#define HTA_BLOCKS      16u     /* a call that waits */
-#define HTA_LOCKS       32u     /* a call that takes CUDA's lock */
+#define HTA_BLOCKS      16u     /* call that waits for the GPU */
+#define HTA_LOCKS       32u     /* call that takes CUDA's lock */
 #define HTA_ATEN        64u     /* aten:: */
-#define HTA_STARTS_KERNEL 128u  /* a call that launches a kernel, of whatever API */
+#define HTA_STARTS_KERNEL 128u  /* call of any API that launches a kernel */
 #define HTA_WAIT_ROW    256u    /* Stream Wait Event */
 #define HTA_WAIT_CALL   512u    /* cudaStreamWaitEvent */
 #define HTA_RECORD_CALL 1024u   /* cudaEventRecord */
@@ -45,124 +45,140 @@ struct hta_name {
 
 #define HTA_TEXT_PID (1ll << 62)
 
-/* Where a row is in the file: its process and thread, or a device and its stream. */
+/* The pid, tid and stream of a row: those of a process and its thread, or of a device and its stream. */
 struct hta_place {
 	int64_t pid, tid;               /* pid: a number, or HTA_TEXT_PID and a position in names */
 	int64_t stream;                 /* -1: none */
 	uint32_t tid_text;              /* position in names; UINT32_MAX: tid is a number */
 };
 
-/* What few rows have. */
+/* Fields that few rows have. */
 union hta_extra {
-	double bandwidth;               /* GB/s */
-	struct { uint32_t wait_stream, wait_corr; };    /* of a HTA_SYNC row; UINT32_MAX: none */
+	double bandwidth;               /* GB/s, of a copy or memory set */
+	struct { uint32_t wait_stream, wait_corr; };    /* of an HTA_SYNC row; UINT32_MAX: none */
 };
 
 struct hta_row {
 	int64_t ts, dur;
 	int64_t corr;                   /* -1: none */
 	uint32_t index;                 /* position in the file */
-	int32_t partner;                /* HTA's index_correlation: index of the call or GPU row; -1 none, 0 not known */
-	uint32_t name;                  /* position in names */
-	uint32_t place, extra;          /* positions in the rank's */
+	int32_t partner;                /* HTA's index_correlation: index of the linked call or GPU row; 0: not linked, < 0: no corr */
+	uint32_t name;                  /* position in hta.names */
+	uint32_t place, extra;          /* positions in places and extras of the rank */
 	uint8_t category;               /* enum hta_category */
-	bool on_stream;                 /* HTA's "stream != -1", which is what its analyses select */
-	bool gpu;                       /* what it takes for a GPU row when it pairs rows with calls */
+	bool on_stream;                 /* HTA's "stream != -1": a GPU row in its analyses */
+	bool gpu;                       /* a GPU row when HTA links calls and GPU rows */
 };
 
-/* Where those rows lie that are none of a GPU; INT64_MAX, INT64_MIN: there is none. */
+/* Time span of host rows; first = INT64_MAX, end = INT64_MIN when there are none. */
 struct hta_calls_time {
-	int64_t first, end;             /* the first begin, the last end */
-	int64_t last_step, step_end;    /* of ProfilerStep#N: the last begin, the last end */
+	int64_t first, end;             /* first start, last end */
+	int64_t last_step, step_end;    /* last start and last end of ProfilerStep#N; INT64_MIN: none */
 };
 
 struct hta_rank {
 	int64_t rank;
-	struct hta_row *rows;           /* in the file's order, whatever was cut off */
+	struct hta_row *rows;           /* all n_file rows in file order, also those that are cut off */
 	size_t n_file, cap;
-	uint32_t *order;                /* position -> row: GPU rows come first, and may come twice.  NULL: the same */
-	size_t n;                       /* positions */
+	uint32_t *order;                /* position -> row: GPU rows first; one can occur several times.  NULL: position = row */
+	size_t n;                       /* number of positions */
 	struct hta_place *places;
 	size_t n_places, cap_places;
-	struct map place_at;            /* hash -> position in places */
-	union hta_extra *extras;        /* the first one is that of rows that have none, the second of waits */
+	struct map place_at;            /* hash of a place -> its position in places */
+	union hta_extra *extras;        /* [HTA_NO_EXTRA] and [HTA_NO_WAIT]: shared by rows without own values */
 	size_t n_extras, cap_extras;
-	uint32_t *ids;                  /* by row: the number of its correlation id, from 1; 0: it has none */
+	uint32_t *ids;                  /* by row: number of its correlation id, from 1; 0: none */
 	size_t n_ids;
-	uint32_t *at;                   /* index -> position, UINT32_MAX: none */
+	uint32_t *at;                   /* by index: position of the row; UINT32_MAX: none */
 	size_t n_at;
-	uint32_t *gpu, *linked;         /* positions: of rows on streams; of those with a correlation id */
+	uint32_t *gpu, *linked;         /* positions of rows on streams; of rows with a correlation id */
 	size_t n_gpu, n_linked;
-	struct hta_made *made;          /* hta_made.c's */
+	struct hta_made *made;          /* see hta_made.h */
 	struct hta_calls_time calls;
-	bool fractional;                /* some time in the file had a fraction */
+	bool fractional;                /* a time in the file has a fraction of a microsecond */
+	bool once;                      /* each GPU row has one position, where HTA repeats it for each call: hta_too_many_pairs() */
 };
 
 struct hta_how {
-	bool rounded;                   /* as HTA rounds */
-	bool whole;                     /* nothing is cut off and nothing shifted: as HTA compares traces */
-	bool last_step;                 /* its include_last_profiler_step */
+	bool rounded;                   /* round to microseconds as HTA does */
+	bool whole;                     /* keep all rows and the file's times, as HTA's comparison of traces does */
+	bool last_step;                 /* HTA's include_last_profiler_step */
 };
 
 struct hta {
 	struct hta_how how;
-	struct hta_rank *ranks;         /* by rank */
+	struct hta_rank *ranks;         /* sorted by rank number */
 	size_t n_ranks;
 	struct hta_name *names;
 	size_t n_names, cap_names;
 	uint32_t *by_id;                /* string id of a model -> position in names + 1; 0: none */
 	size_t n_by_id;
-	struct map by_string;           /* the same of ids that are far off */
-	struct model *strings;          /* the model whose ids these are */
-	int64_t earliest;               /* what times count from */
-	uint32_t a_step;                /* name of some ProfilerStep#N; UINT32_MAX: there is none */
-	bool cut;                       /* a last step was cut off */
-	bool borrows;                   /* its names and rows are another job's */
+	struct map by_string;           /* as by_id, for string ids too large for an array */
+	struct model *strings;          /* the model of these string ids */
+	int64_t earliest;               /* ns; times count from it */
+	uint32_t a_step;                /* name of one ProfilerStep#N; UINT32_MAX: none */
+	bool cut;                       /* the last step was cut off */
+	bool borrows;                   /* names and rows belong to another job */
+	uint64_t secret[2];             /* seeds the hash of places */
 	bool oom;
 };
 
-/* The job of these models together.  NULL: out of memory. */
+/* Loads the ranks of n models.  Returns NULL when out of memory.  The caller frees the job; the models must outlive it. */
 struct hta *hta_load(struct model *const *models, size_t n, struct hta_how how);
+/* h may be NULL. */
 void hta_free(struct hta *h);
 
-/* The job a report is about; what choice carries is kept there for the next one.  hta_done() with whatever came. */
+/*
+ * The job of a report: of choice->jobs, which keeps it for the next report, or of m when that is NULL.  Returns NULL when out of memory.
+ * Ends with hta_done().
+ */
 struct hta *hta_get(struct model *m, const struct report_choice *choice, struct hta_how how);
-void hta_done(struct hta *h, const struct report_choice *choice);
+/* Notes ranks with `once`, and frees the job unless choice->jobs keeps it.  h may be NULL. */
+void hta_done(struct hta *h, struct table *t, const struct report_choice *choice);
 
 /* ---- hta_load.c, hta_imported.c, hta_own.c: rows as the files have them ---- */
-/* With room for so many rows to begin with. */
+/* All of these set h->oom when out of memory. */
+/* A new rank; room: expected number of rows.  NULL: out of memory. */
 struct hta_rank *hta_add_rank(struct hta *h, size_t room);
-/* A row without place, extra and partner.  NULL: out of memory, which h knows then. */
+/* A new row; the caller sets all its fields.  NULL: out of memory. */
 struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r);
-/* Position of a place, new if need be. */
+/* Position of a place in r->places, added if missing. */
 uint32_t hta_place_of(struct hta *h, struct hta_rank *r, const struct hta_place *place);
 #define HTA_NO_EXTRA 0u
 #define HTA_NO_WAIT  1u
-/* The row's own, with what it has had so far; NULL: out of memory. */
+/* The row's own extra, to write to: a copy of the shared one at first.  Valid until the next call.  NULL: out of memory. */
 union hta_extra *hta_own_extra(struct hta *h, struct hta_rank *r, struct hta_row *row);
+/* Position in h->names of a string of m; equal texts of several models are one name. */
 uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string);
+/* Adds a name, without looking for an equal one.  text must outlive h. */
 uint32_t hta_name_text(struct hta *h, const char *text);
-/* The rank that an attribute names; -1: none. */
+/* The rank number of a process, from its attribute "rank"; -1: none. */
 int64_t hta_rank_of(struct model *m, uint32_t process);
-/* Rows of Kineto files as they stood there, each file a rank.  0, or -1: out of memory. */
+/* Adds the ranks of a model imported from Kineto files, one per file.  Returns 0, or -1 when out of memory. */
 int hta_imported_rows(struct hta *h, struct model *m);
-/* The rows that a Kineto file of our own trace would have.  0, or -1: out of memory. */
+/* Adds the ranks of a recorded trace, with the rows that its export to Kineto has.  Returns 0, or -1 when out of memory. */
 int hta_own_rows(struct hta *h, struct model *m);
 
 /* ---- hta_names.c ---- */
 enum hta_class hta_class_of(const char *name);
+/* HTA_ bits of a name. */
 uint32_t hta_flags_of(const char *name);
+/* Whether HTA takes a name for that of a copy or memory set. */
 bool hta_is_memory_name(const char *name);
+/* The category that a file calls `word`: "cpu_op", "kernel", ... */
 enum hta_category hta_category_of(const char *word);
-/* By name: whether it has this in it.  free(); NULL: out of memory. */
+/* By name: whether it contains part.  The caller frees the array.  NULL: out of memory. */
 bool *hta_names_with(const struct hta *h, const char *part);
-/* What names of the job have where the word says it, perhaps with "_" for "::": the word, or that in buf. */
+/* The text in the names of the job that best matches word, where "_" in word also matches "::"; in buf, or word itself if none does. */
 const char *hta_word_meant(const struct hta *h, const char *word, char *buf, size_t size);
 
 /* ---- hta_link.c ---- */
-/* Rounds, links calls with GPU rows, counts from the earliest row, cuts the last step off.  0, or -1: out of memory. */
+/*
+ * Rounds times, links calls with GPU rows, makes times count from the earliest row, cuts the last step off: as h->how says.  Returns 0, or
+ * -1 when out of memory.
+ */
 int hta_link(struct hta *h);
-/* Ranks of the same job with its last step.  0, or -1: out of memory. */
+/* Makes the ranks of `to` those of `from` with the last step; they borrow its rows.  Returns 0, or -1 when out of memory. */
 int hta_link_last(struct hta *to, const struct hta *from);
 
 /* The row at a position. */
@@ -207,14 +223,14 @@ static inline int64_t hta_end(const struct hta_row *r)
 	return time_add(r->ts, r->dur);
 }
 
-/* Position of the file's event with this index; HTA_NOWHERE: it is not there. */
+/* Position of the row with this index; HTA_NOWHERE: none. */
 #define HTA_NOWHERE UINT32_MAX
 static inline uint32_t hta_position(const struct hta_rank *r, int64_t index)
 {
 	return index >= 0 && (size_t)index < r->n_at ? r->at[index] : HTA_NOWHERE;
 }
 
-/* The row of the file's event with this index, or NULL. */
+/* The row with this index, or NULL. */
 static inline const struct hta_row *hta_at(const struct hta_rank *r, int64_t index)
 {
 	uint32_t position = hta_position(r, index);
@@ -224,31 +240,33 @@ static inline const struct hta_row *hta_at(const struct hta_rank *r, int64_t ind
 
 /* ---- hta_math.c ---- */
 
-/* Intervals of which those that overlap or touch are one (utils.merge_kernel_intervals). */
+/* A union of intervals: those that overlap or touch are merged (HTA's utils.merge_kernel_intervals). */
 struct hta_intervals {
 	struct timed *list;
 	size_t n;
-	int64_t latest;                 /* of all ends so far: one that ends early does not end what is around it */
+	int64_t latest;                 /* the latest end so far */
 };
-/* Adds the next one by begin; there is room. */
+/* Adds an interval that does not start before those added earlier.  The caller made to->list large enough. */
 void hta_merge(struct hta_intervals *to, struct timed one);
 
-/* What pandas' describe() says of n numbers, which it sorts. */
+/* Statistics of pandas' describe(). */
 struct hta_described {
 	size_t n;
-	double mean, std, min, q1, median, q3, max;     /* std: NAN of one number; all: of none */
+	double mean, std, min, q1, median, q3, max;     /* NAN: std for n < 2; all for n = 0 */
 };
 
-/* numpy's, of the values, which are in order then. */
+/* Both sort the values.  Quantiles are interpolated linearly, as numpy does by default; part: 0 .. 1; hta_quantile() needs n > 0. */
 double hta_quantile(double *values, size_t n, double part);
 struct hta_described hta_describe(double *values, size_t n);
 
-/* ns as microseconds; a number with so many decimals, rounded half to even, or unknown if it is none. */
+/* ns as microseconds, with three decimals unless it is a whole number of them. */
 struct cell hta_us(int64_t ns);
+/* The pid of a place: a number or a text. */
 struct cell hta_pid(const struct hta *h, const struct hta_place *place, struct table *t);
+/* A number with `decimals` (at most 9) decimals, rounded half to even; unknown if it is NAN, infinite or too large. */
 struct cell hta_real(double value, unsigned decimals);
 
-/* A new number in a list that grows. */
+/* A list of numbers; { 0 } is empty.  hta_list_add() sets oom when out of memory. */
 struct hta_list {
 	double *values;
 	size_t n, cap;
@@ -256,7 +274,10 @@ struct hta_list {
 };
 void hta_list_add(struct hta_list *l, double value);
 
-/* JSON in memory, for table_value().  0, or -1: out of memory.  hta_json_end(): the text, or NULL. */
+/*
+ * JSON in memory, for table_value().  hta_json_begin() returns 0, or -1 when out of memory; hta_json_end() the text, which the caller
+ * frees, or NULL when out of memory.
+ */
 struct hta_json {
 	struct out out;
 	FILE *file;
@@ -266,19 +287,19 @@ struct hta_json {
 int hta_json_begin(struct hta_json *j);
 char *hta_json_end(struct hta_json *j);
 
-/* Whether the word behind the report's name is none of a rank ("rank3"), or of this one. */
+/* Whether the report is to print a rank: always, unless its variant names another rank ("rank3"). */
 bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 
 #define HTA_ROUNDED ((struct hta_how){ .rounded = true })
 #define HTA_HONEST  ((struct hta_how){ .rounded = false })
 
-/* How HTA's numbers differ from ours, in titles and help. */
+/* How the numbers of HTA differ from those of the report without hta_; for titles and help. */
 #define HTA_CUT_US "last step left out, whole microseconds"
 #define HTA_US     "whole microseconds"
 
 /*
- * A report as HTA counts it.  It takes so many traces (0: any number), and behind ':' the words that `takes_` knows (NULL:
- * all); words: what these may be, NULL: none.
+ * Defines report_<theirs>, the report with HTA's numbers.  number: traces it takes (0: any number); takes_ and words: .takes and .variants
+ * of struct report; limits: HTA_US, ...; heading_, line: title and help.
  */
 #define HTA_TWIN_OF(number, takes_, limits, theirs, function, list, words, heading_, line)                              \
 	static int run_##theirs(struct model *m, struct table *t, const struct report_choice *choice)                     \
@@ -291,7 +312,7 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 #define HTA_TWIN(theirs, function, list, words, heading_, line)                                                         \
 	HTA_TWIN_OF(0, NULL, HTA_CUT_US, theirs, function, list, words, heading_, line)
 
-/* A report of ours and its twin, of one function: ours of all that was recorded, in ns. */
+/* Defines report_<theirs> as HTA_TWIN_OF does, and report_<ours>, which runs the same function on all rows, in ns. */
 #define HTA_PAIR_OF(number, takes_, limits, ours, theirs, function, list, words, heading_, line)                        \
 	HTA_TWIN_OF(number, takes_, limits, theirs, function, list, words, heading_, line);                               \
 	static int run_##ours(struct model *m, struct table *t, const struct report_choice *choice)                     \
@@ -302,7 +323,7 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 		.ranks = true, .traces = number, .variants = words, .takes = takes_, COLUMNS(list),                     \
 		.run_chosen = run_##ours }
 
-/* All of these reports, for the table of report.c. */
+/* For the table in report.c. */
 extern const struct report report_temporal, report_idle, report_idle_intervals, report_kernel_types, report_kernel_types_no_memory,
 	report_kernel_breakdown, report_kernel_breakdown_top10, report_overlap, report_launch_delays,
 	report_launch_delay_sum, report_queue_length, report_queue_length_series, report_queue_full,

@@ -1,16 +1,13 @@
-/*
- * Which kernels each ATen operator launches, and how long after it began (hta/analyzers/cuda_kernel_analysis.py,
- * get_aten_op_kernels_and_delay).
- */
+/* Kernels that each ATen operator launches, and their delay (hta/analyzers/cuda_kernel_analysis.py, get_aten_op_kernels_and_delay). */
 #include "cli/analyze/hta.h"
 #include "cli/analyze/job.h"
 
 #include <stdlib.h>
 
-/* One launch in an operator: of which operator, in which order, what it launched. */
+/* A launch in an operator. */
 struct launch {
 	int64_t tid, op_ts;
-	int64_t call_ts;                /* HTA: 0, it takes launches in the file's order */
+	int64_t call_ts;                /* 0 for HTA, which takes launches in file order */
 	uint32_t op, kernel, order;     /* op, kernel: names */
 	int64_t op_delay, kernel_delay;
 };
@@ -18,11 +15,11 @@ struct launch {
 struct aten {
 	const struct hta *h;
 	const struct hta_rank *r;
-	bool threads;                   /* ours: a call belongs to an operator of its own thread.  HTA: of any */
-	struct timed *ops;              /* row: position; by thread, begin, else file order */
+	bool threads;                   /* a call belongs to an operator of its thread; false (HTA): of any thread */
+	struct timed *ops;              /* .row: position; by thread (if threads), start, longest first; HTA: by start, file order */
 	size_t n_ops, leaves;
-	int64_t *latest;                /* a heap-shaped tree over ops: the latest end below each node */
-	uint32_t *kernel_of;            /* by index of a call: position of the first row on a stream it launched */
+	int64_t *latest;                /* segment tree over ops, as an array: the latest end below each node */
+	uint32_t *kernel_of;            /* by index of a call: position of the first GPU row that it launched; UINT32_MAX: none */
 	struct launch *list;
 	size_t n;
 };
@@ -52,7 +49,7 @@ static size_t last_around(const struct aten *a, size_t n, int64_t end)
 			return SIZE_MAX;
 	} else {
 		while (node > 1 && (!(node & 1) || a->latest[node - 1] < end))
-			node /= 2;      /* up, until there is something to the left */
+			node /= 2;      /* up, until a left sibling has an end that is late enough */
 		if (node <= 1)
 			return SIZE_MAX;
 		node--;
@@ -62,13 +59,13 @@ static size_t last_around(const struct aten *a, size_t n, int64_t end)
 	return node - a->leaves;
 }
 
-/* Ops of one thread stand together: which of them a place belongs to. */
+/* Sort key of the thread of a row: its place; 0 for HTA. */
 static uint32_t thread_of(const struct aten *a, const struct hta_row *row)
 {
 	return a->threads ? row->place : 0;
 }
 
-/* Whether an operator stands before those that begin after `when` on a thread. */
+/* Whether an operator is sorted before the operators of the thread that start after `when`. */
 static bool before(const struct aten *a, const struct timed *op, uint32_t thread, int64_t when)
 {
 	uint32_t own = thread_of(a, hta_row(a->r, op->row));
@@ -76,7 +73,7 @@ static bool before(const struct aten *a, const struct timed *op, uint32_t thread
 	return own != thread ? own < thread : op->time <= when;
 }
 
-/* Of the operators around a call, the one that begins last; of two at once the inner one, for HTA the first of the file. */
+/* The operator around a call that starts last; of several with that start the innermost, for HTA the first in the file.  NULL: none. */
 static const struct hta_row *op_around(const struct aten *a, const struct hta_row *call)
 {
 	uint32_t thread = thread_of(a, call);
@@ -109,7 +106,7 @@ static int by_place(const void *x, const void *y, void *arg)
 		return one < other ? -1 : 1;
 	if (p->time != q->time)
 		return p->time < q->time ? -1 : 1;
-	if (hta_row(a->r, p->row)->dur != hta_row(a->r, q->row)->dur)   /* the outer one first */
+	if (hta_row(a->r, p->row)->dur != hta_row(a->r, q->row)->dur)   /* outer operators first */
 		return hta_row(a->r, p->row)->dur > hta_row(a->r, q->row)->dur ? -1 : 1;
 	return (p->row > q->row) - (p->row < q->row);
 }
@@ -123,7 +120,7 @@ static bool sort_ops(struct aten *a)
 	return true;
 }
 
-/* A row that counts for what its call launched: HTA takes copies and memory sets, too. */
+/* Whether a row counts as launched: kernels; for HTA copies and memory sets, too. */
 static bool launched(const struct aten *a, const struct hta_row *row)
 {
 	return hta_on_stream(row) && row->partner >= 0 && (a->h->how.rounded || row->category == HTA_KERNEL);
@@ -150,7 +147,7 @@ static int find_ops(struct aten *a)
 	return sort_ops(a) ? make_tree(a) : -1;
 }
 
-/* HTA goes by the call's name.  Some files give operators a correlation id, too: they launch nothing. */
+/* Whether a row is a launching call: by its name for HTA; else any host row but operators and annotations, which can have a corr, too. */
 static bool launches(const struct aten *a, const struct hta_row *call)
 {
 	if (a->h->how.rounded)
@@ -193,7 +190,7 @@ static int by_op(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* One run of an operator: the names of what it launched, and the delays of the first launch. */
+/* One run of an operator: the names of its kernels, and the delays of its first launch. */
 struct run {
 	const char *op;
 	char *sequence;
@@ -224,7 +221,7 @@ static char *sequence_of(const struct hta *h, const struct launch *list, size_t 
 	return text;
 }
 
-/* HTA: microseconds.  Ours: ns, rounded half up. */
+/* Prints means in microseconds for HTA, else in ns, rounded half up. */
 static void print_sum(struct table *t, const struct aten *a, const struct run *run, size_t n, int64_t op, int64_t kernel)
 {
 	struct cell sequence = TEXT(table_keep(t, "%s", run->sequence));
@@ -300,7 +297,7 @@ static int aten(struct model *m, struct table *t, const struct report_choice *ch
 	}
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "no ATen operator launched a kernel");
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -320,7 +317,7 @@ static bool is_rank(const char *word)
 }
 
 HTA_TWIN_OF(0, is_rank, HTA_CUT_US, hta_aten_op_kernels_and_delay, aten, hta_columns, ANY_VARIANT "rankN",
-	    "Kernels of ATen Operators", "kernels that each ATen operator launches, and how late; :rankN is one rank");
+	    "Kernels of ATen Operators", "kernels of each ATen operator, and their launch delays (:rankN selects a rank)");
 
 static int run_aten(struct model *m, struct table *t, const struct report_choice *choice)
 {
@@ -330,7 +327,8 @@ static int run_aten(struct model *m, struct table *t, const struct report_choice
 const struct report report_aten_kernels = {
 	.name = "aten_kernels",
 	.title = "Kernels of ATen Operators",
-	.help = "kernels that each ATen operator launches, and how late; :rankN is one rank",
+	.help = "Which kernels does each ATen operator launch, and with what delay? (:rankN selects a rank)",
+	.needs = NEED_OPS,
 	.ranks = true,
 	.variants = ANY_VARIANT "rankN",
 	.takes = is_rank,

@@ -1,6 +1,6 @@
 /*
- * Bandwidth of copies and memory sets over time (hta/analyzers/trace_counters.py): each adds its own from begin to end;
- * all GPUs and streams of a rank together.
+ * Bandwidth of copies and memory sets over time (hta/analyzers/trace_counters.py): the sum of the bandwidths of those that run, over all
+ * GPUs and streams of a rank.
  */
 #include "cli/analyze/hta.h"
 
@@ -9,7 +9,7 @@
 struct change {
 	uint32_t row;
 	uint32_t kind;                  /* position in kinds */
-	double value;                   /* GB/s; after sum_up() that of the kind from here on */
+	double value;                   /* GB/s: the change; at the end of changes_of() the sum of the kind after it */
 };
 
 struct changes {
@@ -20,7 +20,7 @@ struct changes {
 	size_t n_kinds;
 };
 
-/* "Memcpy DtoH (Device -> Pinned)" is "Memcpy DtoH". */
+/* Position in kinds of "Memcpy DtoH" for the name "Memcpy DtoH (Device -> Pinned)"; added if missing. */
 static uint32_t kind_of(struct changes *c, const char *name)
 {
 	char word[16];
@@ -46,7 +46,7 @@ static void release(struct changes *c)
 	free(c->order);
 }
 
-/* In time's order, of equal times all begins first; values are sums. */
+/* Changes by time, at equal times all starts first.  Returns 0, or -1 when out of memory. */
 static int changes_of(const struct hta *h, const struct hta_rank *r, struct changes *c)
 {
 	double now[64] = { 0 };
@@ -71,7 +71,7 @@ static int changes_of(const struct hta *h, const struct hta_rank *r, struct chan
 		c->order[c->n] = (struct timed){ .time = row->ts, .row = (uint32_t)c->n };
 		one.value = -one.value;
 		c->list[n + c->n] = one;
-		/* One that takes no time gets a microsecond, or it would not be seen. */
+		/* A row of no duration lasts 1 us: else it would not show. */
 		c->order[n + c->n] = (struct timed){ .time = row->dur ? hta_end(row) : time_add(row->ts, 1000),
 						     .row = (uint32_t)(n + c->n) };
 		c->n++;
@@ -103,7 +103,7 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 			rc = print(h, &h->ranks[k], &c, t);
 		release(&c);
 	}
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -168,6 +168,6 @@ static const struct heading summary_columns[] = {
 };
 
 HTA_TWIN(hta_memory_bw_summary, summary, summary_columns, NULL, "Bandwidth of Copies (GB/s)",
-	 "bandwidth of copies and memory sets while there were some");
+	 "bandwidth of copies and memory sets while any of them runs");
 HTA_TWIN(hta_memory_bw_time_series, series, series_columns, NULL,
-	 "Bandwidth of Copies (GB/s), over Time (us)", "the same over time");
+	 "Bandwidth of Copies (GB/s), over Time (us)", "bandwidth of copies and memory sets over time");

@@ -1,5 +1,5 @@
 /*
- * What calls and operators of the host wait for: each other on their thread, and CUDA's lock
+ * Edges of the critical path between calls and operators of the host: of one thread, and by CUDA's lock
  * (hta/analyzers/critical_path_analysis.py).
  */
 #include "cli/analyze/hta_graph.h"
@@ -12,7 +12,7 @@ static uint32_t flags_of(const struct hta_graph *g, uint32_t node)
 	return g->h->names[hta_row(g->r, g->nodes[node].row)->name].flags;
 }
 
-/* Calls that take CUDA's lock wait for each other, on whatever thread. */
+/* Calls of all threads that take CUDA's lock wait for each other. */
 int hta_lock_edges(struct hta_graph *g)
 {
 	uint32_t *open = malloc((g->n_nodes + 1) * sizeof *open), last = NO_NODE;
@@ -42,18 +42,18 @@ int hta_lock_edges(struct hta_graph *g)
 	return open && !g->oom ? 0 : -1;
 }
 
-/* hta_lock_edges() has these. */
+/* Whether hta_lock_edges() makes this edge. */
 static bool both_lock(const struct hta_graph *g, uint32_t from, uint32_t to)
 {
 	return flags_of(g, from) & HTA_LOCKS && flags_of(g, to) & HTA_LOCKS &&
 	       (g->nodes[from].start || !g->nodes[to].start);
 }
 
-/* A way through a thread's stack. */
+/* State of going through the starts and ends of a thread. */
 struct climb {
 	struct hta_graph *g;
-	uint32_t last;                  /* node */
-	uint32_t around;                /* row around the last one; NO_NODE: none */
+	uint32_t last;                  /* the last node */
+	uint32_t around;                /* row around that node; NO_NODE: none */
 	size_t depth;
 };
 
@@ -93,9 +93,9 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 			c.depth++;
 			continue;
 		}
-		if (!top)       /* times at the end of the scale: it ended before it began */
+		if (!top)       /* times were clamped at the end of the scale: the end came before the start */
 			continue;
-		row = stack[--top];     /* what ends in the middle of another ends in its place */
+		row = stack[--top];     /* rows that overlap without nesting: the innermost open row ends */
 		around = top ? stack[top - 1] : NO_NODE;
 		if (g->end_of[row] == NO_NODE)
 			continue;
@@ -107,7 +107,7 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 	return edges && stack && !g->oom ? 0 : -1;
 }
 
-/* The only thread with operators or annotations that have this in their names; 0: none, or several. */
+/* tid of the only thread with an operator or annotation whose name contains part; 0: none, or several. */
 static int64_t thread_with(struct hta_graph *g, const uint32_t *rows, size_t n, const char *part)
 {
 	bool *with = hta_names_with(g->h, part), any = false;
@@ -130,7 +130,7 @@ static int64_t thread_with(struct hta_graph *g, const uint32_t *rows, size_t n, 
 	return tid;
 }
 
-/* Thread by thread; that of backward is taken to be one with that of forward, which waits for it. */
+/* Makes the edges of each thread.  The backward thread is merged into the forward thread, which waits for it. */
 int hta_stack_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 {
 	int64_t forward = thread_with(g, rows, n, "forward"), backward = thread_with(g, rows, n, "autograd");

@@ -1,18 +1,18 @@
 /*
- * The critical path of a part of a rank's trace (hta/analyzers/critical_path_analysis.py): of all chains of what had to
- * wait for what, the longest.
+ * HTA's critical path of a part of a rank's trace: the longest path of the graph in hta_graph.h (hta/analyzers/critical_path_analysis.py).
  */
 #include "cli/analyze/hta_graph.h"
+#include "cli/analyze/hta_made.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- which part ---- */
+/* ---- the part of the trace ---- */
 
-/* The words behind the report's name: what annotations have in their names, and which of these. */
+/* The variant: a word in the names of annotations, and which of the annotations with it. */
 struct wish {
-	char word[256];                 /* "": everything */
+	char word[256];                 /* "": the whole trace */
 	size_t instance;
 };
 
@@ -34,7 +34,7 @@ static struct wish wish_of(const char *words)
 	return w;
 }
 
-/* Letters and digits of the word one after the other in the name, whatever stands between its parts. */
+/* Whether the name, without punctuation, contains the alphanumeric parts of the word in this order. */
 static bool has_parts(const char *name, const char *word)
 {
 	char plain[1024];
@@ -61,7 +61,7 @@ static bool has_parts(const char *name, const char *word)
 	return true;
 }
 
-/* The name that is meant by a word which no name has, without its punctuation: of several the one that begins last. */
+/* For a word that no name contains: the name with its parts (has_parts()), of several that of the row that starts last; else the word. */
 static const char *name_meant(const struct hta *h, const struct hta_rank *r, const char *word)
 {
 	const struct hta_row *last = NULL;
@@ -72,7 +72,7 @@ static const char *name_meant(const struct hta *h, const struct hta_rank *r, con
 	return last ? h->names[last->name].text : word;
 }
 
-/* The time of the instance.  1; 0: there is none; -1: out of memory. */
+/* The time from .. to of the annotation wished for.  Returns 1; 0: there is none; -1: out of memory. */
 static int window_of(const struct hta *h, const struct hta_rank *r, const struct wish *w, int64_t *from, int64_t *to)
 {
 	char meant[sizeof w->word];
@@ -99,7 +99,7 @@ static int window_of(const struct hta *h, const struct hta_rank *r, const struct
 	return with ? *from != INT64_MAX : -1;
 }
 
-/* Positions of the rows in question, by index. */
+/* Positions of the rows of the part, by index: host rows that start in it, their GPU rows, all Stream Wait Events.  NULL: out of memory. */
 static uint32_t *clip(const struct hta *h, const struct hta_rank *r, int64_t from, int64_t to, size_t *n)
 {
 	bool *taken = calloc(r->n_at + 1, sizeof *taken);
@@ -138,7 +138,7 @@ static bool is_node(const struct hta_row *row)
 	       (hta_on_stream(row) && row->partner >= 0);
 }
 
-/* rows are by index, and the sort leaves the order at one time as it is: begin before end of each. */
+/* Makes the nodes by time.  rows is by index; the sort is stable, so that at equal times the start of a row is before its end. */
 static int make_nodes(struct hta_graph *g, const uint32_t *rows, size_t n)
 {
 	struct timed *order = malloc((2 * n + 1) * sizeof *order);
@@ -274,12 +274,22 @@ static char *path_json(const struct hta_graph *g, const struct sums *s)
 	return hta_json_end(&j);
 }
 
+static void note_bounds(struct table *t, const struct hta_graph *g)
+{
+	if (g->context_waits)
+		table_note(t, "rank %lld: waits for a whole context that count as waits for its last stream only: %zu (too many streams)",
+			   (long long)g->r->rank, g->context_waits);
+	if (g->r->made->queue_refused)
+		hta_note_pairs(t, g->r, "the path has no launch delays");
+}
+
 static void print(struct table *t, const struct hta_graph *g)
 {
 	struct sums s = { { 0 }, { 0 }, { 0 }, { 0 } };
 	bool shown[BOUNDS] = { false };
 
 	sum_up(g, &s);
+	note_bounds(t, g);
 	if (t->tables->format == TABLE_JSON) {
 		table_value(t, path_json(g, &s));
 		return;
@@ -297,8 +307,8 @@ static void print(struct table *t, const struct hta_graph *g)
 					      hta_real(g->length ? 100.0 * (double)s.time[most] / (double)g->length : NAN, 2),
 					      NUMBER(s.edges[most]) });
 	}
-	table_note(t, "percentages are of the longest chain, not of the step: time before the first GPU row and while the GPU waits for the "
-		   "host may not be in it; critical_path is of the step as a whole");
+	table_note(t, "percentages are shares of the longest chain, not of the step: the chain may leave out time before the first "
+		   "GPU row and while the GPU waits for the host; critical_path covers the whole step");
 	table_note(t, "rank %lld: %zu of %zu nodes are on the path", (long long)g->r->rank, g->n_path ? g->n_path + 1 : 0,
 		   g->n_order);
 }
@@ -317,7 +327,7 @@ static int path_of(struct hta *h, const struct wish *w, struct table *t)
 	if (rc < 0)
 		return -1;
 	if (!rc) {
-		table_note(t, "there is no annotation %zu with '%s' in its name", w->instance, w->word);
+		table_note(t, "no annotation number %zu with '%s' in its name: hta_critical_path needs one", w->instance, w->word);
 		return 0;
 	}
 	rows = clip(h, g.r, from, to, &n);
@@ -332,7 +342,7 @@ static int path_of(struct hta *h, const struct wish *w, struct table *t)
 	return rc;
 }
 
-/* What the honest one is, critical_path.c says: HTA's rule is no measure of a step. */
+/* There is no report of this rule without hta_: its path may leave out most of a step.  critical_path.c has another rule. */
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
 	struct wish w = wish_of(choice->variant);
@@ -343,7 +353,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 	how.last_step = true;
 	h = hta_get(m, choice, how);
 	rc = !h ? -1 : h->n_ranks ? path_of(h, &w, t) : 0;
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -353,8 +363,9 @@ static const struct heading columns[] = {
 
 const struct report report_hta_critical_path = {
 	.name = "hta_critical_path",
-	.title = "Critical Path as HTA Counts It: the Longest Chain, Which May Leave Out Most of the Step",
-	.help = "as HTA counts it: the longest chain of waits in a step of the first rank, :ProfilerStep.1 the second one",
+	.title = "Critical Path, as HTA Counts (longest chain of waits, which may leave out most of the step)",
+	.help = "as HTA counts (longest chain of waits): critical path of a step on the first rank (:ProfilerStep.1 selects the second "
+		"step)",
 	.ranks = true,
 	.twin = true,
 	.variants = ANY_VARIANT,

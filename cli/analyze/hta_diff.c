@@ -1,4 +1,4 @@
-/* What one trace did more or less often than another (hta/trace_diff.py): a step of each, by name. */
+/* Compares a step of two traces, by name: counts and durations (hta/trace_diff.py). */
 #include "cli/analyze/hta.h"
 #include "cli/json_out.h"
 
@@ -7,13 +7,13 @@
 
 enum { CONTROL, TEST, SIDES };
 
-/* The words behind the report's name. */
+/* The words of the variant. */
 struct wish {
-	bool cpu, gpu, brief;
-	int64_t iteration;              /* -1: the second one, or the only one */
+	bool cpu, gpu, brief;           /* which rows; brief: compare shortened names */
+	int64_t iteration;              /* number of the step; -1: the second one, or the only one */
 };
 
-/* False: there are others among them. */
+/* Returns false for an unknown word. */
 static bool read_wish(const char *words, struct wish *w)
 {
 	*w = (struct wish){ true, true, false, -1 };
@@ -47,9 +47,9 @@ struct step_row {
 	int64_t start, end, number;
 };
 
-/* Time in pieces, each of one iteration. */
+/* Time split into pieces, each of one iteration. */
 struct pieces {
-	struct timed *from;             /* end: the iteration, -1 none */
+	struct timed *from;             /* .time: start of the piece; .end: its iteration, -1: none */
 	size_t n;
 };
 
@@ -72,14 +72,16 @@ static size_t place_of(const struct pieces *p, int64_t when)
 		else
 			high = middle;
 	}
-	return low;     /* the piece is the one before; 0: none */
+	return low;     /* `when` is in piece low - 1; 0: before all pieces */
 }
 
-/* Of several steps around a time the last one in the file counts, so they take their pieces from the back. */
+/*
+ * At a time in several steps the last step in the file counts: goes through the steps from the last, each takes the pieces that are free.
+ */
 static int make_pieces(struct pieces *p, const struct step_row *steps, size_t n)
 {
 	int64_t *times = malloc((2 * n + 1) * sizeof *times);
-	size_t *next = malloc((2 * n + 2) * sizeof *next);      /* the next piece that is nobody's yet, perhaps */
+	size_t *next = malloc((2 * n + 2) * sizeof *next);      /* links to the next free piece, with path compression */
 
 	p->from = malloc((2 * n + 1) * sizeof *p->from);
 	if (!times || !next || !p->from) {
@@ -139,7 +141,7 @@ static bool step_number(const char *name, int64_t *number)
 	return isdigit((unsigned char)*name);
 }
 
-/* The second number of all ranks' steps, or the only one; -1: there is none. */
+/* The second smallest step number of all ranks, or the only one; -1: no steps. */
 static int64_t second_step(const struct hta *h)
 {
 	int64_t first = -1, second = -1;
@@ -161,8 +163,8 @@ static int64_t second_step(const struct hta *h)
 }
 
 /*
- * iterations[i]: of row i; -1: none.  A row of the host is where its begin lies, a kernel where its call is; HTA gives
- * kernels of stream 0 none.
+ * By position of a row: its iteration; -1: none.  Host rows belong to the iteration in which they start, GPU rows to that of their call;
+ * for HTA, GPU rows of stream 0 to none.  The caller frees the array.  NULL: out of memory.
  */
 static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 {
@@ -201,7 +203,7 @@ static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 
 /* ---- names ---- */
 
-/* Without what is in brackets, and then the last word: HTA's shorten_name. */
+/* HTA's shorten_name: the last word of the name without its parts in brackets.  The caller frees it.  NULL: out of memory. */
 static char *brief_name(const char *name)
 {
 	size_t n = strlen(name), top = 0;
@@ -244,7 +246,7 @@ struct counted {
 struct counts {
 	struct counted *list;
 	size_t n, cap;
-	char **texts;                   /* that were made */
+	char **texts;                   /* shortened names, owned */
 	size_t n_texts, cap_texts;
 };
 
@@ -281,7 +283,7 @@ static int add_name(struct counts *c, const char *name, bool brief)
 	return 0;
 }
 
-/* The chosen rows of one side, by name. */
+/* Counts the chosen rows of one side by name.  Returns 0, or -1 when out of memory. */
 static int count_side(struct counts *c, const struct hta *h, unsigned side, const struct wish *w)
 {
 	const struct hta_rank *r = &h->ranks[0];
@@ -360,7 +362,7 @@ static unsigned change_of(const struct counted *one)
 					      : 4;
 }
 
-/* {"added": [names], ...}; NULL: out of memory. */
+/* {"added": [names], ...}; the caller owns the text.  NULL: out of memory. */
 static char *changes_json(const struct counts *c)
 {
 	struct hta_json j;
@@ -409,7 +411,7 @@ static int diff(struct table *t, const struct report_choice *choice, struct hta_
 
 	read_wish(choice->variant, &w);
 	if (!choice->jobs || choice->jobs->n != SIDES) {
-		table_note(t, "two traces are compared, and here is one");
+		table_note(t, "this report compares two traces: give two");
 		return 0;
 	}
 	how.whole = true;
@@ -443,7 +445,8 @@ static int ops(struct model *m, struct table *t, const struct report_choice *cho
 }
 
 static const struct heading columns[] = {
-	{ "control_count", 0 }, { "control_ns", 0 }, { "test_count", 0 }, { "test_ns", 0 }, { "diff_count", 0 }, { "diff_ns", 0 },
+	{ "control_count", 0 }, { "control_ns", 0 }, { "test_count", 0 }, { "test_ns", 0 }, { "diff_count", 0 },
+	{ "diff_ns", COLUMN_KEY },
 	{ "change", COLUMN_TEXT }, { "name", COLUMN_TEXT },
 };
 static const struct heading hta_columns[] = {
@@ -456,9 +459,9 @@ static const struct heading change_columns[] = { { "change", COLUMN_TEXT }, { "n
 #define WORDS ANY_VARIANT "CPU GPU ALL short iterN"
 
 HTA_TWIN_OF(SIDES, is_wish, HTA_US, hta_compare_traces, compare, hta_columns, WORDS, "Two Traces by Name",
-	    "of two traces, how often and how long each name ran in a step; :CPU or :GPU alone, :CPU.short short names");
-HTA_PAIR_OF(SIDES, is_wish, HTA_US, ops_diff, hta_ops_diff, ops, change_columns, WORDS, "What Changed from Trace to Trace",
-	    "names of the second of two traces that are new, gone, more or less often");
+	    "How often and how long does each name run in a step of two traces? (:CPU, :GPU, :CPU.short)");
+HTA_PAIR_OF(SIDES, is_wish, HTA_US, ops_diff, hta_ops_diff, ops, change_columns, WORDS, "Names That Differ Between Two Traces",
+	    "Which names of the second of two traces are new, gone, more or less frequent?");
 
 static int run_compare(struct model *m, struct table *t, const struct report_choice *choice)
 {
@@ -468,7 +471,7 @@ static int run_compare(struct model *m, struct table *t, const struct report_cho
 const struct report report_compare_traces = {
 	.name = "compare_traces",
 	.title = "Two Traces by Name",
-	.help = "of two traces, how often and how long each name ran in a step; :CPU or :GPU alone, :CPU.short short names",
+	.help = "How often and how long does each name run in a step of two traces? (:CPU, :GPU, :CPU.short)",
 	.ranks = true,
 	.traces = SIDES,
 	.variants = WORDS,

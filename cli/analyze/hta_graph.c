@@ -79,13 +79,13 @@ void hta_attribute(struct hta_graph *g, uint32_t edge, uint32_t around)
 		e->of = g->nodes[e->to].start ? around : g->nodes[e->to].row;
 }
 
-/* Rounding makes some edges a microsecond too short; those count nothing. */
+/* Rounding can make a weight -1 us or less; it then counts as 0. */
 static int64_t weight_of(const struct hta_dependency *e)
 {
 	return e->weight <= -1000 ? 0 : e->weight;
 }
 
-/* Nodes in an order in which each stands behind all that it depends on; their number. */
+/* Topological order of the nodes, into sorted.  open: zeros, room for n_nodes.  Returns the number of nodes sorted. */
 static size_t sort_nodes(struct hta_graph *g, uint32_t *sorted, uint32_t *open)
 {
 	size_t n = 0;
@@ -102,7 +102,7 @@ static size_t sort_nodes(struct hta_graph *g, uint32_t *sorted, uint32_t *open)
 	return n;
 }
 
-/* As networkx does it: of ways of equal length the first, of ends of equal length the first. */
+/* As networkx's dag_longest_path: of paths of equal length the first found, of last nodes of equal distance the first. */
 int hta_longest_path(struct hta_graph *g)
 {
 	uint32_t *sorted = malloc((g->n_nodes + 1) * sizeof *sorted), *open = calloc(g->n_nodes + 1, sizeof *open);

@@ -1,13 +1,13 @@
 /*
- * Why a stream was idle between two of its rows (hta/analyzers/breakdown_analysis.py, get_idle_time_breakdown): the
- * host launched the later one only after the earlier had ended; or the two simply followed each other; or else.
+ * Idle time between two rows of a stream, by reason (hta/analyzers/breakdown_analysis.py, get_idle_time_breakdown): host_wait: the later
+ * row was launched after the earlier one had ended; kernel_wait: launched before, and the gap is short; other.
  */
 #include "cli/analyze/hta_made.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* HTA's consecutive_kernel_delay: documented in ns, compared with microseconds. */
+/* ns.  HTA's consecutive_kernel_delay of 30, documented as ns, but compared with microseconds. */
 #define SHORT_GAP 30000
 
 enum idle { IDLE_HOST, IDLE_KERNEL, IDLE_OTHER, IDLES };
@@ -20,11 +20,11 @@ struct stream_idle {
 	bool seen[IDLES];
 };
 
-/* Rows of a rank that count here, by stream and then by begin; where each stream's end. */
+/* The rows of a rank that count, grouped by stream, by start. */
 struct by_stream {
 	const struct hta_streams *streams;
 	uint32_t *rows;                 /* positions */
-	size_t *end;
+	size_t *end;                    /* by stream: end of its rows in `rows` */
 };
 
 static bool counts(const struct hta_row *row)
@@ -57,7 +57,7 @@ static bool by_streams(const struct hta_rank *r, struct by_stream *b)
 	return true;
 }
 
-/* HTA looks up the launch by index even where there is none: 0 and -1 are indices then, and index 0 is a row. */
+/* As HTA, looks up the launch by index also when there is none (0 or -1): index 0 is a row. */
 static enum idle why_idle(const struct hta_rank *r, const struct hta_row *row, int64_t before, int64_t gap)
 {
 	const struct hta_row *call = hta_at(r, row->partner);
@@ -65,10 +65,10 @@ static enum idle why_idle(const struct hta_rank *r, const struct hta_row *row, i
 	return call && call->ts > before ? IDLE_HOST : gap < SHORT_GAP ? IDLE_KERNEL : IDLE_OTHER;
 }
 
-/* The gaps of one stream.  The end that counts is the row's before, not the latest. */
+/* The gaps of one stream.  As in HTA, a gap starts at the end of the row before, even if an earlier row ends later. */
 static void stream_gaps(const struct hta_rank *r, const uint32_t *rows, size_t n, struct stream_idle *s)
 {
-	s->seen[IDLE_OTHER] = true;     /* its first row, which follows nothing */
+	s->seen[IDLE_OTHER] = true;     /* the first row of the stream, which has no gap before it */
 	for (size_t i = 1; i < n; i++) {
 		const struct hta_row *row = hta_row(r, rows[i]);
 		int64_t before = hta_end(hta_row(r, rows[i - 1])), gap = time_sub(row->ts, before);
@@ -130,7 +130,7 @@ static int idle_of(struct model *m, struct table *t, const struct report_choice 
 		free(b.rows);
 		free(b.end);
 	}
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -156,4 +156,4 @@ static const struct heading interval_columns[] = {
 HTA_TWIN(hta_idle_time_breakdown, idle, idle_columns, NULL, "Idle Time of Streams (us), by Reason",
 	 "idle time between a stream's rows: waiting for the host, for the row before, other");
 HTA_TWIN(hta_idle_time_interval_stats, intervals, interval_columns, NULL,
-	 "Idle Intervals of Streams (us), by Reason", "how long those intervals were");
+	 "Idle Intervals of Streams (us), by Reason", "length of the idle intervals of each stream, by reason");

@@ -1,6 +1,6 @@
 /*
- * Imported Kineto files event by event, as HTA read them: what imported rows tell of each, and its own row, and of its
- * arguments those that have no place in that row.
+ * Events of imported Kineto files, as HTA reads them.  An event is put together from its imported row, from the row that it became, and
+ * from its imported_arg rows.
  */
 #include "cli/analyze/hta.h"
 #include "cli/model/model.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* The kinds that events became, all of which begin with start and duration, and where their fields are. */
+/* The kinds of rows that events become, and the offsets of their fields; start and duration come first in all of them. */
 #define NONE (-1)
 #define AT(rec, member) ((int)offsetof(struct rec##_row, member))
 static const struct kind_fields {
@@ -37,7 +37,7 @@ STARTS_SPAN(sync);
 STARTS_SPAN(overhead);
 STARTS_SPAN(gpu_range);
 
-/* What arguments are to HTA. */
+/* The use that HTA makes of an argument. */
 enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION, ARG_WAIT_STREAM, ARG_WAIT_EVENT, ARG_DURATION,
 	ARG_TID, ARG_PID };
 
@@ -48,16 +48,16 @@ struct file {
 	struct model *m;
 	struct hta_rank *rank;
 	uint8_t kind_at[ROW_KINDS];     /* record kind -> position in kinds + 1 */
-	struct rows rows[KINDS];        /* of the process */
+	struct rows rows[KINDS];        /* rows of the process */
 	struct rows args;
-	const struct imported_arg_row *arg;     /* the next one; NULL: there is none */
+	const struct imported_arg_row *arg;     /* the next argument; NULL: none */
 	struct map arg_uses;            /* string id -> enum arg_use */
 	struct map categories;          /* string id -> enum hta_category */
-	struct { uint32_t string; uint8_t value; } near_uses[NEAR], near_categories[NEAR];      /* the last of each slot */
-	struct { struct hta_place place; uint32_t at; bool known; } near_places[KINDS];
-	const struct thread *thread;    /* the last one met */
+	struct { uint32_t string; uint8_t value; } near_uses[NEAR], near_categories[NEAR];      /* caches, by string id modulo NEAR */
+	struct { struct hta_place place; uint32_t at; bool known; } near_places[KINDS];         /* the last place of each kind */
+	const struct thread *thread;    /* result of the last thread_of() */
 	uint32_t thread_id;
-	int64_t base;                   /* added to all times of the file */
+	int64_t base;                   /* ns; was added to the file's times by the import */
 	uint32_t process, pid;
 };
 
@@ -96,7 +96,7 @@ static enum arg_use use_of(struct file *f, uint32_t key)
 	return *at - 1;
 }
 
-/* An event on its way into a row. */
+/* The event being read. */
 struct event {
 	struct hta_row *row;
 	struct hta_place place;
@@ -153,7 +153,7 @@ static void take_arg(struct file *f, struct event *e, const struct imported_arg_
 	}
 }
 
-/* Those of one event; they stand in the order of events.  e NULL: nobody wants them. */
+/* Reads the arguments up to those of the event with this index; arguments are sorted by index.  e NULL: skips them. */
 static void take_args(struct file *f, struct event *e, uint64_t index)
 {
 	for (; f->arg && f->arg->index <= index; f->arg = rows_next(&f->args))
@@ -199,12 +199,12 @@ static uint32_t field_at(const char *row, int offset)
 	return value;
 }
 
-/* pid and tid as Kineto has them: of a process and its thread, of a device and a stream. */
+/* Sets pid and tid as in the Kineto file: process and thread, or device and stream. */
 static void place(struct file *f, struct event *e, const struct kind_fields *k, const char *row, uint32_t flags)
 {
 	const struct thread *t = k->thread >= 0 ? thread_of(f, field_at(row, k->thread)) : NULL;
 
-	/* Rows of a GPU without a device have their pid as an argument, unless it is 0. */
+	/* GPU rows without a device field have their pid as an argument, unless it is 0. */
 	e->place = (struct hta_place){ k->thread >= 0 ? f->pid : 0, t ? t->row.tid : 0, -1, UINT32_MAX };
 	if (k->device >= 0)
 		e->place.pid = field_at(row, k->device);
@@ -216,7 +216,7 @@ static void place(struct file *f, struct event *e, const struct kind_fields *k, 
 		e->row->corr = field_at(row, k->corr);
 }
 
-/* Most rows of a kind are where the one before was. */
+/* Sets the place of the row; most rows have the place of the row before of their kind. */
 static void settle(struct file *f, const struct event *e, unsigned kind)
 {
 	if (!f->near_places[kind].known || !hta_same_place(&f->near_places[kind].place, &e->place)) {
@@ -228,7 +228,7 @@ static void settle(struct file *f, const struct event *e, unsigned kind)
 	e->row->on_stream = e->place.stream != -1;
 }
 
-/* HTA reads what has a length and a category, but for the profiler's own span. */
+/* Adds an event if HTA reads it: it has a duration and a category, and became a row (the profiler's own span became none). */
 static void take_event(struct file *f, const struct rows *all, const struct imported_row *i)
 {
 	uint32_t kind = i->kind < ROW_KINDS ? f->kind_at[i->kind] : 0, category;
@@ -255,7 +255,7 @@ static void take_event(struct file *f, const struct rows *all, const struct impo
 	settle(f, &e, kind);
 }
 
-/* A file's events stand by process; HTA has them as they come. */
+/* Rows are sorted by process, HTA's events are in file order. */
 static int by_index(const void *a, const void *b)
 {
 	const struct hta_row *x = a, *y = b;
@@ -279,7 +279,7 @@ static const char *attribute(const struct process *p, const char *key)
 	return value ? value : "";
 }
 
-/* The processes of one file stand together.  before: the last one that had rows; NULL: none had. */
+/* Starts a rank unless the process is of the same file as `before`, the last process that had rows (NULL: none).  False: out of memory. */
 static bool begin_process(struct file *f, const struct process *p, const struct process *before)
 {
 	int64_t rank = hta_rank_of(f->m, f->process);
@@ -299,7 +299,7 @@ static bool begin_process(struct file *f, const struct process *p, const struct 
 	return true;
 }
 
-/* The rows of a process.  False: out of memory. */
+/* Adds the rows of a process.  False: out of memory. */
 static bool take_process(struct file *f)
 {
 	const struct imported_row *row;

@@ -1,6 +1,4 @@
-/*
- * Time by name: of kernels by their class, of annotations (hta/analyzers/breakdown_analysis.py, _aggr_gpu_kernel_time).
- */
+/* Time of kernels by class and name, and of annotations by name (hta/analyzers/breakdown_analysis.py, _aggr_gpu_kernel_time). */
 #include "cli/analyze/hta.h"
 
 #include <math.h>
@@ -8,14 +6,14 @@
 
 #define ALL_NAMES   SIZE_MAX
 #define TOP_KERNELS 10u         /* HTA's num_kernels */
-#define TOP_RANGES  1000u       /* its limit of annotations */
+#define TOP_RANGES  1000u       /* HTA's limit for annotations */
 #define DURATION_RATIO 0.8
 
 struct name_sum {
 	const char *text;
 	uint64_t n;
 	int64_t sum, max, min;
-	double mean, m2;        /* running, of us: squares of a long trace's times would not fit */
+	double mean, m2;        /* running mean and sum of squared deviations (Welford), us: a sum of squares would overflow */
 };
 
 struct name_sums {
@@ -72,8 +70,8 @@ static int by_sum(const void *a, const void *b)
 }
 
 /*
- * Of more names than `most`, those behind that place and those at which the running sum is above its own 0.8-quantile
- * become one, "others".  HTA sums up again over the sums, so that a name's largest, smallest and mean are all its sum.
+ * With more names than `most`, merges into "others": names after the first `most`, and names at which the running sum is above the
+ * 0.8-quantile of the running sums.  As in HTA, the statistics are then over the sums: max, min and mean of a name are its sum.
  */
 static int fold(struct name_sums *s, size_t most)
 {
@@ -90,11 +88,11 @@ static int fold(struct name_sums *s, size_t most)
 	for (size_t i = 0; i < s->n; i++)
 		running[i] = (i ? running[i - 1] : 0) + (double)s->list[i].sum / 1000.0;
 	memcpy(sorted, running, s->n * sizeof *sorted);
-	limit = hta_quantile(sorted, s->n, DURATION_RATIO);     /* in order: the sum falls where times are below 0 */
+	limit = hta_quantile(sorted, s->n, DURATION_RATIO);     /* sorts: running sums fall at negative times */
 	for (size_t i = 0; i < s->n; i++) {
 		struct name_sum one = { .text = s->list[i].text };
 
-		/* HTA's list of names to keep is "sum below 0" where it should be empty. */
+		/* As in HTA, a name with a sum below 0 is always kept. */
 		if ((running[i] > limit || i >= most) && s->list[i].sum >= 0) {
 			add(&others, s->list[i].sum);
 			continue;
@@ -129,7 +127,7 @@ static void release(struct name_sums *s)
 	map_release(&s->by_name);
 }
 
-/* class: NULL where the table has no such column. */
+/* class: NULL when the table has no such column. */
 static void print(struct table *t, const struct name_sums *s, const char *class, int64_t rank)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -173,7 +171,7 @@ static int kernels(struct model *m, struct table *t, const struct report_choice 
 	for (unsigned class = 0; class < HTA_OTHER; class++)
 		for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
 			rc = kernels_of(h, &h->ranks[k], class, most, t);
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -195,7 +193,7 @@ static const struct heading kernel_columns[] = {
 HTA_TWIN(hta_kernel_breakdown_all, all_kernels, kernel_columns, NULL, "GPU Time by Kernel and Rank",
 	 "GPU time by kernel, class and rank");
 HTA_TWIN(hta_kernel_breakdown_top10, top_kernels, kernel_columns, NULL,
-	 "GPU Time by Kernel and Rank, the Largest", "the same of the ten largest, the others as one");
+	 "GPU Time by Kernel and Rank, the Largest", "GPU time of the ten largest kernels of each class and rank; the rest is one row");
 
 /* ---- annotations ---- */
 
@@ -220,7 +218,7 @@ static int annotations(struct model *m, struct table *t, const struct report_cho
 			print(t, &s, NULL, r->rank);
 		release(&s);
 	}
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 

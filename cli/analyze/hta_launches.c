@@ -1,4 +1,4 @@
-/* From call to kernel (hta/analyzers/cuda_kernel_analysis.py, get_cuda_kernel_launch_stats). */
+/* Launches: call, GPU row and the delay between them (hta/analyzers/cuda_kernel_analysis.py, get_cuda_kernel_launch_stats). */
 #include "cli/analyze/hta_made.h"
 
 #define SHORT_CALL 50000        /* ns: HTA's runtime_cutoff */
@@ -9,7 +9,7 @@ struct launch_sums {
 	int64_t cpu, gpu, delay, most_delay;
 };
 
-/* One pair of a host row and a GPU row. */
+/* Adds one pair of a host row and a GPU row to s, and prints it unless t is NULL. */
 static void pair(struct table *t, const struct hta_rank *r, const struct hta_row *call, const struct hta_row *gpu,
 		 struct launch_sums *s)
 {
@@ -31,24 +31,37 @@ static void pair(struct table *t, const struct hta_rank *r, const struct hta_row
 	s->late += delay > LONG_DELAY;
 }
 
+static bool launches_something(const struct hta *h, const struct hta_rank *r, size_t call)
+{
+	(void)h;
+	return !hta_on_stream(hta_row(r, call)) && r->made->chains.flags[hta_id(r, call)] & HTA_LAUNCH;
+}
+
 /*
- * Every row off the streams with every row on one of equal correlation, where a launch has that correlation.  t NULL:
- * only the sums.
+ * Pairs every host row with every GPU row of the same correlation id, for ids that a launch has.  t NULL: only sums.  Returns 1; 0: too
+ * many pairs; -1: out of memory.
  */
 static int pairs(const struct hta *h, const struct hta_rank *r, struct table *t, struct launch_sums *s)
 {
 	const struct hta_chains *c = hta_chains(h, r);
+	uint64_t n;
 
-	for (size_t i = 0; c && i < r->n_linked; i++) {
-		const struct hta_row *call = hta_row(r, r->linked[i]);
-		uint32_t id = hta_id(r, r->linked[i]);
-
-		if (hta_on_stream(call) || !(c->flags[id] & HTA_LAUNCH))
+	if (!c || hta_count_pairs(h, r, launches_something, &n) < 0)
+		return -1;
+	if (hta_too_many_pairs(r, n))
+		return 0;
+	for (size_t i = 0; i < r->n_linked; i++) {
+		if (!launches_something(h, r, r->linked[i]))
 			continue;
-		for (uint32_t k = c->first[id]; k; k = c->next[k - 1])
-			pair(t, r, call, hta_row(r, r->gpu[k - 1]), s);
+		for (uint32_t k = c->first[hta_id(r, r->linked[i])]; k; k = c->next[k - 1])
+			pair(t, r, hta_row(r, r->linked[i]), hta_row(r, r->gpu[k - 1]), s);
 	}
-	return c ? 0 : -1;
+	return 1;
+}
+
+static void note_refused(struct table *t, const struct hta_rank *r)
+{
+	hta_note_pairs(t, r, "the launches are not listed and not summed");
 }
 
 static int launches(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
@@ -56,10 +69,13 @@ static int launches(struct model *m, struct table *t, const struct report_choice
 	struct hta *h = hta_get(m, choice, how);
 	int rc = h ? 0 : -1;
 
-	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
+	for (size_t k = 0; rc >= 0 && k < (h ? h->n_ranks : 0); k++) {
 		rc = pairs(h, &h->ranks[k], t, &(struct launch_sums){ 0 });
-	hta_done(h, choice);
-	return rc;
+		if (!rc)
+			note_refused(t, &h->ranks[k]);
+	}
+	hta_done(h, t, choice);
+	return rc < 0 ? -1 : 0;
 }
 
 static int summary(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
@@ -67,12 +83,15 @@ static int summary(struct model *m, struct table *t, const struct report_choice 
 	struct hta *h = hta_get(m, choice, how);
 	int rc = h ? 0 : -1;
 
-	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
+	for (size_t k = 0; rc >= 0 && k < (h ? h->n_ranks : 0); k++) {
 		struct launch_sums s = { 0 };
 		struct cell cells[9] = { NUMBER(h->ranks[k].rank) };
 
 		rc = pairs(h, &h->ranks[k], NULL, &s);
-		cells[1] = NUMBER(s.n);
+		if (rc > 0)
+			cells[1] = NUMBER(s.n);
+		else if (!rc)
+			note_refused(t, &h->ranks[k]);
 		if (s.n) {
 			cells[2] = hta_us(s.cpu);
 			cells[3] = hta_us(s.gpu);
@@ -84,8 +103,8 @@ static int summary(struct model *m, struct table *t, const struct report_choice 
 		}
 		table_row(t, cells);
 	}
-	hta_done(h, choice);
-	return rc;
+	hta_done(h, t, choice);
+	return rc < 0 ? -1 : 0;
 }
 
 static const struct heading columns[] = {
@@ -97,6 +116,6 @@ static const struct heading summary_columns[] = {
 };
 
 HTA_TWIN(hta_cuda_kernel_launch_stats, launches, columns, NULL, "Launches (us), by Rank",
-	 "every launch: time of the call, of the GPU, and between them");
+	 "every launch: duration of the call, of the GPU row, and the delay between them");
 HTA_TWIN(hta_cuda_kernel_launch_stats_summary, summary, summary_columns, NULL,
-	 "Launches in Sum (us), by Rank", "launches of each rank: kernels shorter than their call, slow calls, long delays");
+	 "Launch Sums (us), by Rank", "launches of each rank: kernels shorter than their call, slow calls, long delays");

@@ -1,6 +1,6 @@
 /*
- * From the rows of a file to those HTA analyses (trace_parser.py, trace.py, trace_filter.py): times rounded inwards,
- * calls linked with GPU rows by correlation, times counted from the job's earliest, the last profiler step cut off.
+ * What HTA does with the rows of a file before its analyses (trace_parser.py, trace.py, trace_filter.py): rounds times inwards, links calls
+ * with GPU rows by correlation id, makes times count from the earliest of the job, cuts the last profiler step off.
  */
 #include "cli/analyze/hta_made.h"
 
@@ -11,28 +11,28 @@ static double microseconds(int64_t ns)
 {
 	int64_t exact = 1ll << 53;
 
-	/* The double nearest to the decimal number in the file: what a JSON parser made of it. */
+	/* The double nearest to the decimal number in the file, as a JSON parser returns it. */
 	return ns > -exact && ns < exact ? (double)ns / 1000.0 : (double)(ns / 1000) + (double)(ns % 1000) / 1000.0;
 }
 
-/* HTA adds begin and length as doubles before it rounds the sum: the error of that sum decides, too. */
+/* As HTA does, adds start and duration as doubles before rounding the sum, so that rounding errors are the same. */
 static void round_inwards(struct hta_row *row)
 {
 	double ts = microseconds(row->ts), dur = microseconds(row->dur);
 	double begin = ceil(ts), end = floor(ts + dur);
 
 	if (fabs(begin) > 9e15 || fabs(end) > 9e15 || fabs(end - begin) > 9e15)
-		return;         /* no such time in microseconds: a damaged file's */
+		return;         /* a damaged file: too large for a time in microseconds */
 	row->ts = (int64_t)begin * 1000;
 	row->dur = (int64_t)(end - begin) * 1000;
 }
 
-/* The smallest and the largest correlation id; low > high: there is none. */
+/* The smallest and the largest correlation id; low > high: none. */
 struct range {
 	int64_t low, high;
 };
 
-/* What all that follows wants to know, and the earliest begin. */
+/* First pass: rounds times, finds GPU rows, the range of correlation ids (returned) and the earliest start (h->earliest). */
 static struct range look_through(struct hta *h, struct hta_rank *r)
 {
 	bool rounded = h->how.rounded && r->fractional;
@@ -59,12 +59,12 @@ static struct range look_through(struct hta *h, struct hta_rank *r)
 	return ids;
 }
 
-/* Numbers of correlation ids.  They count up as a rule, and then an array has them. */
+/* Numbers of correlation ids.  Ids mostly count up, so that an array by id is small. */
 struct numbers {
-	uint32_t *dense;                /* by id - low */
+	uint32_t *dense;                /* by id - low, n of them */
 	uint64_t n;
 	int64_t low;
-	struct map map;                 /* of the others */
+	struct map map;                 /* ids outside the array */
 };
 
 static uint32_t *number_of(struct numbers *n, int64_t id)
@@ -81,7 +81,7 @@ static int number_ids(struct hta_rank *r, struct range ids)
 	bool done = true;
 
 	r->ids = malloc((r->n + 1) * sizeof *r->ids);
-	if (ids.low <= ids.high && (uint64_t)(ids.high - ids.low) / 4 <= r->n) {        /* else it would be mostly empty */
+	if (ids.low <= ids.high && (uint64_t)(ids.high - ids.low) / 4 <= r->n) {        /* else mostly empty */
 		n.n = (uint64_t)(ids.high - ids.low) + 1;
 		n.dense = calloc(n.n, sizeof *n.dense);
 		done = n.dense != NULL;
@@ -100,13 +100,10 @@ static int number_ids(struct hta_rank *r, struct range ids)
 	return done ? 0 : -1;
 }
 
-/*
- * Of several rows of a side with one correlation id the last one is everybody's partner, as pairs overwrite each
- * other.
- */
+/* Links calls and GPU rows.  Of several calls (or GPU rows) with one correlation id, the last is the partner, as in HTA. */
 static int link_partners(struct hta_rank *r)
 {
-	uint32_t *last[2];      /* by id, of calls and of GPU rows: position + 1 */
+	uint32_t *last[2];      /* by number of the id: index + 1 of the last call [0] and GPU row [1] */
 
 	last[0] = calloc(2 * (r->n_ids + 1), sizeof **last);
 	if (!last[0])
@@ -125,7 +122,7 @@ static int link_partners(struct hta_rank *r)
 	return 0;
 }
 
-/* Times from the job's earliest on, and where calls and steps begin and end. */
+/* Makes times count from h->earliest; finds r->calls and whether there is a last step to cut off. */
 static void count_from_earliest(struct hta *h, struct hta_rank *r)
 {
 	struct hta_calls_time c = { INT64_MAX, INT64_MIN, INT64_MIN, INT64_MIN };
@@ -138,7 +135,7 @@ static void count_from_earliest(struct hta *h, struct hta_rank *r)
 		if (h->names[row->name].flags & HTA_STEP) {
 			if (h->a_step == UINT32_MAX)
 				h->a_step = row->name;
-			h->cut |= h->how.rounded && row->name != h->a_step;     /* ours keep it */
+			h->cut |= h->how.rounded && row->name != h->a_step;     /* only the hta_ reports cut */
 		}
 		if (row->gpu)
 			continue;
@@ -154,8 +151,9 @@ static void count_from_earliest(struct hta *h, struct hta_rank *r)
 }
 
 /*
- * Where a rank is cut: the begin of its last step's row.  Without steps of its own nothing of it is kept.
- * With the last step, behind its end; HTA forgets that the ends it holds still count from the file's zero.
+ * *cut: the start of the rank's last step; without steps, of its first host row, so that nothing is kept.  With how.last_step: after the
+ * end of the last step, plus h->earliest, because HTA compares it with an end that is not shifted.  Returns false when there are no host
+ * rows.
  */
 static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t *cut)
 {
@@ -168,7 +166,7 @@ static bool cut_of(const struct hta *h, const struct hta_rank *r, int64_t *cut)
 	return c->first != INT64_MAX;
 }
 
-/* Rows that stay, in a list that grows. */
+/* A growing list of rows that are kept. */
 struct staying {
 	uint32_t *rows;
 	size_t n, cap;
@@ -198,7 +196,7 @@ static bool stays(struct staying *s, uint32_t row, uint32_t times)
 	return true;
 }
 
-/* pandas' inner join has the rows of one correlation id together, where the first of them stands: it decides ties. */
+/* Groups the rows by correlation id, in the order of the first row of each id, as pandas' inner join does: the order decides ties. */
 static bool group_by_id(const struct hta_rank *r, struct staying *s)
 {
 	uint32_t *first = calloc(r->n_ids + 1, sizeof *first);  /* by id, + 1 */
@@ -223,7 +221,7 @@ static bool group_by_id(const struct hta_rank *r, struct staying *s)
 	return done;
 }
 
-/* Calls that begin before the cut, counted by their correlation id, and all GPU rows. */
+/* Splits rows into host rows that start before the cut, and all GPU rows.  calls: number of these host rows by number of their id. */
 static void part_rows(const struct hta_rank *r, int64_t cut, uint32_t *calls, struct staying *host, struct staying *gpu)
 {
 	for (size_t i = 0; i < r->n_file; i++) {
@@ -237,19 +235,24 @@ static void part_rows(const struct hta_rank *r, int64_t cut, uint32_t *calls, st
 }
 
 /*
- * Calls that begin before the cut stay, and GPU rows once for each of these with their correlation id (or none, like
- * them): an inner join.  HTA has a GPU row as often; it ran once.  GPU rows come first.
+ * Makes r->order: GPU rows, then host rows.  As in HTA's inner join, a GPU row occurs once for each kept host row with its correlation id
+ * (or, like it, without one); once in total if that gives too many rows, or if the job is not rounded.
  */
 static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls, const struct staying *host,
 		 const struct staying *gpu)
 {
 	struct staying all = { .cap = gpu->n + host->n + 1 };
-	bool done = (all.rows = malloc(all.cap * sizeof *all.rows)) != NULL;
+	bool done = (all.rows = malloc(all.cap * sizeof *all.rows)) != NULL, often;
+	uint64_t pairs = 0;
 
+	for (size_t i = 0; i < gpu->n; i++)
+		pairs += calls[r->ids[gpu->rows[i]]];
+	often = h->how.rounded && !hta_too_many_pairs(r, pairs);
+	r->once = h->how.rounded && !often;
 	for (size_t i = 0; i < gpu->n && done; i++) {
 		uint32_t times = calls[r->ids[gpu->rows[i]]];
 
-		done = stays(&all, gpu->rows[i], h->how.rounded || !times ? times : 1);
+		done = stays(&all, gpu->rows[i], often || !times ? times : 1);
 	}
 	if (done && h->how.rounded)
 		done = group_by_id(r, &all);
@@ -262,7 +265,7 @@ static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls,
 	return done;
 }
 
-/* 0, or -1: out of memory. */
+/* Returns 0, or -1 when out of memory. */
 static int cut_last_step(const struct hta *h, struct hta_rank *r)
 {
 	struct staying host = { .rows = malloc((r->n_file + 1) * sizeof(uint32_t)) },
@@ -271,6 +274,7 @@ static int cut_last_step(const struct hta *h, struct hta_rank *r)
 	bool done = host.rows && gpu.rows && calls;
 	int64_t cut;
 
+	r->once = false;
 	if (done && cut_of(h, r, &cut)) {
 		part_rows(r, cut, calls, &host, &gpu);
 		done = join(h, r, calls, &host, &gpu);

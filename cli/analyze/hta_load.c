@@ -1,11 +1,11 @@
-/* Jobs out of models, and kept from one report to the next. */
+/* Loads jobs from models, and keeps them from one report to the next. */
 #include "cli/analyze/hta_made.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 
 #include <stdlib.h>
 
-#define FAR_OFF (1u << 24)              /* string ids from here on: only those of strings that are lost */
+#define FAR_OFF (1u << 24)              /* string ids from here on are in by_string; only ids of lost strings are so large */
 
 /* ---- names ---- */
 
@@ -26,7 +26,7 @@ uint32_t hta_name_text(struct hta *h, const char *text)
 	return (uint32_t)h->n_names++;
 }
 
-/* Where the position of a string's name is, + 1; that of the next name if it is new.  NULL: out of memory. */
+/* Pointer to the position + 1 of a string's name; *new: the position is that of the next name.  NULL: out of memory. */
 static const uint32_t *name_place(struct hta *h, uint32_t string, bool *new)
 {
 	if (string >= FAR_OFF)
@@ -47,7 +47,7 @@ static const uint32_t *name_place(struct hta *h, uint32_t string, bool *new)
 	return &h->by_id[string];
 }
 
-/* Equal texts are one name, also of two models: the first one's strings are what counts. */
+/* Strings of further models are first looked up by text in the first model. */
 uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string)
 {
 	const uint32_t *at;
@@ -81,7 +81,7 @@ struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 	*r = (struct hta_rank){ .rank = -1, .rows = malloc((room + 1) * sizeof *r->rows), .cap = room + 1,
 				.extras = malloc(64 * sizeof *r->extras), .n_extras = 2, .cap_extras = 64 };
 	if (!r->rows)
-		r->cap = 0;     /* then it grows from there */
+		r->cap = 0;     /* hta_add_row() tries again with less */
 	if (!r->extras) {
 		h->oom = true;
 		return NULL;
@@ -107,17 +107,13 @@ struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r)
 	return &r->rows[r->n++];
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 uint32_t hta_place_of(struct hta *h, struct hta_rank *r, const struct hta_place *place)
 {
-	uint64_t key = mixed(mixed(mixed(mixed(1, (uint64_t)place->pid), (uint64_t)place->tid), (uint64_t)place->stream), place->tid_text);
+	uint64_t key = hash_mix(h->secret, (uint64_t)place->pid, (uint64_t)place->tid);
 
-	for (;; key++) {                /* two places with one hash take the next one */
+	key = hash_mix(h->secret, key, hash_mix(h->secret, (uint64_t)place->stream, place->tid_text));
+
+	for (;; key++) {                /* a place whose hash is taken gets the next one */
 		bool new = false;
 		uint32_t *at = map_put(&r->place_at, key, (uint32_t)r->n_places, &new);
 
@@ -182,7 +178,7 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* HTA calls a file without a rank rank 0.  Several of them are numbered as they come. */
+/* HTA gives a file without a rank number 0; several of them get 0, 1, ... in their order. */
 static void number_ranks(struct hta *h)
 {
 	int64_t next = 0;
@@ -203,6 +199,8 @@ struct hta *hta_load(struct model *const *models, size_t n, struct hta_how how)
 		return NULL;
 	h->how = how;
 	h->strings = models[0];
+	for (unsigned i = 0; i < 2; i++)
+		h->secret[i] = hash_secret(i);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = model_rows(models[i], ROW_imported) ? hta_imported_rows(h, models[i]) : hta_own_rows(h, models[i]);
 	if (rc == 0)
@@ -255,7 +253,7 @@ static struct hta *job_of(struct jobs *jobs, struct hta_how how)
 	return *kept;
 }
 
-/* The job with its last step: the same where nothing was cut off. */
+/* The job with its last step; the job itself if nothing was cut off. */
 static struct hta *job_with_last(struct jobs *jobs, struct hta_how how)
 {
 	struct hta *cut = job_of(jobs, (struct hta_how){ .rounded = how.rounded }), **kept = &jobs->with_last[how.rounded];
@@ -285,10 +283,19 @@ struct hta *hta_get(struct model *m, const struct report_choice *choice, struct 
 	return how.last_step ? job_with_last(choice->jobs, how) : job_of(choice->jobs, how);
 }
 
-void hta_done(struct hta *h, const struct report_choice *choice)
+void hta_note_pairs(struct table *t, const struct hta_rank *r, const char *without)
+{
+	table_note(t, "rank %lld: %s: too many calls and GPU rows share a correlation id", (long long)r->rank, without);
+}
+
+void hta_done(struct hta *h, struct table *t, const struct report_choice *choice)
 {
 	struct jobs *jobs = choice->jobs;
 	bool kept = jobs && (jobs->kept[0] == h || jobs->kept[1] == h || jobs->with_last[0] == h || jobs->with_last[1] == h);
+
+	for (size_t k = 0; h && k < h->n_ranks; k++)
+		if (h->ranks[k].once)
+			hta_note_pairs(t, &h->ranks[k], "each GPU row counts once, not once per call as in HTA");
 
 	if (h && !kept)
 		hta_free(h);

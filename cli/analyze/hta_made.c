@@ -18,7 +18,7 @@ const struct timed *hta_by_time(const struct hta_rank *r)
 	return r->made->by_time = list;
 }
 
-/* All classes in one go, for who asks for one asks for others. */
+/* Makes all classes in one pass: a report that asks for one asks for the rest, too. */
 const struct hta_intervals *hta_busy(const struct hta *h, const struct hta_rank *r, enum hta_class class)
 {
 	struct hta_intervals *busy = r->made->busy;
@@ -108,6 +108,21 @@ const struct hta_chains *hta_chains(const struct hta *h, const struct hta_rank *
 			c->flags[hta_id(r, r->linked[k])] |= (uint8_t)(row->partner > 0 ? flags : flags & HTA_LAUNCH);
 	}
 	return c;
+}
+
+int hta_count_pairs(const struct hta *h, const struct hta_rank *r, bool (*counts)(const struct hta *h, const struct hta_rank *r, size_t call),
+		    uint64_t *pairs)
+{
+	uint32_t *rows = calloc(r->n_ids + 1, sizeof *rows);    /* number of rows on streams, by hta_id() */
+
+	*pairs = 0;
+	for (size_t i = 0; rows && i < r->n_gpu; i++)
+		rows[hta_id(r, r->gpu[i])]++;
+	for (size_t i = 0; rows && i < r->n_linked; i++)
+		if (counts(h, r, r->linked[i]))
+			*pairs += rows[hta_id(r, r->linked[i])];
+	free(rows);
+	return rows ? 0 : -1;
 }
 
 void hta_made_free(struct hta_made *made)

@@ -1,29 +1,29 @@
-/* What several reports make of a rank's GPU rows: made when the first of them asks for it, and kept for the others. */
+/* Data derived from a rank's GPU rows that several reports use: made at the first request, then kept with the rank. */
 #ifndef ANALYZE_HTA_MADE_H
 #define ANALYZE_HTA_MADE_H
 
 #include "cli/analyze/hta.h"
 
-/* The streams of a rank by their numbers, whatever the device. */
+/* The distinct stream numbers of a rank; equal numbers on two devices are one. */
 struct hta_streams {
 	int64_t *numbers;
 	size_t n;
-	uint32_t *of_place;             /* place -> position in numbers */
+	uint32_t *of_place;             /* by place: position in numbers */
 };
 
-/* Which GPU rows belong to a correlation id, in the order of hta_rank.gpu: positions there + 1, 0 ends it. */
+/* Linked lists of the GPU rows of each correlation id, as positions in hta_rank.gpu + 1 (0 ends a list), ascending. */
 struct hta_chains {
 	uint32_t *first;                /* by hta_id() */
 	uint32_t *next;                 /* by position in hta_rank.gpu */
-	uint8_t *flags;                 /* by hta_id(): HTA_LAUNCH, HTA_QUEUES where a call with that id has it */
+	uint8_t *flags;                 /* by hta_id(): HTA_LAUNCH, HTA_QUEUES if a call with the id has the flag */
 };
 
-/* How many rows waited in each stream's queue, over time (hta/analyzers/trace_counters.py). */
+/* A change of the queue length of a stream (hta/analyzers/trace_counters.py). */
 struct queue_point {
 	int64_t ts;
-	uint32_t row;                   /* position: the call where it got longer, the GPU row where shorter */
-	uint32_t gpu;                   /* position of the GPU row: its stream, pid and tid */
-	int32_t length;                 /* from here on */
+	uint32_t row;                   /* position of the call that made the queue longer, or of the GPU row that made it shorter */
+	uint32_t gpu;                   /* position of the GPU row; it has the stream, pid and tid */
+	int32_t length;                 /* queue length after the change */
 };
 
 struct hta_made {
@@ -33,21 +33,38 @@ struct hta_made {
 	struct hta_chains chains;
 	struct queue_point *queue;
 	size_t n_queue;
+	bool queue_refused;             /* hta_too_many_pairs(): no points were made */
 };
 
 void hta_made_free(struct hta_made *made);
 
-/* Each is the rank's; NULL: out of memory. */
+/* What these functions return belongs to the rank.  NULL: out of memory. */
 
-/* Rows on streams by begin, of equal times in their order.  row: position. */
+/* The n_gpu rows on streams by start, at equal times in the order of positions.  .row: position. */
 const struct timed *hta_by_time(const struct hta_rank *r);
-/* When there was something of a class on the GPU, or (HTA_CLASSES) anything at all. */
+/* Union of the rows on streams of a class; HTA_CLASSES: of all classes. */
 const struct hta_intervals *hta_busy(const struct hta *h, const struct hta_rank *r, enum hta_class class);
+/* The streams, and the GPU rows by correlation id; see the structs. */
 const struct hta_streams *hta_streams(const struct hta_rank *r);
 const struct hta_chains *hta_chains(const struct hta *h, const struct hta_rank *r);
-/* hta_queue.c.  All changes in time's order; of equal times launches first, else in file order (HTA's own sort leaves
- * that to chance). */
+/* hta_queue.c: all changes by time; at equal times launches first, then in file order (undefined in HTA).  None if queue_refused. */
 const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *r, size_t *n);
+
+/*
+ * Whether there are too many pairs of a call and a GPU row with the same correlation id.  In a damaged file all rows can share one id, and
+ * the number of pairs is the square of that of rows.
+ */
+static inline bool hta_too_many_pairs(const struct hta_rank *r, uint64_t pairs)
+{
+	return pairs > 1u << 20 && pairs / 64 > r->n_file;
+}
+
+/* *pairs: number of pairs of a call with counts() true and a GPU row with its correlation id.  Returns 0, or -1 when out of memory. */
+int hta_count_pairs(const struct hta *h, const struct hta_rank *r, bool (*counts)(const struct hta *h, const struct hta_rank *r, size_t call),
+		    uint64_t *pairs);
+
+/* hta_load.c: notes what a table lacks (`without`) because of too many pairs. */
+void hta_note_pairs(struct table *t, const struct hta_rank *r, const char *without);
 
 static inline uint32_t hta_stream_at(const struct hta_streams *s, const struct hta_row *row)
 {

@@ -1,4 +1,4 @@
-/* The arithmetic of pandas and of HTA's helpers that the reports share. */
+/* Arithmetic of pandas, numpy and HTA's helpers that several reports use. */
 #include "cli/analyze/hta.h"
 
 #include <math.h>
@@ -23,13 +23,13 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Doubles in the order of the whole numbers that their bits are: those below 0 the other way round. */
+/* Maps the bits of a double to an integer with the same order: bits of negative doubles are flipped. */
 static int64_t ordered(int64_t bits)
 {
 	return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
-/* Whole numbers that lie close together, by counting them.  False: they are no such numbers. */
+/* Counting sort, for whole numbers that lie close together.  Returns false, values unchanged, for other numbers or when out of memory. */
 static bool sort_counted(double *values, size_t n)
 {
 	double low = values[0], high = values[0];
@@ -83,7 +83,7 @@ static void sort_values(double *values, size_t n)
 	free(list);
 }
 
-/* Linear, as numpy's default. */
+/* Linear interpolation, numpy's default. */
 static double quantile(const double *sorted, size_t n, double part)
 {
 	double place = part * (double)(n - 1);

@@ -1,15 +1,20 @@
-/* Memory by what it is for, over time, of a memory timeline (hta/memory_analysis.py). */
+/* Memory by category over time, from torch.profiler's memory timeline (hta/memory_analysis.py). */
 #include "cli/analyze/hta.h"
 #include "cli/model/model.h"
 
-#define CATEGORIES 8u           /* the last one takes what is of none */
+#define CATEGORIES 8u           /* the last one is "unknown", for all other numbers */
 
 static const struct heading columns[] = {
+	{ "ts_ns", COLUMN_KEY }, { "parameter_bytes", 0 }, { "optimizer_state_bytes", 0 }, { "input_bytes", COLUMN_RARE },
+	{ "temporary_bytes", COLUMN_RARE }, { "activation_bytes", 0 }, { "gradient_bytes", 0 }, { "autograd_detail_bytes", COLUMN_RARE },
+	{ "unknown_bytes", 0 },
+};
+static const struct heading hta_columns[] = {
 	{ "ts_ns", COLUMN_ID }, { "parameter", 0 }, { "optimizer_state", 0 }, { "input", 0 }, { "temporary", 0 },
 	{ "activation", 0 }, { "gradient", 0 }, { "autograd_detail", 0 }, { "unknown", 0 },
 };
 
-/* A row for each moment.  What was there before is shown at the first one. */
+/* One row per time.  Memory allocated before the timeline (time below 0) is shown at its first time. */
 static int by_category(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how)
 {
 	const int64_t *ts = MODEL_I64(m, memory_change, ts), *bytes = MODEL_I64(m, memory_change, bytes);
@@ -37,9 +42,25 @@ static int by_category(struct model *m, struct table *t, const struct report_cho
 		table_row(t, cells);
 	}
 	if (!n)
-		table_note(t, "this is no memory timeline, as torch.profiler's export_memory_timeline writes it to a .raw.json.gz");
+		table_note(t, "the file is not a memory timeline: torch.profiler's export_memory_timeline writes one to a .raw.json.gz");
 	return 0;
 }
 
-HTA_PAIR_OF(0, NULL, "equal to memory_by_category", memory_by_category, hta_memory_by_category, by_category, columns, NULL,
-	    "Memory by Category (bytes), over Time", "of a memory timeline of PyTorch, bytes by what they are for");
+#define QUESTION "How many bytes are parameters, gradients, activations and so on? (PyTorch memory timeline)"
+
+HTA_TWIN_OF(0, NULL, "equal to memory_by_category", hta_memory_by_category, by_category, hta_columns, NULL,
+	    "Memory by Category (bytes), over Time", QUESTION);
+
+static int run(struct model *m, struct table *t, const struct report_choice *choice)
+{
+	return by_category(m, t, choice, HTA_HONEST);
+}
+
+const struct report report_memory_by_category = {
+	.name = "memory_by_category",
+	.title = "Memory by Category, over Time",
+	.help = QUESTION,
+	.ranks = true,
+	COLUMNS(columns),
+	.run_chosen = run,
+};

@@ -1,4 +1,4 @@
-/* What HTA takes from names: classes of kernels (hta/common/types.py), calls that launch, wait, and lock. */
+/* Classes and roles that HTA derives from names (hta/common/types.py and its analyzers). */
 #include "cli/analyze/hta.h"
 
 #include <ctype.h>
@@ -11,7 +11,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* (.*word) of Python's re.match: a dot takes anything but a line's end. */
+/* (.*word) of Python's re.match: a dot matches any character but the end of a line. */
 static bool in_first_line(const char *text, const char *word)
 {
 	const char *at = strstr(text, word);
@@ -102,7 +102,7 @@ enum hta_category hta_category_of(const char *word)
 	return HTA_OTHER_CATEGORY;
 }
 
-/* Whether the word stands here, "_" of it perhaps for "::"; *length of what does. */
+/* Whether text starts with word, where "_" in word also matches "::".  *length: of the match in text. */
 static bool stands_at(const char *text, const char *word, size_t *length)
 {
 	const char *at = text;
@@ -119,7 +119,10 @@ static bool stands_at(const char *text, const char *word, size_t *length)
 	return true;
 }
 
-/* The whole name is better than its begin, this better than a part of it, and each better as it stands. */
+/*
+ * How well word matches a name at its first match (*at, *length): 5 whole name, 3 start of it, 1 elsewhere, + 1 without "_" for "::"; 0: no
+ * match.
+ */
 static unsigned fit(const char *name, const char *word, const char **at, size_t *length)
 {
 	for (const char *p = name; *p; p++) {

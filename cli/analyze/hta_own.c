@@ -1,6 +1,6 @@
 /*
- * Our own rows as a Kineto file of them would have them; cli/export/kineto.c writes that file.  Where the two differ the
- * reports on a trace and on its export differ.
+ * Rows of a recorded trace as the export to Kineto (cli/export/kineto.c) writes them.  Keep both alike: else the reports on a trace and on
+ * its export differ.
  */
 #include "cli/analyze/hta.h"
 #include "cli/analyze/job.h"
@@ -16,15 +16,15 @@
 
 #define DAY 86400000000000ll
 
-/* A trace on its way into a job. */
+/* State of hta_own_rows(). */
 struct own {
 	struct hta *h;
 	struct model *m;
-	int64_t base;                   /* what Kineto's times are counted from: the day */
-	uint32_t *rank_of;              /* by process: position in h->ranks, MAP_NONE: not in it */
+	int64_t base;                   /* times count from the start of the day, as in Kineto */
+	uint32_t *rank_of;              /* by process: position in h->ranks; MAP_NONE: no rank */
 	uint32_t *next;                 /* by process: index of its next event */
-	struct map copies;              /* kind << 40 | from << 20 | to -> name */
-	bool step_names;                /* ranges are called ProfilerStep#N already */
+	struct map copies;              /* kind << 40 | from << 20 | to -> position in h->names */
+	bool step_names;                /* the program has ranges ProfilerStep#N */
 	struct last_place {
 		uint32_t process, first, second;
 		bool known, on_stream;
@@ -32,7 +32,7 @@ struct own {
 	} last[2];                      /* of a thread, of a stream */
 };
 
-/* The next event of a process; NULL: it is not wanted, or out of memory. */
+/* Adds an event; the caller sets its place.  NULL: the process is no rank, or out of memory. */
 static struct hta_row *put(struct own *o, uint32_t process, int64_t start, int64_t duration, uint32_t name,
 			   enum hta_category category)
 {
@@ -50,7 +50,7 @@ static struct hta_row *put(struct own *o, uint32_t process, int64_t start, int64
 	return r;
 }
 
-/* What the row before on the same thread or stream has had is not looked up again. */
+/* Sets the place of a row, which is often the same as that of the row before. */
 static void settle(struct own *o, struct hta_row *r, uint32_t process, bool gpu, uint32_t first, uint32_t second)
 {
 	struct last_place *last = &o->last[gpu];
@@ -89,7 +89,7 @@ static void put_gpu(struct own *o, struct hta_row *r, uint32_t process, uint32_t
 
 /* ---- host ---- */
 
-/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows cudaLaunchKernel alone. */
+/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA only has cudaLaunchKernel. */
 static uint32_t call_name(struct own *o, uint32_t string)
 {
 	uint32_t plain = model_name(o->m, string, NAME_API_PLAIN);
@@ -118,7 +118,7 @@ static int put_calls(struct own *o)
 	return 0;
 }
 
-/* Push/pop ranges of the program: PyTorch's operators are operators, all else is an annotation. */
+/* Push/pop ranges, without those of CUDA libraries: operators of PyTorch, and annotations. */
 static int put_ranges(struct own *o)
 {
 	struct model *m = o->m;
@@ -146,7 +146,7 @@ static int put_ranges(struct own *o)
 	return 0;
 }
 
-/* Steps that are not called so become ProfilerStep#N, as in the export. */
+/* Steps become annotations ProfilerStep#N, as in the export, unless the program has such ranges. */
 static int put_steps(struct own *o)
 {
 	const struct steps *s = model_steps(o->m);
@@ -325,7 +325,7 @@ static int make_ranks(struct own *o)
 			continue;
 		for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 			rows += model_process_rows(o->m, kinds[k], p);
-		r = hta_add_rank(o->h, rows + rows / 32 + 1024);        /* and the steps; what is not needed costs nothing */
+		r = hta_add_rank(o->h, rows + rows / 32 + 1024);        /* + steps; untouched memory costs nothing */
 		if (!r)
 			break;
 		r->rank = hta_rank_of(o->m, p);

@@ -1,7 +1,6 @@
 /*
- * The order that Python's list.sort (3.11: powersort with galloping merges) leaves a list in.  Where the comparison goes round
- * in a circle, as HTA's of begins and ends does (hta_tree.c), no order is the right one, and HTA's is what this makes of it.
- * Reading: Objects/listsort.txt of CPython.
+ * Python's list.sort (3.11: powersort with galloping merges).  HTA's comparison of starts and ends is not transitive (hta_tree.c), so its
+ * result depends on the steps of the algorithm; this file makes the same steps.  The algorithm: Objects/listsort.txt of CPython.
  */
 #include "cli/analyze/hta_tree.h"
 
@@ -14,7 +13,7 @@ typedef bool less_fn(const struct hta_edge *x, const struct hta_edge *y);
 
 struct run {
 	size_t at, n;
-	unsigned power;                 /* of the border behind it */
+	unsigned power;                 /* of the border to the next run */
 };
 
 struct sorter {
@@ -25,7 +24,7 @@ struct sorter {
 	size_t n_runs;
 };
 
-/* As many as stand in order from here on; those that stand backwards are turned. */
+/* Length of the ascending run at `at`; a descending run is reversed in place. */
 static size_t count_run(const struct sorter *s, size_t at)
 {
 	struct hta_edge *p = &s->list[at];
@@ -46,7 +45,7 @@ static size_t count_run(const struct sorter *s, size_t at)
 	return n;
 }
 
-/* The first `sorted` of n are in order. */
+/* Binary insertion sort of p[0..n), of which the first `sorted` are in order. */
 static void insert_rest(const struct sorter *s, struct hta_edge *p, size_t n, size_t sorted)
 {
 	for (size_t i = sorted; i < n; i++) {
@@ -67,12 +66,12 @@ static void insert_rest(const struct sorter *s, struct hta_edge *p, size_t n, si
 }
 
 /*
- * Where key belongs in p[0..n), looked for in growing steps from hint and then between the last two.
- * right: behind what equals it, as far as it knows.
+ * The place of key in p[0..n): exponential search from hint, then binary search.  right: after elements equal to key (bisect_right), else
+ * before them.
  */
 static size_t gallop(const struct sorter *s, const struct hta_edge *key, const struct hta_edge *p, size_t n, size_t hint, bool right)
 {
-#define BEFORE(i) (right ? !s->less(key, &p[i]) : s->less(&p[i], key))     /* p[i] stands before the place */
+#define BEFORE(i) (right ? !s->less(key, &p[i]) : s->less(&p[i], key))     /* p[i] is before the place of key */
 	size_t last = 0, step = 1, low, high;
 	bool up = BEFORE(hint);
 	size_t most = up ? n - hint : hint + 1;
@@ -96,10 +95,10 @@ static size_t gallop(const struct sorter *s, const struct hta_edge *key, const s
 #undef BEFORE
 }
 
-/* Two neighbours, the shorter of which was put aside: how far they are, in their own direction. */
+/* State of merging two adjacent runs, of which the shorter is copied to s->aside.  merge_down() goes from the last element to the first. */
 struct merge {
-	struct hta_edge *to, *left, *right;     /* next to be filled; next of each, or the last where it goes down */
-	size_t n_left, n_right;
+	struct hta_edge *to, *left, *right;     /* the next place to fill; the next element of each run */
+	size_t n_left, n_right;                 /* elements left of each run */
 };
 
 static void move_up(struct hta_edge **to, struct hta_edge **from, size_t k)
@@ -116,7 +115,7 @@ static void move_down(struct hta_edge **to, struct hta_edge **from, size_t k)
 	memmove(*to + 1, *from + 1, k * sizeof **to);
 }
 
-/* One by one until a side wins often in a row.  False: one side is done. */
+/* Merges one by one until a run wins min_gallop times in a row.  False: one run is finished. */
 static bool step_up(struct sorter *s, struct merge *m)
 {
 	size_t left = 0, right = 0;
@@ -174,7 +173,7 @@ static void merge_up(struct sorter *s, struct hta_edge *p, size_t n_left, size_t
 	m.n_right--;
 	while (m.n_right && m.n_left > 1 && step_up(s, &m) && gallop_up(s, &m))
 		;
-	if (m.n_right && m.n_left == 1)         /* the last of the left ones is the largest of all */
+	if (m.n_right && m.n_left == 1)         /* the last element of the left run is the largest of all */
 		move_up(&m.to, &m.right, m.n_right);
 	memcpy(m.to, m.left, m.n_left * sizeof *p);
 }
@@ -236,12 +235,12 @@ static void merge_down(struct sorter *s, struct hta_edge *p, size_t n_left, size
 	m.n_left--;
 	while (m.n_left && m.n_right > 1 && step_down(s, &m) && gallop_down(s, &m, p))
 		;
-	if (m.n_left && m.n_right == 1)         /* the first of the right ones is the smallest of all */
+	if (m.n_left && m.n_right == 1)         /* the first element of the right run is the smallest of all */
 		move_down(&m.to, &m.left, m.n_left);
 	memcpy(m.to + 1 - m.n_right, m.right + 1 - m.n_right, m.n_right * sizeof *p);
 }
 
-/* Runs i and i + 1 become one. */
+/* Merges runs i and i + 1. */
 static void merge_runs(struct sorter *s, size_t i)
 {
 	struct run *a = &s->runs[i], *b = a + 1;
@@ -266,7 +265,7 @@ static void merge_runs(struct sorter *s, size_t i)
 		merge_down(s, p, n_left, n_right);
 }
 
-/* How deep the border between two runs lies in a tree of halves of the list. */
+/* Power of the border between two adjacent runs: its depth in the binary tree that halves the list. */
 static unsigned border_power(size_t at, size_t n_left, size_t n_right, size_t n)
 {
 	size_t a = 2 * at + n_left, b = a + n_left + n_right;

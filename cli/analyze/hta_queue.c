@@ -1,4 +1,4 @@
-/* How many launches waited in each stream's queue (hta/analyzers/trace_counters.py, queue length). */
+/* Queue length of each stream: launches that wait to run (hta/analyzers/trace_counters.py, queue length). */
 #include "cli/analyze/hta_made.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #define FULL_QUEUE 1024         /* launches: HTA's CUDA_MAX_LAUNCH_QUEUE_PER_STREAM */
 
-/* Where queues get longer, by time.  row: position among pairs of a call's position and its GPU row's. */
+/* The times at which queues get longer.  list[].row: position in pairs of (position of the call, position of its GPU row). */
 struct longer {
 	struct timed *list;
 	uint32_t (*pairs)[2];
@@ -33,12 +33,26 @@ static bool add_longer(struct longer *l, int64_t ts, uint32_t call, uint32_t gpu
 	return true;
 }
 
+static bool gets_longer(const struct hta *h, const struct hta_rank *r, size_t call)
+{
+	const struct hta_row *row = hta_row(r, call);
+
+	return h->names[row->name].flags & HTA_QUEUES && row->partner > 0;
+}
+
 static bool find_longer(const struct hta *h, const struct hta_rank *r, const struct hta_chains *c, struct longer *l)
 {
+	uint64_t pairs;
+
+	if (hta_count_pairs(h, r, gets_longer, &pairs) < 0)
+		return false;
+	r->made->queue_refused = hta_too_many_pairs(r, pairs);
+	if (r->made->queue_refused)
+		return true;
 	for (size_t i = 0; i < r->n_linked; i++) {
 		const struct hta_row *call = hta_row(r, r->linked[i]);
 
-		if (!(h->names[call->name].flags & HTA_QUEUES) || call->partner <= 0)
+		if (!gets_longer(h, r, r->linked[i]))
 			continue;
 		for (uint32_t k = c->first[hta_id(r, r->linked[i])]; k; k = c->next[k - 1])
 			if (!add_longer(l, call->ts, r->linked[i], r->gpu[k - 1]))
@@ -47,7 +61,7 @@ static bool find_longer(const struct hta *h, const struct hta_rank *r, const str
 	return timed_sort(l->list, l->n) == 0;
 }
 
-/* Both kinds of changes as one list.  lengths: by stream, of zeros. */
+/* Merges launches (longer) and starts on the GPU (shorter) into out, by time.  lengths: by stream, all 0.  Returns the number of points. */
 static size_t merge(const struct hta_rank *r, const struct longer *l, const struct timed *gpu, int32_t *lengths,
 		    struct queue_point *out)
 {
@@ -86,7 +100,7 @@ const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *
 		lengths = calloc(streams->n + 1, sizeof *lengths);
 		if (lengths && find_longer(h, r, c, &l))
 			points = malloc((l.n + r->n_gpu + 1) * sizeof *points);
-		if (points)
+		if (points && !r->made->queue_refused)
 			r->made->n_queue = merge(r, &l, gpu, lengths, points);
 		r->made->queue = points;
 	}
@@ -99,7 +113,7 @@ const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *
 
 /* ---- reports ---- */
 
-/* Calls print with the points of each rank. */
+/* Calls print for each rank, with its points. */
 static int each_rank(struct model *m, struct table *t, const struct report_choice *choice, struct hta_how how,
 		     int (*print)(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n,
 				  struct table *t))
@@ -113,8 +127,10 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 
 		p = hta_queue(h, &h->ranks[k], &n);
 		rc = p ? print(h, &h->ranks[k], p, n, t) : -1;
+		if (h->ranks[k].made->queue_refused)
+			hta_note_pairs(t, &h->ranks[k], "the queues are not counted");
 	}
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -138,11 +154,11 @@ static int series(struct model *m, struct table *t, const struct report_choice *
 	return each_rank(m, t, choice, how, print_series);
 }
 
-/* Points of one stream after the other, each stream's in time's order. */
+/* Points grouped by stream, the points of a stream by time. */
 struct by_stream {
 	const struct hta_streams *streams;
 	uint32_t *points;
-	size_t *end;                    /* by stream: where its points end */
+	size_t *end;                    /* by stream: end of its points in `points` */
 };
 
 static bool by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n, struct by_stream *b)
@@ -203,7 +219,7 @@ static int summary(struct model *m, struct table *t, const struct report_choice 
 	return each_rank(m, t, choice, how, print_summary);
 }
 
-/* From the first begin to the last begin: what HTA calls the duration of a rank's trace. */
+/* HTA's duration of a trace: from the first start to the last start. */
 static int64_t trace_duration(const struct hta_rank *r)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
@@ -217,7 +233,7 @@ static int64_t trace_duration(const struct hta_rank *r)
 	return r->n ? time_sub(last, first) : 0;
 }
 
-/* Of several such streams of a rank HTA keeps the last one alone: it puts each into the same place. */
+/* Prints only the last stream of the rank that was full, as HTA does: it overwrites the ones before. */
 static int print_full(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n, struct table *t)
 {
 	struct by_stream b = { .points = NULL };
@@ -275,6 +291,6 @@ static const struct heading full_columns[] = {
 HTA_TWIN(hta_queue_length_summary, summary, summary_columns, NULL, "Launches Waiting in Each Stream",
 	 "how many launches waited in each stream");
 HTA_TWIN(hta_queue_length_time_series, series, series_columns, NULL,
-	 "Launches Waiting in Each Stream (us), over Time", "the same over time");
+	 "Launches Waiting in Each Stream (us), over Time", "queue length of each stream over time");
 HTA_TWIN(hta_time_blocked_on_full_queue, full, full_columns, NULL, "Time with Full Queues (us)",
 	 "how long 1024 launches or more waited in a stream");

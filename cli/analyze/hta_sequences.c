@@ -1,21 +1,19 @@
-/*
- * Which kernels follow each other below an operator, again and again (hta/analyzers/cuda_kernel_analysis.py,
- * get_frequent_cuda_kernel_sequences).
- */
+/* Frequent sequences of kernels below an operator (hta/analyzers/cuda_kernel_analysis.py, get_frequent_cuda_kernel_sequences). */
 #include "cli/analyze/hta_tree.h"
 
 #include <stdlib.h>
 
 #define FEWEST_KERNELS 3        /* HTA's min_pattern_len */
 
+/* The GPU rows below one row. */
 struct below {
 	const struct hta_rank *r;
 	const struct hta_tree *tree;
-	uint32_t *todo;                 /* r->n */
-	struct timed *kernels;          /* below one row; row: position */
-	size_t n;                       /* of those, all rows on a stream */
-	size_t launched;                /* of these, kernels that hang below a call */
-	int64_t gpu;                    /* their time */
+	uint32_t *todo;                 /* stack of walk(), room for r->n */
+	struct timed *kernels;          /* rows on a stream; .row: position */
+	size_t n;
+	size_t launched;                /* number of them that have a parent in the tree */
+	int64_t gpu;                    /* sum of the durations of these */
 };
 
 static int by_time(const void *a, const void *b, void *rank)
@@ -27,7 +25,7 @@ static int by_time(const void *a, const void *b, void *rank)
 	return x->time != y->time ? (x->time < y->time ? -1 : 1) : (first > second) - (first < second);
 }
 
-/* Walks everything below a row, itself included.  Kernels by time, then as in the file. */
+/* Fills b with the GPU rows of the subtree of `from`, by time, then in file order. */
 static void walk(struct below *b, uint32_t from)
 {
 	size_t top = 0;
@@ -89,7 +87,7 @@ static int by_count(const void *a, const void *b)
 	return x->n != y->n ? (x->n < y->n ? 1 : -1) : by_pattern(a, b);
 }
 
-/* Equal patterns summed up; the number left. */
+/* Merges equal patterns; sorts by count.  Returns the number of patterns. */
 static size_t sum_up(struct found *list, size_t n)
 {
 	size_t out = 0;
@@ -109,10 +107,10 @@ static size_t sum_up(struct found *list, size_t n)
 	return out;
 }
 
-/* Of the rows with a name that is looked for. */
+/* The operators that are looked for. */
 struct chosen {
-	const bool *with;               /* by name */
-	int32_t least;                  /* HTA: the depth that counts */
+	const bool *with;               /* by name: whether it has the word */
+	int32_t least;                  /* least depth of such a row; HTA takes only rows of this depth */
 };
 
 static bool below_another(const struct below *b, const struct chosen *c, size_t row)
@@ -123,7 +121,10 @@ static bool below_another(const struct below *b, const struct chosen *c, size_t 
 	return false;
 }
 
-/* HTA takes the operators nearest to the top, and of rows in no tree it thinks that they are above all. */
+/*
+ * HTA takes the operators of the least depth; rows in no tree have depth -1, which it takes for the least.  The report without hta_ takes
+ * operators that no other such operator is above.
+ */
 static bool counts(const struct hta *h, const struct below *b, const struct chosen *c, size_t row)
 {
 	if (!c->with[hta_row(b->r, row)->name])
@@ -203,9 +204,9 @@ static int sequences(struct model *m, struct table *t, const struct report_choic
 	if (rc == 0 && h->n_ranks)
 		rc = rank_sequences(h, &h->ranks[0], hta_word_meant(h, word, buf, sizeof buf), t);
 	if (rc == 0 && !t->n_rows)
-		table_note(t, "no operator called like '%s' has %u kernels or more below it in the first rank", word,
+		table_note(t, "no operator with '%s' in its name launches %u kernels or more on the first rank", word,
 			   FEWEST_KERNELS);
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -216,8 +217,8 @@ static const struct heading hta_columns[] = {
 	{ "pattern", COLUMN_TEXT }, { "count", 0 }, { "GPU kernel duration (us)", 0 }, { "CPU op duration (us)", 0 },
 };
 
-HTA_TWIN(hta_kernel_sequences, sequences, hta_columns, ANY_VARIANT, "Kernels in a Row Below an Operator",
-	 "kernels that follow each other below an operator, :aten::linear");
+HTA_TWIN(hta_kernel_sequences, sequences, hta_columns, ANY_VARIANT, "Kernel Sequences of an Operator",
+	 "kernel sequences that an operator launches (:aten::linear selects the operator)");
 
 static int run_sequences(struct model *m, struct table *t, const struct report_choice *choice)
 {
@@ -226,8 +227,9 @@ static int run_sequences(struct model *m, struct table *t, const struct report_c
 
 const struct report report_kernel_sequences = {
 	.name = "kernel_sequences",
-	.title = "Kernels in a Row Below an Operator",
-	.help = "kernels that follow each other below an operator, :aten::linear",
+	.title = "Kernel Sequences of an Operator",
+	.help = "Which kernel sequences does an operator launch? (:aten::linear selects the operator)",
+	.needs = NEED_OPS,
 	.ranks = true,
 	.variants = ANY_VARIANT,
 	COLUMNS(columns),

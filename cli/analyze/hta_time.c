@@ -1,7 +1,4 @@
-/*
- * How a GPU's time was spent: computing, talking to other GPUs, copying, nothing (hta/analyzers/breakdown_analysis.py,
- * communication_analysis.py).
- */
+/* GPU time by kind: computation, communication, memory, idle (hta/analyzers/breakdown_analysis.py, communication_analysis.py). */
 #include "cli/analyze/hta_made.h"
 
 #include <math.h>
@@ -46,12 +43,12 @@ static const struct heading temporal_columns[] = {
 	{ "kernel_time(us)", 0 }, { "idle_time_pctg", 0 }, { "compute_time_pctg", 0 }, { "non_compute_time_pctg", 0 },
 };
 
-/* Of all ranks. */
+/* Sums over all ranks, ns. */
 struct totals {
 	int64_t kernel, idle, computing;
 };
 
-/* Kernel time is from the first begin to the end of the last group; what is neither idle nor computing is the rest. */
+/* kernel: from the first start to the end of the last merged interval; rest = kernel - computing - idle. */
 static int temporal_rank(const struct hta *h, const struct hta_rank *r, struct table *t, struct totals *all_ranks)
 {
 	const struct hta_intervals *all = hta_busy(h, r, HTA_CLASSES), *compute = hta_busy(h, r, HTA_COMPUTATION);
@@ -88,11 +85,11 @@ static int temporal(struct model *m, struct table *t, const struct report_choice
 		table_note(t, "all %zu ranks: %.2f %% idle, %.2f %% computing, %.2f %% other work", h->n_ranks,
 			   100.0 * (double)all.idle / (double)all.kernel, 100.0 * (double)all.computing / (double)all.kernel,
 			   100.0 * (double)time_sub(time_sub(all.kernel, all.computing), all.idle) / (double)all.kernel);
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
-HTA_TWIN(hta_temporal_breakdown, temporal, temporal_columns, NULL, "Where GPU Time Went, by Rank",
+HTA_TWIN(hta_temporal_breakdown, temporal, temporal_columns, NULL, "GPU Time by Rank: Idle, Computing, Other",
 	 "GPU time of each rank: idle, computing, other work");
 
 /* ---- overlap ---- */
@@ -123,13 +120,13 @@ static int overlap(struct model *m, struct table *t, const struct report_choice 
 	if (rc == 0 && h->n_ranks > 1 && all > 0)
 		table_note(t, "all %zu ranks: %.2f %%", h->n_ranks, 100.0 * (double)beside / (double)all);
 	if (rc == 0 && !all)
-		table_note(t, "there was no communication between GPUs");
-	hta_done(h, choice);
+		table_note(t, "no communication kernels ran");
+	hta_done(h, t, choice);
 	return rc;
 }
 
 HTA_TWIN(hta_comm_comp_overlap, overlap, overlap_columns, NULL, "Communication/Compute Overlap by Rank",
-	 "how much of the communication between GPUs ran beside computation");
+	 "share of the communication time that overlaps with computation");
 
 /* ---- kernel types ---- */
 
@@ -143,9 +140,9 @@ struct mask_time {
 };
 
 /*
- * Begins and ends of the merged intervals of each class, swept in time: each piece goes to the classes that run in it.
- * HTA cuts every piece to whole microseconds, and a piece counts while the sum of the running bits is positive, which
- * after rounding it may not be.
+ * Sweeps the starts and ends of the merged intervals of each class; each piece of time is added to the set of classes that run in it.  As
+ * in HTA, every piece is cut to whole microseconds, and counts if the sum of the running bits is positive, which after rounding it may not
+ * be.
  */
 static int sweep(const struct hta *h, const struct hta_rank *r, unsigned bits, struct mask_time times[MASKS])
 {
@@ -210,7 +207,7 @@ static int types(struct model *m, struct table *t, const struct report_choice *c
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++)
 		rc = sweep(h, &h->ranks[k], bits, times);
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	for (unsigned mask = 1; mask < MASKS; mask++)
 		sum += times[mask].whole;
 	for (;;) {
@@ -239,6 +236,6 @@ static int types_no_memory(struct model *m, struct table *t, const struct report
 }
 
 HTA_TWIN(hta_kernel_type_breakdown, all_types, type_columns, NULL, "GPU Time by Kind of Kernel, All Ranks",
-	 "GPU time by kind of kernel, alone and beside other kinds");
+	 "GPU time by kind of kernel, alone and overlapping");
 HTA_TWIN(hta_kernel_type_breakdown_no_memory, types_no_memory, type_columns, NULL,
-	 "GPU Time by Kind of Kernel, Without Copies, All Ranks", "the same without copies and memory sets");
+	 "GPU Time by Kind of Kernel, Without Copies, All Ranks", "GPU time by kind of kernel, without copies and memory sets");

@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
 	return x->row == y->row ? 0 : (x->row < y->row) == x->opens ? -1 : 1;
 }
 
-/* At one time nothing but ends, and then rows that take no time: these lie inside what ends. */
+/* If at one time there are only ends and rows of no duration, moves these rows before the ends: they are inside the rows that end. */
 static void turn(struct hta_edge *edges, size_t n)
 {
 	size_t closes = 0;
@@ -44,10 +44,7 @@ static void turn(struct hta_edge *edges, size_t n)
 	free(copy);
 }
 
-/*
- * HTA's own comparison.  At one time what ends stands before what begins, what begins before what takes no time, and that
- * before what ends.
- */
+/* HTA's comparison.  At one time ends come before starts, starts before rows of no duration, and these before ends: not transitive. */
 static bool stands_before(const struct hta_edge *x, const struct hta_edge *y)
 {
 	if (x->time != y->time)
@@ -63,7 +60,7 @@ static bool stands_before(const struct hta_edge *x, const struct hta_edge *y)
 	return (x->row < y->row) == x->opens;
 }
 
-/* All three of them meet at one time. */
+/* Whether ends, starts and rows of no duration occur at one time, so that stands_before() is not transitive. */
 static bool in_a_circle(const struct hta_edge *edges, size_t n)
 {
 	unsigned kinds = 0;
@@ -73,7 +70,7 @@ static bool in_a_circle(const struct hta_edge *edges, size_t n)
 	return kinds == 7;
 }
 
-/* By time alone, which is linear.  False: no memory. */
+/* Sorts by time only.  False: out of memory, edges unchanged. */
 static bool sort_by_time(struct hta_edge *edges, size_t n)
 {
 	struct timed *order = malloc((n + 1) * sizeof *order);
@@ -129,7 +126,10 @@ static int by_thread(const void *a, const void *b)
 	return (x->tid_text > y->tid_text) - (x->tid_text < y->tid_text);
 }
 
-/* of_place[]: the number of its thread, in their order.  How many there are; 0: none, or no memory. */
+/*
+ * Sets of_place[]: by place, the number of its thread, in the order of by_thread().  Returns the number of threads; 0: none, or out of
+ * memory.
+ */
 static size_t number_threads(const struct hta_rank *r, int64_t from, int64_t to, uint32_t *of_place)
 {
 	struct named_place *list = malloc((r->n_places + 1) * sizeof *list);
@@ -182,7 +182,7 @@ void hta_threads_release(struct hta_threads *t)
 	free(t->end);
 }
 
-/* HTA takes these for streams. */
+/* Whether HTA takes the thread with these rows for a stream. */
 static bool is_stream(const struct hta_rank *r, const uint32_t *list, size_t n)
 {
 	const struct hta_place *place = hta_place(r, hta_row(r, list[0]));
@@ -204,14 +204,14 @@ static void hang(struct hta_tree *t, uint32_t child, uint32_t parent)
 	t->last[parent] = child;
 }
 
-/* Rows of the host by nesting.  depth 0 marks the top ones. */
+/* Builds the tree of the host rows of one thread; top rows get depth 0. */
 static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *list, size_t n)
 {
 	struct hta_edge *edges = malloc((2 * n + 1) * sizeof *edges);
 	uint32_t *stack = malloc((n + 1) * sizeof *stack);
 	size_t n_edges = 0, top = 0;
 
-	/* All begins, then all ends: where HTA's comparison fails, the order in which they are given counts. */
+	/* All starts, then all ends, as in HTA: where its comparison is not transitive, the order of the input matters. */
 	for (size_t i = 0; i < 2 * n && edges && stack; i++) {
 		uint32_t at = list[i < n ? i : i - n];
 		const struct hta_row *row = hta_row(r, at);
@@ -239,7 +239,7 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *li
 	return edges && stack ? 0 : -1;
 }
 
-/* ---- backward's thread below the main one ---- */
+/* ---- rows of the backward thread below the main thread ---- */
 
 enum { MAIN_THREAD = 1, BACKWARD_THREAD };
 
@@ -263,7 +263,7 @@ static bool is_backward(const struct hta *h, const struct hta_row *row)
 	return strncmp(h->names[row->name].text, "## backward ##", 14) == 0;
 }
 
-/* Top rows of backward's thread that lie in a row of the main one become its children. */
+/* Top rows of the backward thread become children of the row of the main thread ("## backward ##", else a step) that contains them. */
 static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tree *t, const uint32_t *main_list,
 		   size_t n_main, const uint32_t *back, size_t n_back)
 {
@@ -305,16 +305,16 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole tree ---- */
 
-/* Kernels below the calls that launched them; calls are those of threads that have a tree. */
+/* Makes GPU rows children of the calls that launched them, for calls in a tree. */
 static void hang_kernels(const struct hta_rank *r, struct hta_tree *t, const bool *in_tree)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct hta_row *row = hta_row(r, i);
 		uint32_t call = hta_stream(r, row) > 0 && row->partner > 0 ? hta_position(r, row->partner) : HTA_NOWHERE;
 
-		/* A row that the cut put there twice counts once. */
+		/* A row with several positions counts once. */
 		if (call != HTA_NOWHERE && in_tree[call] && r->at[row->index] == i)
 			hang(t, (uint32_t)i, call);
 	}

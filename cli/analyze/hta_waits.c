@@ -1,5 +1,5 @@
 /*
- * What GPU rows wait for, and who waits for them: launches, the row before on the stream, CUDA events
+ * Edges of the critical path from and to GPU rows: launches, the row before on the stream, CUDA events, synchronising calls
  * (hta/analyzers/critical_path_analysis.py).
  */
 #include "cli/analyze/hta_graph.h"
@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-/* A longer gap between two rows of a stream is no sign that the later waited for the earlier; us 1500 in HTA. */
+/* ns (HTA: 1500 us): after a longer gap on a stream, the later row is not taken to have waited for the earlier one. */
 #define LONGEST_GAP 1500000
 
 struct launch {
-	int64_t pid, tid, stream, ts;   /* of the GPU row, or of the calling thread: what is searched for */
-	uint32_t call, order;
+	int64_t pid, tid, stream, ts;   /* search key; pid and tid: of the GPU row in by_stream, of the calling thread in by_thread */
+	uint32_t call, order;           /* position of the call; order of collecting */
 };
 
 struct waits {
@@ -20,12 +20,13 @@ struct waits {
 	struct launch *by_stream, *by_thread;
 	size_t n;
 	struct map last_launch;         /* corr of a cudaEventRecord -> call of the last launch before it */
-	struct map next_launch;         /* index of a cudaStreamWaitEvent -> call of the next launch behind it */
-	struct map waits_for;           /* GPU row -> the GPU row that it waits for, until it has come */
-	int32_t *length;                /* of queues, by row, after it */
-	struct { int64_t stream; uint32_t end; } *streams;      /* last end of each, in the order in which they came */
-	size_t n_streams;
+	struct map next_launch;         /* index of a cudaStreamWaitEvent -> call of the next launch after it */
+	struct map waits_for;           /* index of a GPU row -> position of the GPU row that it waits for; MAP_NONE - 2: done */
+	int32_t *length;                /* by index: queue length after that row; -1: not a change */
+	struct { int64_t stream; uint32_t end; } *streams;      /* node of the last end on each stream, in order of first use */
+	size_t n_streams, last_stream;
 	struct map stream_at;
+	uint64_t context_edges;         /* edges made for waits for a whole context */
 };
 
 static int by_launch(const void *a, const void *b)
@@ -40,7 +41,7 @@ static int by_launch(const void *a, const void *b)
 	return 0;
 }
 
-/* Position behind the last one that is not above key. */
+/* Number of elements that are <= key (bisect_right). */
 static size_t behind(const struct launch *list, size_t n, const struct launch *key)
 {
 	size_t low = 0, high = n;
@@ -56,7 +57,7 @@ static size_t behind(const struct launch *list, size_t n, const struct launch *k
 	return low;
 }
 
-/* The GPU row that a call launched, if it is linked to it. */
+/* The GPU row linked to a call, or NULL. */
 static const struct hta_row *launched(const struct hta_rank *r, const struct hta_row *call)
 {
 	const struct hta_row *gpu = call->partner > 0 ? hta_at(r, call->partner) : NULL;
@@ -91,7 +92,7 @@ static int collect_launches(struct waits *w)
 	return 0;
 }
 
-/* For each event that is waited for: what was launched last before it was recorded. */
+/* Fills last_launch: for each event that a row waits for, the last launch on its stream before it was recorded. */
 static int find_last_launches(struct waits *w)
 {
 	const struct hta_rank *r = w->g->r;
@@ -124,7 +125,7 @@ static int find_last_launches(struct waits *w)
 	return rc;
 }
 
-/* For each wait of a stream: what its thread launches next on the stream. */
+/* Fills next_launch: for each cudaStreamWaitEvent, the next launch of its thread on that stream. */
 static int find_next_launches(struct waits *w)
 {
 	const struct hta_rank *r = w->g->r;
@@ -146,7 +147,7 @@ static int find_next_launches(struct waits *w)
 	return 0;
 }
 
-/* Lengths are of the whole trace, whatever part of it the path is of. */
+/* Fills length, from the queues of the whole trace: also when the path is of a part of it. */
 static int find_lengths(struct waits *w)
 {
 	const struct hta_rank *r = w->g->r;
@@ -183,9 +184,21 @@ static void set_last_end(struct waits *w, int64_t stream, uint32_t node)
 	if (new)
 		w->streams[w->n_streams++].stream = stream;
 	w->streams[*at - 1].end = node;
+	w->last_stream = *at - 1;
 }
 
-/* A row that says who waited. */
+/* Edges of a wait for a whole context, one from each stream.  If these get too many, only from the stream used last. */
+static void wait_for_all(struct waits *w, uint32_t host)
+{
+	bool all = !hta_too_many_pairs(w->g->r, w->context_edges + w->n_streams);
+
+	w->g->context_waits += !all;
+	w->context_edges += all ? w->n_streams : 0;
+	for (size_t i = all ? 0 : w->last_stream; i < (all ? w->n_streams : w->last_stream + 1); i++)
+		hta_depend(w->g, w->streams[i].end, host, EDGE_SYNC, false);
+}
+
+/* Edges of a HTA_SYNC row. */
 static void wait_edges(struct waits *w, const struct hta_row *row)
 {
 	struct hta_graph *g = w->g;
@@ -217,8 +230,7 @@ static void wait_edges(struct waits *w, const struct hta_row *row)
 	if (host == NO_NODE)
 		return;
 	if (strcmp(name, "Context Sync") == 0) {
-		for (size_t i = 0; i < w->n_streams; i++)
-			hta_depend(g, w->streams[i].end, host, EDGE_SYNC, false);
+		wait_for_all(w, host);
 		return;
 	}
 	from = last_end(w, hta_stream(g->r, row));
@@ -226,7 +238,7 @@ static void wait_edges(struct waits *w, const struct hta_row *row)
 		hta_depend(g, from, host, EDGE_SYNC, false);
 }
 
-/* A row that ran: it began when it was launched, or when the one before had ended, or what it waited for. */
+/* Edges of a GPU row that ran: from its launch, from the row before on its stream, or from the row that it waited for. */
 static void run_edges(struct waits *w, uint32_t at)
 {
 	struct hta_graph *g = w->g;

@@ -1,4 +1,4 @@
-/* idle_stacks: what the main thread did while the GPU of its process had nothing to do. */
+/* idle_stacks: what the main thread of each process did while the GPU was idle. */
 #include "cli/analyze/span_words.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/analyze/stats.h"
@@ -19,17 +19,17 @@ static const struct heading columns[] = {
 struct work {
 	struct model *m;
 	struct stack_text text;
-	struct spans *spans, *idle;     /* by process: its GPU span, and what of it the GPU was idle */
-	uint32_t *main_thread;          /* by process: ordinal; 0: none is known */
+	struct spans *spans, *idle;     /* by process: its GPU span; the part of the span in which the GPU was idle */
+	uint32_t *main_thread;          /* by process: id of the main thread; 0: not known */
 	const struct process *processes;
 	const uint32_t *call_thread, *sample_thread, *sample_tid;
-	struct sites sites;             /* by string id of the stack's text */
-	int64_t all_idle, all;
-	uint32_t with_gpu, gpu_process; /* processes with a GPU span; the last of them */
-	uint64_t samples;
+	struct sites sites;             /* key: string id of the stack's text */
+	int64_t all_idle, all;          /* length of all idle; of all spans */
+	uint32_t with_gpu, gpu_process; /* number of processes with a GPU span; the last of them */
+	uint64_t samples;               /* of main threads while the GPU was idle */
 };
 
-/* What of each process's GPU span had nothing of it on a GPU, whatever launched it. */
+/* idle = GPU span minus busy of each process.  Busy includes GPU rows that were launched outside the selected part. */
 static int find_idle(struct work *w, uint32_t n)
 {
 	struct gpu_rows *rows = model_gpu_rows_in_span(w->m, &w->spans);
@@ -184,8 +184,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_idle_stacks = {
 	.name = "idle_stacks",
+	.share = "samples_pct: share of the main thread's samples while the GPU was idle; idle_pct: share of the GPU's idle time",
 	.title = "What the Main Thread Did While the GPU Was Idle",
-	.help = "what the main thread did while the GPU was idle: its samples, and its time in CUDA calls",
+	.help = "What does the main thread do while the GPU is idle?",
+	.needs = NEED_GPU,
 	.adds = { ROW_kernel, ROW_memcpy },
 	COLUMNS(columns),
 	.run = run,

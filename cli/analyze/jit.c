@@ -1,4 +1,4 @@
-/* cuda_jit: code that the driver compiled, or had in its cache, and modules that came to the GPU, by time. */
+/* cuda_jit: code that the driver compiled or loaded from its cache, and modules loaded to the GPU, by time. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
 #include "cli/model/model.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Start (ns)", 0 },  { "Duration (ns)", 0 }, { "Operation", COLUMN_TEXT }, { "Entry", COLUMN_TEXT },
-	{ "Bytes (MB)", 0 },  { "Device", COLUMN_ID }, { "CorrId", COLUMN_ID },     { "Pid", COLUMN_ID },
-	{ "Tid", COLUMN_ID }, { "Cache", COLUMN_TEXT },
+	{ "start_ns", 0 }, { "duration_ns", 0 }, { "operation", COLUMN_TEXT }, { "entry", COLUMN_TEXT }, { "size_mb", 0 },
+	{ "device", COLUMN_ID }, { "correlation", COLUMN_ID | COLUMN_RARE }, { "pid", COLUMN_ID | COLUMN_RARE },
+	{ "tid", COLUMN_ID | COLUMN_RARE }, { "cache", COLUMN_TEXT },
 };
 
 struct codes {
@@ -18,11 +18,11 @@ struct codes {
 	struct table *t;
 	int64_t begin;
 	const struct process *processes;
-	/* of compilations */
+	/* columns of jit rows */
 	const int64_t *start, *duration;
 	const uint64_t *bytes;
 	const uint32_t *corr, *device, *entry, *operation, *path, *tid, *process;
-	/* of modules */
+	/* columns of module rows */
 	const int64_t *loaded;
 	const uint64_t *size;
 	const uint32_t *module_corr, *context, *thread, *module_process;
@@ -119,7 +119,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_cuda_jit = {
 	.name = "cuda_jit",
 	.title = "CUDA Compilations and Module Loads",
-	.help = "GPU code that was compiled at run time, or came from the cache; modules loaded",
+	.help = "Which GPU code was compiled at run time or loaded from the cache?",
+	.needs = NEED_JIT,
 	COLUMNS(columns),
 	.run = run,
 };

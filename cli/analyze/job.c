@@ -26,13 +26,13 @@ static bool same_rank(const struct process *a, const struct process *b)
 	return x && y ? strcmp(x, y) == 0 : !x && !y;
 }
 
-/* Whether a process above it is a rank with the same number: a loader's worker has its parent's RANK. */
+/* Whether an ancestor of the process is a rank with the same number: workers of a DataLoader inherit RANK from their parent. */
 static bool is_worker(const struct model *m, const bool *is_rank, uint32_t process)
 {
 	uint32_t n, at = process;
 	const struct process *all = model_processes(m, &n);
 
-	for (uint32_t steps = 0; steps < n && at; steps++) {    /* a damaged file's parents may go in a circle */
+	for (uint32_t steps = 0; steps < n && at; steps++) {    /* in a damaged file, parents may form a cycle */
 		at = model_process_at(m, all[at].parent);
 		if (at && is_rank[at] && at != process && same_rank(&all[at], &all[process]))
 			return true;
@@ -61,7 +61,7 @@ bool *job_rank_processes(struct model *m)
 
 /* ---- ranks ---- */
 
-/* The file of torch.profiler that a process came from; NULL: it was not. */
+/* The file of torch.profiler that a process was imported from; NULL: none. */
 static const char *kineto_file(const struct process *p)
 {
 	const char *format = process_attribute(p, "imported");
@@ -92,7 +92,7 @@ static int add_ranks(struct job *j, struct job_model *times)
 		j->list = list;
 	for (uint32_t p = 1; list && p < n; p++) {
 		const char *file = kineto_file(&all[p]);
-		bool same = file && before && strcmp(file, before) == 0;        /* a file's processes stand together */
+		bool same = file && before && strcmp(file, before) == 0;        /* the processes of a file are adjacent */
 
 		before = file;
 		if (!(file || is_rank[p]) || !model_process_selected(m, p))
@@ -118,7 +118,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ranks without a number are numbered from 0 as they come; of equal numbers the first one comes first. */
+/* Gives ranks without a number the numbers 0, 1, ... in their order.  Sorts by number; equal numbers keep their order. */
 static int number_ranks(struct job *j)
 {
 	struct job_rank **order = malloc((j->n + 1) * sizeof *order), *list = malloc((j->n + 1) * sizeof *list);
@@ -196,7 +196,7 @@ struct cell job_stream(const struct gpu_row *g)
 	return g->stream == UINT32_MAX ? UNKNOWN : NUMBER(g->stream);
 }
 
-/* ---- numbers and what they come to ---- */
+/* ---- summaries ---- */
 
 bool job_values_add(struct job_values *v, int64_t value)
 {

@@ -33,7 +33,7 @@ static void put(struct table *t, int64_t rank, struct annotation *list, size_t n
 	}
 }
 
-/* Those of a rank, by position in the job's names. */
+/* Sums up the annotations of a rank by name, and prints them. */
 static int sum_up(const struct hta *h, const struct hta_rank *r, enum hta_category category, struct table *t)
 {
 	struct annotation *list = calloc(h->n_names + 1, sizeof *list);
@@ -72,7 +72,7 @@ static int annotations(struct model *m, struct table *t, const struct report_cho
 	if (rc == 0 && !t->n_rows)
 		table_note(t, category == HTA_ANNOTATION ? "no annotations of the program were recorded"
 							 : "the trace has no annotations on a GPU; only files of torch.profiler have them");
-	hta_done(h, choice);
+	hta_done(h, t, choice);
 	return rc;
 }
 
@@ -94,7 +94,8 @@ static const struct heading columns[] = {
 const struct report report_gpu_annotations = {
 	.name = "gpu_annotations",
 	.title = "Time in Annotations on the GPU, by Rank",
-	.help = "time in the program's annotations on the GPU",
+	.help = "How much time do the program's annotations cover on the GPU?",
+	.needs = NEED_GPU_RANGES,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = on_gpu,
@@ -103,7 +104,8 @@ const struct report report_gpu_annotations = {
 const struct report report_cpu_annotations = {
 	.name = "cpu_annotations",
 	.title = "Time in Annotations on the Host, by Rank",
-	.help = "time in the program's annotations on the host",
+	.help = "How much time do the program's annotations cover on the host?",
+	.needs = NEED_RANGES,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = on_host,

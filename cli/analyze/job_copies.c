@@ -1,4 +1,4 @@
-/* memory_bandwidth, memory_bandwidth_series: bytes that copies and memory sets moved, and how fast. */
+/* memory_bandwidth, memory_bandwidth_series: bytes moved by copies and memory sets, and their bandwidth. */
 #include "cli/analyze/job.h"
 
 #include "cli/model/map.h"
@@ -10,13 +10,13 @@
 struct copy {
 	int64_t start, end;
 	uint64_t bytes;
-	uint32_t kind;                  /* string id */
+	uint32_t kind;                  /* string id of "Memcpy HtoD", ... */
 };
 
 struct copies {
-	struct copy *list;              /* by the kind's text, then start */
+	struct copy *list;              /* by the text of the kind, then by start */
 	size_t n;
-	size_t unknown;                 /* without known bytes */
+	size_t unknown;                 /* number of copies with an unknown number of bytes */
 };
 
 static int by_start(const void *a, const void *b, void *model)
@@ -61,7 +61,7 @@ static int copies_of(const struct job_rank *r, struct copies *c)
 	return rc;
 }
 
-/* Bytes a ns are GB a second. */
+/* value: bytes per ns, which are GB/s. */
 static struct cell gb_per_s(double value)
 {
 	return isfinite(value) && value < 9e12 ? FIXED(llrint(value * 1000), 3) : UNKNOWN;
@@ -74,7 +74,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One kind of a rank. */
+/* The row of one kind; list[n]: its copies. */
 static int put_kind(struct table *t, const struct job_rank *r, const struct copy *list, size_t n)
 {
 	double *rates = malloc((n + 1) * sizeof *rates);
@@ -102,7 +102,10 @@ static int put_kind(struct table *t, const struct job_rank *r, const struct copy
 	return ns < 0 ? -1 : 0;
 }
 
-/* One row for all changes at one time.  kind: 1 of a start.  Where nothing runs the rate is 0 exactly, not what rounding left. */
+/*
+ * One row per time at which a copy starts (.kind 1) or ends (0), with the sum of the rates of the copies that then run.  When none runs the
+ * rate is set to 0, to drop rounding errors.
+ */
 static int put_changes(struct table *t, const struct job *j, const struct job_rank *r, const struct copy *list, size_t n)
 {
 	struct timed *order = malloc((2 * n + 1) * sizeof *order);
@@ -148,7 +151,7 @@ static int each_kind(const struct job *j, const struct job_rank *r, struct table
 		rc = series ? put_changes(t, j, r, &c.list[i], end - i) : put_kind(t, r, &c.list[i], end - i);
 	}
 	if (rc == 0 && c.unknown)
-		table_note(t, "rank %lld: the bytes of %zu copies are not known; they are not in this table", (long long)r->number,
+		table_note(t, "rank %lld: %zu copies have an unknown number of bytes; they are not in this table", (long long)r->number,
 			   c.unknown);
 	if (rc == 0 && !c.n && !c.unknown)
 		table_note(t, "rank %lld has no copies or memory sets", (long long)r->number);
@@ -181,13 +184,14 @@ static const struct heading columns[] = {
 	{ "median_gb_per_s", 0 }, { "max_gb_per_s", 0 },
 };
 static const struct heading series_columns[] = {
-	{ "rank", COLUMN_ID }, { "time_ns", 0 }, { "name", COLUMN_TEXT }, { "gb_per_s", 0 },
+	{ "rank", COLUMN_ID }, { "time_ns", COLUMN_MOMENT }, { "name", COLUMN_TEXT }, { "gb_per_s", 0 },
 };
 
 const struct report report_memory_bandwidth = {
 	.name = "memory_bandwidth",
 	.title = "Bandwidth of Copies and Memory Sets, by Rank and Direction",
-	.help = "bandwidth of copies and memory sets, by direction",
+	.help = "What bandwidth do copies and memory sets reach, by direction?",
+	.needs = NEED_COPIES,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = sums,
@@ -196,7 +200,8 @@ const struct report report_memory_bandwidth = {
 const struct report report_memory_bandwidth_series = {
 	.name = "memory_bandwidth_series",
 	.title = "Bandwidth of Copies and Memory Sets over Time",
-	.help = "the same over time: each start and end of a copy",
+	.help = "How does the bandwidth of copies change over time?",
+	.needs = NEED_COPIES,
 	.ranks = true,
 	COLUMNS(series_columns),
 	.run_chosen = series,

@@ -19,7 +19,7 @@ static const struct kind {
 #undef KIND
 };
 
-/* Rows of a rank's processes stand together. */
+/* The first row of process `of` or a later one; rows are sorted by process. */
 static size_t first_row(const uint32_t *process, size_t n, uint32_t of)
 {
 	size_t low = 0, high = n;
@@ -35,7 +35,7 @@ static size_t first_row(const uint32_t *process, size_t n, uint32_t of)
 	return low;
 }
 
-/* Kernels' classes, each name looked at once. */
+/* Cache: whether a kernel communicates, by string id of its name. */
 struct names {
 	struct model *m;
 	struct map communicates;
@@ -134,7 +134,7 @@ static int by_stream(const void *a, const void *b)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
 		return x->end < y->end ? -1 : 1;
-	if (x->kind != y->kind)         /* the order of kinds[] is that of their numbers */
+	if (x->kind != y->kind)         /* kinds[] is in the order of these numbers */
 		return x->kind < y->kind ? -1 : 1;
 	return (x->row > y->row) - (x->row < y->row);
 }
@@ -155,7 +155,7 @@ void job_rows_by_stream(struct job_rows *rows)
 
 /* ---- times ---- */
 
-/* Adds a set to one of another process of the rank. */
+/* Makes *to the union of both sets.  Returns 0, or -1 when out of memory. */
 static int add_set(struct spans *to, const struct spans *from)
 {
 	for (size_t i = 0; i < from->n; i++)

@@ -1,11 +1,11 @@
-/* idle, idle_intervals: why a stream had nothing to run between two of its GPU rows. */
+/* idle, idle_intervals: gaps between the GPU rows of a stream, by reason. */
 #include "cli/analyze/job.h"
 
 #include "cli/model/join.h"
 
 #include <stdlib.h>
 
-#define SHORT_GAP 30000         /* ns */
+#define SHORT_GAP 30000         /* ns; shorter gaps can be kernel_wait */
 
 enum reason { HOST_WAIT, KERNEL_WAIT, OTHER, NOT_KNOWN, REASONS };
 
@@ -17,7 +17,7 @@ struct gaps {
 
 typedef void put_fn(struct table *t, int64_t rank, const struct gpu_row *stream, struct gaps *gaps);
 
-/* start: of the call that launched the row behind the gap; call NO_ROW: it was not recorded. */
+/* call: row of the call that launched the GPU row after the gap, NO_ROW: not recorded; start: column of calls; from: start of the gap. */
 static enum reason reason_of(size_t call, const int64_t *start, int64_t from, int64_t ns)
 {
 	if (call == NO_ROW)
@@ -27,7 +27,7 @@ static enum reason reason_of(size_t call, const int64_t *start, int64_t from, in
 	return ns < SHORT_GAP ? KERNEL_WAIT : OTHER;
 }
 
-/* The gaps of one stream, rows by start.  0, or -1: out of memory. */
+/* Adds the gaps of one stream, cut to the GPU span.  rows[n]: its rows by start.  Returns 0, or -1 when out of memory. */
 static int find_gaps(struct model *m, const struct gpu_row *rows, size_t n, const struct spans *span, struct gaps *gaps)
 {
 	const int64_t *start = MODEL_I64(m, api, start);
@@ -119,14 +119,7 @@ static int idle_of(struct model *m, struct table *t, const struct report_choice 
 
 static int sums(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	int rc = idle_of(m, t, choice, put_sums);
-
-	if (rc == 0 && t->n_rows)
-		table_note(t, "host_wait: the next launch began only after the stream had become idle; kernel_wait: it began before, "
-			      "and the gap is below 30 us; other: longer; unknown: that call was not recorded");
-	if (rc == 0 && t->n_rows)
-		table_note(t, "idle_pct is the share of the stream's own idle time; other streams may have been busy");
-	return rc;
+	return idle_of(m, t, choice, put_sums);
 }
 
 static int intervals(struct model *m, struct table *t, const struct report_choice *choice)
@@ -138,13 +131,16 @@ static int intervals(struct model *m, struct table *t, const struct report_choic
 
 static const struct heading idle_columns[] = { STREAM_COLUMNS, { "idle_ns", 0 }, { "idle_pct", 0 } };
 static const struct heading interval_columns[] = {
-	STREAM_COLUMNS, { "count", 0 }, { "mean_ns", 0 }, { "min_ns", 0 }, { "median_ns", 0 }, { "p95_ns", 0 }, { "max_ns", 0 },
+	STREAM_COLUMNS, { "count", 0 }, { "mean_ns", 0 }, { "min_ns", COLUMN_RARE }, { "median_ns", 0 }, { "p95_ns", 0 },
+	{ "max_ns", COLUMN_KEY },
 };
 
 const struct report report_idle = {
 	.name = "idle",
+	.share = "idle_pct: share of the stream's idle time",
 	.title = "Idle Time of Each Stream, by Reason",
-	.help = "idle time of each stream: waiting for the host, between launched kernels, other",
+	.help = "Why is each stream idle: waiting for the host, between launched kernels, other?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(idle_columns),
 	.run_chosen = sums,
@@ -153,7 +149,8 @@ const struct report report_idle = {
 const struct report report_idle_intervals = {
 	.name = "idle_intervals",
 	.title = "Length of the Idle Intervals of Each Stream, by Reason",
-	.help = "how long those idle intervals were",
+	.help = "How long are the idle intervals of each stream?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(interval_columns),
 	.run_chosen = intervals,

@@ -101,7 +101,7 @@ static void put_one(struct table *t, int64_t rank, const struct kernel *k, int64
 				      job_mean(&s, 0), NUMBER(k->min), NUMBER(k->max), TEXT(k->name) });
 }
 
-/* Of each class the first `most`, the others as one row. */
+/* Prints the first `most` kernels of each class, and one row with the sum of the rest. */
 static void put_all(struct table *t, int64_t rank, const struct kernels *k, size_t most)
 {
 	for (size_t i = 0, end; i < k->n; i = end) {
@@ -161,14 +161,16 @@ static int top_kernels(struct model *m, struct table *t, const struct report_cho
 }
 
 static const struct heading columns[] = {
-	{ "rank", COLUMN_ID }, { "kernel_type", COLUMN_TEXT }, { "gpu_ns", 0 }, { "pct", 0 }, { "count", 0 }, { "mean_ns", 0 },
+	{ "rank", COLUMN_ID }, { "kernel_type", COLUMN_TEXT }, { "gpu_ns", 0 }, { "gpu_pct", 0 }, { "count", 0 }, { "mean_ns", 0 },
 	{ "min_ns", 0 }, { "max_ns", 0 }, { "name", COLUMN_TEXT },
 };
 
 const struct report report_kernel_breakdown = {
 	.name = "kernel_breakdown",
+	.share = "gpu_pct: share of the time of all GPU rows of the rank",
 	.title = "GPU Time by Kernel, Kind and Rank",
-	.help = "GPU time of each rank by kernel and kind",
+	.help = "Which kernels take the GPU time of each rank?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = all_kernels,
@@ -176,8 +178,10 @@ const struct report report_kernel_breakdown = {
 
 const struct report report_kernel_breakdown_top10 = {
 	.name = "kernel_breakdown_top10",
+	.share = "gpu_pct: share of the time of all GPU rows of the rank",
 	.title = "GPU Time by Kernel, Kind and Rank: the Ten Largest of Each Kind",
-	.help = "the same, the ten largest of each kind and the others as one",
+	.help = "Which ten kernels of each kind take the most GPU time?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = top_kernels,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* A GPU row is before the first so far: earlier, or of a kind that comes before, or further ahead in the trace. */
+/* Order of the GPU rows of a launch: by start, then by kind, then in the trace's order. */
 static bool before(const struct gpu_row *a, const struct gpu_row *b)
 {
 	if (a->start != b->start)
@@ -12,12 +12,12 @@ static bool before(const struct gpu_row *a, const struct gpu_row *b)
 	return a->kind != b->kind ? a->kind < b->kind : a->row < b->row;
 }
 
-/* Rows on their way into launches. */
+/* State of job_launches(). */
 struct finding {
 	struct model *m;
 	struct launches *l;
-	const int64_t *start, *duration;        /* of calls */
-	uint32_t *of_call;                      /* by call: position of its launch + 1; 0: it has none */
+	const int64_t *start, *duration;        /* columns of calls */
+	uint32_t *of_call;                      /* by call: position of its launch + 1; 0: not a launch */
 };
 
 static size_t call_of(const struct finding *f, const struct gpu_row *g)
@@ -39,7 +39,7 @@ static int count(const struct gpu_row *g, void *arg)
 	return 0;
 }
 
-/* Launches in the order of their calls.  0, or -1: out of memory. */
+/* Allocates the launches, in the order of their calls, without their GPU rows.  Returns 0, or -1 when out of memory. */
 static int make_room(struct finding *f)
 {
 	uint32_t n = 0;

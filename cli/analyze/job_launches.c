@@ -1,14 +1,14 @@
-/* launch_delays, launch_delay_sum: from each launching call to the GPU. */
+/* launch_delays, launch_delay_sum: delay from the call of each launch to its first GPU row. */
 #include "cli/analyze/job_launch.h"
 
 #include "cli/model/names.h"
 
 #include <stdlib.h>
 
-#define SLOW_CALL 50000         /* ns */
-#define LATE 100000             /* ns */
+#define SLOW_CALL 50000         /* ns; longer calls count as slow_calls */
+#define LATE 100000             /* ns; longer launch delays count as late */
 
-/* "cudaLaunchKernel"; the row's name in the words of reports. */
+/* Name of a call as reports print it: "cudaLaunchKernel". */
 static const char *call_words(struct model *m, size_t call)
 {
 	const uint32_t *name = MODEL_U32(m, api, name);
@@ -65,7 +65,7 @@ static bool count(struct counts *c, const struct launch *l)
 	return job_values_add(&c->delays, delay);
 }
 
-/* Without launches nothing but their number is known. */
+/* Without launches only their number, 0, is known. */
 static void put_counts(struct table *t, int64_t rank, struct counts *c)
 {
 	struct job_summary s = job_summary_of(&c->delays);
@@ -114,8 +114,8 @@ static int sum(struct model *m, struct table *t, const struct report_choice *cho
 }
 
 static const struct heading columns[] = {
-	{ "rank", COLUMN_ID }, { "correlation", COLUMN_ID }, { "call_ns", 0 }, { "gpu_rows", 0 }, { "gpu_ns", 0 },
-	{ "delay_ns", 0 }, { "call", COLUMN_TEXT }, { "name", COLUMN_TEXT },
+	{ "rank", COLUMN_ID }, { "correlation", COLUMN_ID }, { "call_ns", 0 }, { "gpu_rows", COLUMN_RARE }, { "gpu_ns", 0 },
+	{ "delay_ns", COLUMN_KEY }, { "call", COLUMN_TEXT | COLUMN_RARE }, { "name", COLUMN_TEXT },
 };
 static const struct heading sum_columns[] = {
 	{ "rank", COLUMN_ID }, { "launches", 0 }, { "call_ns", 0 }, { "gpu_ns", 0 }, { "delay_ns", 0 },
@@ -126,7 +126,8 @@ static const struct heading sum_columns[] = {
 const struct report report_launch_delays = {
 	.name = "launch_delays",
 	.title = "Launches: Time of the Call, of the GPU, and the Delay Between Them",
-	.help = "each launch: time of its call, of its GPU rows, and the delay between them",
+	.help = "How long is the delay between each launch and its GPU rows?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = each_launch,
@@ -135,7 +136,8 @@ const struct report report_launch_delays = {
 const struct report report_launch_delay_sum = {
 	.name = "launch_delay_sum",
 	.title = "Launches and Launch Delays of Each Rank",
-	.help = "launches of each rank: sums, median and longest delay, slow calls",
+	.help = "How long are launches and launch delays of each rank: sum, median, p95, maximum?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(sum_columns),
 	.run_chosen = sum,

@@ -1,4 +1,4 @@
-/* What GPU rows are called, as Kineto calls them. */
+/* Names of GPU rows, as in Kineto's files. */
 #include "cli/analyze/job.h"
 
 #include "cli/model/map.h"
@@ -12,7 +12,7 @@ static const char *word(const char *text)
 	return text ? text : "Unknown";
 }
 
-/* Where a copy of a direction ("HtoD") comes from or goes to, in the words that ROCm's files have. */
+/* One side of a copy, from its direction ("HtoD", at 0 or 3), for ROCm's files, which have no kinds of memory. */
 static const char *side(const char *direction, unsigned at)
 {
 	char letter = direction && strlen(direction) == 4 ? direction[at] : 0;
@@ -25,7 +25,6 @@ static const char *copy_side(unsigned memory, const char *direction, unsigned at
 	return memory_words(memory) ? memory_words(memory) : side(direction, at);
 }
 
-/* Columns that are read once stay the model's. */
 uint32_t job_row_name_id(struct model *m, const struct gpu_row *g)
 {
 	const uint32_t *name = g->kind == ROW_kernel ? MODEL_U32(m, kernel, name) : NULL;

@@ -1,15 +1,15 @@
-/* queue_length, queue_length_series, queue_full: launches that have been called and have not started on the GPU. */
+/* queue_length, queue_length_series, queue_full: queue depth of each stream ("GPU quantities" in docs/reference/numbers.md). */
 #include "cli/analyze/job_launch.h"
 
 #include <stdlib.h>
 
-#define FULL 1024               /* launches: what CUDA's queues are said to hold */
+#define FULL 1024               /* launches in a queue that counts as full, as in HTA (hta_queue.c) */
 
-/* The launches of one stream; both lists in order of time. */
+/* The launches of one stream. */
 struct queue {
 	const struct launch *launches;
-	const uint32_t *enters;         /* positions of launches, by the start of the call */
-	struct timed *leaves;           /* when each starts on the GPU, not before its call */
+	const uint32_t *enters;         /* positions in launches, by start of the call */
+	struct timed *leaves;           /* by time: start of the first GPU row, or of the call if that is later */
 	size_t n;
 };
 
@@ -41,7 +41,7 @@ static int by_stream(const void *a, const void *b, void *launches)
 
 typedef int put_fn(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q);
 
-/* q without its leaves.  0, or -1: out of memory. */
+/* Makes q->leaves and calls put.  Returns 0, or -1 when put returned it or out of memory. */
 static int put_queue(struct table *t, const struct job *j, const struct job_rank *r, struct queue *q, put_fn *put)
 {
 	int rc;
@@ -94,12 +94,12 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 	return rc;
 }
 
-/* The changes of a queue one after the other; at one time launches come first. */
+/* Goes through the changes of a queue by time, at equal times launches first. */
 struct walk {
-	size_t in, out;
+	size_t in, out;                 /* launches that entered and left so far */
 };
 
-/* When the next change is.  False: there is none. */
+/* The time of the next change, into *time.  Returns false at the end. */
 static bool next_change(const struct queue *q, struct walk *w, int64_t *time)
 {
 	if (w->in < q->n && enter(q, w->in) <= q->leaves[w->out].time)
@@ -170,11 +170,7 @@ static int put_full(struct table *t, const struct job *j, const struct job_rank 
 
 static int lengths(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	int rc = each_rank(m, t, choice, put_lengths);
-
-	if (rc == 0 && t->n_rows)
-		table_note(t, "mean, median, p95 and max are of the depth that each launch made, itself included");
-	return rc;
+	return each_rank(m, t, choice, put_lengths);
 }
 
 static int over_time(struct model *m, struct table *t, const struct report_choice *choice)
@@ -196,13 +192,14 @@ static int full(struct model *m, struct table *t, const struct report_choice *ch
 static const struct heading length_columns[] = {
 	STREAM_COLUMNS, { "launches", 0 }, { "mean", 0 }, { "median", 0 }, { "p95", 0 }, { "max", 0 },
 };
-static const struct heading series_columns[] = { STREAM_COLUMNS, { "time_ns", 0 }, { "queue_length", 0 } };
+static const struct heading series_columns[] = { STREAM_COLUMNS, { "time_ns", COLUMN_MOMENT }, { "queue_length", 0 } };
 static const struct heading full_columns[] = { STREAM_COLUMNS, { "full_ns", 0 }, { "full_pct", 0 } };
 
 const struct report report_queue_length = {
 	.name = "queue_length",
 	.title = "Queue Depth of Each Stream",
-	.help = "how many launches waited in each stream's queue",
+	.help = "How many launches wait in the queue of each stream?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(length_columns),
 	.run_chosen = lengths,
@@ -211,7 +208,8 @@ const struct report report_queue_length = {
 const struct report report_queue_length_series = {
 	.name = "queue_length_series",
 	.title = "Queue Depth of Each Stream over Time",
-	.help = "the same over time: each change of a stream's queue",
+	.help = "How does the queue length of each stream change over time?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(series_columns),
 	.run_chosen = over_time,
@@ -219,8 +217,10 @@ const struct report report_queue_length_series = {
 
 const struct report report_queue_full = {
 	.name = "queue_full",
+	.share = "full_pct: share of the time from the stream's first call to the start of its last GPU row",
 	.title = "Time with 1024 Launches or More in a Stream's Queue",
-	.help = "how long 1024 launches or more waited in a stream's queue",
+	.help = "How long do 1024 launches or more wait in the queue of a stream?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(full_columns),
 	.run_chosen = full,

@@ -1,18 +1,18 @@
-/* temporal, overlap, kernel_types: how each rank's GPU time was spent, as docs/numbers.md defines it. */
+/* temporal, overlap, kernel_types: GPU time of each rank by kind of work ("GPU quantities" in docs/reference/numbers.md). */
 #include "cli/analyze/job.h"
 
 #include "cli/analyze/stats.h"
 #include "cli/analyze/why.h"
 #include "cli/model/steps.h"
 
-/* What is known of a rank; -1: unknown. */
+/* Times of a rank in ns; -1: unknown. */
 struct figures {
 	int64_t span, busy, idle, compute, comm, exposed, overlap, memcpy, memset;
 };
 
 static const struct figures nothing = { -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 
-/* What ran inside a whole graph was not recorded: then only busy and idle are known. */
+/* With a whole graph in the span only span, busy and idle are known: the kernels in it were not recorded. */
 static int figures_of(const struct job_times *g, struct figures *f)
 {
 	struct spans exposed = { 0 };
@@ -52,7 +52,7 @@ static void note_rank(struct table *t, const struct job_rank *r, const struct jo
 			      "(--cuda-graph-trace=node records it)", (long long)r->number);
 }
 
-/* Adds what all ranks come to; unknown where one is. */
+/* Adds the times of a rank; a sum is unknown when one of its times is. */
 static void add_up(struct figures *sum, const struct figures *f)
 {
 	int64_t *to = &sum->span;
@@ -62,7 +62,7 @@ static void add_up(struct figures *sum, const struct figures *f)
 		to[i] = to[i] < 0 || from[i] < 0 ? -1 : time_add(to[i], from[i]);
 }
 
-/* Runs a report that has one row for each rank.  end: notes about all of them. */
+/* Runs a report with one row per rank.  put: prints the row; end: adds notes about all ranks. */
 static int each_rank(struct model *m, struct table *t, const struct report_choice *choice,
 		     void (*put)(struct table *t, int64_t rank, const struct figures *f),
 		     void (*end)(struct table *t, const struct job *j, const struct figures *sum))
@@ -110,7 +110,7 @@ static void put_temporal(struct table *t, int64_t rank, const struct figures *f)
 				      known(f->exposed), known(f->memcpy), known(f->memset) });
 }
 
-/* What span_ns is of. */
+/* Notes how span_ns is defined. */
 static void note_span(struct table *t, struct model *m)
 {
 	size_t n, selected = 0;
@@ -143,8 +143,10 @@ static int temporal(struct model *m, struct table *t, const struct report_choice
 
 const struct report report_temporal = {
 	.name = "temporal",
+	.share = "",
 	.title = "GPU Time by Rank: Busy, Idle, Compute, Communication",
-	.help = "GPU time of each rank: busy, idle, compute, communication, copies",
+	.help = "How much of the time is the GPU busy, idle, computing, communicating or copying, by rank?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(temporal_columns),
 	.run_chosen = temporal,
@@ -180,8 +182,10 @@ static int overlap(struct model *m, struct table *t, const struct report_choice 
 
 const struct report report_overlap = {
 	.name = "overlap",
+	.share = "overlap_pct: share of the rank's communication time",
 	.title = "Communication/Compute Overlap by Rank",
-	.help = "how much of each rank's communication ran while a compute kernel ran",
+	.help = "How much of the communication of each rank overlaps with compute kernels?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(overlap_columns),
 	.run_chosen = overlap,
@@ -195,14 +199,14 @@ const struct report report_overlap = {
 
 static const char *const type_words[TYPES] = { "compute", "communication", "memory", "whole graph" };
 
-static const struct heading type_columns[] = { { "kernel_type", COLUMN_TEXT }, { "time_ns", 0 }, { "pct", 0 } };
+static const struct heading type_columns[] = { { "kernel_type", COLUMN_TEXT }, { "time_ns", 0 }, { "time_pct", 0 } };
 
-/* The times of a rank by what ran: those of each type, taken apart where others run too. */
+/* The GPU span of a rank, split by the set of types that run; bit i of the index is type i. */
 struct parts {
 	struct spans of[MASKS];
 };
 
-/* Splits each part into what lies in `type` and what does not. */
+/* Splits each part into the time in which `type` runs and the rest.  times: when it runs.  Returns 0, or -1 when out of memory. */
 static int split(struct parts *p, unsigned type, const struct spans *times)
 {
 	for (unsigned mask = 0; mask < 1u << type; mask++) {
@@ -252,7 +256,7 @@ static const char *mask_words(struct table *t, unsigned mask)
 	return table_keep(t, "%s", text);
 }
 
-/* The longest first. */
+/* Prints one row per set of types, the longest first.  Clears times. */
 static void put_types(struct table *t, int64_t times[MASKS])
 {
 	int64_t sum = 0;
@@ -292,8 +296,6 @@ static int types(struct model *m, struct table *t, const struct report_choice *c
 		put_types(t, times);
 	if (rc == 0 && j.n > 1)
 		table_note(t, "the times of all %zu ranks are added up", j.n);
-	if (rc == 0 && t->n_rows)
-		table_note(t, "pct is the share of the time in which any of these ran");
 	job_end(&j);
 	return rc;
 }
@@ -310,8 +312,10 @@ static int types_no_memory(struct model *m, struct table *t, const struct report
 
 const struct report report_kernel_types = {
 	.name = "kernel_types",
+	.share = "time_pct: share of the time in which GPU rows of any of these types ran",
 	.title = "GPU Time by Kind of Row, All Ranks",
-	.help = "GPU time of compute, communication, copies and memory sets, alone and overlapping",
+	.help = "How much GPU time is compute, communication, copies and memory sets, alone and overlapping?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(type_columns),
 	.run_chosen = all_types,
@@ -319,8 +323,10 @@ const struct report report_kernel_types = {
 
 const struct report report_kernel_types_no_memory = {
 	.name = "kernel_types_no_memory",
+	.share = "time_pct: share of the time in which GPU rows of any of these types ran",
 	.title = "GPU Time by Kind of Kernel, All Ranks, Without Copies and Memory Sets",
-	.help = "the same without copies and memory sets",
+	.help = "How much GPU time is compute and communication, without copies and memory sets?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(type_columns),
 	.run_chosen = types_no_memory,

@@ -1,11 +1,11 @@
-/* What reports about jobs have kept for the next one. */
+/* Frees what reports about jobs have kept for the next report. */
 #include "cli/analyze/hta.h"
 #include "cli/analyze/tb.h"
 
 void jobs_release(struct jobs *jobs)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		hta_free(jobs->with_last[i]);   /* before whose names and rows it has */
+		hta_free(jobs->with_last[i]);   /* first: it borrows names and rows of kept[i] */
 		hta_free(jobs->kept[i]);
 		jobs->kept[i] = jobs->with_last[i] = NULL;
 	}

@@ -46,7 +46,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (rc == 0)
 		rc = sums_print_times(&s, t, name);
 	if (rc == 0 && style != NAME_AS_IS && s.groups.n && !names_can_demangle())
-		table_note(t, "C++ names are as in the symbol table: libstdc++.so.6 is not here to make them readable");
+		table_note(t, "C++ names are not demangled: libstdc++.so.6 was not found");
 	if (rc == 0)
 		rc = whole_graphs_note(m, t);
 	if (rc == 0 && !s.groups.n && !model_rows(m, ROW_graph))
@@ -59,8 +59,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_cuda_gpu_kern_sum = {
 	.name = "cuda_gpu_kern_sum",
+	.share = "Time (%): share of the sum over all rows, also those not shown",
 	.title = "CUDA GPU Kernel Summary",
-	.help = "GPU time by kernel name (:base short names, :mangled symbols)",
+	.help = "Which kernels take the GPU time? (:base short names, :mangled symbols)",
+	.needs = NEED_GPU,
 	.variants = "base mangled",
 	.adds = { ROW_kernel },
 	COLUMNS(columns),

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOISE_OF_STEPS 80u      /* percent of steps whose difference is not further from the median than the noise */
-#define NOISE_FACTOR   4        /* median deviations of a collective: about two standard deviations where a few are far off */
+#define NOISE_OF_STEPS 80u      /* noise between steps: this percentile of the distances from the median difference */
+#define NOISE_FACTOR   4        /* noise of a collective in median absolute deviations; about two standard deviations with a few outliers */
 
-/* Waits of every rank in units: collectives, or steps. */
+/* Waits of every rank, by unit: a collective or a step. */
 struct units {
 	int64_t *waits;                 /* [unit * ranks + rank] */
 	size_t n, ranks;
@@ -20,7 +20,7 @@ struct judging {
 	struct late_rank *ranks;
 	struct late_verdict *v;
 	struct units collectives, steps;
-	int64_t *scratch;               /* as many as there are collectives */
+	int64_t *scratch;               /* room for one value per collective */
 };
 
 static int64_t shortest(const struct late_input *in, size_t collective, size_t *n)
@@ -69,7 +69,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The different steps in order, in list.  Their number. */
+/* Puts the distinct steps into list, sorted.  Returns their number. */
 static size_t distinct(const struct late_input *in, int64_t *list)
 {
 	size_t n = 0, kept = 0;
@@ -89,7 +89,7 @@ static void move_row(struct units *u, size_t to, size_t from)
 	memmove(&u->waits[to * u->ranks], &u->waits[from * u->ranks], u->ranks * sizeof *u->waits);
 }
 
-/* Sums of each step; without steps one sum of all.  Collectives in no step are left out where others are in one. */
+/* Sums waits by step; without steps, into one sum.  With steps, collectives in no counted step are left out. */
 static void add_steps(struct judging *j)
 {
 	size_t ranks = j->in->ranks, kept = 0;
@@ -198,8 +198,8 @@ static size_t taking_part(const struct judging *j, bool *equal, size_t *least)
 }
 
 /*
- * Every other rank must wait longer by more than the noise.  Margin and noise of the verdict are those of the nearest rank; where a rank
- * fails, those of the nearest one that fails.
+ * `late` is the late rank if every other rank waits longer than it by more than the noise.  The verdict has the margin and noise of the
+ * rank with the least margin; if some ranks are within the noise, of the one of these with the least margin.
  */
 static void compare(struct judging *j, size_t late)
 {

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "gpu_pct", 0 }, { "gpu_ns", 0 }, { "kernels", 0 }, { "avg_ns", 0 }, { "launches", 0 }, { "names", 0 },
-	{ "file", COLUMN_TEXT }, { "line", COLUMN_ID }, { "function", COLUMN_TEXT }, { "kernel", COLUMN_TEXT },
+	{ "gpu_pct", COLUMN_KEY }, { "gpu_ns", COLUMN_KEY }, { "kernels", 0 }, { "mean_ns", COLUMN_RARE }, { "launches", 0 },
+	{ "names", COLUMN_RARE }, { "file", COLUMN_TEXT | COLUMN_KEY | COLUMN_PATH }, { "line", COLUMN_ID | COLUMN_KEY }, { "function", COLUMN_TEXT },
+	{ "kernel", COLUMN_TEXT },
 };
 
 struct work {
 	struct model *m;
-	struct sites sites;             /* by place << 32 | name of the kernel */
-	uint64_t without, untimed;
-	uint32_t graph;                 /* string id of what a whole graph is called */
+	struct sites sites;             /* key: place << 32 | string id of the kernel's name */
+	uint64_t without, untimed;      /* number of GPU rows without a place; without a time */
+	uint32_t graph;                 /* string id of the name printed for a whole graph */
 };
 
 static int add(const struct stack_event *e, void *arg)
@@ -38,7 +39,7 @@ static int add(const struct stack_event *e, void *arg)
 	return 0;
 }
 
-/* Of one place together, the kernel that took longest first. */
+/* Groups sites by place; in a place, the kernel with the most GPU time comes first. */
 static int by_place(const void *a, const void *b)
 {
 	const struct site *x = a, *y = b;
@@ -62,8 +63,8 @@ static int dearest_first(const void *a, const void *b)
 }
 
 /*
- * Makes one site of those of a place; its key stays that of the most expensive kernel, and calls become the number of names.  Kernels
- * without a place are not merged: nothing says that they come from one line.
+ * Merges the sites of a place into one, unless `each`.  It keeps the key of the kernel with the most GPU time; its `calls` become the
+ * number of kernel names.  Kernels without a place are not merged: they may come from different lines.
  */
 static void fold(struct sites *s, bool each)
 {
@@ -128,7 +129,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		else
 			note_stacks(m, t, w.without, "kernels whose call is");
 		if (w.untimed)
-			table_note(t, "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+			table_note(t, "rows without a time, because CUPTI gave none: %llu; they count as rows, but in no time",
 				   (unsigned long long)w.untimed);
 	}
 	sites_release(&w.sites);
@@ -137,8 +138,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_launch_sites = {
 	.name = "launch_sites",
+	.share = "gpu_pct: share of the GPU time of all rows",
 	.title = "Kernels by the Line That Launched Them",
-	.help = "GPU time by line of the program; 'launch_sites:kernels' has a row for each kernel of a line",
+	.help = "Which lines of the program launch the GPU work? (:kernels adds each kernel of a line)",
+	.needs = NEED_STACKS,
 	.variants = "kernels",
 	.adds = { ROW_kernel, ROW_memcpy },
 	COLUMNS(columns),

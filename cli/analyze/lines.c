@@ -1,23 +1,30 @@
-/* lines: what each line of the program cost, beside its text, as line profilers print it. */
+/* lines: cost of each source line of the program, next to the text of the line. */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/stack_sites.h"
+#include "cli/analyze/stats.h"
 #include "cli/model/model.h"
+#include "cli/model/sort.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct heading columns[] = {
-	{ "file", COLUMN_TEXT }, { "line", COLUMN_ID }, { "python_samples", 0 }, { "native_samples", 0 },
-	{ "gpu_ns", 0 }, { "launches", 0 }, { "bytes", 0 }, { "blocked_ns", 0 }, { "source", COLUMN_TEXT },
+	{ "file", COLUMN_TEXT | COLUMN_KEY | COLUMN_PATH }, { "line", COLUMN_ID | COLUMN_KEY }, { "gpu_pct", COLUMN_SPARSE },
+	{ "gpu_ns", COLUMN_SPARSE | COLUMN_KEY }, { "samples_pct", COLUMN_SPARSE }, { "cpu_ns", COLUMN_SPARSE | COLUMN_KEY },
+	{ "python_samples", COLUMN_SPARSE }, { "native_samples", COLUMN_SPARSE }, { "launches", COLUMN_SPARSE }, { "bytes", COLUMN_SPARSE }, { "blocked_ns", COLUMN_SPARSE },
+	{ "source", COLUMN_TEXT | COLUMN_PLAIN },
 };
 
 struct work {
 	struct model *m;
 	const struct report_choice *choice;
 	const struct stacks *stacks;
-	struct sites sites;             /* by file << 32 | line */
-	uint64_t calls_without, samples_without;
+	struct sites sites;             /* key: file << 32 | line */
+	uint64_t calls_without, samples_without;        /* number of calls and samples without a line */
+	int64_t gpu_ns;                 /* of all lines in the table */
+	uint64_t samples;               /* of all lines in the table */
+	double hz;                      /* samples per second of CPU time; 0: not known */
 };
 
 static bool file_fits(struct work *w, uint32_t file)
@@ -52,20 +59,35 @@ static int add(const struct stack_event *e, void *arg)
 	if (!s)
 		return -1;
 	if (e->kind == EVENT_COPY)
-		s->bytes += e->bytes;   /* its GPU time is no kernel's */
+		s->bytes += e->bytes;   /* gpu_ns is the time of kernels only */
 	else
 		site_add(w->m, s, e);
 	return 0;
 }
 
-static int by_line(const void *a, const void *b, void *arg)
+static uint64_t samples_of(const struct site *s)
+{
+	return s->python_samples + s->native_samples;
+}
+
+static int more_first(uint64_t x, uint64_t y)
+{
+	return (x < y) - (x > y);
+}
+
+/* Files of the program first; then by GPU time, samples, bytes and time in CUDA calls, each descending. */
+static int by_cost(const void *a, const void *b, void *arg)
 {
 	const struct site *x = a, *y = b;
-	struct model *m = arg;
+	const char *files[2] = { model_string(arg, (uint32_t)(x->key >> 32)), model_string(arg, (uint32_t)(y->key >> 32)) };
+	int c = more_first(file_is_users(files[0]), file_is_users(files[1]));
 
-	if (x->key >> 32 != y->key >> 32)
-		return strcmp(model_string(m, (uint32_t)(x->key >> 32)), model_string(m, (uint32_t)(y->key >> 32)));
-	return (x->key > y->key) - (x->key < y->key);
+	c = c ? c : more_first((uint64_t)x->gpu_ns, (uint64_t)y->gpu_ns);
+	c = c ? c : more_first(samples_of(x), samples_of(y));
+	c = c ? c : more_first(x->bytes, y->bytes);
+	c = c ? c : more_first((uint64_t)x->call_ns, (uint64_t)y->call_ns);
+	c = c ? c : strcmp(files[0], files[1]);
+	return c ? c : more_first(y->key, x->key);
 }
 
 static void put(struct work *w, struct table *t)
@@ -73,7 +95,11 @@ static void put(struct work *w, struct table *t)
 	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m);
 
 	if (w->sites.n)
-		qsort_r(w->sites.list, w->sites.n, sizeof *w->sites.list, by_line, w->m);
+		qsort_r(w->sites.list, w->sites.n, sizeof *w->sites.list, by_cost, w->m);
+	for (size_t i = 0; i < w->sites.n; i++) {
+		w->gpu_ns = time_add(w->gpu_ns, w->sites.list[i].gpu_ns);
+		w->samples += samples_of(&w->sites.list[i]);
+	}
 	for (size_t i = 0; i < w->sites.n; i++) {
 		const struct site *s = &w->sites.list[i];
 		uint32_t file = (uint32_t)(s->key >> 32), line = (uint32_t)s->key;
@@ -83,22 +109,40 @@ static void put(struct work *w, struct table *t)
 		if (n && source[n - 1] == '\r')
 			n--;
 		table_row(t, (const struct cell[]){
-			TEXT(file_short(w->m, file)), NUMBER(line), samples ? NUMBER(s->python_samples) : UNKNOWN,
-			samples ? NUMBER(s->native_samples) : UNKNOWN, calls ? NUMBER(s->gpu_ns) : UNKNOWN,
+			TEXT(file_short(w->m, file)), NUMBER(line),
+			calls ? FIXED(share((uint64_t)s->gpu_ns, (uint64_t)w->gpu_ns), 1) : UNKNOWN, calls ? NUMBER(s->gpu_ns) : UNKNOWN,
+			samples ? FIXED(share(samples_of(s), w->samples), 1) : UNKNOWN,
+			samples && w->hz > 0 ? NUMBER(samples_ns(samples_of(s), w->hz)) : UNKNOWN,
+			samples ? NUMBER(s->python_samples) : UNKNOWN, samples ? NUMBER(s->native_samples) : UNKNOWN,
 			calls ? NUMBER(s->launches) : UNKNOWN, calls ? NUMBER(s->bytes) : UNKNOWN,
 			calls ? NUMBER(s->call_ns) : UNKNOWN,
 			source ? TEXT(table_keep(t, "%.*s", (int)(n > 4096 ? 4096 : n), source)) : UNKNOWN });
 	}
 }
 
+static void note_shares(const struct work *w, struct table *t)
+{
+	char gpu[32];
+
+	text_time(gpu, w->gpu_ns);
+	if (w->sites.n && model_has_call_stacks(w->m))
+		table_note(t, "gpu_pct: share of %s, the GPU time of all kernels and graphs with a line", gpu);
+	if (!w->sites.n || !model_has_samples(w->m))
+		return;
+	table_note(t, "samples_pct: share of the %llu samples with a line", (unsigned long long)w->samples);
+	if (w->hz > 0)
+		table_note(t, "cpu: CPU time of the samples; one sample is %.4g ms (%.4g a second)", 1000 / w->hz, w->hz);
+}
+
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct work w = { .m = m, .choice = choice, .stacks = model_stacks(m) };
+	struct work w = { .m = m, .choice = choice, .stacks = model_stacks(m), .hz = samples_per_second(m) };
 	int rc = w.stacks ? model_stack_events(m, EVENT_CALL | EVENT_KERNEL | EVENT_COPY | EVENT_SAMPLE, add, &w) : -1;
 
 	if (rc == 0) {
 		put(&w, t);
-		note_stacks(m, t, w.calls_without, "calls that have no line, or are");
+		note_shares(&w, t);
+		note_stacks(m, t, w.calls_without, "CUDA calls without a line or");
 		note_samples(m, t);
 		if (w.samples_without)
 			table_note(t, "samples without a line: %llu", (unsigned long long)w.samples_without);
@@ -111,8 +155,10 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 
 const struct report report_lines = {
 	.name = "lines",
-	.title = "Lines of the Program",
-	.help = "what each line cost, beside its text: samples, GPU time, launches, bytes copied, time in CUDA calls",
+	.share = "",
+	.title = "Source Lines, the Program's Own Files First",
+	.help = "What does each line of the program cost: samples, GPU time, launches, bytes copied?",
+	.needs = NEED_STACKS,
 	.adds = { ROW_api, ROW_sample },
 	COLUMNS(columns),
 	.run_chosen = run,

@@ -14,11 +14,11 @@ struct launches {
 	struct model *m;
 	const uint32_t *name, *process, *flags;
 	const int32_t *result;
-	uint8_t *has;                   /* by API row: a GPU row or a node names it */
-	struct map kinds;               /* name -> 1: a launch */
+	uint8_t *has;                   /* by API row: 1 if a kernel or a graph node has its correlation id */
+	struct map kinds;               /* string id of a function -> whether it launches kernels */
 };
 
-/* Settings under which a launch's kernel may rightly not be there; the trace has those that were chosen. */
+/* False with a setting that drops kernels on purpose (the trace has an attribute per setting in use), or without an end of the session. */
 static bool can_know(struct model *m)
 {
 	static const char *const settings[] = {
@@ -29,7 +29,7 @@ static bool can_know(struct model *m)
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
 		if (model_attribute(m, settings[i]))
 			return false;
-	return model_attribute(m, "end") != NULL;       /* of the session: nothing more comes */
+	return model_attribute(m, "end") != NULL;       /* the session has ended */
 }
 
 static bool is_launch(struct launches *l, uint32_t name)

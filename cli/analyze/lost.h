@@ -1,4 +1,4 @@
-/* What a trace misses although nobody counted it. */
+/* Kernels that were launched but are not in the trace, and that no health counter reports. */
 #ifndef ANALYZE_LOST_H
 #define ANALYZE_LOST_H
 
@@ -7,8 +7,9 @@
 struct model;
 
 /*
- * Launches of kernels, by process (position in model_processes()), that succeeded and have neither a kernel nor a node of a graph.  free()
- * it; NULL: out of memory.  0 where it cannot be known: the trace is not finished, windows may have cut off kernels, graphs are whole.
+ * Number of successful kernel launches without a kernel and without a graph node in the trace, by process (position in
+ * model_processes()).  All 0 when that number cannot be known: the trace is not finished, a window may have cut off kernels, or graphs
+ * were recorded whole.  The caller frees the array.  Returns NULL when out of memory.
  */
 uint64_t *lost_launches(struct model *m);
 

@@ -69,7 +69,7 @@ const char *median_step_words(struct model *m, const struct steps *s, const stru
 		snprintf(kind, sizeof kind, " of kind %.60s", model_string(m, name));
 	text_time(wall, wall_of(of->median));
 	if (of->n > 1)
-		snprintf(text, size, "median of %zu steps%s (#%u), %s", of->n, kind, of->median->number, wall);
+		snprintf(text, size, "median step (#%u of %zu steps%s), %s", of->median->number, of->n, kind, wall);
 	else
 		snprintf(text, size, "step #%u%s, %s", of->median->number, kind, wall);
 	return text;
@@ -86,5 +86,18 @@ const char *process_words(struct model *m, uint32_t process, bool several, char 
 		snprintf(text, size, "process %u (rank %.9s): ", p->number, rank);
 	else if (several)
 		snprintf(text, size, "process %u: ", p->number);
+	return text;
+}
+
+const char *whose_words(struct model *m, uint32_t process, char text[48])
+{
+	uint32_t n;
+	const struct process *p = &model_processes(m, &n)[process];
+	const char *rank = process_attribute(p, "rank");
+
+	if (rank && *rank)
+		snprintf(text, 48, " of rank %.9s", rank);
+	else
+		snprintf(text, 48, " of process %u", p->number);
 	return text;
 }

@@ -1,10 +1,11 @@
-/* cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum: copies and memory sets by direction, those of unified memory too. */
+/* cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum: copies and memory sets by direction, and transfers of unified memory. */
 #include "cli/analyze/sums.h"
 #include "cli/analyze/why.h"
 #include "cli/model/names.h"
 
-#define MEMSET_KEY  (1ull << 32)        /* no copy kind */
-#define UNIFIED_KEY (2ull << 32)        /* + kind of unified memory's transfers, which have no call */
+/* Keys of rows that are not copies.  The key of a copy is its kind. */
+#define MEMSET_KEY  (1ull << 32)
+#define UNIFIED_KEY (2ull << 32)        /* | kind of the transfer of unified memory */
 
 static const struct heading time_columns[] = {
 	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Count", 0 },
@@ -76,7 +77,7 @@ static int run_time(struct model *m, struct table *t, const char *variant)
 
 static int run_size(struct model *m, struct table *t, const char *variant)
 {
-	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind }; /* a size of 0 is a size */
+	static const unsigned copies[] = { COL_memcpy_bytes, MODEL_SKIP, COL_memcpy_kind }; /* 0 bytes is a known size */
 	static const unsigned sets[] = { COL_memset_bytes, MODEL_SKIP };
 	static const unsigned unified[] = { COL_unified_bytes, MODEL_SKIP, COL_unified_kind };
 	struct sums s = { .m = m };
@@ -88,15 +89,17 @@ static int run_size(struct model *m, struct table *t, const char *variant)
 	if (rc == 0)
 		rc = sums_pass(&s, ROW_unified, unified, 3, transfers);
 	if (s.untimed)
-		table_note(t, "%llu copies and memory sets are counted, but in no figure of bytes: the file that was imported has none of them",
+		table_note(t, "%llu copies and memory sets are counted, but in no number of bytes: the imported file lacks their sizes",
 			   (unsigned long long)s.untimed);
 	return finish(&s, t, rc, sums_print_sizes);
 }
 
 const struct report report_cuda_gpu_mem_time_sum = {
 	.name = "cuda_gpu_mem_time_sum",
+	.share = "Time (%): share of the sum over all rows, also those not shown",
 	.title = "CUDA GPU MemOps Summary (by Time)",
-	.help = "GPU time of copies and memory sets, by direction",
+	.help = "How much GPU time do copies and memory sets take, by direction?",
+	.needs = NEED_COPIES,
 	.adds = { ROW_memcpy, ROW_memset },
 	COLUMNS(time_columns),
 	.run = run_time,
@@ -105,7 +108,8 @@ const struct report report_cuda_gpu_mem_time_sum = {
 const struct report report_cuda_gpu_mem_size_sum = {
 	.name = "cuda_gpu_mem_size_sum",
 	.title = "CUDA GPU MemOps Summary (by Size)",
-	.help = "bytes of copies and memory sets, by direction",
+	.help = "How many bytes are copied and set, by direction?",
+	.needs = NEED_COPIES,
 	.adds = { ROW_memcpy, ROW_memset },
 	COLUMNS(size_columns),
 	.run = run_size,

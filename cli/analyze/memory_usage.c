@@ -1,4 +1,4 @@
-/* cuda_mem_usage: what each process allocated, of which memory, and how much at most at a time. */
+/* cuda_memory: allocations and peak of each process, by device and kind of memory. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
 #include "cli/model/map.h"
@@ -13,12 +13,12 @@
 #define RELEASE    2u
 
 static const struct heading columns[] = {
-	{ "Pid", COLUMN_ID },  { "Device", COLUMN_ID }, { "Memory", COLUMN_TEXT }, { "Allocations", 0 },
-	{ "Releases", 0 },     { "Total (MB)", 0 },     { "Largest (MB)", 0 },     { "Peak (MB)", 0 },
-	{ "Peak At (ns)", 0 }, { "Left (MB)", 0 },
+	{ "pid", COLUMN_ID }, { "device", COLUMN_ID | COLUMN_KEY }, { "memory_kind", COLUMN_TEXT | COLUMN_KEY }, { "allocations", COLUMN_RARE },
+	{ "releases", COLUMN_RARE }, { "allocated_mb", COLUMN_RARE }, { "largest_mb", 0 }, { "peak_mb", COLUMN_KEY },
+	{ "peak_at_ns", 0 }, { "left_mb", COLUMN_KEY },
 };
 
-/* All memory of a kind on a device, of one process. */
+/* Memory of one kind on one device, allocated by one process.  Bytes. */
 struct usage {
 	uint32_t process, device, kind;
 	bool pooled;
@@ -36,7 +36,7 @@ struct memory {
 	struct usage *list;
 	size_t cap;
 	struct map *live;               /* by process: address -> row of its allocation */
-	uint64_t unknown;               /* releases of what was never seen allocated */
+	uint64_t unknown;               /* releases whose allocation is not in the trace */
 };
 
 static bool columns_read(struct memory *y)
@@ -91,7 +91,7 @@ static int allocated(struct memory *y, size_t row)
 	return 0;
 }
 
-/* The release says where; how much, and of what kind, is known from the allocation. */
+/* A release has only the address; size and kind are those of its allocation. */
 static int released(struct memory *y, size_t row)
 {
 	struct map *live = &y->live[y->process[row]];
@@ -103,7 +103,7 @@ static int released(struct memory *y, size_t row)
 		return 0;
 	}
 	u = usage_of(y, from);
-	/* The place stays taken, by a row that is no allocation. */
+	/* Marks the address as released: the row of the release is not an allocation. */
 	if (!u || !map_set(live, y->address[row], (uint32_t)row))
 		return -1;
 	u->releases++;
@@ -168,7 +168,7 @@ static void print(struct memory *y, struct table *t)
 				     megabytes(u[i].now) });
 	}
 	if (y->unknown)
-		table_note(t, "released without having been seen allocated: %llu; they are in no figure",
+		table_note(t, "releases whose allocation was not recorded: %llu; they are in no column",
 			   (unsigned long long)y->unknown);
 }
 
@@ -206,9 +206,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 }
 
 const struct report report_cuda_mem_usage = {
-	.name = "cuda_mem_usage",
+	.name = "cuda_memory",
 	.title = "CUDA Memory Usage",
-	.help = "memory allocated and released, by kind, and how much at most at a time",
+	.help = "How much memory does the program allocate and release, and what is its peak?",
+	.needs = NEED_MEMORY,
 	COLUMNS(columns),
 	.run = run,
 };

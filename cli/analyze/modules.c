@@ -1,6 +1,6 @@
 /*
- * modules: what a model's nn.Modules cost.  Added up are the operators of PyTorch that are in no other one: each belongs to the modules
- * that Python was in when it began; what the backward pass did for it, and what it launched, belongs to the same.
+ * modules: cost of a model's nn.Modules.  Sums up PyTorch's outermost operators.  An operator belongs to the modules whose forward was
+ * running when it started; so do its GPU rows, and the backward pass of the operators inside it.
  */
 #include "cli/analyze/report.h"
 #include "cli/analyze/stats.h"
@@ -18,16 +18,16 @@
 #define OUTSIDE "(outside of modules)"
 
 static const struct heading columns[] = {
-	{ "host_pct", 0 }, { "host_ns", 0 }, { "self_host_ns", 0 }, { "gpu_ns", 0 }, { "self_gpu_ns", 0 }, { "backward_ns", 0 },
+	{ "host_pct", 0 }, { "host_ns", COLUMN_KEY }, { "self_host_ns", 0 }, { "gpu_ns", COLUMN_KEY }, { "self_gpu_ns", 0 }, { "backward_ns", 0 },
 	{ "backward_gpu_ns", 0 }, { "operators", 0 }, { "path", COLUMN_TEXT | COLUMN_SPARSE }, { "module", COLUMN_TEXT },
 };
 
-/* Times with those of modules in it, but for self_. */
+/* Times in ns include modules inside; self_ times do not. */
 struct module {
-	uint32_t text;                  /* string id; STRING_NONE: outside */
-	uint32_t path;                  /* string id; STRING_NONE: not known */
+	uint32_t text;                  /* string id of its nesting, "Net_0 > Linear_12"; STRING_NONE: outside of modules */
+	uint32_t path;                  /* string id of its name in the model, "layers.0.attn"; STRING_NONE: not known */
 	int64_t host, self_host, gpu, self_gpu, backward, backward_gpu;
-	uint64_t operators;             /* directly in it */
+	uint64_t operators;             /* number of outermost operators directly in it */
 };
 
 struct work {
@@ -36,12 +36,12 @@ struct work {
 	const struct torch_ranges *torch;
 	const struct torch_cost *costs;
 	const struct torch_nesting *of; /* torch_modules_make() */
-	bool classes;                   /* objects of one class in one place are one row */
+	bool classes;                   /* :class: modules of one class in one place are one row */
 	bool gpu;
-	struct map index;               /* text, with the path behind it -> position in list */
+	struct map index;               /* string id of the text (and the path, unless classes) -> position in list */
 	struct module *list;
 	size_t n, cap;
-	int64_t whole;
+	int64_t whole;                  /* host time of all outermost operators */
 };
 
 static struct module *module_of(struct work *w, uint32_t key, uint32_t text, uint32_t path)
@@ -65,7 +65,7 @@ static struct module *module_of(struct work *w, uint32_t key, uint32_t text, uin
 	return &w->list[*at - 1];
 }
 
-/* "Net_0 > Linear_12" into out; for rows of classes "Net > Linear". */
+/* Copies "Net_0 > Linear_12" into out; with classes "Net > Linear". */
 static void copy(char out[TEXT_MOST], const char *text, bool classes)
 {
 	size_t n = 0, name = 0;
@@ -103,7 +103,7 @@ static void add_times(struct module *at, const struct times *x, bool self)
 	}
 }
 
-/* Cuts off the last of several.  False: there is one. */
+/* Cuts off the last (innermost) of several modules.  False: there is only one. */
 static bool cut_last(char *text)
 {
 	const char *last = torch_modules_last(text);
@@ -114,7 +114,10 @@ static bool cut_last(char *text)
 	return true;
 }
 
-/* "layers.0.attn" and "layers.1.attn" are "layers.*.attn" of a class; STRING_NONE: they have nothing in common. */
+/*
+ * One path for two modules of a class: "layers.*.attn" for "layers.0.attn" and "layers.1.attn".  STRING_NONE: the number of their parts
+ * differs.  MAP_NONE: out of memory.
+ */
 static uint32_t path_of_both(struct work *w, uint32_t first, uint32_t second)
 {
 	char out[TEXT_MOST];
@@ -142,7 +145,7 @@ static uint32_t path_of_both(struct work *w, uint32_t first, uint32_t second)
 	}
 }
 
-/* To one module in its place; its text, and its path as it was recorded. */
+/* Adds x to the row of one module.  path: as recorded; NULL: not known. */
 static int add_to(struct work *w, const char *text, const char *path, const struct times *x, bool self)
 {
 	uint32_t id = model_intern(w->m, text), path_id = path ? model_intern(w->m, path) : STRING_NONE, key = id;
@@ -162,7 +165,7 @@ static int add_to(struct work *w, const char *text, const char *path, const stru
 	return at->path == MAP_NONE ? -1 : 0;
 }
 
-/* To the module, and all around it. */
+/* Adds x to the innermost module of `in` as self time, and to all modules around it. */
 static int add(struct work *w, const struct torch_nesting *in, const struct times *x)
 {
 	char text[TEXT_MOST], paths[TEXT_MOST];
@@ -188,7 +191,7 @@ static int add(struct work *w, const struct torch_nesting *in, const struct time
 	}
 }
 
-/* The outermost operator around one that made a node. */
+/* The modules of the outermost operator around operator i. */
 static const struct torch_nesting *modules_around(const struct work *w, uint32_t i)
 {
 	while (w->of[i].modules == NO_TORCH && w->torch->list[i].parent != NO_TORCH)
@@ -280,8 +283,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_modules = {
 	.name = "modules",
+	.share = "host_pct: share of the host time of all outermost operators",
 	.title = "PyTorch Modules",
-	.help = "PyTorch: time of nn.Modules along their nesting, and their paths (layers.0.attn); modules:class takes those of a class together",
+	.help = "Which nn.Modules take the time? (modules:class sums up modules of one class)",
+	.needs = NEED_MODULES,
 	.variants = "class",
 	.adds = { ROW_op },
 	COLUMNS(columns),

@@ -1,4 +1,4 @@
-/* cuda_gpu_kern_occupancy: how full each launch configuration lets a multiprocessor be, and why not fuller. */
+/* occupancy: theoretical occupancy of each kernel and launch configuration, and the resource that limits it. */
 #include "cli/model/occupancy.h"
 
 #include "cli/analyze/sums.h"
@@ -9,26 +9,26 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 },          { "Total Time (ns)", 0 },      { "Instances", 0 }, { "Avg (ns)", 0 },
-	{ "Occupancy (%)", 0 },     { "Limited By", COLUMN_TEXT }, { "Blocks/SM", 0 }, { "Waves", 0 },
-	{ "GridXYZ", COLUMN_TEXT }, { "BlockXYZ", COLUMN_TEXT },   { "Reg/Trd", 0 },   { "SMem/Blk (B)", 0 },
-	{ "Device", COLUMN_ID },    { "Name", COLUMN_TEXT },
+	{ "gpu_pct", COLUMN_KEY }, { "gpu_ns", 0 }, { "count", 0 }, { "mean_ns", 0 },
+	{ "occupancy_pct", COLUMN_KEY }, { "limited_by", COLUMN_TEXT | COLUMN_KEY | COLUMN_PLAIN }, { "blocks_per_sm", 0 }, { "waves", 0 },
+	{ "grid", COLUMN_TEXT | COLUMN_RARE }, { "block", COLUMN_TEXT | COLUMN_RARE }, { "registers_per_thread", COLUMN_RARE },
+	{ "shared_bytes", COLUMN_RARE }, { "device", COLUMN_ID | COLUMN_RARE }, { "name", COLUMN_TEXT },
 };
 
-/* Where a launch ran and how: a number, so that it fits a key beside the kernel's name. */
+/* Process, device and launch configuration; its position in places.list is the upper half of a key, the kernel's name the lower. */
 struct place {
 	uint32_t process, device, config;
 };
 
 static struct {
-	pthread_mutex_t lock;           /* a pass is on two threads */
+	pthread_mutex_t lock;           /* the two threads of a pass add places */
 	struct map index;
 	struct place *list;
 	size_t cap;
-	uint32_t run;                   /* of the report, from 1 */
+	uint32_t run;                   /* number of the report's run, from 1: tells stale entries of recent[] */
 } places = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* What this thread looked up last, by the lower bits of the configuration: most rows need no lock. */
+/* Per-thread cache of find_place(), by configuration modulo RECENT: most rows need no lock. */
 #define RECENT 256u
 static __thread struct {
 	uint64_t key;
@@ -98,7 +98,7 @@ static const char *limits_text(struct table *t, const struct occupancy *o)
 	return table_keep(t, "%s", text);
 }
 
-/* Blocks of the grid by how many the whole GPU holds at a time: below 1 part of it had nothing to do. */
+/* Waves: blocks of the grid / blocks that the whole GPU holds at a time.  Below 1, some multiprocessors have free room. */
 static struct cell waves_of(const struct config_row *c, const struct device_row *d, const struct occupancy *o)
 {
 	uint64_t blocks = (uint64_t)c->grid_x * c->grid_y * c->grid_z, room = (uint64_t)o->blocks * d->sm_count;
@@ -106,13 +106,13 @@ static struct cell waves_of(const struct config_row *c, const struct device_row 
 	return room ? FIXED((int64_t)(((unsigned __int128)blocks * 100 + room / 2) / room), 2) : UNKNOWN;
 }
 
-/* Why the occupancy of a launch is not known; LACKS_NOTHING: it is. */
+/* Why the occupancy of a launch is unknown; LACKS_NOTHING: it is known. */
 enum lack { LACKS_NOTHING, LACKS_CONFIG, LACKS_DEVICE, LACKS_RULES, LACKS };
 
 static const char *const lack_words[LACKS] = {
-	[LACKS_CONFIG] = "the trace has no launch configuration (grid, block, registers) of them",
-	[LACKS_DEVICE] = "the trace has no properties of their device",
-	[LACKS_RULES] = "the rules are NVIDIA's, and their device is another vendor's, or lacks properties",
+	[LACKS_CONFIG] = "the trace lacks their launch configuration (grid, block, registers)",
+	[LACKS_DEVICE] = "the trace lacks the properties of their device",
+	[LACKS_RULES] = "their device is not NVIDIA's, whose rules are used, or the trace lacks its properties",
 };
 
 static enum lack put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
@@ -151,11 +151,11 @@ static void print(struct sums *s, struct table *t)
 		if (rows[i])
 			table_note(t, "occupancy of %llu kernels is not known: %s", (unsigned long long)rows[i], lack_words[i]);
 	if (rows[LACKS_NOTHING])
-		table_note(t, "occupancy is what a multiprocessor can hold at most; how many of its warps were there "
-			      "is not recorded");
+		table_note(t, "occupancy is theoretical: what a multiprocessor can hold; the number of warps that were active is not "
+			      "recorded");
 	if (s->untimed)
 		table_note(t,
-			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+			   "rows without a time, because CUPTI gave none: %llu; they count as rows, but in no time",
 			   (unsigned long long)s->untimed);
 }
 
@@ -190,9 +190,12 @@ static int run(struct model *m, struct table *t, const char *variant)
 }
 
 const struct report report_cuda_gpu_kern_occupancy = {
-	.name = "cuda_gpu_kern_occupancy",
+	.name = "occupancy",
+	.share = "gpu_pct: share of the GPU time of all rows; occupancy_pct: warps of the kernel that fit a multiprocessor at once, as a share of "
+		 "all warps that it can hold",
 	.title = "CUDA GPU Kernel Occupancy",
-	.help = "how full each kernel's launches let a multiprocessor be, and what limits it",
+	.help = "What is the theoretical occupancy of each kernel, and which resource limits it?",
+	.needs = NEED_KERNELS,
 	.adds = { ROW_kernel },
 	COLUMNS(columns),
 	.run = run,

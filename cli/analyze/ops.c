@@ -1,7 +1,7 @@
 /*
- * ops, ops_by_shape, ops_by_stack: what PyTorch's operators, autograd nodes and user scopes cost.  Calls and times add up as in
- * torch.profiler's key_averages(): an operator inside another of its name counts twice in the total, unless it is all that is in
- * it; then they are one call.
+ * ops, ops_by_shape, ops_by_stack: cost of PyTorch's operators, autograd nodes and user scopes.  Calls and times are counted as in
+ * torch.profiler's key_averages(): a range inside another range of its name counts in the total of both, unless it is the only range
+ * directly inside; then the two are one call.
  */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/report.h"
@@ -12,32 +12,36 @@
 #include "cli/model/sort.h"
 #include "cli/model/torch_costs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define OP_COLUMNS                                                                                                      \
-	{ "self_host_pct", 0 }, { "self_host_ns", 0 }, { "host_ns", 0 }, { "self_gpu_ns", 0 }, { "gpu_ns", 0 },         \
-	{ "backward_ns", 0 }, { "backward_gpu_ns", 0 }, { "flops", 0 }, { "flop_per_s", 0 }, { "calls", 0 },            \
-	{ "scope", COLUMN_TEXT }, { "name", COLUMN_TEXT }
+	{ "self_host_pct", 0 }, { "self_host_ns", COLUMN_KEY }, { "host_pct", COLUMN_RARE }, { "host_ns", 0 }, \
+	{ "host_mean_ns", COLUMN_RARE }, { "self_gpu_pct", COLUMN_SPARSE }, { "self_gpu_ns", COLUMN_SPARSE | COLUMN_KEY },         \
+	{ "gpu_ns", COLUMN_SPARSE }, { "gpu_mean_ns", COLUMN_SPARSE | COLUMN_RARE }, { "calls", COLUMN_KEY },             \
+	{ "backward_ns", COLUMN_SPARSE }, { "backward_gpu_ns", COLUMN_SPARSE | COLUMN_RARE },             \
+	{ "flops", COLUMN_SPARSE }, { "flop_per_s", COLUMN_SPARSE | COLUMN_RARE },                        \
+	{ "scope", COLUMN_TEXT | COLUMN_RARE }, { "name", COLUMN_TEXT | COLUMN_KEY }
 
 static const struct heading columns[] = { OP_COLUMNS };
-static const struct heading shape_columns[] = { OP_COLUMNS, { "input_dims", COLUMN_TEXT } };
+static const struct heading shape_columns[] = { OP_COLUMNS, { "input_dims", COLUMN_TEXT | COLUMN_PLAIN } };
 static const struct heading stack_columns[] = { OP_COLUMNS, { "stack", COLUMN_TEXT | COLUMN_BELOW | COLUMN_LINES } };
 
 #define MOST_COLUMNS (sizeof stack_columns / sizeof *stack_columns)
 
 enum grouping { BY_NAME, BY_SHAPE, BY_STACK };
 
-/* What of a kind was called. */
+/* One row: all calls with the same name and detail.  Times in ns. */
 struct op {
 	uint32_t name, detail, scope;   /* detail: string id of the shapes or the stack; STRING_NONE: none */
 	uint64_t calls;
 	int64_t host, self, gpu, self_gpu;
-	int64_t backward, backward_gpu; /* of the autograd nodes that these made */
-	bool linked;                    /* there are such */
-	uint64_t flops, counted;        /* counted: calls that take any */
-	int64_t counted_host, counted_gpu;      /* of those */
-	bool overflow;
-	uint64_t unshaped, open;
+	int64_t backward, backward_gpu; /* of the autograd nodes that the calls made */
+	bool linked;                    /* the calls made autograd nodes */
+	uint64_t flops, counted;        /* counted: number of calls with known FLOPs */
+	int64_t counted_host, counted_gpu;      /* times of the calls with known FLOPs */
+	bool overflow;                  /* of flops */
+	uint64_t unshaped, open;        /* calls with unknown FLOPs: no shapes recorded; inputs do not determine them */
 };
 
 struct work {
@@ -45,14 +49,15 @@ struct work {
 	struct table *t;
 	const struct torch_ranges *torch;
 	const struct torch_cost *costs;
-	uint32_t *folded_into;          /* by position: the range that counts for it; itself, mostly */
+	uint32_t *folded_into;          /* by range: the range whose call it counts to, mostly itself */
 	enum grouping grouping;
 	bool gpu;
 	struct map index;               /* name << 32 | detail -> position in list */
 	struct op *list;
 	size_t n, cap;
-	uint32_t *text_of;              /* BY_STACK: by position of a range: string id of its stack's text */
-	size_t stacks;                  /* that were found */
+	uint32_t *text_of;              /* BY_STACK: by range: string id of its stack's text; STRING_NONE: no stack */
+	size_t stacks;                  /* number of ranges with a stack */
+	unsigned __int128 all_self, all_self_gpu;       /* sums over all rows, the bases of the percentages */
 };
 
 static struct op *op_of(struct work *w, uint32_t name, uint32_t detail, uint32_t scope)
@@ -85,7 +90,7 @@ static uint32_t detail_of(const struct work *w, size_t i)
 	return w->grouping == BY_STACK ? w->text_of[i] : STRING_NONE;
 }
 
-/* A range that is alone in one of its name is folded into it, which stands before it in the list. */
+/* Folds a range into its parent if it is the only child and has the same name.  A parent precedes its children in the list. */
 static int fold(struct work *w)
 {
 	size_t n = w->torch->n;
@@ -140,7 +145,7 @@ static int add(struct work *w, size_t i)
 	return 0;
 }
 
-/* Node i was made by operator forward. */
+/* Adds the times of autograd node i to the row of the operator `forward` that made it. */
 static int link(struct work *w, size_t i, uint32_t forward)
 {
 	struct op *op = op_at(w, forward);
@@ -155,7 +160,7 @@ static int link(struct work *w, size_t i, uint32_t forward)
 
 /* ---- stacks ---- */
 
-/* The text of the stack that each range was begun with. */
+/* Fills text_of: the stack that each range started on. */
 static int find_stacks(struct work *w, const struct report_choice *choice)
 {
 	uint32_t *stack_of = model_range_stacks(w->m);
@@ -196,7 +201,7 @@ static int dearest_first(const void *a, const void *b)
 	return (x->detail > y->detail) - (x->detail < y->detail);
 }
 
-/* Per second of the GPU's time where there is such, else of the host's. */
+/* FLOP per second of GPU time if the trace has GPU rows, else of host time.  False: no time, or too large. */
 static bool rate_of(const struct work *w, uint64_t flops, int64_t gpu, int64_t host, int64_t *rate)
 {
 	int64_t ns = w->gpu ? gpu : host;
@@ -209,22 +214,27 @@ static bool rate_of(const struct work *w, uint64_t flops, int64_t gpu, int64_t h
 	return r <= INT64_MAX;
 }
 
-static void put(struct work *w, const struct op *op, unsigned __int128 self)
+/* Columns and bases of percentages as in key_averages(): totals, too, are shares of the sum of self times. */
+static void put(struct work *w, const struct op *op)
 {
 	bool known = op->counted && !op->unshaped && !op->open && !op->overflow && op->flops <= INT64_MAX;
 	struct cell cells[MOST_COLUMNS], *c = cells;
 	int64_t rate;
 
-	*c++ = FIXED(share((uint64_t)op->self, self), 1);
+	*c++ = FIXED(share((uint64_t)op->self, w->all_self), 1);
 	*c++ = NUMBER(op->self);
+	*c++ = FIXED(share((uint64_t)op->host, w->all_self), 1);
 	*c++ = NUMBER(op->host);
+	*c++ = op->calls ? NUMBER(((uint64_t)op->host + op->calls / 2) / op->calls) : UNKNOWN;
+	*c++ = w->gpu ? FIXED(share((uint64_t)op->self_gpu, w->all_self_gpu), 1) : UNKNOWN;
 	*c++ = w->gpu ? NUMBER(op->self_gpu) : UNKNOWN;
 	*c++ = w->gpu ? NUMBER(op->gpu) : UNKNOWN;
+	*c++ = w->gpu && op->calls ? NUMBER(((uint64_t)op->gpu + op->calls / 2) / op->calls) : UNKNOWN;
+	*c++ = NUMBER(op->calls);
 	*c++ = op->linked ? NUMBER(op->backward) : UNKNOWN;
 	*c++ = op->linked && w->gpu ? NUMBER(op->backward_gpu) : UNKNOWN;
 	*c++ = known ? NUMBER(op->flops) : UNKNOWN;
 	*c++ = known && rate_of(w, op->flops, op->counted_gpu, op->counted_host, &rate) ? NUMBER(rate) : UNKNOWN;
-	*c++ = NUMBER(op->calls);
 	*c++ = TEXT(torch_scope_words(op->scope));
 	*c++ = TEXT(model_string(w->m, op->name));
 	if (w->grouping != BY_NAME)
@@ -232,10 +242,23 @@ static void put(struct work *w, const struct op *op, unsigned __int128 self)
 	table_row(w->t, cells);
 }
 
+/* "6.0 TFLOP", "512 GFLOP". */
+static const char *flop_text(char text[32], double flop)
+{
+	static const char units[] = " kMGTPE";
+	size_t i = 0;
+
+	for (; flop >= 999.5 && units[i + 1]; i++)
+		flop /= 1000;
+	snprintf(text, 32, "%.*f %.*sFLOP", i && flop < 99.95 ? 1 : 0, flop, i > 0, units + i);
+	return text;
+}
+
 static void note_flops(struct work *w)
 {
 	uint64_t flops = 0, unshaped = 0, open = 0;
 	int64_t gpu = 0, host = 0, rate;
+	char counted[32], second[32];
 	bool overflow = false;
 
 	for (size_t i = 0; i < w->n; i++) {
@@ -246,44 +269,60 @@ static void note_flops(struct work *w)
 		open += w->list[i].open;
 	}
 	if (flops && !overflow && rate_of(w, flops, gpu, host, &rate))
-		table_note(w->t, "%.4g GFLOP were counted, %.4g GFLOP/s of the %s time of those operators", (double)flops / 1e9,
-			   (double)rate / 1e9, w->gpu ? "GPU" : "host");
+		table_note(w->t, "%s in operators with known shapes: %s/s of their %s time", flop_text(counted, (double)flops),
+			   flop_text(second, (double)rate), w->gpu ? "GPU" : "host");
 	if (unshaped)
-		table_note(w->t, "FLOPs are not known of %llu calls: shapes were not recorded (%s)", (unsigned long long)unshaped,
-			   why_lacks(w->m, "--torch-shapes", "torch.profiler: record_shapes=True"));
+		table_note(w->t, "flops: unknown for %llu calls, because shapes were not recorded (%s records them)", (unsigned long long)unshaped,
+			   why_lacks(w->m, "gprof-run --torch-shapes", "torch.profiler: record_shapes=True"));
 	if (open)
-		table_note(w->t, "FLOPs are not known of %llu calls whose inputs do not say: convolutions of which neither stride and padding "
-			   "nor the backward pass is known, and backward passes of which it is not known which gradients they made",
+		table_note(w->t, "flops: unknown for %llu calls whose recorded inputs do not determine it: convolutions with neither "
+			   "stride and padding nor a backward pass, and backward passes with unknown gradients",
 			   (unsigned long long)open);
+}
+
+static void note_shares(struct work *w)
+{
+	char host[32], gpu[32];
+
+	if (!w->n)
+		return;
+	text_time(host, (int64_t)w->all_self);
+	text_time(gpu, (int64_t)w->all_self_gpu);
+	if (w->gpu)
+		table_note(w->t, "self_host_pct and host_pct are shares of %s, the sum of self_host_ns of all rows; self_gpu_pct is a share of %s, that of self_gpu_ns",
+			   host, gpu);
+	else
+		table_note(w->t, "self_host_pct is a share of %s, the sum of self_host_ns of all rows", host);
 }
 
 static void note(struct work *w)
 {
 	if (!w->n && !model_has_torch(w->m))
-		table_note(w->t, "nothing of PyTorch's: %s",
-			   why_lacks(w->m, "-t torch-ops records its operators where libtorch_cpu is loaded (see report -r health)",
+		table_note(w->t, "no rows of PyTorch: %s",
+			   why_lacks(w->m, "-t cuda,nvtx,torch-ops records its operators where libtorch_cpu is loaded (see report -r health)",
 				     "torch.profiler records its operators with ProfilerActivity.CPU"));
 	else if (!w->n)
-		table_note(w->t, "nothing of PyTorch's in this part of the trace");
+		table_note(w->t, "no rows of PyTorch in the selected part of the trace");
 	else if (!w->torch->operators)
 		table_note(w->t, "operators were not recorded, only autograd nodes and user scopes: %s",
-			   why_lacks(w->m, "-t torch-ops records them", NULL));
+			   why_lacks(w->m, "-t cuda,nvtx,torch-ops records them", NULL));
 	if (w->n && w->grouping == BY_STACK && !w->stacks)
-		table_note(w->t, "no range of PyTorch's has a stack: %s",
+		table_note(w->t, "no range of PyTorch has a stack: %s",
 			   why_lacks(w->m, "gprof-run --torch-stacks records them", "torch.profiler: with_stack=True"));
+	note_shares(w);
 	note_flops(w);
 }
 
 static int print(struct work *w)
 {
-	unsigned __int128 self = 0;
-
 	if (w->n)
 		qsort(w->list, w->n, sizeof *w->list, dearest_first);
+	for (size_t i = 0; i < w->n; i++) {
+		w->all_self += (uint64_t)w->list[i].self;
+		w->all_self_gpu += (uint64_t)w->list[i].self_gpu;
+	}
 	for (size_t i = 0; i < w->n; i++)
-		self += (uint64_t)w->list[i].self;
-	for (size_t i = 0; i < w->n; i++)
-		put(w, &w->list[i], self);
+		put(w, &w->list[i]);
 	note(w);
 	return 0;
 }
@@ -343,8 +382,10 @@ static int run_stacks(struct model *m, struct table *t, const struct report_choi
 
 const struct report report_ops = {
 	.name = "ops",
+	.share = "",
 	.title = "PyTorch Operators",
-	.help = "PyTorch: operators, autograd nodes and scopes by name: calls, host and GPU time, FLOPs",
+	.help = "Which PyTorch operators take the time on host and GPU, and how many FLOPs have they?",
+	.needs = NEED_OPS,
 	.adds = { ROW_op },
 	COLUMNS(columns),
 	.run = run_names,
@@ -352,8 +393,10 @@ const struct report report_ops = {
 
 const struct report report_ops_by_shape = {
 	.name = "ops_by_shape",
+	.share = "",
 	.title = "PyTorch Operators by Shape",
-	.help = "the same by name and shapes of the inputs",
+	.help = "Which operators with which input shapes take the time?",
+	.needs = NEED_OPS,
 	.adds = { ROW_op },
 	COLUMNS(shape_columns),
 	.run = run_shapes,
@@ -361,8 +404,10 @@ const struct report report_ops_by_shape = {
 
 const struct report report_ops_by_stack = {
 	.name = "ops_by_stack",
+	.share = "",
 	.title = "PyTorch Operators by Stack",
-	.help = "the same by name and call stack; --by and --group-by-stack say which frames",
+	.help = "Which operators called from where take the time? (--by, --group-by-stack)",
+	.needs = NEED_OPS,
 	.adds = { ROW_op },
 	COLUMNS(stack_columns),
 	.run_chosen = run_stacks,

@@ -1,9 +1,12 @@
-/* overhead: what recording cost, as far as it was measured. */
+/* overhead: the measured cost of recording. */
+#include "cli/analyze/overhead.h"
+
 #include "cli/analyze/report.h"
 #include "cli/analyze/stats.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
+#include "cli/model/sort.h"
 #include "cli/model/steps.h"
 
 static const struct heading columns[] = {
@@ -21,7 +24,21 @@ static void put(struct table *t, const char *source, const struct process *p, ui
 		known ? NUMBER(((uint64_t)total.number + count / 2) / count) : UNKNOWN, TEXT(what) });
 }
 
-/* CUPTI's own records, by process and kind. */
+int64_t overhead_here(struct model *m, size_t *known)
+{
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+	int64_t sum = 0;
+
+	*known = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (size_t c = 0; c < p[i].n_costs && model_process_selected(m, i); c++, ++*known)
+			if (p[i].costs[c].place != COST_buffer && p[i].costs[c].place != COST_flush)
+				sum = time_add(sum, p[i].costs[c].total);
+	return sum;
+}
+
+/* Adds overhead rows of CUPTI; key: process << 32 | kind. */
 static int add(const struct batch *b, void *state)
 {
 	const int64_t *duration = b->column[0];
@@ -70,6 +87,9 @@ static int run(struct model *m, struct table *t, const char *variant)
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
+	size_t known;
+	int64_t here;
+	char text[32];
 
 	(void)variant;
 	for (uint32_t i = 0; i < n; i++)
@@ -84,20 +104,24 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (put_cupti(m, t, p) < 0)
 		return -1;
 	if (model_imported_from(m)) {
-		table_note(t, t->n_rows ? "as the imported file has it; what its profiler itself cost is not known"
-					: "the imported file has no rows of what recording cost");
+		table_note(t, t->n_rows ? "as in the imported file; the overhead of its profiler itself is unknown"
+					: "the imported file has no rows about overhead");
 		return 0;
 	}
-	table_note(t, "gprof: measured by us in the program; cupti: as CUPTI reports it, partly on threads of its own");
-	table_note(t, "not included: recording each call and range (tens of ns each), and what CUPTI adds to each CUDA "
+	here = overhead_here(m, &known);
+	if (known)
+		table_note(t, "sum on the program's threads: %s: the gprof rows without buffers and periodic flushes, which run on other threads",
+			   text_time(text, here));
+	table_note(t, "source gprof: measured by gprof-run in the program; source cupti: reported by CUPTI, which does not tell the thread; not in the sum");
+	table_note(t, "not measured: recording each call and range (tens of ns each), and what CUPTI adds to each CUDA "
 		      "call and kernel");
 	return 0;
 }
 
 const struct report report_overhead = {
 	.name = "overhead",
-	.title = "What recording cost",
-	.help = "time of ours and of CUPTI's, as far as it was measured",
+	.title = "Overhead of Recording",
+	.help = "How much time did recording take: the profiler's own and CUPTI's, as far as measured?",
 	.whole = true,
 	COLUMNS(columns),
 	.run = run,

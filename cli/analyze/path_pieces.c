@@ -31,8 +31,8 @@ const char *const piece_words[PIECE_KINDS] = {
 struct making {
 	struct model *m;
 	struct path_rows *rows;
-	const struct phases *phases;    /* of the process; NULL: none are known */
-	const struct torch_ranges *torch;       /* NULL: there are none */
+	const struct phases *phases;    /* of the process; NULL: not known */
+	const struct torch_ranges *torch;       /* NULL: the trace has no ranges of PyTorch */
 	struct buf out;                 /* struct piece */
 	bool oom;
 };
@@ -96,17 +96,7 @@ static struct piece gpu_piece(struct making *k, const struct path_segment *s)
 
 /* ---- the host ---- */
 
-static bool in_loader(const struct making *k, int64_t time)
-{
-	const struct path_loader *list = PATH_LIST(k->rows->loaders, struct path_loader);
-
-	for (size_t i = 0; i < PATH_COUNT(k->rows->loaders, struct path_loader); i++)
-		if (time >= list[i].start && time < list[i].end)
-			return true;
-	return false;
-}
-
-/* Old files have PyTorch's own scopes as operators. */
+/* Whether a range is an operator.  Older files record PyTorch's scope enumerate(DataLoader) as an operator; it is none. */
 static bool is_operator(const struct making *k, uint32_t range)
 {
 	uint32_t at = k->torch ? k->torch->at[range] : NO_TORCH;
@@ -125,31 +115,15 @@ static enum piece_kind kind_of_phase(enum phase phase)
 	return kinds[phase];
 }
 
-/* The first phase that ends behind a time. */
-static size_t phase_at(const struct phases *p, int64_t time)
-{
-	size_t low = 0, high = p->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->list[mid].end <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static int64_t sooner(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* What the host did, cut where a phase begins or ends. */
+/* Adds host time, split at the starts and ends of phases.  idle: the thread is in no operator. */
 static void put_phases(struct making *k, int64_t from, int64_t to, struct piece p, bool idle)
 {
-	for (size_t i = phase_at(k->phases, from); from < to; i++) {
+	for (size_t i = phases_first_after(k->phases->list, k->phases->n, from); from < to; i++) {
 		const struct phase_span *s = i < k->phases->n ? &k->phases->list[i] : NULL;
 		int64_t until = s ? sooner(s->start, to) : to;
 
@@ -191,14 +165,14 @@ static void put_host(struct making *k, const struct path_segment *s)
 	}
 	if (t->process != k->rows->process)
 		p.kind = PIECE_WORKER;
-	else if (idle && s->on == k->rows->in.thread && in_loader(k, s->start))
+	else if (idle && s->on == k->rows->in.thread && spans_have(&k->rows->loaders, s->start))
 		p.kind = PIECE_WAIT_DATA;
 	else if (k->phases)
 		return put_phases(k, s->start, s->end, p, idle);
 	put(k, s->start, s->end, p);
 }
 
-/* Without anything of PyTorch's nobody knows what the host was about. */
+/* Phases of the process, if the trace has ranges of PyTorch.  Returns 0, or -1 when out of memory. */
 static int find_phases(struct making *k)
 {
 	const struct phases *phases;

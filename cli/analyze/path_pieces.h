@@ -1,4 +1,4 @@
-/* Segments of a critical path as people read them: what kind of time each is, and whose. */
+/* The segments of a critical path, each with its kind, its thread or stream, and its name. */
 #ifndef ANALYZE_PATH_PIECES_H
 #define ANALYZE_PATH_PIECES_H
 
@@ -7,9 +7,9 @@
 
 struct table;
 
-/* The definitions are in docs/numbers.md. */
+/* Definitions: "The critical path" in docs/reference/numbers.md. */
 enum piece_kind {
-	PIECE_HOST,                     /* of a process whose phases are not known */
+	PIECE_HOST,                     /* host time of a process whose phases are not known */
 	PIECE_DATA, PIECE_FORWARD, PIECE_BACKWARD, PIECE_OPTIMIZER, PIECE_ZERO_GRAD, PIECE_OTHER,
 	PIECE_CALLS, PIECE_WORKER, PIECE_WAIT_DATA, PIECE_WAIT_COMM,
 	PIECE_LAUNCH, PIECE_STREAM,
@@ -23,17 +23,17 @@ struct piece {
 	int64_t start, end;
 	enum piece_kind kind;
 	bool gpu;
-	uint32_t on;                    /* place of its thread, or of its queue */
-	uint32_t name;                  /* string id; STRING_NONE: nothing was recorded there */
+	uint32_t on;                    /* gpu: position in rows.streams; else in rows.threads */
+	uint32_t name;                  /* string id of kernel, call or range; STRING_NONE: nothing was recorded at that time */
 };
 
 struct pieces {
 	struct path_rows rows;
-	struct piece *list;             /* in order of time; they tile the span */
+	struct piece *list;             /* by time, without gaps or overlap from the start to the end of the span */
 	size_t n;
 };
 
-/* pieces_release() in any case.  0, or -1: out of memory. */
+/* The critical path of a span.  Returns 0, or -1 when out of memory; pieces_release() in any case. */
 int pieces_make(struct pieces *p, struct model *m, const struct path_span *span);
 void pieces_release(struct pieces *p);
 

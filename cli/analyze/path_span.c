@@ -8,14 +8,14 @@
 
 #include <stdlib.h>
 
-/* Complete, not warm-up, and its rows were kept. */
+/* Whether a step can be chosen: selected, complete, not warm-up, and recorded. */
 static bool counts(const struct steps *s, const struct step *step)
 {
 	return step->selected && !(step->flags & (STEP_INCOMPLETE | STEP_WARMUP)) && step->end > step->start &&
 	       (step->window || steps_recorded_whole(s, step->process));
 }
 
-/* ---- whose steps ---- */
+/* ---- the step ---- */
 
 static size_t steps_of(const struct steps *s, uint32_t process, uint32_t kind)
 {
@@ -26,7 +26,7 @@ static size_t steps_of(const struct steps *s, uint32_t process, uint32_t kind)
 	return n;
 }
 
-/* The process and kind with most steps; of several the first.  Steps of a list stand by kind and process. */
+/* The process and kind with most steps, of several the first.  The list is sorted by kind, then by process. */
 static size_t most_steps(const struct model *m, const struct steps *s, uint32_t *process, uint32_t *kind)
 {
 	size_t most = 0;
@@ -56,7 +56,7 @@ static const struct step *numbered(const struct steps *s, uint32_t process, uint
 	return NULL;
 }
 
-/* Number ceil(n/2) by wall time; of several that take as long the first. */
+/* The step number ceil(n/2) by wall time; of steps with equal wall time the first. */
 static int median(struct path_span *span, uint32_t process, uint32_t kind)
 {
 	const struct steps *s = span->steps;
@@ -81,7 +81,7 @@ static int median(struct path_span *span, uint32_t process, uint32_t kind)
 	return 0;
 }
 
-/* ---- its thread, and the process as a whole ---- */
+/* ---- the thread ---- */
 
 struct busy_thread {
 	uint32_t process, thread;
@@ -94,7 +94,7 @@ struct busy_threads {
 	size_t n;
 };
 
-/* Counts the rows of each thread that begin in a span. */
+/* Counts, for each thread, the rows of a kind that start in from .. to, with their first start and last end. */
 static int count_rows(struct model *m, struct busy_threads *b, unsigned kind, const unsigned fields[3], int64_t from, int64_t to)
 {
 	const int64_t *start = model_column(m, kind, fields[0]), *duration = model_column(m, kind, fields[1]);
@@ -138,7 +138,7 @@ static int threads_make(struct model *m, struct busy_threads *b, int64_t from, i
 	return count_rows(m, b, ROW_api, calls, from, to) < 0 || count_rows(m, b, ROW_range, ranges, from, to) < 0 ? -1 : 0;
 }
 
-/* The thread that did most, of a process where it is given. */
+/* The thread with most rows; process NULL: of all processes. */
 static const struct busy_thread *busiest(const struct busy_threads *b, const uint32_t *process)
 {
 	const struct busy_thread *best = NULL;

@@ -1,4 +1,4 @@
-/* Which span of time a critical path is of: a step of a process, or all of it where there are no steps. */
+/* The time span of a critical path: a step of a process; without steps the whole time of its busiest thread. */
 #ifndef ANALYZE_PATH_SPAN_H
 #define ANALYZE_PATH_SPAN_H
 
@@ -12,16 +12,16 @@ struct steps;
 
 struct path_span {
 	const struct steps *steps;
-	const struct step *step;        /* NULL: the process as a whole */
-	uint32_t process, thread;       /* position in model_processes(); ordinal of the thread, 0: none did anything */
+	const struct step *step;        /* NULL: no step, the whole time of the thread */
+	uint32_t process, thread;       /* position in model_processes(); id of the thread, 0: no thread has rows */
 	int64_t start, end;
-	size_t n;                       /* steps that it was chosen of */
-	bool median;                    /* chosen as the median, not by its number */
+	size_t n;                       /* number of steps among which step was chosen */
+	bool median;                    /* step is the median step, not chosen by its number */
 };
 
 /*
- * number: of the step; NULL: the median one.  Of the process and kind with most steps.  1; 0: there is no such step, and
- * n says of how many; -1: out of memory.
+ * The step `number` (decimal), or for NULL the median step, of the process and kind with most steps.  Returns 1; 0: there is no such step
+ * among s->n; -1: out of memory.
  */
 int path_span_of(struct model *m, const char *number, struct path_span *s);
 

@@ -1,4 +1,4 @@
-/* nvtx_payloads: what the program hung on its ranges and marks, a row for each field. */
+/* nvtx_payloads: the payloads of NVTX ranges and marks, one row per field. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
 #include "cli/model/join.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "Start (ns)", 0 }, { "Pid", COLUMN_ID }, { "Event", COLUMN_TEXT }, { "Schema", COLUMN_TEXT }, { "Field", COLUMN_TEXT },
-	{ "Value", COLUMN_TEXT }, { "Range", COLUMN_TEXT },
+	{ "start_ns", 0 }, { "pid", COLUMN_ID }, { "event", COLUMN_TEXT }, { "schema", COLUMN_TEXT }, { "field", COLUMN_TEXT },
+	{ "value", COLUMN_TEXT }, { "range", COLUMN_TEXT },
 };
 
 struct printing {
@@ -30,7 +30,7 @@ static void put_field(void *arg, const struct payload_shown *f)
 	p->fields++;
 }
 
-/* Row of the mark of each payload; NO_ROW: it is a range's. */
+/* By payload: the row of its mark; NO_ROW: it belongs to a range.  The caller frees it.  NULL: out of memory. */
 static size_t *mark_rows(struct model *m, size_t n)
 {
 	const int64_t *start = MODEL_I64(m, mark, start);
@@ -49,7 +49,7 @@ static size_t *mark_rows(struct model *m, size_t n)
 	return rows;
 }
 
-/* domain:name as the other reports write it. */
+/* "domain:name", as in nvtx_sum. */
 static const char *event_name(struct model *m, struct table *t, uint32_t process, uint32_t domain, uint32_t name)
 {
 	return table_keep(t, "%s:%s", model_string(m, model_domain(m, process, domain)), model_string(m, name));
@@ -89,7 +89,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	}
 	free(marks);
 	if (cut)
-		table_note(t, "longer than 256 bytes, of which the rest is not kept: %zu", cut);
+		table_note(t, "payloads cut at 256 bytes: %zu", cut);
 	if (!n)
 		table_note(t, "no payloads: %s",
 			   why_lacks(m, "the program uses no NVTX payload schemas, or -t left NVTX out", NULL));
@@ -99,7 +99,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_nvtx_payloads = {
 	.name = "nvtx_payloads",
 	.title = "NVTX Payloads",
-	.help = "extended payloads of NVTX ranges and marks, by field",
+	.help = "Which values are in the extended payloads of NVTX ranges and marks?",
+	.needs = NEED_PAYLOADS,
 	COLUMNS(columns),
 	.run = run,
 };

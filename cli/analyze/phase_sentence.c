@@ -3,17 +3,16 @@
 #include "cli/analyze/comm_line.h"
 #include "cli/analyze/median_step.h"
 #include "cli/analyze/step_times.h"
+#include "cli/analyze/step_view.h"
 #include "cli/json_out.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
-#include "cli/model/torch.h"
 
 #include <stdlib.h>
 
-static const char *const words[PHASES] = { "data", "forward", "backward", "optimizer", "zero_grad", "other" };
+const char *const phase_word[PHASES] = { "data", "forward", "backward", "optimizer", "zero_grad", "other" };
 
-/* What nothing announced is not known; all of it together is in other. */
 bool phase_known(const struct phases *p, enum phase phase)
 {
 	switch (phase) {
@@ -37,9 +36,9 @@ bool phase_listed(const struct phase_rows *r, const struct step *step)
 	return step->selected && step_was_kept(r->s, step) && r->phases[step->process].n;
 }
 
-/* All phases in the unit that text_time() prints the whole in: "31", "0.4". */
+/* Unit and decimals that text_time() uses for the whole step, for all its phases: "31", "0.4". */
 struct scale {
-	int64_t unit;                   /* of a printed digit */
+	int64_t unit;                   /* ns of the last printed digit */
 	unsigned decimals;
 };
 
@@ -66,11 +65,12 @@ static long long percent(int64_t part, int64_t whole)
 	return whole > 0 ? (long long)(((__int128)part * 100 + whole / 2) / whole) : 0;
 }
 
-/* Parts below half a percent are left out.  False: only other is left, which says nothing. */
-static bool put_phases(const struct phases *p, const struct phase_times *t, char *text, size_t size)
+/* Prints the phases of 0.5 % of the step and more.  units: each with its unit.  Returns false when only `other` was printed. */
+static bool put_phases(const struct phases *p, const struct phase_times *t, bool units, char *text, size_t size)
 {
 	const struct scale scale = scale_of(t->wall);
-	char part[32];
+	char part[32], wall[32];
+	const char *unit = units ? strrchr(text_time(wall, t->wall), ' ') : "";
 	size_t at = 0;
 	bool any = false;
 
@@ -78,14 +78,15 @@ static bool put_phases(const struct phases *p, const struct phase_times *t, char
 	for (enum phase i = 0; i < PHASES; i++)
 		if (phase_known(p, i) && t->host[i] >= t->wall / 200) {
 			any |= i != PHASE_OTHER;
-			at += (size_t)snprintf(text + at, size - at, "%s%s %s", at ? ", " : "", words[i], scaled(part, &scale, t->host[i]));
+			at += (size_t)snprintf(text + at, size - at, "%s%s %s%s", at ? ", " : "", phase_word[i],
+					       scaled(part, &scale, t->host[i]), unit);
 		}
 	if (!phase_known(p, PHASE_FORWARD))
 		snprintf(text + at, size - at, " (forward unknown, part of other)");
 	return any;
 }
 
-/* By GPU rows.  Where there are none, the calls that issue collectives are all that is known. */
+/* Communication, from GPU rows; without GPU rows, from the host calls that issue collectives. */
 static void put_comm(const struct phases *p, const struct phase_times *t, char *text, size_t size)
 {
 	char comm[96], exposed[32];
@@ -101,7 +102,7 @@ static void put_comm(const struct phases *p, const struct phase_times *t, char *
 			 percent(t->comm_host_exposed, t->comm_host));
 }
 
-/* Below 1 % it is not worth a word. */
+/* GPU idle time; nothing below 1 % of the step. */
 static void put_idle(const struct phase_times *t, char *text, size_t size)
 {
 	enum phase most = PHASE_DATA;
@@ -113,8 +114,8 @@ static void put_idle(const struct phase_times *t, char *text, size_t size)
 	if (!t->gpu.known)
 		snprintf(text, size, "; GPU time was not recorded");
 	else if (t->gpu.idle >= t->wall / 100 && t->gpu.idle)
-		snprintf(text, size, "; GPU idle %lld %%, %s during %s", percent(t->gpu.idle, t->wall),
-			 t->idle[most] > t->gpu.idle / 2 ? "most of it" : "longest", words[most]);
+		snprintf(text, size, "; GPU idle %lld %% of the step, %s during %s", percent(t->gpu.idle, t->wall),
+			 t->idle[most] > t->gpu.idle / 2 ? "most of it" : "longest", phase_word[most]);
 }
 
 int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bool several, char *text, size_t size)
@@ -122,7 +123,7 @@ int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bo
 	const struct phases *p = &r->phases[process];
 	const struct phase_times *t;
 	struct median_step of;
-	char step[160], who[64], parts[160], comm[160], idle[80];
+	char step[160], who[64], parts[200], comm[160], idle[80];
 
 	*text = '\0';
 	if (!p->n)
@@ -132,7 +133,7 @@ int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bo
 	if (!of.n)
 		return 0;
 	t = &r->times[of.median - r->s->list];
-	if (!put_phases(p, t, parts, sizeof parts))
+	if (!put_phases(p, t, true, parts, sizeof parts))
 		return 0;
 	put_comm(p, t, comm, sizeof comm);
 	put_idle(t, idle, sizeof idle);
@@ -141,39 +142,66 @@ int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bo
 	return 0;
 }
 
-static int line_of(struct phase_rows *r, char *text, size_t size)
+/* The median step over all processes; if its process has no phases, that of the process with most steps among those that have. */
+static int choose(const struct step_view *v, struct median_step *of)
 {
-	uint32_t process, with = 0, n;
+	uint32_t process, n;
 	bool *wanted, any;
 	size_t kind;
-	int rc;
 
-	model_processes(r->m, &n);
+	*of = v->of;
+	if (of->n && step_view_phases(v, of->median))
+		return 0;
+	*of = (struct median_step){ 0 };
+	model_processes(v->m, &n);
 	wanted = calloc(n + 1, sizeof *wanted);
 	if (!wanted)
 		return -1;
 	for (uint32_t p = 0; p < n; p++)
-		with += wanted[p] = r->phases[p].n;
-	any = most_steps(r->s, wanted, &process, &kind);
+		wanted[p] = v->phases.phases[p].n;
+	any = most_steps(v->s, wanted, &process, &kind);
 	free(wanted);
-	if (!any)
-		return 0;
-	r->times = phase_times_make(r->m, r->s);
-	rc = r->times ? phase_sentence(r, process, kind, with > 1, text, size) : -1;
-	free((void *)r->times);
-	return rc;
+	return any ? median_step(v->s, process, kind, of) : 0;
 }
 
-#define MANY_ROWS 2000000u      /* of any kind that is looked at: a second, about */
-
-int phase_line(struct model *m, char *text, size_t size)
+/* Fills w->comm and w->idle, the parts of the sentence about communication and idle time. */
+static void put_gpu(const struct phases *p, const struct phase_times *t, const char *step, struct phase_words *w)
 {
-	struct phase_rows r = { .m = m };
+	enum phase most = PHASE_DATA;
+	char comm[160];
 
-	*text = '\0';
-	if (!model_has_torch(m) || model_rows(m, ROW_op) > MANY_ROWS || model_rows(m, ROW_kernel) > MANY_ROWS ||
-	    model_rows(m, ROW_api) > MANY_ROWS || !(r.s = model_steps_cheaply(m)))
+	if (t->gpu.parts && t->gpu.comm)
+		comm_of(&t->gpu, t->wall, step, w->comm, sizeof w->comm);
+	else {
+		put_comm(p, t, comm, sizeof comm);
+		snprintf(w->comm, sizeof w->comm, "%s", *comm ? comm + (sizeof "; " - 1) : "");
+	}
+	for (enum phase i = 0; i < PHASES; i++)
+		if (t->idle[i] > t->idle[most])
+			most = i;
+	if (t->gpu.known && t->gpu.idle >= t->wall / 100 && t->gpu.idle)
+		snprintf(w->idle, sizeof w->idle, "%lld %% of %s, %s during %s", percent(t->gpu.idle, t->wall), step,
+			 t->idle[most] > t->gpu.idle / 2 ? "most of it" : "longest", phase_word[most]);
+}
+
+int phase_line(const struct step_view *v, struct phase_words *w)
+{
+	const struct phase_times *t;
+	struct median_step of;
+	char parts[160], step[96], wall[32];
+
+	*w = (struct phase_words){ 0 };
+	if (!v->phases.times)
 		return 0;
-	r.phases = model_phases(m);
-	return r.phases ? line_of(&r, text, size) : -1;
+	if (choose(v, &of) < 0)
+		return -1;
+	t = of.n ? step_view_phases(v, of.median) : NULL;
+	if (!t || !put_phases(&v->phases.phases[of.median->process], t, false, parts, sizeof parts))
+		return 0;
+	step_words(v, &of, step, sizeof step);
+	snprintf(w->phases, sizeof w->phases, "%s, %s: %s", step, text_time(wall, t->wall), parts);
+	if (of.n > 1)
+		snprintf(step, sizeof step, "the median step");
+	put_gpu(&v->phases.phases[of.median->process], t, step, w);
+	return 0;
 }

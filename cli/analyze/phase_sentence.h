@@ -1,4 +1,4 @@
-/* Phases of the median step in a sentence. */
+/* The phases of the median step as a sentence. */
 #ifndef ANALYZE_PHASE_SENTENCE_H
 #define ANALYZE_PHASE_SENTENCE_H
 
@@ -17,21 +17,33 @@ struct phase_rows {
 	const struct phase_times *times;        /* by step */
 };
 
-/* Whether a step is selected, was kept, and its process told of phases. */
+/* Whether a step is selected, its rows were recorded, and its process has phases. */
 bool phase_listed(const struct phase_rows *r, const struct step *step);
 
-/* What nothing announced is not known; all of it together is in other. */
+/* Whether PyTorch's events show the phase.  The time of a phase that is not known is part of `other`. */
 bool phase_known(const struct phases *p, enum phase phase);
 
-#define PHASE_SENTENCE 512u     /* room for one */
+#define PHASE_SENTENCE 512u     /* bytes of the longest sentence */
 
 /*
- * "median of 20 steps (#5), 212 ms: data 31, forward 60, ...; communication ...; GPU idle 35 %, most of it during data" of a
- * process; several: it begins with which.  Empty where it has no complete steps.  0, or -1: out of memory.
+ * "median step (#5 of 20 steps), 212 ms: data 31 ms, forward 60 ms, ...; communication ...; GPU idle 35 % of the step, most of it during
+ * data" of one process and kind; several: with "process 3: " before it.  "": no complete step, or no phase known.  Returns 0, or -1 when
+ * out of memory.
  */
 int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bool several, char *text, size_t size);
 
-/* That of the process with most steps, for a page that is printed after every run; "": none, or it would take long.  0, or -1: out of memory. */
-int phase_line(struct model *m, char *text, size_t size);
+extern const char *const phase_word[PHASES];
+
+struct step_view;
+
+/* The page's lines about the median step; "": not known, or not worth a line. */
+struct phase_words {
+	char phases[320];               /* "median step #5, 212 ms: data 31, forward 60, ..." */
+	char comm[200];                 /* "15.6 ms (7 % of the median step); exposed (no compute runs): 13.2 ms, 84 % of comm" */
+	char idle[160];                 /* "35 % of the median step, most of it during data" */
+};
+
+/* Returns 0, or -1 when out of memory. */
+int phase_line(const struct step_view *v, struct phase_words *w);
 
 #endif

@@ -36,22 +36,6 @@ struct making {
 
 /* ---- the host's side ---- */
 
-/* The first span that ends behind a time. */
-static size_t first_after(const struct phase_span *list, size_t n, int64_t time)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list[mid].end <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static int64_t later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
@@ -62,17 +46,17 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* How much of from .. to lies in an ordered set. */
+/* Length of the part of from .. to that is in a list of spans, ordered and disjoint. */
 static int64_t covered(const struct phase_span *list, size_t n, int64_t from, int64_t to)
 {
 	int64_t sum = 0;
 
-	for (size_t i = first_after(list, n, from); i < n && list[i].start < to; i++)
+	for (size_t i = phases_first_after(list, n, from); i < n && list[i].start < to; i++)
 		sum = time_add(sum, time_sub(sooner(list[i].end, to), later(list[i].start, from)));
 	return sum;
 }
 
-/* computed: see struct phase_span. */
+/* Adds from .. to, a part of a phase.  computed: as in struct phase_span. */
 static void add_span(struct making *k, const struct step *step, struct phase_times *t, int64_t from, int64_t to,
 		     int64_t computed, enum phase phase)
 {
@@ -94,7 +78,7 @@ static void add_step(struct making *k, const struct step *step, struct phase_tim
 	t->wall = time_sub(step->end, step->start);
 	t->gpu = gpu_times_within(&k->gpu, step->process, step->start, step->end);
 	t->comm_host = t->comm_host_exposed = covered(p->comm, p->n_comm, step->start, step->end);
-	for (size_t i = first_after(p->list, p->n, step->start); i < p->n && p->list[i].start < step->end; i++) {
+	for (size_t i = phases_first_after(p->list, p->n, step->start); i < p->n && p->list[i].start < step->end; i++) {
 		int64_t from = later(p->list[i].start, at), to = sooner(p->list[i].end, step->end);
 
 		add_span(k, step, t, at, from, from, PHASE_OTHER);
@@ -120,7 +104,7 @@ static int columns_read(struct making *k)
 	return 0;
 }
 
-/* The phase in which the call was made; without its call nobody knows. */
+/* The phase in which the call with this correlation id was made; -1: the call was not recorded. */
 static int phase_of(struct making *k, uint32_t process, uint32_t corr)
 {
 	size_t call = model_api_of(k->m, process, corr);
@@ -129,11 +113,11 @@ static int phase_of(struct making *k, uint32_t process, uint32_t corr)
 
 	if (call == NO_ROW)
 		return -1;
-	i = first_after(p->list, p->n, k->call_start[call]);
+	i = phases_first_after(p->list, p->n, k->call_start[call]);
 	return i < p->n && p->list[i].start <= k->call_start[call] ? (int)p->list[i].phase : PHASE_OTHER;
 }
 
-/* What was launched in the steps of a kind: time is step * PHASES + phase, counted from the kind's first. */
+/* Lists the GPU rows of one kind launched in the steps of a kind; .time is position of the step * PHASES + phase. */
 static int add_launched(struct making *k, size_t step_kind, unsigned which, struct timed *list, size_t *n)
 {
 	int32_t *of = model_row_steps(k->m, gpu_kinds[which].kind, step_kind);

@@ -1,4 +1,4 @@
-/* What each phase of each step cost, on the host and on the GPU. */
+/* Times of each phase of each step, on the host and on the GPU.  The rule of phases: cli/model/phases.h. */
 #ifndef ANALYZE_PHASE_TIMES_H
 #define ANALYZE_PHASE_TIMES_H
 
@@ -11,15 +11,15 @@ struct steps;
 /* Nanoseconds. */
 struct phase_times {
 	int64_t wall, host[PHASES];     /* the phases add up to wall */
-	int64_t comm_host;              /* collectives were being issued, on any thread */
-	int64_t comm_host_exposed;      /* of that, what no node of a backward pass covers */
-	struct gpu_times gpu;           /* in the step, whatever launched it */
-	int64_t idle[PHASES];           /* of the phase's host time: while the process had nothing on any GPU; needs gpu.known */
-	bool launched[PHASES];          /* the phase launched something that ran on a GPU, with a time */
-	int64_t launched_busy[PHASES];  /* union of that, whenever it ran */
+	int64_t comm_host;              /* time in which a thread issued collectives */
+	int64_t comm_host_exposed;      /* the part of comm_host outside the nodes of backward passes */
+	struct gpu_times gpu;           /* during the step, of GPU rows launched at any time */
+	int64_t idle[PHASES];           /* the part of host[] in which no GPU of the process was busy; valid if gpu.known */
+	bool launched[PHASES];          /* the phase launched a GPU row that has a time */
+	int64_t launched_busy[PHASES];  /* union of the launched GPU rows, at any time */
 };
 
-/* By position in s->list; free() it.  NULL: out of memory. */
+/* By position in s->list; the caller frees the array.  Returns NULL when out of memory. */
 struct phase_times *phase_times_make(struct model *m, const struct steps *s);
 
 #endif

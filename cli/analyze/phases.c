@@ -1,4 +1,4 @@
-/* phases: time of each step by phase: data, forward, backward, optimizer; the rule is in cli/model/phases.h. */
+/* phases: time of each step by phase (data, forward, backward, optimizer).  The rule: cli/model/phases.h. */
 #include "cli/analyze/phase_sentence.h"
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
@@ -11,17 +11,18 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "wall_ns", 0 },
-	{ "data_ns", 0 }, { "forward_ns", 0 }, { "backward_ns", 0 }, { "optimizer_ns", 0 }, { "zero_grad_ns", 0 }, { "other_ns", 0 },
-	{ "comm_ns", COLUMN_SPARSE }, { "comm_exposed_ns", COLUMN_SPARSE },
-	{ "comm_host_ns", COLUMN_SPARSE }, { "comm_host_exposed_ns", COLUMN_SPARSE },
-	{ "data_launched_busy_ns", COLUMN_SPARSE }, { "forward_launched_busy_ns", COLUMN_SPARSE },
-	{ "backward_launched_busy_ns", COLUMN_SPARSE }, { "optimizer_launched_busy_ns", COLUMN_SPARSE },
-	{ "zero_grad_launched_busy_ns", COLUMN_SPARSE }, { "other_launched_busy_ns", COLUMN_SPARSE },
+	{ "step", COLUMN_ID | COLUMN_KEY }, { "kind", COLUMN_TEXT }, { "wall_ns", COLUMN_KEY },
+	{ "data_ns", COLUMN_KEY }, { "forward_ns", COLUMN_KEY }, { "backward_ns", COLUMN_KEY }, { "optimizer_ns", COLUMN_KEY },
+	{ "zero_grad_ns", 0 }, { "other_ns", COLUMN_KEY },
+	{ "comm_ns", COLUMN_SPARSE }, { "comm_exposed_ns", COLUMN_SPARSE | COLUMN_KEY },
+	{ "comm_host_ns", COLUMN_SPARSE | COLUMN_RARE }, { "comm_host_exposed_ns", COLUMN_SPARSE | COLUMN_RARE },
+	{ "data_launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE }, { "forward_launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE },
+	{ "backward_launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE }, { "optimizer_launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE },
+	{ "zero_grad_launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE }, { "other_launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE },
 	{ "data_gpu_idle_ns", COLUMN_SPARSE }, { "forward_gpu_idle_ns", COLUMN_SPARSE },
 	{ "backward_gpu_idle_ns", COLUMN_SPARSE }, { "optimizer_gpu_idle_ns", COLUMN_SPARSE },
 	{ "zero_grad_gpu_idle_ns", COLUMN_SPARSE }, { "other_gpu_idle_ns", COLUMN_SPARSE },
-	{ "process", COLUMN_ID },
+	{ "process", COLUMN_ID | COLUMN_WHO },
 };
 
 struct listing {
@@ -80,20 +81,23 @@ static void note_missing(struct listing *l, uint32_t process, bool several)
 	if (several)
 		snprintf(who, sizeof who, "process %u: ", l->processes[process].number);
 	if (!p->seen[MARK_BACKWARD] && !p->forward)
-		table_note(l->t, "%sno backward pass was seen, and no operators were recorded: forward is not known, and part of other (-t torch-ops "
-			   "records operators)", who);
+		table_note(l->t, "%sforward is unknown, and its time is in other: no backward pass was seen, and no operators were "
+			   "recorded (-t cuda,nvtx,torch-ops records them)", who);
 	if (p->doubtful)
-		table_note(l->t, "%szero_grad comes between forward and backward, and nothing shows where forward begins: forward is not known, and "
-			   "part of other (-t torch-ops shows it)", who);
+		table_note(l->t, "%sforward is unknown, and its time is in other: zero_grad runs between forward and backward, and "
+			   "nothing shows where forward starts (-t cuda,nvtx,torch-ops shows it)", who);
 	if (!p->seen[MARK_DATA] && !p->elsewhere)
-		table_note(l->t, "%sno DataLoader was seen: data is not known, and batches made otherwise are part of forward or other", who);
+		table_note(l->t, "%sdata is unknown: no DataLoader was seen; the time of batches made in another way is in forward "
+			   "or other", who);
 	if (p->elsewhere)
 		table_note(l->t, "%sbatches fetched by threads other than that of the optimizer: %zu; they are in no phase", who,
 			   p->elsewhere);
 	if (!p->seen[MARK_OPTIMIZER] && !p->inference)
-		table_note(l->t, "%sno optimizer of torch.optim was seen: what follows a backward pass is other", who);
+		table_note(l->t, "%soptimizer is unknown: no optimizer of torch.optim was seen; the time after a backward pass "
+			   "is in other", who);
 	if (p->seen[MARK_OPTIMIZER] && !p->seen[MARK_ZERO_GRAD])
-		table_note(l->t, "%sno Optimizer.zero_grad was seen (model.zero_grad() announces nothing): it is in forward or other", who);
+		table_note(l->t, "%szero_grad is unknown: no call of Optimizer.zero_grad() was recorded. Its time is in forward or other; "
+			   "so is that of model.zero_grad(), which PyTorch does not report", who);
 }
 
 static void note_none(struct listing *l)
@@ -101,16 +105,16 @@ static void note_none(struct listing *l)
 	char how[400];
 
 	if (!model_has_torch(l->r.m))
-		table_note(l->t, "no phases: the trace has nothing of PyTorch's; %s",
+		table_note(l->t, "no phases: the trace has no rows of PyTorch; %s",
 			   why_lacks(l->r.m, "-t torch records it where libtorch_cpu is loaded (see report -r health)",
 				     "torch.profiler records it with ProfilerActivity.CPU"));
 	else if (!l->r.s->n)
 		table_note(l->t, "%s", steps_how(l->r.m, l->r.s, how, sizeof how));
 	else
-		table_note(l->t, "no phases: PyTorch told of no batch, backward pass or optimizer in the steps");
+		table_note(l->t, "no phases: PyTorch reported no batch, backward pass or optimizer in the steps");
 }
 
-/* The sentences come last: they are what most people look for. */
+/* Notes what is missing, then prints the sentences last: most readers look for them. */
 static int put_processes(struct listing *l)
 {
 	uint32_t n, with = 0;
@@ -158,7 +162,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_phases = {
 	.name = "phases",
 	.title = "Phases of Training",
-	.help = "PyTorch: time of each step by phase: data, forward, backward, optimizer; communication, GPU idle time in each",
+	.help = "How is each step divided into data loading, forward, backward and optimizer, and when is the GPU idle?",
+	.needs = NEED_TORCH,
 	COLUMNS(columns),
 	.run = run,
 };

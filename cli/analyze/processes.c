@@ -1,19 +1,27 @@
-/* processes: who was in the session, and what is recorded of each. */
+/*
+ * processes: the processes of the session, and what is recorded of each.  Text tables show a tree; processes that recorded nothing are
+ * folded into one row per parent.
+ */
 #include "cli/analyze/ends.h"
+#include "cli/analyze/process_tree.h"
 #include "cli/analyze/report.h"
+#include "cli/analyze/wrappers.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
 #include "cli/model/steps.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define DEEPEST 10              /* deeper levels are indented like level 10 */
 
 static const struct heading columns[] = {
-	{ "process", COLUMN_ID }, { "pid", COLUMN_ID },    { "parent", COLUMN_ID }, { "rank", COLUMN_ID },
-	{ "start_ns", 0 },        { "end_ns", 0 },         { "wall_ns", 0 },        { "cpu_ns", 0 },
-	{ "api_calls", 0 },       { "kernels", 0 },        { "copies", 0 },         { "ranges", 0 },
-	{ "marks", 0 },           { "samples", COLUMN_SPARSE }, { "dropped", 0 },   { "ended", COLUMN_TEXT },
-	{ "state", COLUMN_TEXT }, { "name", COLUMN_TEXT },
+	{ "process", COLUMN_ID | COLUMN_KEY }, { "pid", COLUMN_ID | COLUMN_KEY },    { "parent", COLUMN_ID | COLUMN_RARE }, { "rank", COLUMN_ID },
+	{ "start_ns", COLUMN_RARE },        { "end_ns", COLUMN_RARE },         { "wall_ns", COLUMN_KEY },        { "cpu_ns", 0 },
+	{ "api_calls", 0 },       { "kernels", 0 },        { "copies", COLUMN_RARE },         { "ranges", 0 },
+	{ "marks", COLUMN_RARE },           { "samples", COLUMN_SPARSE }, { "dropped", 0 },   { "ended", COLUMN_TEXT | COLUMN_KEY },
+	{ "state", COLUMN_TEXT | COLUMN_RARE }, { "name", COLUMN_TEXT | COLUMN_KEY },
 };
 
 static const struct {
@@ -46,8 +54,8 @@ static const char *state_of(struct model *m, struct table *t, uint32_t position,
 }
 
 /*
- * A process that never connected wrote no rows because it had none; one that used CUDA without CUPTI had rows that nobody saw.  Of all its
- * images.
+ * Number of rows of a kind in all images of a process.  0 rows are known for a process that never connected (it had nothing to write);
+ * unknown for CUDA rows of a process that used CUDA without CUPTI.
  */
 static struct cell rows_of(struct model *m, uint32_t position, const struct process *all, unsigned kind)
 {
@@ -61,7 +69,7 @@ static struct cell rows_of(struct model *m, uint32_t position, const struct proc
 	return rows || known ? NUMBER(rows) : UNKNOWN;
 }
 
-/* Where nothing sampled, no sample says nothing. */
+/* Number of samples; unknown when the process was not sampled. */
 static struct cell samples_of(struct model *m, uint32_t position, const struct process *all)
 {
 	bool sampled = false;
@@ -96,25 +104,132 @@ static uint64_t dropped_of(const struct process *all, uint32_t position)
 	return dropped;
 }
 
-static void put_process(struct model *m, struct table *t, const struct process *all, uint32_t i)
+#define N_COLUMNS (sizeof columns / sizeof *columns)
+
+static void cells_of(struct model *m, struct table *t, const struct process *all, uint32_t i, const char *images, struct cell *cells)
 {
 	const struct process *p = &all[i], *last = process_last(m, i);
 	int64_t begin = model_start(m), end = process_runs(m, i) ? model_end(m) : last->end;
-	char name[256], how[32];
+	char how[32];
 	const char *ended = end_words(m, i, how);
+	const struct cell row[N_COLUMNS] = {
+		NUMBER(p->number), p->described ? NUMBER(p->pid) : UNKNOWN,
+		p->parent ? NUMBER(p->parent) : UNKNOWN, rank_of(all, i),
+		p->start ? NUMBER(time_sub(p->start, begin)) : UNKNOWN,
+		last->end ? NUMBER(time_sub(last->end, begin)) : UNKNOWN,
+		p->start && end ? NUMBER(time_sub(end, p->start)) : UNKNOWN,
+		last->cpu ? NUMBER(last->cpu) : UNKNOWN,
+		rows_of(m, i, all, ROW_api), rows_of(m, i, all, ROW_kernel), rows_of(m, i, all, ROW_memcpy),
+		rows_of(m, i, all, ROW_range), rows_of(m, i, all, ROW_mark), samples_of(m, i, all),
+		NUMBER(dropped_of(all, i)), ended ? TEXT(table_keep(t, "%s", ended)) : UNKNOWN,
+		TEXT(state_of(m, t, i, p)), TEXT(images),
+	};
 
-	table_row(t, (const struct cell[]){
-			     NUMBER(p->number), p->described ? NUMBER(p->pid) : UNKNOWN,
-			     p->parent ? NUMBER(p->parent) : UNKNOWN, rank_of(all, i),
-			     p->start ? NUMBER(time_sub(p->start, begin)) : UNKNOWN,
-			     last->end ? NUMBER(time_sub(last->end, begin)) : UNKNOWN,
-			     p->start && end ? NUMBER(time_sub(end, p->start)) : UNKNOWN,
-			     last->cpu ? NUMBER(last->cpu) : UNKNOWN,
-			     rows_of(m, i, all, ROW_api), rows_of(m, i, all, ROW_kernel), rows_of(m, i, all, ROW_memcpy),
-			     rows_of(m, i, all, ROW_range), rows_of(m, i, all, ROW_mark), samples_of(m, i, all),
-			     NUMBER(dropped_of(all, i)), ended ? TEXT(table_keep(t, "%s", ended)) : UNKNOWN,
-			     TEXT(state_of(m, t, i, p)),
-			     TEXT(table_keep(t, "%s", process_images(m, i, name, sizeof name))) });
+	memcpy(cells, row, sizeof row);
+}
+
+static void put_process(struct model *m, struct table *t, const struct process *all, uint32_t i, int indent)
+{
+	struct cell cells[N_COLUMNS];
+	char name[256];
+
+	cells_of(m, t, all, i, table_keep(t, "%*s%s", indent, "", process_images(m, i, name, sizeof name)), cells);
+	table_row(t, cells);
+}
+
+enum { PROCESS = 0, PID = 1, PARENT = 2, RANK = 3, START = 4, END = 5, WALL = 6, CPU = 7, DROPPED = 14, ENDED = 15, STATE = 16, NAME = 17 };
+
+/* Adds a process to a folded row: first start, last end, sums of the known numbers, the state if it is the same. */
+static void add_cells(struct cell *sum, const struct cell *one)
+{
+	if (one[START].kind == CELL_NUMBER && (sum[START].kind != CELL_NUMBER || one[START].number < sum[START].number))
+		sum[START] = one[START];
+	if (one[END].kind == CELL_NUMBER && (sum[END].kind != CELL_NUMBER || one[END].number > sum[END].number))
+		sum[END] = one[END];
+	for (size_t i = CPU; i <= DROPPED; i++)
+		if (one[i].kind == CELL_NUMBER)
+			sum[i] = NUMBER(time_add(sum[i].kind == CELL_NUMBER ? sum[i].number : 0, one[i].number));
+	if (sum[STATE].kind == CELL_TEXT && strcmp(sum[STATE].text, one[STATE].text) != 0)
+		sum[STATE] = UNKNOWN;
+}
+
+/* One row for n processes that recorded nothing.  Returns 0, or -1 when out of memory. */
+static int put_folded(struct model *m, struct table *t, const struct process *all, const uint32_t *members, uint32_t n, int indent)
+{
+	struct tally names = { 0 }, ends = { 0 };
+	struct cell sum[N_COLUMNS], one[N_COLUMNS];
+	char text[256], name[32];
+	bool known = false;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		cells_of(m, t, all, members[i], "", one);
+		if (i)
+			add_cells(sum, one);
+		else
+			memcpy(sum, one, sizeof sum);
+		rc = tally_add(&names, process_name(process_last(m, members[i]), name, sizeof name));
+		known |= one[ENDED].kind == CELL_TEXT;
+		rc = rc == 0 ? tally_add(&ends, one[ENDED].kind == CELL_TEXT ? one[ENDED].text : "unknown") : rc;
+	}
+	sum[PROCESS] = sum[PID] = sum[RANK] = sum[WALL] = UNKNOWN;
+	tally_text(&names, text, sizeof text);
+	sum[NAME] = TEXT(table_keep(t, "%*s%s, recorded nothing", indent, "", text));
+	tally_text(&ends, text, sizeof text);
+	if (known && ends.n > 1)
+		sum[ENDED] = TEXT(table_keep(t, "%s", text));
+	table_row(t, sum);
+	tally_release(&names);
+	tally_release(&ends);
+	return rc;
+}
+
+/* Rows in the order of the tree, indented unless --sort changes the order.  Returns 0, or -1 when out of memory. */
+static int put_tree(struct model *m, struct table *t, const struct process *all, bool fold)
+{
+	struct process_tree tree;
+	uint32_t folded = 0, lines = 0;
+	int rc = process_tree_make(&tree, m, fold);
+
+	for (uint32_t i = 0; i < tree.n_lines && rc == 0; i++) {
+		const struct tree_line *line = &tree.lines[i];
+		int indent = t->tables->sort ? 0 : 2 * (int)(line->depth < DEEPEST ? line->depth : DEEPEST);
+
+		if (line->n == 1) {
+			put_process(m, t, all, tree.members[line->first], indent);
+			continue;
+		}
+		rc = put_folded(m, t, all, &tree.members[line->first], line->n, indent);
+		folded += line->n;
+		lines++;
+	}
+	if (folded)
+		table_note(t, "folded: %u processes that recorded nothing, in %u row%s; gprof-trace report -r processes --all lists each",
+			   folded, lines, lines == 1 ? "" : "s");
+	process_tree_release(&tree);
+	return rc;
+}
+
+/* Notes for how many processes cpu_ns or ended is unknown, and why. */
+static void note_unknown(struct model *m, struct table *t, const struct process *p, uint32_t n)
+{
+	uint32_t unknown = 0, imported = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct process *last = process_last(m, i);
+
+		if (p[i].before || !model_process_selected(m, i))
+			continue;
+		if (process_attribute(&p[i], "imported"))
+			imported++;
+		else
+			unknown += last->flags & PROCESS_ENDED && (!last->cpu || !last->how);
+	}
+	if (unknown)
+		table_note(t, "cpu_ns or ended is unknown for %u process%s: the parent reaped the process before the collector read it",
+			   unknown, unknown == 1 ? "" : "es");
+	if (imported)
+		table_note(t, "cpu_ns and ended are not known: the imported file does not have them");
 }
 
 static int run(struct model *m, struct table *t, const char *variant)
@@ -122,35 +237,23 @@ static int run(struct model *m, struct table *t, const char *variant)
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
 
-	uint32_t unknown = 0, imported = 0;
-
-	(void)variant;
-	for (uint32_t i = 1; i < n; i++) {
-		const struct process *last = process_last(m, i);
-
-		if (p[i].before || !model_process_selected(m, i))
-			continue;
-		put_process(m, t, p, i);
-		if (process_attribute(&p[i], "imported"))
-			imported++;
-		else
-			unknown += last->flags & PROCESS_ENDED && (!last->cpu || !last->how);
-	}
+	if (t->tables->format == TABLE_TEXT && put_tree(m, t, p, !variant) < 0)
+		return -1;
+	for (uint32_t i = 1; i < n && t->tables->format != TABLE_TEXT; i++)
+		if (!p[i].before && model_process_selected(m, i))
+			put_process(m, t, p, i, 0);
 	if (n < 2)
 		table_note(t, "no process was seen: the program was not injected (static, set-uid, 32-bit, or a "
 			      "cleaned environment)");
-	if (unknown)
-		table_note(t, "cpu_ns or ended is not known of %u process%s: the parent waited for the process before the collector could look",
-			   unknown, unknown == 1 ? "" : "es");
-	if (imported)
-		table_note(t, "cpu_ns and ended are not known: the imported file does not have them");
+	note_unknown(m, t, p, n);
 	return 0;
 }
 
 const struct report report_processes = {
 	.name = "processes",
 	.title = "Processes",
-	.help = "who was in the session, and what is recorded of each",
+	.help = "Which processes were in the session, and what is recorded of each?",
+	.variants = "all",
 	COLUMNS(columns),
 	.run = run,
 };

@@ -47,16 +47,26 @@ static void choose(struct ranges *r)
 	}
 }
 
-/* What is not the program's own is passed over: its time stays with the range around it. */
+/* The innermost range of the program around a row, or UINT32_MAX.  It becomes the parent of all rows on the way (path compression). */
+static uint32_t own_parent(struct ranges *r, size_t row)
+{
+	uint32_t own = r->parents[row], at = own, next;
+
+	for (size_t hops = 0; own != UINT32_MAX && r->key[own] == KEY_NONE && hops < r->n; hops++)
+		own = r->parents[own];
+	for (; at != own && r->parents[at] != own; at = next) {
+		next = r->parents[at];
+		r->parents[at] = own;
+	}
+	return own;
+}
+
+/* Subtracts each range of the program from the one around it.  Other ranges are skipped: their time stays with the range around them. */
 static void take_children_off(struct ranges *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		uint32_t at = r->parents[i];
+		uint32_t at = r->key[i] == KEY_NONE || r->duration[i] <= 0 ? UINT32_MAX : own_parent(r, i);
 
-		if (r->key[i] == KEY_NONE || r->duration[i] <= 0)
-			continue;
-		for (size_t hops = 0; at != UINT32_MAX && r->key[at] == KEY_NONE && hops < r->n; hops++)
-			at = r->parents[at];
 		if (at != UINT32_MAX)
 			r->self[at] = r->self[at] > r->duration[i] ? r->self[at] - r->duration[i] : 0;
 	}

@@ -1,4 +1,4 @@
-/* Time of the program's push/pop ranges without that of ranges in them: parts of a whole, where the times themselves are not. */
+/* Self time of the program's push/pop ranges: their time without that of the ranges inside them, so that the times add up. */
 #ifndef ANALYZE_RANGE_SELF_H
 #define ANALYZE_RANGE_SELF_H
 
@@ -6,7 +6,10 @@
 
 struct model;
 
-/* By the keys of ranges_sum(), with PyTorch's and the libraries' left out as there.  0, or -1: out of memory. */
+/*
+ * Adds self times (ns) to *self, with the keys of ranges_sum(), and sorts it.  As there, ranges of PyTorch and of CUDA libraries are left
+ * out; their time belongs to the program's range around them.  Returns 0, or -1 when out of memory.
+ */
 int ranges_self(struct model *m, struct groups *self);
 
 #endif

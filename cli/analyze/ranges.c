@@ -1,7 +1,7 @@
 /*
- * Time in NVTX ranges, by domain and message: nvtx_pushpop_sum, nvtx_startend_sum, both in nvtx_sum; and lib_api_sum, the ranges that
- * CUDA libraries put around their own calls.  Those, and what PyTorch tells of itself, are not the program's, so the nvtx_
- * reports leave them out unless ":all" is said.
+ * Time in NVTX ranges, by domain and message: nvtx_pushpop_sum, nvtx_startend_sum, nvtx_sum (both styles), and lib_api_sum (the ranges
+ * that CUDA libraries push around their calls).  The nvtx_ reports leave out the ranges of CUDA libraries and of PyTorch; with ":all" they
+ * include them.
  */
 #include "cli/analyze/sums.h"
 #include "cli/analyze/why.h"
@@ -22,8 +22,8 @@ static const struct heading both_columns[] = {
 };
 
 static const struct heading call_columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Num Calls", 0 },   { "Avg (ns)", 0 },       { "Med (ns)", 0 },
-	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Name", COLUMN_TEXT },
+	{ "time_pct", 0 }, { "total_ns", 0 }, { "calls", 0 }, { "mean_ns", 0 }, { "median_ns", 0 }, { "min_ns", 0 }, { "max_ns", 0 },
+	{ "stddev_ns", 0 }, { "name", COLUMN_TEXT },
 };
 
 enum whose { OF_PROGRAM, OF_LIBRARIES, OF_ALL };
@@ -86,7 +86,7 @@ static int sum(struct sums *s, struct range_filter *f)
 	int rc;
 
 	range_owner_begin(&f->owner, s->m);
-	model_domain(s->m, 0, 1);       /* so that the pass finds the definitions read */
+	model_domain(s->m, 0, 1);       /* reads the definitions of domains before the workers of the pass use them */
 	s->filter = f;
 	rc = sums_pass(s, ROW_range, fields, 6, by_domain_and_name);
 	s->filter = NULL;
@@ -98,7 +98,7 @@ int ranges_sum(struct sums *s, bool startend)
 	return sum(s, &(struct range_filter){ .pushpop = !startend, .startend = startend });
 }
 
-/* nsys writes domain:message, and nothing before the colon for the default domain. */
+/* As in nsys: "domain:message", ":message" for the default domain. */
 static const char *name(struct sums *s, struct table *t, uint64_t key)
 {
 	return table_keep(t, "%s:%s", model_string(s->m, (uint32_t)((key & ~STARTEND_KEY) >> 32)),
@@ -140,17 +140,18 @@ static int print(struct model *m, struct table *t, struct range_filter *f)
 		rc = sums_print_styles(&s, t, f->pushpop && f->startend && f->whose != OF_LIBRARIES ? style : NULL,
 				       name);
 	if (rc == 0 && s.open)
-		table_note(t, "still open when their process ended: %llu; they count to the last time known",
+		table_note(t, "ranges still open when their process ended: %llu; they count up to the last known time",
 			   (unsigned long long)s.open);
 	if (rc == 0 && s.nested)
-		table_note(t, "Time (%%), as in nsys, is the share of the sum of all times above, where a range within another counts in both");
+		table_note(t, f->whose == OF_LIBRARIES ? "time_pct: a call inside another counts in the time of both"
+				      : "Time (%%), as in nsys: the time of a range within another counts in both");
 	if (rc == 0 && s.others && f->whose == OF_PROGRAM)
-		table_note(t, "ranges of CUDA libraries, which lib_api_sum has (%s:all shows them here too): %llu",
+		table_note(t, "ranges of CUDA libraries, listed in lib_api_sum (%s:all includes them here): %llu",
 			   t->name, (unsigned long long)s.others);
 	else if (rc == 0 && !s.groups.n)
 		table_note(t, "%s", why_none(m, f));
 	if (rc == 0 && f->whose == OF_PROGRAM && model_has_torch(m))
-		table_note(t, "ranges of PyTorch's own are in the reports phases and ops (%s:all shows them here too)", t->name);
+		table_note(t, "PyTorch's own ranges are in the reports phases and ops (%s:all includes them here)", t->name);
 	sums_release(&s);
 	return rc;
 }
@@ -178,8 +179,10 @@ static int run_calls(struct model *m, struct table *t, const char *variant)
 
 const struct report report_nvtx_pushpop_sum = {
 	.name = "nvtx_pushpop_sum",
+	.share = "Time (%): share of the sum over all rows, also those not shown",
 	.title = "NVTX Push/Pop Range Summary",
-	.help = "host time in NVTX push/pop ranges, by message",
+	.help = "Which NVTX push/pop ranges take the host time?",
+	.needs = NEED_RANGES,
 	.variants = "all",
 	.adds = { ROW_range },
 	COLUMNS(columns),
@@ -188,8 +191,10 @@ const struct report report_nvtx_pushpop_sum = {
 
 const struct report report_nvtx_startend_sum = {
 	.name = "nvtx_startend_sum",
+	.share = "Time (%): share of the sum over all rows, also those not shown",
 	.title = "NVTX Start/End Range Summary",
-	.help = "time from start to end of NVTX process ranges, by message",
+	.help = "How long are NVTX start/end ranges?",
+	.needs = NEED_RANGES,
 	.variants = "all",
 	.adds = { ROW_range },
 	COLUMNS(columns),
@@ -198,8 +203,10 @@ const struct report report_nvtx_startend_sum = {
 
 const struct report report_nvtx_sum = {
 	.name = "nvtx_sum",
+	.share = "Time (%): share of the sum over all rows, also those not shown",
 	.title = "NVTX Range Summary",
-	.help = "time in NVTX ranges of both styles, by message",
+	.help = "How long are NVTX ranges of both styles?",
+	.needs = NEED_RANGES,
 	.variants = "all",
 	.adds = { ROW_range },
 	COLUMNS(both_columns),
@@ -208,8 +215,10 @@ const struct report report_nvtx_sum = {
 
 const struct report report_lib_api_sum = {
 	.name = "lib_api_sum",
+	.share = "time_pct: share of the sum over all rows, also those not shown",
 	.title = "CUDA Library Call Summary",
-	.help = "host time in calls of cuBLAS, cuDNN, cuSPARSE and cuSOLVER, by function",
+	.help = "How much host time do calls of cuBLAS, cuDNN, cuSPARSE and cuSOLVER take?",
+	.needs = NEED_RANGES,
 	.adds = { ROW_range },
 	COLUMNS(call_columns),
 	.run = run_calls,

@@ -1,4 +1,4 @@
-/* ranks: what each rank of a job did, how long it waited for the others, and who was last (docs/numbers.md). */
+/* ranks: times of each rank of a job, how long it waits in collectives, and the late rank ("Ranks" in docs/reference/numbers.md). */
 #include "cli/analyze/ranks.h"
 
 #include "cli/analyze/choice.h"
@@ -13,9 +13,10 @@
 #include <string.h>
 
 static const struct heading columns[] = {
-	{ "rank", COLUMN_ID }, { "process", COLUMN_ID }, { "host", COLUMN_TEXT | COLUMN_SPARSE }, { "steps", 0 }, { "wall_ns", COLUMN_SPARSE },
-	{ "span_ns", 0 }, { "busy_ns", 0 }, { "busy_pct", 0 }, { "comm_ns", 0 }, { "comm_exposed_ns", 0 },
-	{ "collectives", 0 }, { "wait_ns", 0 }, { "step_wait_ns", 0 }, { "last", 0 }, { "name", COLUMN_TEXT },
+	{ "rank", COLUMN_ID | COLUMN_KEY }, { "process", COLUMN_ID | COLUMN_RARE }, { "host", COLUMN_TEXT | COLUMN_SPARSE },
+	{ "steps", 0 }, { "wall_ns", COLUMN_SPARSE | COLUMN_KEY }, { "span_ns", COLUMN_RARE }, { "busy_ns", 0 }, { "busy_pct", COLUMN_KEY },
+	{ "comm_ns", 0 }, { "comm_exposed_ns", COLUMN_KEY }, { "collectives", 0 }, { "wait_ns", 0 }, { "step_wait_ns", COLUMN_KEY },
+	{ "last", 0 }, { "name", COLUMN_TEXT },
 };
 
 /* ---- GPU and steps of one rank ---- */
@@ -23,7 +24,7 @@ static const struct heading columns[] = {
 struct figures {
 	int64_t span, busy, comm, exposed, wall;
 	size_t steps;
-	bool gpu, parts;                /* busy is known; what ran in it is, too */
+	bool gpu, parts;                /* gpu: span and busy are known; parts: comm and exposed are known, too */
 };
 
 static int gpu_figures(const struct job_rank *r, struct figures *f)
@@ -46,7 +47,7 @@ static int gpu_figures(const struct job_rank *r, struct figures *f)
 	return rc;
 }
 
-/* Of all kinds: recorded, complete, not warm-up. */
+/* Number and median wall time of the steps of all kinds that are recorded, complete and not warm-up. */
 static int step_figures(const struct job_rank *r, struct figures *f)
 {
 	const struct steps *s = model_steps(r->m);
@@ -114,7 +115,7 @@ static int put_rows(struct table *t, const struct ranks_judged *j)
 	return rc;
 }
 
-/* ---- below it ---- */
+/* ---- notes ---- */
 
 static void put_rooted(struct table *t, const struct ranks_judged *j)
 {
@@ -125,8 +126,9 @@ static void put_rooted(struct table *t, const struct ranks_judged *j)
 		return;
 	text_time(least, v->least);
 	text_time(most, v->most);
-	snprintf(others, sizeof others, v->least == v->most ? "the other %s" : "the others %s to %s", least, most);
-	table_note(t, "broadcast, reduce, gather, scatter (judged apart: a root waits less than others by its part in them): rank %lld waits %s%s, %s",
+	snprintf(others, sizeof others, v->least == v->most ? "the other rank %s" : "the other ranks %s to %s", least, most);
+	table_note(t, "broadcast, reduce, gather, scatter (judged separately, because a root waits less by its role): rank %lld "
+		   "waits %s%s, %s",
 		   (long long)j->ranks.job.list[v->late].number, text_time(wait, v->wait), v->steps ? " per step" : "", others);
 }
 
@@ -143,7 +145,7 @@ static void put_notes(struct table *t, const struct ranks_judged *j)
 	for (size_t i = 0; i < j->ranks.job.n; i++)
 		unknown += j->ranks.unknown[i];
 	if (j->all.answer == MATCHED && !j->all.by_sequence)
-		table_note(t, "collectives have no sequence numbers: the n-th of an operation on each rank is taken for the same one");
+		table_note(t, "collectives have no sequence numbers: the n-th of an operation on each rank is assumed to be the same one");
 	if (unmatched)
 		table_note(t, "collectives that no other rank has: %zu; they are not judged", unmatched);
 	if (unknown)
@@ -165,8 +167,10 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 
 const struct report report_ranks = {
 	.name = "ranks",
+	.share = "busy_pct: share of the rank's span",
 	.title = "Ranks",
-	.help = "each rank: steps, GPU, communication, wait for the other ranks in collectives; which rank is late",
+	.help = "Which rank is late, and how long do the other ranks wait for it?",
+	.needs = NEED_GPU,
 	.ranks = true,
 	COLUMNS(columns),
 	.run_chosen = run,

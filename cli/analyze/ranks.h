@@ -1,4 +1,4 @@
-/* Which rank of a job the others wait for. */
+/* The late rank of a job: the rank that other ranks wait for. */
 #ifndef ANALYZE_RANKS_H
 #define ANALYZE_RANKS_H
 
@@ -7,24 +7,23 @@
 
 #include <stdbool.h>
 
-/* What the ranks of a job did together, judged. */
 struct ranks_judged {
 	struct ranks ranks;
-	struct matched all, rooted;     /* collectives in which nobody is done before everybody came; those with a root */
+	struct matched all, rooted;     /* COLLECTIVE_ALL: every rank waits for every other rank; COLLECTIVE_ROOTED */
 	struct late_rank *waits, *rooted_waits; /* by rank */
 	struct late_verdict verdict, rooted_verdict;
 };
 
-/* 0, or -1: out of memory; ranks_judged_release() in any case. */
+/* Returns 0, or -1 when out of memory; ranks_judged_release() in any case. */
 int ranks_judge(struct ranks_judged *j, struct model *m, const struct report_choice *choice);
 void ranks_judged_release(struct ranks_judged *j);
 
 #define RANKS_SENTENCE 400
 
-/* The verdict in words.  True: it names a rank; else the words say why it does not. */
+/* The verdict on COLLECTIVE_ALL in words.  Returns true if it names a late rank; else the text says why none is named. */
 bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE]);
 
-/* For the page: the same; "" where no rank is named, or where it would take long to tell.  0, or -1: out of memory. */
+/* The sentence for the page; "" when no rank is named, or finding it takes too long.  Returns 0, or -1 when out of memory. */
 int ranks_line(struct model *m, char text[RANKS_SENTENCE]);
 
 #endif

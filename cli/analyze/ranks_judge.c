@@ -65,7 +65,7 @@ static void put_named(const struct ranks_judged *j, const struct late_verdict *v
 
 	text_time(least, v->least);
 	text_time(most, v->most);
-	snprintf(others, sizeof others, v->least == v->most ? "the other %s" : "the others %s to %s", least, most);
+	snprintf(others, sizeof others, v->least == v->most ? "the other rank %s" : "the other ranks %s to %s", least, most);
 	snprintf(text, RANKS_SENTENCE, "rank %lld arrives last: it waits %s in collectives%s, %s (%s; difference at least %s, %s)",
 		 number(j, v->late), text_time(wait, v->wait), v->steps ? " per step" : "", others, span_words(v, span),
 		 text_time(margin, v->margin), noise_words(v, noise));
@@ -82,7 +82,7 @@ static void put_nobody(const struct ranks_judged *j, const struct late_verdict *
 			 number(j, v->late), text_time(margin, v->margin), number(j, v->against), noise_words(v, noise));
 }
 
-/* Why collectives of different ranks cannot be told to be one. */
+/* Why the collectives of the ranks could not be matched. */
 static void put_unmatched(const struct ranks_judged *j, const struct matched *m, char text[RANKS_SENTENCE])
 {
 	char apart[32];
@@ -103,9 +103,11 @@ bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE])
 	const struct late_verdict *v = &j->verdict;
 
 	if (j->ranks.job.n < 2)
-		snprintf(text, RANKS_SENTENCE, j->ranks.job.n ? "no rank is judged: it takes the traces of several ranks" : "no process is a rank: none used CUDA");
+		snprintf(text, RANKS_SENTENCE, j->ranks.job.n ?
+			 "no rank is judged: give the traces of several ranks" : "no process is a rank: none used CUDA");
 	else if (ranks_twice(&j->ranks) >= 0)
-		snprintf(text, RANKS_SENTENCE, "no rank is judged: rank %lld is there twice; give the traces of one run", (long long)ranks_twice(&j->ranks));
+		snprintf(text, RANKS_SENTENCE, "no rank is judged: rank %lld occurs twice; give the traces of one run",
+			 (long long)ranks_twice(&j->ranks));
 	else if (j->all.answer != MATCHED)
 		put_unmatched(j, &j->all, text);
 	else if (v->answer == LATE_ALONE)
@@ -121,7 +123,7 @@ bool ranks_sentence(const struct ranks_judged *j, char text[RANKS_SENTENCE])
 	return j->ranks.job.n > 1 && ranks_twice(&j->ranks) < 0 && j->all.answer == MATCHED && v->answer == LATE_NAMED;
 }
 
-#define MANY_ROWS 2000000u      /* of any kind that is looked at: a second, about */
+#define MANY_ROWS 2000000u      /* rows of one kind; reading more takes longer than about a second */
 
 int ranks_line(struct model *m, char text[RANKS_SENTENCE])
 {

@@ -41,26 +41,26 @@ void ranks_release(struct ranks *r)
 	job_end(&r->job);
 }
 
-/* ---- what they did together ---- */
+/* ---- collectives ---- */
 
-/* A model, while its kernels are read. */
+/* Reading the kernels of one model. */
 struct reading {
-	struct model *m, *names;        /* names: whose string ids number the process groups */
+	struct model *m, *names;        /* names: the model whose string ids number the process groups of all models */
 	const int64_t *start, *duration;
 	const uint32_t *corr, *name, *process;
 	const uint64_t *call_range;
 	const uint32_t *range_name, *parents;
 	const struct steps *steps;
-	int32_t **step_of;              /* by kind of step: what model_row_steps() says of kernels */
+	int32_t **step_of;              /* by kind of step: model_row_steps() of kernels */
 	struct comm_args args;
-	struct map kernels;             /* name -> is it communication */
-	size_t *rank_of;                /* by process; SIZE_MAX: none */
+	struct map kernels;             /* string id of a name -> whether the kernel communicates */
+	size_t *rank_of;                /* by process; SIZE_MAX: no rank */
 };
 
-/* What is known of one collective's identity. */
+/* Operation and arguments of a collective. */
 struct identity {
 	const struct collective_op *op;
-	const struct comm_arg *arg;     /* NULL: nothing */
+	const struct comm_arg *arg;     /* NULL: none */
 };
 
 static int read_columns(struct reading *k)
@@ -89,7 +89,7 @@ static int read_steps(struct reading *k)
 	return k->step_of ? 0 : -1;
 }
 
-/* The step that launched it, if that is one that counts. */
+/* The step that launched the kernel, if it is recorded and complete; else LATE_NO_STEP. */
 static int64_t step_of(const struct reading *k, size_t row)
 {
 	for (size_t i = 0; i < k->steps->n_kinds; i++) {
@@ -113,7 +113,10 @@ static bool communicates(struct reading *k, uint32_t name)
 	return *at - 1;
 }
 
-/* A collective's kernel is launched inside of what announces it; arguments may stand with the kernel, or with a range around its launch. */
+/*
+ * The operation is, in this order, that of the arguments, of the innermost range around the launch that names one, or of the kernel's name.
+ * Arguments are those of the kernel, else of the innermost range around its launch that has some.
+ */
 static struct identity identify(struct reading *k, uint32_t process, size_t row)
 {
 	struct identity id = { .arg = comm_arg_of(&k->args, ROW_kernel, row) };
@@ -135,7 +138,7 @@ static struct identity identify(struct reading *k, uint32_t process, size_t row)
 	return id;
 }
 
-/* A number that all ranks have in common. */
+/* The number of a process group, the same for all ranks: a string id of its name and ranks in k->names.  0: not recorded. */
 static uint32_t group_of(const struct reading *k, const struct comm_arg *arg)
 {
 	char text[1200];

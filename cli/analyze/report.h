@@ -1,4 +1,4 @@
-/* A report is a file with one const struct; report.c is the table of them. */
+/* A report is one const struct report, defined in its own file; report.c lists them all. */
 #ifndef ANALYZE_REPORT_H
 #define ANALYZE_REPORT_H
 
@@ -7,26 +7,34 @@
 struct model;
 struct report_choice;           /* cli/analyze/choice.h */
 
+enum report_need {
+	NEED_NOTHING, NEED_GPU, NEED_KERNELS, NEED_COPIES, NEED_CALLS, NEED_SYNC, NEED_EVENTS, NEED_GRAPHS, NEED_RANGES, NEED_GPU_RANGES,
+	NEED_RANGE_STACKS, NEED_PAYLOADS, NEED_RESOURCES, NEED_STEPS, NEED_STACKS, NEED_SAMPLES, NEED_TORCH, NEED_OPS, NEED_MODULES, NEED_ALLOC,
+	NEED_MEMORY, NEED_UNIFIED, NEED_JIT,
+};
+
 struct report {
 	const char *name;               /* "cuda_gpu_kern_sum" */
 	const char *title;              /* above the table */
-	const char *help;               /* one line for `report list` */
-	bool whole;                     /* it is about the whole program: --step and --window leave it as it is */
-	bool ranks;                     /* it takes several traces, one rank each */
-	unsigned traces;                /* it takes so many, no more and no less; 0: any number */
-	bool twin;                      /* counts as another tool does, where ours counts otherwise: `report list --all` */
-	unsigned char adds[4];          /* kinds of rows (ROW_ of trace/records.h) of which it adds those of all processes */
-	const char *variants;           /* words that may follow the name behind ':', separated by blanks; NULL: none */
-	bool (*takes)(const char *variant);     /* of a report of ANY_VARIANT: whether it knows this one; NULL: any */
+	const char *help;               /* the question that it answers, for `report list` */
+	const char *share;              /* note below the table: base of its percentages; "": its own notes name it; NULL: no percentages */
+	enum report_need needs;         /* the kind of rows it reads; needs.c maps it to what the trace must have */
+	bool whole;                     /* always about the whole program: --step and --window do not change it */
+	bool ranks;                     /* takes several traces, one rank each */
+	unsigned traces;                /* the exact number of traces it takes; 0: any number */
+	bool twin;                      /* compatibility report with the numbers of another tool; listed by `report list --all` only */
+	unsigned char adds[4];          /* kinds of rows (ROW_, trace/records.h) that it sums over all processes; the rest 0 */
+	const char *variants;           /* words allowed after the name and ':', separated by blanks, or ANY_VARIANT; NULL: none */
+	bool (*takes)(const char *variant);     /* with ANY_VARIANT: whether the report accepts this variant; NULL: it accepts all */
 	const struct heading *columns;
 	size_t n_columns;
-	/* Gives t its rows and notes; variant: the word behind ':', or NULL.  0, or -1: out of memory. */
+	/* Adds rows and notes to t.  variant: the word after ':', or NULL.  Returns 0, or -1 when out of memory. */
 	int (*run)(struct model *m, struct table *t, const char *variant);
-	/* The same, of a report that takes options; one of the two is set. */
+	/* As run, for a report that takes options.  Exactly one of run and run_chosen is set. */
 	int (*run_chosen)(struct model *m, struct table *t, const struct report_choice *choice);
 };
 
-/* Whatever follows the name, behind ':', '.' or '_', is the report's to read; then words for what that is. */
+/* variants == ANY_VARIANT: the report parses all that follows its name and ':', '.' or '_'. */
 #define ANY_VARIANT "*"
 
 extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,
@@ -46,11 +54,29 @@ extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report
 extern const struct report *const reports[];
 extern const size_t n_reports;
 
-/* Runs the one of the two that a report has.  choice NULL: as if no option was given. */
+/* The heading of the group that reports[i] belongs to in `report list`; a static string. */
+const char *report_group(size_t i);
+
+/*
+ * What the trace lacks for report r, e.g. "CUDA calls"; NULL: it has rows for r.  *option: the option of gprof-run that records the
+ * missing rows, NULL: there is none.  Both are static strings.
+ */
+const char *report_lacks(const struct report *r, struct model *m, const char **option);
+
+/* Definitions of the columns of r, a static string for table_define(); NULL: r has none. */
+const char *report_definitions(const struct report *r);
+
+/*
+ * Calls run or run_chosen, then notes r->share below a text table that has rows.  choice NULL: no options given.  Returns 0, or -1 when
+ * out of memory.
+ */
 int report_run(const struct report *r, struct model *m, struct table *t, const char *variant,
 	       const struct report_choice *choice);
 
-/* The report of this name; word behind ':' in *variant (NULL: none).  NULL: there is none, or it has no such variant. */
+/*
+ * Finds a report by its name, by "name:variant", or by a name of the last release.  *variant: the part of `name` after the report's name,
+ * NULL: none.  Returns NULL for an unknown name or variant.
+ */
 const struct report *report_find(const char *name, const char **variant);
 
 #define COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof *(list)

@@ -1,4 +1,4 @@
-/* nvtx_resources: names that the program gave to what it has handles of. */
+/* nvtx_resources: names that the program gave to devices, streams and other handles through NVTX. */
 #include "cli/analyze/report.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
@@ -6,8 +6,8 @@
 #include "cli/model/sort.h"
 
 static const struct heading columns[] = {
-	{ "Start (ns)", 0 }, { "Pid", COLUMN_ID }, { "Id", COLUMN_ID }, { "Type", COLUMN_TEXT }, { "Handle", COLUMN_TEXT },
-	{ "Domain", COLUMN_TEXT }, { "Name", COLUMN_TEXT },
+	{ "start_ns", 0 }, { "pid", COLUMN_ID }, { "id", COLUMN_ID }, { "type", COLUMN_TEXT }, { "handle", COLUMN_TEXT },
+	{ "domain", COLUMN_TEXT }, { "name", COLUMN_TEXT },
 };
 
 static int run(struct model *m, struct table *t, const char *variant)
@@ -39,7 +39,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	}
 	if (unmapped)
 		table_note(t,
-			   "streams and contexts whose id could not be asked for (CUPTI was not up in that thread): %u",
+			   "streams and contexts with an unknown id (CUPTI was not active in the thread): %u",
 			   unmapped);
 	if (!t->n_rows)
 		table_note(t, "the program named no devices, streams or other handles through NVTX");
@@ -49,7 +49,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_nvtx_resources = {
 	.name = "nvtx_resources",
 	.title = "NVTX Resource Names",
-	.help = "names that the program gave to its devices, streams and other handles",
+	.help = "Which names did the program give its devices, streams and other handles?",
+	.needs = NEED_RESOURCES,
 	COLUMNS(columns),
 	.run = run,
 };

@@ -1,4 +1,4 @@
-/* The values of a series: kept, counted, summed up, and their middle found. */
+/* The values of a series: storage in blocks and histograms, sums, median by radix selection. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")              /* gcc 12 leaves loops of unknown length scalar at -O2; clang does not */
 #endif
@@ -7,12 +7,14 @@
 
 #include <string.h>
 
-#define FIRST_VALUES 30u        /* of a group's first piece; each next one is four times as large, up to 2 KiB: those of */
-#define MOST_VALUES  504u       /* some hundred groups that are being filled stay in the cache */
-#define COUNT_FROM   4096u      /* values; below, counting them saves no memory worth having */
-#define SAMPLE       12u
-#define MOST_WIDTH   (1u << 24) /* of counts */
-#define MOST_COUNTS  32u        /* of a group: every value is looked for in all of them */
+/* Values in the first block of a series, and in the largest (2 KiB); each block has four times the values of the one before it.  The blocks
+ * that some hundred series are filling stay in the cache. */
+#define FIRST_VALUES 30u
+#define MOST_VALUES  504u
+#define COUNT_FROM   4096u      /* least number of values for a histogram; with fewer it saves little memory */
+#define SAMPLE       12u        /* densest() looks at every 12th value */
+#define MOST_WIDTH   (1u << 24) /* counters of one histogram */
+#define MOST_COUNTS  32u        /* histograms of a series; each value is tried in all of them */
 
 void series_release(struct series *s)
 {
@@ -31,7 +33,7 @@ void series_release(struct series *s)
 	free(s->large);
 }
 
-/* A pass over at most MOST_VALUES, or those of a piece: the sum of squares fits where the largest is below 2^27. */
+/* Adds n <= MOST_VALUES values to the sums.  The sum of n squares fits in 64 bits when all values are below 2^27. */
 static void sum_up(struct series *s, const uint32_t *v, size_t n)
 {
 	uint32_t min = UINT32_MAX, max = 0;
@@ -57,7 +59,7 @@ static void sum_up(struct series *s, const uint32_t *v, size_t n)
 
 void series_settle(struct series *s)
 {
-	struct values *p = s->small;    /* those behind it were settled when they were full */
+	struct values *p = s->small;    /* the blocks after it were settled when they were full */
 
 	if (!p || p->summed == p->n)
 		return;
@@ -65,7 +67,7 @@ void series_settle(struct series *s)
 	p->summed = p->n;
 }
 
-/* Counts those values of p that c is for; the others stay. */
+/* Moves the values of p that are in the range of c into c. */
 static void count_in(struct counts *c, struct values *p)
 {
 	uint32_t left = 0;
@@ -88,7 +90,10 @@ static int by_u32(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* Where `width` values in a row hold most of p, by every SAMPLE-th of it, if that is half of them; with room on both sides. */
+/*
+ * Samples every SAMPLE-th value of p.  Finds the interval low .. low + width - 1 with the most samples, centred on them.  Returns whether
+ * it holds at least half of the samples.
+ */
 static bool densest(const struct values *p, uint32_t width, uint32_t *low)
 {
 	uint32_t v[MOST_VALUES / SAMPLE], n = p->n / SAMPLE, from = 0, most = 0, span = 0;
@@ -111,7 +116,7 @@ static bool densest(const struct values *p, uint32_t width, uint32_t *low)
 	return most && most >= n / 2;
 }
 
-/* Counts the values of all pieces if that takes less memory.  Pieces that become empty go; the one being filled stays. */
+/* If one interval holds half of the first block, moves all values in it to a new histogram.  Frees empty blocks other than the first. */
 static void count_all(struct series *s)
 {
 	size_t loose = s->n_behind + s->small->n, n_counts = 0;
@@ -195,7 +200,7 @@ bool series_add_large(struct series *s, int64_t v)
 
 bool series_merge(struct series *to, struct series *from)
 {
-	struct values **end = &from->small;     /* the end of to may be far: many are merged into one */
+	struct values **end = &from->small;     /* append `to` to `from`: after many merges the list of `to` is the longer one */
 	struct counts **last = &from->counts;
 
 	series_settle(to);
@@ -256,8 +261,8 @@ static unsigned __int128 root(unsigned __int128 v)
 }
 
 /*
- * With m the mean rounded down and r the rest of that division, the sum of (x - m)^2 is squares - m * (sum + r), which
- * cannot overflow where squares did not; the variance is (that - r^2 / n) / (n - 1).
+ * With m = floor(sum / n) and r = sum mod n, the sum of (x - m)^2 is S = squares - m * (sum + r), which cannot overflow when squares
+ * did not.  The variance is (S - r^2 / n) / (n - 1).
  */
 int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by)
 {
@@ -271,7 +276,7 @@ int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by)
 	tail = (__int128)(square * (around % (n - 1) * n)) - (__int128)(square * rest * rest);
 	tail = tail < 0 ? -((-tail + (__int128)(n * (n - 1)) - 1) / (__int128)(n * (n - 1)))
 			: tail / (__int128)(n * (n - 1));
-	/* 4 * times^2 * variance, rounded down; its root is twice the deviation. */
+	/* 4 * times^2 * variance, rounded down; its square root is twice the deviation, times `times`. */
 	twice = root((unsigned __int128)((__int128)(whole * square) + tail));
 	return (int64_t)((twice + by) / (2 * by));
 }
@@ -280,13 +285,13 @@ int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by)
 
 #define DIGIT 2048u
 
-/* What is left to select from: values of the pieces, or, after the first pass, those of one bucket; and what is counted. */
+/* The candidates of the selection: values of the blocks (after the first pass, their copies in one bucket), and of the histograms. */
 struct pool {
 	const struct values *pieces;
 	const struct counts *counted;
 	uint32_t *kept;
 	size_t n_kept;
-	uint32_t low, range;            /* all are in low .. low + range */
+	uint32_t low, range;            /* candidates are in low .. low + range */
 };
 
 static void count(const uint32_t *v, size_t n, uint32_t low, unsigned shift, size_t *counts)
@@ -312,7 +317,7 @@ static size_t keep(const uint32_t *v, size_t n, uint32_t low, uint32_t range, ui
 	return kept;
 }
 
-/* Narrows the pool to the bucket that holds the k-th value, *k being its place in there.  0, or -1: out of memory. */
+/* Narrows the pool to the bucket that holds the k-th value, and makes *k its position in the bucket.  0, or -1: out of memory. */
 static int narrow(struct pool *p, size_t *k)
 {
 	unsigned bits = 32 - (unsigned)__builtin_clz(p->range | 1), shift = bits > 11 ? bits - 11 : 0;
@@ -335,8 +340,7 @@ static int narrow(struct pool *p, size_t *k)
 		if (!p->kept)
 			return -1;
 		for (const struct values *v = p->pieces; v; v = v->next) {
-			/* keep() writes one place behind what it keeps; of the last piece that may be the end of the
-			 * array. */
+			/* keep() writes one element past those it keeps, which for the last block may be past the end of p->kept. */
 			uint32_t scratch[MOST_VALUES + 1];
 			size_t n = keep(v->v, v->n, p->low, p->range, scratch);
 
@@ -357,7 +361,7 @@ static int by_i64(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* The k-th smallest value (from 0), or -1. */
+/* The k-th smallest value (from 0), or -1: out of memory.  For k among the large values, they must be sorted. */
 static int64_t nth(const struct series *s, size_t k)
 {
 	size_t n_small = s->n - s->n_large;

@@ -3,6 +3,7 @@
 #include "cli/analyze/why.h"
 #include "cli/model/join.h"
 #include "cli/model/model.h"
+#include "cli/model/process.h"
 #include "cli/model/sort.h"
 
 #include <stdio.h>
@@ -120,6 +121,32 @@ void stack_text_end(struct stack_text *t)
 	free(t->text);
 }
 
+/* ---- samples ---- */
+
+double samples_per_second(struct model *m)
+{
+	double hz = 0;
+	uint32_t n;
+	const struct process *processes = model_processes(m, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *text = process_attribute(&processes[i], "sampling.hz");
+		double its = text ? strtod(text, NULL) : 0;
+
+		if (!process_attribute(&processes[i], "sampling") && !model_process_rows(m, ROW_sample, i))
+			continue;
+		if (!(its > 0 && its < 1e9) || (hz > 0 && its != hz))
+			return 0;
+		hz = its;
+	}
+	return hz;
+}
+
+int64_t samples_ns(uint64_t samples, double hz)
+{
+	return (int64_t)((double)samples * 1e9 / hz + 0.5);
+}
+
 /* ---- notes ---- */
 
 void note_stacks(struct model *m, struct table *t, uint64_t without, const char *of_what)
@@ -134,7 +161,7 @@ void note_stacks(struct model *m, struct table *t, uint64_t without, const char 
 void note_samples(struct model *m, struct table *t)
 {
 	if (!model_has_samples(m))
-		table_note(t, "the CPU was not sampled: %s", why_lacks(m, "gprof-run -s cpu does it", NULL));
+		table_note(t, "no CPU samples: %s", why_lacks(m, "gprof-run -s cpu records them", NULL));
 	else if (!model_rows(m, ROW_sample))
-		table_note(t, "no sample of the CPU falls into this part");
+		table_note(t, "no CPU samples in the selected part");
 }

@@ -1,4 +1,4 @@
-/* stacks: what each call stack cost, on the host and on the GPU, and the NVTX ranges that were begun on it. */
+/* stacks: cost of each call stack on the host and on the GPU, and the NVTX ranges that were started on it. */
 #include "cli/analyze/choice.h"
 #include "cli/analyze/stack_sites.h"
 #include "cli/model/model.h"
@@ -15,9 +15,9 @@ struct work {
 	struct model *m;
 	const struct report_choice *choice;
 	struct stack_text text;
-	struct sites sites;             /* by string id of the stack's text */
-	uint32_t *text_of;              /* by stack: that id, or MAP_NONE: not made yet */
-	uint64_t without;               /* calls */
+	struct sites sites;             /* key: string id of the stack's text */
+	uint32_t *text_of;              /* by stack: string id of its text; MAP_NONE: not made yet */
+	uint64_t without;               /* number of calls without a stack */
 };
 
 static int add(const struct stack_event *e, void *arg)
@@ -104,7 +104,8 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 const struct report report_stacks = {
 	.name = "stacks",
 	.title = "Call Stacks",
-	.help = "what each call stack cost: GPU time, CUDA calls, samples, NVTX ranges begun; --by and --group-by-stack say which frames",
+	.help = "What does each call stack cost: GPU time, CUDA calls, samples, NVTX ranges? (--by, --group-by-stack)",
+	.needs = NEED_STACKS,
 	.adds = { ROW_api, ROW_sample },
 	COLUMNS(columns),
 	.run_chosen = run,

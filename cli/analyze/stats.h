@@ -1,58 +1,59 @@
 /*
- * Sums over groups of rows: count, sum, mean, median, extremes and deviation, all exact.
+ * Statistics over groups of rows: count, sum, mean, median, min, max and standard deviation, all exact.
  *
- * A median needs all values.  They are kept as four bytes where they fit (4.3 s in ns), and where many lie close together,
- * as the lengths of one kernel do, it is counted how often each value came: 10^8 rows of a training loop are a few MB.
+ * A median needs all values.  Values below 2^32 (4.3 s in ns) take four bytes each.  Where many values lie close together, as the durations
+ * of one kernel do, a histogram with one counter per value replaces them: 10^8 rows of a training loop take a few MB.
  */
 #ifndef ANALYZE_STATS_H
 #define ANALYZE_STATS_H
 
 #include "cli/model/map.h"
 
-/* Values below 2^32 one by one, in a piece that is never moved. */
+/* A list of blocks of values below 2^32.  Blocks are never reallocated. */
 struct values {
 	struct values *next;
 	uint32_t n, cap;
-	uint32_t summed;                /* so many of them are in the sums of the series */
+	uint32_t summed;                /* number of values that are in the sums of the series */
 	uint32_t v[];
 };
 
-/* How often each of the values low .. low + n - 1 came. */
+/* A histogram: of[i] is the number of values equal to low + i, for i < n. */
 struct counts {
 	struct counts *next;
 	uint32_t low, n;
 	uint32_t of[];
 };
 
-/* rows to squares: right after series_settle(), which everything below that takes whole groups does. */
+/* rows, n, min, max, sum and squares are current only after series_settle(); groups_merge() and groups_sort() call it. */
 struct series {
 	uint64_t key;
-	struct values *small;           /* the piece being filled first */
+	struct values *small;           /* the block being filled is the first */
 	struct counts *counts;
-	uint64_t rows;                  /* all of them */
-	uint64_t n;                     /* those with a value */
+	uint64_t rows;                  /* with and without a value */
+	uint64_t n;                     /* rows with a value */
 	int64_t min, max;
 	unsigned __int128 sum, squares;
 	int64_t *large;                 /* values of 2^32 and above */
 	size_t n_large, cap_large;
-	size_t n_behind;                /* values in the pieces behind the first */
-	size_t count_at;                /* with so many in pieces it is tried to count them */
+	size_t n_behind;                /* number of values in all blocks but the first */
+	size_t count_at;                /* number of values in blocks at which to try the next histogram */
 };
 
 /* Series by key.  { 0 } is empty. */
 struct groups {
 	struct map index;
 	struct series *list;
-	uint32_t *direct;               /* of small keys: place in list + 1 */
+	uint32_t *direct;               /* for keys below DIRECT_KEYS: position in list + 1; 0: no such key */
 	size_t n, cap;
 	bool oom;
 };
 
 #define DIRECT_KEYS 16384u
 
-/* The series of a key, made if need be; NULL: out of memory.  Valid until the next call. */
+/* The series of a key, created if missing.  Returns NULL when out of memory.  The pointer is valid until the next call. */
 struct series *groups_find(struct groups *g, uint64_t key);
 
+/* As groups_find(), faster for small keys. */
 static inline struct series *groups_get(struct groups *g, uint64_t key)
 {
 	return key < DIRECT_KEYS && g->direct && g->direct[key] ? &g->list[g->direct[key] - 1] : groups_find(g, key);
@@ -60,26 +61,26 @@ static inline struct series *groups_get(struct groups *g, uint64_t key)
 
 void groups_release(struct groups *g);
 
-/* Moves every series of `from` into g. */
+/* Moves every series of `from` into g, and releases `from`.  Sets g->oom when out of memory. */
 void groups_merge(struct groups *g, struct groups *from);
 
-/* Gives series whose keys map to the same new key one place: key = map(key).  0, or -1: out of memory. */
+/* Replaces each key by map(at, key), and merges series that get the same key.  Returns 0, or -1 when out of memory. */
 int groups_rekey(struct groups *g, uint64_t (*map)(void *at, uint64_t key), void *at);
 
-/* By sum, largest first; then by rows, then by key.  Nothing can be looked up or added after it. */
+/* Sorts list by sum, then by rows, both descending, then by key.  groups_get() and groups_find() must not be called after it. */
 void groups_sort(struct groups *g);
 
-/* A row without a value: unknown time. */
+/* Adds a row with an unknown value. */
 static inline void series_unknown(struct series *s)
 {
 	s->rows++;
 }
 
-/* Room for one more small value; the values above. */
+/* Slow paths of series_add(): make room for one more value below 2^32; add a value of 2^32 or above.  Return false when out of memory. */
 bool series_grow(struct series *s);
 bool series_add_large(struct series *s, int64_t v);
 
-/* v >= 0.  False: out of memory. */
+/* Adds a row with value v >= 0.  Returns false when out of memory. */
 static inline bool series_add(struct series *s, int64_t v)
 {
 	struct values *p = s->small;
@@ -95,20 +96,20 @@ static inline bool series_add(struct series *s, int64_t v)
 	return true;
 }
 
-/* Takes into the sums what was added since the last time. */
+/* Adds the values since the last call to rows, n, min, max, sum and squares. */
 void series_settle(struct series *s);
-/* Moves all of `from`, which is then to be released.  False: out of memory. */
+/* Moves all values of `from` to `to`; the caller still releases `from`.  Returns false when out of memory. */
 bool series_merge(struct series *to, struct series *from);
 void series_release(struct series *s);
 
-/* All rounded half up.  Each needs n > 0. */
-int64_t series_mean(const struct series *s, uint64_t times, uint64_t by);         /* mean * times / by */
-/* The sample standard deviation; 0 for one value. */
+/* Mean * times / by, rounded half up.  Needs s->n > 0. */
+int64_t series_mean(const struct series *s, uint64_t times, uint64_t by);
+/* Sample standard deviation (divisor n - 1) * times / by, rounded half up; 0 for one value.  Needs s->n > 0. */
 int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by);
-/* Twice the median, exactly; may reorder values.  -1: out of memory. */
+/* Twice the median, so that it is exact; at most INT64_MAX.  Needs a value; may reorder values.  Returns -1 when out of memory. */
 int64_t series_median2(struct series *s);
 
-/* part / whole in tenths of a percent; 0 of 0 is 0. */
+/* part / whole in tenths of a percent, rounded half up; 0 when whole is 0. */
 int64_t share(unsigned __int128 part, unsigned __int128 whole);
 
 #endif

@@ -1,15 +1,22 @@
-/* The line that the page has on steps. */
+/* The page's line about steps. */
 #ifndef ANALYZE_STEP_LINE_H
 #define ANALYZE_STEP_LINE_H
 
 #include <stddef.h>
 
-struct model;
+struct step_view;
 
 /*
- * "60, median 5.69 ms, slowest #7 at 22.0 ms (details: report -r steps)" of the kind with most steps; "": there are none,
- * or looking for them takes too long.  0, or -1: out of memory.
+ * "60, median 5.69 ms, slowest #7 at 22.0 ms: data +16.1 ms" of the kind with most steps; "": no steps, or finding them takes too long.
+ * The last part is the phase, or without phases the GPU's busy or idle time, that is longer in the slowest step than in the median one.
+ * Returns 0, or -1 when out of memory.
  */
-int step_line(struct model *m, char *text, size_t size);
+int step_line(const struct step_view *v, char *text, size_t size);
+
+/*
+ * "1 of the 3 steps in window 1 is complete: ...": of steps that were found from launches, where the schedule's first window began too late
+ * for all of them; "": it did not.  Returns 0, or -1 when out of memory.
+ */
+int first_window_line(const struct step_view *v, char *text, size_t size);
 
 #endif

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 const char *const step_part_words[STEP_PARTS] = {
-	[PART_WALL] = "wall", [PART_BUSY] = "gpu busy", [PART_COMPUTE] = "compute", [PART_COMM] = "communication",
-	[PART_EXPOSED] = "exposed communication", [PART_COPIES] = "copies", [PART_IDLE] = "gpu idle", [PART_CALLS] = "cuda calls",
+	[PART_WALL] = "wall", [PART_BUSY] = "gpu_busy", [PART_COMPUTE] = "compute", [PART_COMM] = "comm",
+	[PART_EXPOSED] = "comm_exposed", [PART_COPIES] = "memcpy", [PART_IDLE] = "gpu_idle", [PART_CALLS] = "api",
 };
 
 /*
- * What an excess can be due to.  Communication that computing hides makes no step longer.  Calls are a part of the host's
- * time, which is when the GPU is idle: they are named with that, and by themselves only where nothing is known of a GPU.
+ * Parts that can explain an excess.  Communication under compute is not one: it makes no step longer.  CUDA calls of the host overlap GPU
+ * idle time, so PART_CALLS is a cause only when idle time is unknown.
  */
 static const enum step_part causes[] = { PART_COMPUTE, PART_EXPOSED, PART_COPIES, PART_IDLE };
 #define CAUSES (sizeof causes / sizeof *causes)
@@ -34,7 +34,7 @@ int64_t percentile_of(int64_t *values, size_t n, unsigned percent)
 	return percentile(values, n, percent);
 }
 
-/* The known values of a part, sorted.  free() them. */
+/* The known values of a part, sorted; the caller frees them.  NULL: out of memory. */
 static int64_t *values_of(const struct step_sample *samples, size_t n, enum step_part part, size_t *known)
 {
 	int64_t *v = malloc(n * sizeof *v + 1);
@@ -67,7 +67,7 @@ int step_summary_of(const struct step_sample *samples, size_t n, enum step_part 
 	return 0;
 }
 
-/* Half of the values are no further from the median than this. */
+/* Median absolute deviation of wall times; -1: out of memory. */
 static int64_t median_deviation(const struct step_sample *samples, size_t n, int64_t median)
 {
 	int64_t *v = malloc(n * sizeof *v + 1), result;
@@ -101,7 +101,7 @@ static void explain(const struct step_sample *s, const struct step_summary *usua
 		consider(s, usual, PART_CALLS, o);
 	if (s->part[PART_CALLS] > usual[PART_CALLS].p50 && usual[PART_CALLS].n)
 		o->calls = s->part[PART_CALLS] - usual[PART_CALLS].p50;
-	/* Less than a third of it is no explanation. */
+	/* A part that explains less than a third of the excess is no cause. */
 	if (o->explained < o->excess / 3)
 		o->cause = PART_WALL;
 }
@@ -121,7 +121,7 @@ int step_outliers(const struct step_sample *samples, size_t n, struct step_outli
 	apart = median_deviation(samples, n, usual[PART_WALL].p50);
 	if (apart < 0)
 		return -1;
-	/* Times of a damaged trace can be anything. */
+	/* Times of a damaged trace can be anything: avoid overflow of apart * 5. */
 	limit = usual[PART_WALL].p50 / 25 > apart || apart > INT64_MAX / 5 ? usual[PART_WALL].p50 / 5 : apart * 5;
 	for (size_t i = 0; i < n; i++) {
 		struct step_outlier o = { .sample = (uint32_t)i,

@@ -19,7 +19,7 @@ static const struct {
 	{ ROW_graph, COL_graph_start, COL_graph_duration },
 };
 
-/* Rows of one kind by step: those of step i of a kind of steps are rows[first[i]] to rows[first[i + 1] - 1]. */
+/* GPU rows of one kind, by step: the rows of step i of the kind of steps are rows[first[i]] to rows[first[i + 1] - 1]. */
 struct by_step {
 	uint32_t *rows;
 	size_t *first;
@@ -42,7 +42,7 @@ bool step_counts(const struct steps *s, const struct step *step)
 
 /* ---- calls ---- */
 
-/* By its name: cudaLaunchKernelExC, cuLaunchCooperativeKernel, cudaGraphLaunch; not cudaLaunchHostFunc. */
+/* Whether a CUDA function launches GPU work: cudaLaunchKernelExC, cuLaunchCooperativeKernel, cudaGraphLaunch; not cudaLaunchHostFunc. */
 static bool launches(const char *name)
 {
 	return strstr(name, "Launch") && !strstr(name, "LaunchHostFunc");
@@ -107,7 +107,7 @@ static int by_step_make(struct making *k, size_t step_kind, unsigned which, stru
 			b->first[(size_t)of[i] - kind->first + 2]++;
 	for (size_t i = 2; i < kind->n + 2; i++)
 		at = b->first[i] += at;
-	/* first[i + 1] is now where step i begins, and moves on to its end. */
+	/* first[i + 1] is now the start of step i; filling the rows moves it to the end of step i. */
 	for (size_t i = 0; i < n; i++)
 		if (of[i] >= 0)
 			b->rows[b->first[(size_t)of[i] - kind->first + 1]++] = (uint32_t)i;
@@ -160,7 +160,7 @@ static int add_kind(struct making *k, size_t step_kind)
 	return rc < 0 || k->oom ? -1 : 0;
 }
 
-/* A process whose CUDA nobody listened to made unknown many calls, not none. */
+/* Sets wall, gpu and the flags calls and counted.  A step without calls has 0 calls only if calls of its process were recorded. */
 static void know(struct making *k, const struct gpu_sets *gpu, const struct process *p, size_t i)
 {
 	const struct step *step = &k->s->list[i];

@@ -1,4 +1,4 @@
-/* steps: what each step cost, on the host and on the GPU: inside the step, and of what it launched. */
+/* steps: time of each step on the host, of the GPU during the step, and of the GPU rows that the step launched. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/step_stats.h"
 #include "cli/analyze/step_times.h"
@@ -6,19 +6,24 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "cli/model/stacks.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #define MOST_OUTLIERS 5u
 
 static const struct heading columns[] = {
-	{ "step", COLUMN_ID }, { "kind", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "window", COLUMN_ID },
-	{ "process", COLUMN_ID },
-	{ "start_ns", 0 }, { "wall_ns", 0 },
-	{ "gpu_busy_ns", COLUMN_SPARSE }, { "gpu_idle_ns", COLUMN_SPARSE }, { "compute_ns", COLUMN_SPARSE }, { "comm_ns", COLUMN_SPARSE },
-	{ "comm_exposed_ns", COLUMN_SPARSE }, { "memcpy_ns", COLUMN_SPARSE }, { "memset_ns", COLUMN_SPARSE },
-	{ "launched_start_ns", COLUMN_SPARSE }, { "launched_end_ns", COLUMN_SPARSE }, { "launched_busy_ns", COLUMN_SPARSE },
-	{ "api_ns", COLUMN_SPARSE }, { "launches", COLUMN_SPARSE }, { "kernels", COLUMN_SPARSE }, { "warmup", COLUMN_ID }, { "complete", COLUMN_ID },
+	{ "step", COLUMN_ID | COLUMN_KEY }, { "kind", COLUMN_TEXT | COLUMN_SPARSE }, { "name", COLUMN_TEXT | COLUMN_SPARSE },
+	{ "window", COLUMN_ID | COLUMN_RARE }, { "process", COLUMN_ID | COLUMN_WHO },
+	{ "start_ns", COLUMN_RARE }, { "wall_ns", COLUMN_KEY },
+	{ "gpu_busy_ns", COLUMN_SPARSE | COLUMN_KEY }, { "gpu_idle_ns", COLUMN_SPARSE | COLUMN_KEY },
+	{ "compute_ns", COLUMN_SPARSE }, { "comm_ns", COLUMN_SPARSE },
+	{ "comm_exposed_ns", COLUMN_SPARSE | COLUMN_KEY }, { "memcpy_ns", COLUMN_SPARSE }, { "memset_ns", COLUMN_SPARSE | COLUMN_RARE },
+	{ "launched_start_ns", COLUMN_SPARSE | COLUMN_RARE }, { "launched_end_ns", COLUMN_SPARSE | COLUMN_RARE },
+	{ "launched_busy_ns", COLUMN_SPARSE | COLUMN_RARE },
+	{ "api_ns", COLUMN_SPARSE }, { "launches", COLUMN_SPARSE }, { "kernels", COLUMN_SPARSE }, { "warmup", COLUMN_ID | COLUMN_RARE },
+	{ "complete", COLUMN_ID | COLUMN_RARE },
 };
 
 struct listing {
@@ -27,8 +32,9 @@ struct listing {
 	const struct steps *s;
 	const struct process *processes;
 	struct step_times *times;
-	struct step_sample *samples;    /* of one kind */
+	struct step_sample *samples;    /* of the kind being printed */
 	size_t n_samples, warmups, partial, graphs;
+	bool several;                   /* samples are of several processes */
 };
 
 static struct cell name_cell(struct listing *l, uint32_t id)
@@ -36,7 +42,7 @@ static struct cell name_cell(struct listing *l, uint32_t id)
 	return id == STRING_NONE ? UNKNOWN : TEXT(model_string(l->m, id));
 }
 
-/* 0: none.  A process that was recorded whole has one. */
+/* Number of the step's window; 0: none.  A process recorded whole has one window, number 1. */
 static uint32_t window_of(const struct listing *l, const struct step *step)
 {
 	return step->window ? step->window : step_was_kept(l->s, step);
@@ -118,23 +124,54 @@ static int put_summary(struct listing *l, size_t kind)
 	return 0;
 }
 
+static bool waits_in_calls(const struct step_outlier *o)
+{
+	return o->cause == PART_IDLE && o->calls > o->explained / 2;
+}
+
+/* The report that shows what took the time. */
+static const char *report_for(struct model *m, const struct step_outlier *o)
+{
+	switch (o->cause) {
+	case PART_COMPUTE:
+	case PART_EXPOSED:
+		return "cuda_gpu_kern_sum";
+	case PART_COPIES:
+		return "cuda_gpu_mem_time_sum";
+	case PART_CALLS:
+		return "cuda_api_sum";
+	default:
+		return waits_in_calls(o) ? "cuda_api_sum" : model_has_samples(m) ? "cpu_sum" : "critical_path";
+	}
+}
+
+/* "step 7", "ProfilerStep#7": the name says no more than the number. */
+static bool ends_in(const char *name, uint32_t number)
+{
+	char digits[16];
+	size_t n = (size_t)snprintf(digits, sizeof digits, "%u", number), all = strlen(name);
+
+	return all > n && strcmp(name + all - n, digits) == 0 && !isdigit((unsigned char)name[all - n - 1]);
+}
+
 static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t usual)
 {
 	const struct step_sample *s = &l->samples[o->sample];
 	const struct step *step = &l->s->list[s->step];
 	char wall[32], more[32], part[32], median[32], called[140] = "", why[160];
 
-	if (step->name != STRING_NONE)
+	if (step->name != STRING_NONE && !ends_in(model_string(l->m, step->name), step->number))
 		snprintf(called, sizeof called, " (%.100s)", model_string(l->m, step->name));
+	if (l->several)
+		snprintf(called + strlen(called), sizeof called - strlen(called), " of process %u", l->processes[step->process].number);
 	if (o->cause == PART_WALL)
 		snprintf(why, sizeof why, "no single part explains it");
 	else
-		snprintf(why, sizeof why, "%s is %s above its median%s", step_part_words[o->cause],
-			 text_time(part, o->explained),
-			 o->cause == PART_IDLE && o->calls > o->explained / 2 ? ", most of it in CUDA calls" : "");
-	table_note(l->t, "  step %u%s of process %u: %s, %s above the median of %s; %s", step->number, called,
-		   l->processes[step->process].number, text_time(wall, s->part[PART_WALL]), text_time(more, o->excess),
-		   text_time(median, usual), why);
+		snprintf(why, sizeof why, "%s is %s above its median", step_part_words[o->cause], text_time(part, o->explained));
+	if (waits_in_calls(o))
+		snprintf(why + strlen(why), sizeof why - strlen(why), ", api (CUDA calls on the host) %s above its median", text_time(part, o->calls));
+	table_note(l->t, "  step %u%s: %s, %s above the median of %s; %s; see -r %s --step %u", step->number, called, text_time(wall, s->part[PART_WALL]), text_time(more, o->excess),
+		   text_time(median, usual), why, report_for(l->m, o), step->number);
 }
 
 static int put_outliers(struct listing *l)
@@ -142,12 +179,18 @@ static int put_outliers(struct listing *l)
 	struct step_outlier worst[MOST_OUTLIERS];
 	struct step_summary wall;
 	size_t all;
+	char shown[32] = "";
 	int n = step_outliers(l->samples, l->n_samples, worst, MOST_OUTLIERS, &all);
 
 	if (n < 0 || step_summary_of(l->samples, l->n_samples, PART_WALL, &wall) < 0)
 		return -1;
+	for (size_t i = 0; i < l->n_samples; i++)
+		l->several |= l->s->list[l->samples[i].step].process != l->s->list[l->samples[0].step].process;
+	if ((size_t)n < all)
+		snprintf(shown, sizeof shown, "; the %d slowest", n);
 	if (n)
-		table_note(l->t, "outliers, %zu of %zu:", all, l->n_samples);
+		table_note(l->t, "%zu of %zu steps are outliers (above the median by 20 %% and by 5 times the median absolute deviation)%s:", all,
+			   l->n_samples, shown);
 	for (int i = 0; i < n; i++)
 		put_outlier(l, &worst[i], wall.p50);
 	return 0;
@@ -214,7 +257,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_steps = {
 	.name = "steps",
 	.title = "Steps",
-	.help = "one row per step: wall time, GPU busy and idle, compute, communication, copies; outliers",
+	.help = "How long does each step take, which are slow, and is the GPU busy in them?",
+	.needs = NEED_STEPS,
 	.variants = "all",
 	COLUMNS(columns),
 	.run = run,

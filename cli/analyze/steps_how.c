@@ -19,8 +19,8 @@ static const char *of_launches(struct model *m, const struct steps *s, char *tex
 		if (anchor == STRING_NONE)
 			anchor = s->list[i].anchor;
 	}
-	snprintf(text, size, "steps were found by what is launched again and again (confidence %u %%)%s%.200s%s", least,
-		 anchor == STRING_NONE ? "" : ": each begins with '",
+	snprintf(text, size, "steps were found from repeated launches (confidence %u %%)%s%.200s%s", least,
+		 anchor == STRING_NONE ? "" : ": each starts with '",
 		 anchor == STRING_NONE ? "" : model_string(m, model_name(m, anchor, NAME_BASE)),
 		 anchor == STRING_NONE ? "" : "'");
 	return text;
@@ -30,12 +30,12 @@ static const char *none(const struct steps *s, char *text, size_t size)
 {
 	if (s->asked)
 		snprintf(text, size,
-			 "no step was recorded: nothing of what --step names came, or the schedule had not come to it");
+			 "no step was recorded: nothing that --step names occurred, or --schedule had not reached a step to record");
 	else if (s->windowed && !s->n_windows)
-		snprintf(text, size, "no steps: no window began, so nothing was recorded");
+		snprintf(text, size, "no steps: no window started, so nothing was recorded");
 	else
 		snprintf(text, size,
-			 "no steps: no range or mark has the name of one, and nothing is launched again and again");
+			 "no steps: no range or mark has the name of a step, and no launches repeat");
 	return text;
 }
 
@@ -48,8 +48,8 @@ const char *steps_how(struct model *m, const struct steps *s, char *text, size_t
 	if (s->list[0].flags & STEP_AUTO)
 		return of_launches(m, s, text, size);
 	if (s->source == STEPS_TORCH) {
-		snprintf(text, size, "steps are as PyTorch tells: from the end of one Optimizer.step to that of the next; without an "
-			 "optimizer, from batch to batch");
+		snprintf(text, size, "steps are found from PyTorch's events: from the end of one Optimizer.step to the end of the "
+			 "next; without an optimizer, from batch to batch");
 		return text;
 	}
 	if (s->source == STEPS_RECORDED && !s->asked && model_rows(m, ROW_imported)) {
@@ -59,7 +59,7 @@ const char *steps_how(struct model *m, const struct steps *s, char *text, size_t
 	snprintf(text, size, "steps are %s%s%.100s%s",
 		 s->source == STEPS_MARKS    ? "marks with the names of steps"
 		 : s->source == STEPS_RANGES ? model_imported_from(m) ? "ranges with the names of steps" : "NVTX ranges with the names of steps"
-					     : "as --step and --schedule asked",
+					     : "those of --step and --schedule",
 		 *first ? " (" : "", first, *first ? ", ...)" : "");
 	return text;
 }

@@ -1,4 +1,4 @@
-/* How the steps of a trace were found, for people. */
+/* Words about how the steps of a trace were found. */
 #ifndef ANALYZE_STEPS_HOW_H
 #define ANALYZE_STEPS_HOW_H
 
@@ -8,15 +8,15 @@ struct model;
 struct steps;
 
 /*
- * One sentence without a full stop: "NVTX ranges with the names of steps, ProfilerStep#3 the first", or why there are
- * none.  Returns text.
+ * How the steps were found, or why there are none, as a sentence without a full stop: "steps are NVTX ranges with the names of steps
+ * (ProfilerStep#3, ...)".  Returns text.
  */
 const char *steps_how(struct model *m, const struct steps *s, char *text, size_t size);
 
-/* "120 steps, 20 steps of kind val" */
+/* "120", "100 of kind train, 20 of kind val", "none".  Returns text. */
 const char *steps_count(struct model *m, const struct steps *s, char *text, size_t size);
 
-/* What began a window: "--delay or an order", "cudaProfilerStart", ... */
+/* What started a window: "program", "order", "cudaProfilerStart", "nvtx", "schedule", "unknown". */
 const char *window_cause(unsigned cause);
 
 #endif

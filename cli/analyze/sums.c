@@ -59,7 +59,7 @@ void sums_release(struct sums *s)
 	groups_release(&s->groups);
 }
 
-/* Cells of a row, the unknown ones where a series has no value. */
+/* Prints the row of a series; all but the count is unknown when the series has no value.  median: twice the median. */
 static void put_times(struct table *t, struct series *g, unsigned __int128 all, int64_t median, const char *group,
 		      const char *called)
 {
@@ -99,7 +99,7 @@ int sums_print_styles(struct sums *s, struct table *t, const char *(*style)(stru
 	}
 	if (s->untimed)
 		table_note(t,
-			   "without a time, because CUPTI gave none: %llu; they are counted, and left out of all times",
+			   "rows without a time, because CUPTI gave none: %llu; they count as rows, but in no time",
 			   (unsigned long long)s->untimed);
 	return 0;
 }
@@ -110,7 +110,7 @@ int sums_print_times(struct sums *s, struct table *t,
 	return sums_print_styles(s, t, NULL, name);
 }
 
-/* Bytes as nsys prints them: MB of 10^6 with three decimals. */
+/* As nsys prints them: MB (10^6 bytes) with three decimals. */
 int sums_print_sizes(struct sums *s, struct table *t,
 		     const char *(*name)(struct sums *s, struct table *t, uint64_t key))
 {
@@ -121,7 +121,7 @@ int sums_print_sizes(struct sums *s, struct table *t,
 
 		if (median < 0)
 			return -1;
-		if (!g->n) {            /* sizes of 2^63 and above are none */
+		if (!g->n) {            /* all sizes are unknown: 2^63 or above */
 			table_row(t, (const struct cell[]){ UNKNOWN, NUMBER(g->rows), UNKNOWN, UNKNOWN, UNKNOWN,
 							    UNKNOWN, UNKNOWN, TEXT(name(s, t, g->key)) });
 			continue;

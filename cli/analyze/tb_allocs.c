@@ -1,11 +1,11 @@
-/* Allocations out of their rows. */
+/* Reads the allocations of a run. */
 #include "cli/analyze/tb_memory.h"
 #include "cli/model/map.h"
 #include "cli/model/model.h"
 
 #include <stdlib.h>
 
-/* PyTorch's numbers of kinds of devices; the plugin knows these two. */
+/* PyTorch's numbers of kinds of devices (c10::DeviceType); the plugin reads only these two. */
 #define TORCH_CPU  0u
 #define TORCH_CUDA 1u
 
@@ -32,6 +32,8 @@ static void note_device(struct tb_allocs *a, uint32_t device)
 			return;
 	if (a->n_devices < sizeof a->devices / sizeof *a->devices)
 		a->devices[a->n_devices++] = device;
+	else
+		a->elsewhere++;
 }
 
 static void take(struct tb_allocs *a, struct model *m, const struct columns *c, size_t i, const struct map *threads, size_t others)
@@ -50,7 +52,7 @@ static void take(struct tb_allocs *a, struct model *m, const struct columns *c, 
 	note_device(a, a->list[a->n++].device);
 }
 
-/* By thread, then time: two stable sorts of linear cost. */
+/* Sorts by thread, then by time: two stable sorts in linear time.  Returns 0, or -1 when out of memory. */
 static int sort(struct tb_allocs *a, size_t n_threads)
 {
 	struct timed *order = malloc((a->n + 1) * sizeof *order);
@@ -101,6 +103,13 @@ int tb_allocs_make(struct tb_allocs *a, const struct tb_run *r, const uint32_t *
 			take(a, r->m, &c, i, &threads, n_tids);
 	map_release(&threads);
 	return rc == 0 ? sort(a, n_tids) : -1;
+}
+
+void tb_allocs_note(const struct tb_allocs *a, const struct tb_run *r, struct table *t)
+{
+	if (a->elsewhere)
+		table_note(t, "%s: allocations on devices after the first %u are left out: %zu", r->worker, TB_MEMORY_DEVICES,
+			   a->elsewhere);
 }
 
 void tb_allocs_release(struct tb_allocs *a)

@@ -1,4 +1,4 @@
-/* Collectives and the waiting in them. */
+/* Collectives of a run, their transfer time and waiting time. */
 #include "cli/analyze/tb_comm.h"
 #include "cli/model/map.h"
 
@@ -32,7 +32,7 @@ static int by_event(const void *a, const void *b, void *run)
 	return order ? order : (x->event > y->event) - (x->event < y->event);
 }
 
-/* Rows with one External id are one collective: the last of them, a copy on the GPU say. */
+/* Lists the collectives.  Events with one External id are one collective, represented by the last (e.g. its copy on the GPU). */
 static int find(struct tb_collectives *c, const struct tb_run *r)
 {
 	struct map by_id = { 0 };
@@ -56,7 +56,7 @@ static int find(struct tb_collectives *c, const struct tb_run *r)
 	return rc;
 }
 
-/* Which of them a kernel belongs to; kernels count where NCCL does the talking. */
+/* The collective that a kernel belongs to, by External id; MAP_NONE: none. */
 static uint32_t owner(const struct map *by_id, const struct tb_event *e)
 {
 	return e->type == TB_KERNEL && e->external != TB_NO_ID ? map_get(by_id, e->external) : MAP_NONE;
@@ -102,7 +102,7 @@ static int add_ranges(struct tb_collectives *c, const struct tb_run *r, bool ker
 	return rc;
 }
 
-/* Both lists are by time; one that lies in no step stops nothing. */
+/* Sets the step of each collective: both lists are by time.  A collective in no step keeps TB_NONE. */
 static void find_steps(struct tb_collectives *c, const struct tb_run *r)
 {
 	size_t step = 0;
@@ -220,7 +220,7 @@ static int64_t bytes_of_type(const char *word, size_t n)
 	return 0;
 }
 
-/* The product of a list of numbers at [; *p goes behind its ]. */
+/* The product of the list of numbers that starts at *p with '['; moves *p after its ']'. */
 static int64_t product(const char **p)
 {
 	int64_t all = 1;

@@ -1,48 +1,48 @@
-/*
- * Collectives of a run, and what of each was waiting for the other ranks (communication.py and loader.py of
- * torch_tb_profiler).
- */
+/* Collectives of a run, with the part of each in which it waited for other ranks (communication.py and loader.py of torch_tb_profiler). */
 #ifndef ANALYZE_TB_COMM_H
 #define ANALYZE_TB_COMM_H
 
 #include "cli/analyze/tb.h"
 
 struct tb_collective {
-	uint32_t event;
-	size_t first, n;                /* its ranges: its own and those of its kernels */
-	uint32_t step;                  /* position in steps; TB_NONE: in none */
+	uint32_t event;                 /* position in events */
+	size_t first, n;                /* ranges[first .. first + n - 1]: of its event and of its kernels */
+	uint32_t step;                  /* position in steps; TB_NONE: in no step */
 };
 
 struct tb_collectives {
-	struct tb_collective *list;     /* by start, the longer one first */
+	struct tb_collective *list;     /* by start, at equal starts the longest first */
 	size_t n;
-	struct timed *ranges;           /* of one after the other; in each by start, the longer one first */
-	struct timed *transfers;        /* of each range the part in which all ranks took part; NULL: not known */
+	struct timed *ranges;           /* by collective; of one collective by start, the longest first */
+	struct timed *transfers;        /* by range: the part in which all ranks took part; NULL: not known */
 	size_t n_ranges;
 };
 
-/* 0, or -1: out of memory.  A run that talks through two libraries has none, as the plugin has it. */
+/*
+ * Finds the collectives of a run; none if it uses both NCCL and Gloo, as in the plugin.  Returns 0, or -1 when out of memory;
+ * tb_collectives_release() in any case.
+ */
 int tb_collectives_make(struct tb_collectives *c, const struct tb_run *r);
 void tb_collectives_release(struct tb_collectives *c);
 
 enum tb_match { TB_MATCHED, TB_ALONE, TB_DIFFERENT, TB_SAME_WORKER };
 
 /*
- * The i-th collective of each run is the same one: what it took is the shortest time it had on any of them, at the end of
- * each.  Gives all of them transfers, or none.  -1: out of memory.
+ * Matches the i-th collective of all runs.  Its transfer time is its shortest duration on any run, at its end; the rest of a duration was
+ * waiting.  Sets transfers in all[job->n] if *how is TB_MATCHED, else in none.  Returns 0, or -1 when out of memory.
  */
 int tb_match(struct tb_collectives *all, const struct tb_job *job, enum tb_match *how);
 
-/* A part of the list. */
+/* A part of the list of collectives. */
 struct tb_part {
-	size_t from, to;
-	uint32_t step, name;            /* only those of this step, of this name; TB_NONE: of any */
+	size_t from, to;                /* positions from .. to - 1 */
+	uint32_t step, name;            /* only collectives of this step and of this name; TB_NONE: any */
 };
 
-/* Time in which any of these ranges ran, c->ranges or c->transfers.  -1: out of memory. */
+/* Union of the ranges of a part, in ns; ranges: c->ranges or c->transfers.  Returns -1 when out of memory. */
 int64_t tb_comm_time(const struct tb_collectives *c, const struct tb_run *r, const struct timed *ranges, struct tb_part part);
 
-/* Bytes of tensors of these shapes and types, as Kineto writes both; -1: not known. */
+/* Bytes of the tensors with these shapes and types, in Kineto's notation; -1: not known. */
 int64_t tb_bytes(const char *dims, const char *types);
 
 #endif

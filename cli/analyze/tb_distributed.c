@@ -1,6 +1,5 @@
 /*
- * tb_distributed, tb_collectives: what ranks spent computing and talking, side by side, and how much of the talking was
- * waiting for others by the plugin's rule (run_generator.py).
+ * tb_distributed, tb_collectives: computation and communication of ranks, and transfer and waiting in it (run_generator.py of the plugin).
  */
 #include "cli/analyze/tb_comm.h"
 #include "cli/model/map.h"
@@ -21,11 +20,11 @@ static const struct heading op_columns[] = {
 #define NUMBERS 6
 
 struct times {
-	int64_t sum[NUMBERS];           /* computing alone, both, talking alone, neither; transfer, waiting */
-	bool talks, waits;              /* the last two are known */
+	int64_t sum[NUMBERS];           /* computation alone, overlap, communication alone, other; transfer, waiting */
+	bool talks, waits;              /* talks: the run communicates; waits: transfer and waiting are known */
 };
 
-/* Of the step; from *next on stand the collectives that may be in it. */
+/* Times of a step.  Collectives from *next on can be in it; moves *next after it.  Returns 0, or -1 when out of memory. */
 static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint32_t step, size_t *next, struct times *t)
 {
 	const struct tb_step *s = &r->steps[step];
@@ -132,20 +131,20 @@ static int put_names(const struct tb_run *r, const struct tb_collectives *c, str
 	return rc;
 }
 
-/* ---- both ---- */
+/* ---- reports ---- */
 
 static void put_notes(struct table *t, enum tb_match how, size_t found, bool talks)
 {
 	if (!found && talks)
-		table_note(t, "not known: transfer and waiting: one process talks through NCCL and Gloo");
+		table_note(t, "transfer and waiting are unknown: a process uses both NCCL and Gloo");
 	else if (!found)
-		table_note(t, "not known: communication: the trace has no rows of collectives (nccl:..., gloo:...)");
+		table_note(t, "communication is unknown: the trace has no rows of collectives (nccl:..., gloo:...)");
 	else if (how == TB_ALONE)
-		table_note(t, "not known: transfer and waiting: it takes the traces of all ranks to tell them apart");
+		table_note(t, "transfer and waiting are unknown: give the traces of all ranks");
 	else if (how == TB_DIFFERENT)
-		table_note(t, "not known: transfer and waiting: the ranks have not the same number of collectives");
+		table_note(t, "transfer and waiting are unknown: ranks have different numbers of collectives");
 	else if (how == TB_SAME_WORKER)
-		table_note(t, "not known: transfer and waiting: there are two traces of one worker; give those of one time");
+		table_note(t, "transfer and waiting are unknown: two traces have the same worker; give the traces of one run");
 }
 
 static int distributed(struct model *m, struct table *t, const struct report_choice *choice,
@@ -170,8 +169,8 @@ static int distributed(struct model *m, struct table *t, const struct report_cho
 	if (rc == 0)
 		put_notes(t, how, found, talks);
 	if (rc == 0 && found)
-		table_note(t, "by the plugin's rule from host rows (nccl:..., gloo:...), which last as long as the host issues a collective, and from "
-			   "kernels that name one of them: it does not tell which rank is late; report ranks does");
+		table_note(t, "counted by the plugin's rule: from host rows (nccl:..., gloo:...), which last while the host issues a "
+			   "collective, and from their kernels. It does not find the late rank; report ranks does");
 	for (size_t i = 0; all && i < job->n; i++)
 		tb_collectives_release(&all[i]);
 	free(all);
@@ -192,7 +191,8 @@ static int run_by_name(struct model *m, struct table *t, const struct report_cho
 const struct report report_tb_distributed = {
 	.name = "tb_distributed",
 	.title = "Computation and Communication by Rank and Step, by the Rules of PyTorch's TensorBoard Plugin",
-	.help = "computation, communication, both at once, and waiting for other ranks, as PyTorch's TensorBoard plugin has them",
+	.help = "How much is computation, communication, overlap and waiting of each rank?",
+	.needs = NEED_GPU,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),
@@ -202,7 +202,8 @@ const struct report report_tb_distributed = {
 const struct report report_tb_collectives = {
 	.name = "tb_collectives",
 	.title = "Collectives by Rank, by the Rules of PyTorch's TensorBoard Plugin",
-	.help = "collectives: calls, bytes, latency, transfer, as PyTorch's TensorBoard plugin has them",
+	.help = "Which collectives take the time: calls, bytes, latency?",
+	.needs = NEED_GPU,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(op_columns),

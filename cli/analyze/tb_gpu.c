@@ -1,6 +1,6 @@
 /*
- * tb_gpu_summary: how busy each GPU was in the time of all steps (gpu_metrics_parser.py).  Efficiency and occupancy are
- * estimates from launch configurations: nothing was measured on the GPU.
+ * tb_gpu_summary: utilization of each GPU in the time of all steps (gpu_metrics_parser.py).  Efficiency and occupancy are estimates from
+ * launch configurations, not measured on the GPU.
  */
 #include "cli/analyze/tb_gpu.h"
 #include "cli/analyze/tb_tree.h"
@@ -11,16 +11,16 @@
 
 static const struct heading columns[] = {
 	{ "worker", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "device", COLUMN_ID }, { "name", COLUMN_TEXT }, { "memory_bytes", 0 },
-	{ "compute_capability", COLUMN_TEXT }, { "utilization_pct", 0 }, { "est_sm_efficiency_pct", 0 },
+	{ "compute_capability", COLUMN_TEXT | COLUMN_RARE }, { "utilization_pct", COLUMN_KEY }, { "est_sm_efficiency_pct", 0 },
 	{ "est_achieved_occupancy_pct", 0 }, { "tensor_core_pct", 0 },
 };
 
 struct point {
 	int64_t time;
-	double change;                  /* blocks per SM that begin, or below 0 that end */
+	double change;                  /* blocks per SM that start; negative: that end */
 };
 
-/* Begins before ends where times are equal. */
+/* By time; starts before ends. */
 static int by_time(const void *a, const void *b)
 {
 	const struct point *x = a, *y = b;
@@ -28,7 +28,9 @@ static int by_time(const void *a, const void *b)
 	return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : (x->change < 0) - (y->change < 0);
 }
 
-/* Time of the window weighted by how many multiprocessors had a block; negative: nobody knows.  points: 2 for a kernel. */
+/*
+ * Time in start .. end weighted by the share of multiprocessors with a block, in ns; -1: not known.  points: two per kernel; sorted here.
+ */
 static double efficient(struct point *points, size_t n, int64_t start, int64_t end)
 {
 	double sum = 0, running = 0;
@@ -62,20 +64,20 @@ static void of_kernel(struct tb_gpu *g, const struct tb_event *e, struct point *
 	}
 }
 
-static int fill(const struct tb_run *r, struct tb_gpu *g)
+/* Fills *g.  kernels[n_kernels]: the kernels of the GPU; .row: the event.  Returns 0, or -1 when out of memory. */
+static int fill(const struct tb_run *r, const struct tb_tree *tree, struct tb_gpu *g, const struct timed *kernels, size_t n_kernels)
 {
-	struct point *points = malloc((2 * r->n + 1) * sizeof *points);
+	struct point *points = malloc((2 * n_kernels + 1) * sizeof *points);
 	int64_t start = r->steps[0].start, end = r->steps[r->n_steps - 1].end, busy;
 	double weighted = 0, time = 0, window = (double)time_sub(end, start), sum;
 	size_t n = 0;
 
 	if (!points)
 		return -1;
-	for (size_t i = 0; i < r->n; i++)
-		if (r->events[i].type == TB_KERNEL && r->events[i].device == g->device) {
-			g->process = r->events[i].process;
-			of_kernel(g, &r->events[i], points, &n, &weighted, &time, start, end);
-		}
+	for (size_t i = 0; i < n_kernels; i++)
+		of_kernel(g, &r->events[kernels[i].row], points, &n, &weighted, &time, start, end);
+	g->device = (int32_t)kernels->time;
+	g->process = r->events[kernels[n_kernels - 1].row].process;
 	busy = spans_union(&g->kernels);
 	spans_release(&g->kernels);
 	sum = efficient(points, n, start, end);
@@ -85,44 +87,58 @@ static int fill(const struct tb_run *r, struct tb_gpu *g)
 	g->utilization = window > 0 ? (double)busy / window : NAN;
 	g->efficiency = window > 0 && sum >= 0 ? sum / window : NAN;
 	g->occupancy = time > 0 ? weighted / time : NAN;
+	g->tensor = tree ? tb_tensor_share(tree, r, kernels, n_kernels) : NAN;
 	return 0;
 }
 
-static int by_device(const void *a, const void *b)
+/* All kernels by device, then in the order of events; .time: device, .row: event.  The caller frees the list.  NULL: out of memory. */
+static struct timed *kernels_by_device(const struct tb_run *r, size_t *n)
 {
-	const struct tb_gpu *x = a, *y = b;
+	struct timed *list = malloc((r->n + 1) * sizeof *list);
 
-	return (x->device > y->device) - (x->device < y->device);
+	*n = 0;
+	for (size_t i = 0; list && i < r->n; i++)
+		if (r->events[i].type == TB_KERNEL)
+			list[(*n)++] = (struct timed){ .time = r->events[i].device, .row = (uint32_t)i };
+	if (list && timed_sort(list, *n) == 0)
+		return list;
+	free(list);
+	return NULL;
 }
 
-int tb_gpus(const struct tb_run *r, struct tb_gpu **out)
+/* As in the plugin, a GPU whose kernels no operator started has tensor share 0 if another GPU has one. */
+static void know_tensor(struct tb_gpu *list, size_t n)
 {
-	struct tb_gpu *list = NULL;
-	size_t n = 0, k;
+	bool any = false;
 
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->events[i].type != TB_KERNEL)
-			continue;
-		for (k = 0; k < n && list[k].device != r->events[i].device; k++)
+	for (size_t k = 0; k < n; k++)
+		any |= !isnan(list[k].tensor);
+	for (size_t k = 0; k < n && any; k++)
+		list[k].tensor = isnan(list[k].tensor) ? 0 : list[k].tensor;
+}
+
+int tb_gpus(const struct tb_run *r, const struct tb_tree *tree, struct tb_gpu **out)
+{
+	size_t n_kernels, n = 0, k = 0;
+	struct timed *kernels = kernels_by_device(r, &n_kernels);
+	struct tb_gpu *list;
+	int rc = kernels ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < n_kernels; i++)
+		n += !i || kernels[i].time != kernels[i - 1].time;
+	list = calloc(n + 1, sizeof *list);
+	rc = list ? rc : -1;
+	for (size_t i = 0, to; rc == 0 && i < n_kernels; i = to, k++) {
+		for (to = i; to < n_kernels && kernels[to].time == kernels[i].time; to++)
 			;
-		if (k < n)
-			continue;
-		struct tb_gpu *more = realloc(list, (n + 1) * sizeof *list);
-
-		if (!more) {
-			free(list);
-			return -1;
-		}
-		list = more;
-		list[n++] = (struct tb_gpu){ .device = r->events[i].device };
+		rc = fill(r, tree, &list[k], kernels + i, to - i);
 	}
-	if (n)
-		qsort(list, n, sizeof *list, by_device);
-	for (k = 0; k < n; k++)
-		if (fill(r, &list[k]) < 0) {
-			free(list);
-			return -1;
-		}
+	free(kernels);
+	if (rc < 0) {
+		free(list);
+		return -1;
+	}
+	know_tensor(list, n);
 	*out = list;
 	return (int)n;
 }
@@ -141,7 +157,7 @@ static int put_run(struct tb_run *r, struct table *t, bool *unknown)
 {
 	struct tb_gpu *gpus = NULL;
 	const struct tb_tree *tree = tb_tree_of(r);
-	int n = !tree ? -1 : r->n_steps ? tb_gpus(r, &gpus) : 0;
+	int n = !tree ? -1 : r->n_steps ? tb_gpus(r, tree, &gpus) : 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct device_row *d = tb_device(r, &gpus[i]);
@@ -153,7 +169,7 @@ static int put_run(struct tb_run *r, struct table *t, bool *unknown)
 				     *name ? TEXT(table_keep(t, "%s", name)) : UNKNOWN, d && d->memory ? NUMBER(d->memory) : UNKNOWN,
 				     d && d->cc_major ? TEXT(table_keep(t, "%u.%u", d->cc_major, d->cc_minor)) : UNKNOWN,
 				     percent(gpus[i].utilization), percent(gpus[i].efficiency), percent(gpus[i].occupancy / 100),
-				     r->nameless ? UNKNOWN : percent(tb_tensor_share(tree, r, gpus[i].device) / 100) });
+				     r->nameless ? UNKNOWN : percent(gpus[i].tensor / 100) });
 	}
 	free(gpus);
 	return n < 0 ? -1 : 0;
@@ -173,15 +189,16 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 		table_note(t, "utilization is of the time from the first to the last event of the profiled steps, as in the plugin: time "
 			      "between recorded windows counts as idle; the page (report without -r) and -r temporal leave it out");
 	if (unknown)
-		table_note(t, "not known: efficiency or occupancy where the trace lacks launch configurations or the GPU's properties");
+		table_note(t, "efficiency or occupancy is unknown where the trace lacks launch configurations or the GPU's properties");
 	tb_done(job, choice);
 	return rc;
 }
 
 const struct report report_tb_gpu_summary = {
 	.name = "tb_gpu_summary",
-	.title = "How Busy the GPUs Were, Unrecorded Time Between Windows Included",
-	.help = "utilization, estimated SM efficiency and occupancy of each GPU, as PyTorch's TensorBoard plugin computes them",
+	.title = "GPU Utilization, Including Unrecorded Time Between Windows",
+	.help = "What are utilization, estimated SM efficiency and occupancy of each GPU?",
+	.needs = NEED_GPU,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),

@@ -1,6 +1,6 @@
 /*
- * Imported Kineto files as the plugin read them: what imported rows tell of each event, the row that it became, and of
- * its arguments those that have no place in that row.
+ * Events of imported Kineto files, as the plugin reads them.  An event is put together from its imported row, from the row that it became,
+ * and from its imported_arg rows.
  */
 #include "cli/analyze/tb.h"
 #include "cli/model/map.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kinds that events became. */
+/* The kinds of rows that events become. */
 enum { RANGE, API, KERNEL, COPY, SET, GPU_RANGE, KINDS };
 
 struct kind_columns {
 	unsigned kind;
-	size_t next, end;               /* the row of the next event; the first row of the process after it */
+	size_t next, end;               /* row of the next event; end of the rows of the process */
 	const int64_t *start, *duration;
 	const uint32_t *thread, *corr, *device;
 };
@@ -27,13 +27,13 @@ enum arg_use { ARG_UNKNOWN, ARG_UNUSED, ARG_OCCUPANCY, ARG_BLOCKS, ARG_MODULE, A
 struct file {
 	struct tb_job *job;
 	struct model *m;
-	struct tb_run *run;             /* NULL: none yet */
+	struct tb_run *run;             /* the current run; NULL: none yet */
 	const struct torch_ranges *torch;
 	struct kind_columns kinds[KINDS];
 	const uint64_t *index, *external, *arg_index, *arg_bits;
 	const uint32_t *name, *category, *kind, *flags, *process, *config;
 	const uint32_t *arg_key, *arg_type, *arg_text, *arg_process;
-	size_t n_args, arg;             /* arg: the next one */
+	size_t n_args, arg;             /* arg: the next argument */
 	struct map uses;                /* string id -> enum arg_use */
 	struct map types;               /* string id -> enum tb_type */
 	struct map words;               /* string id -> flags of the name */
@@ -101,7 +101,7 @@ static uint32_t word_type(const char *text)
 	return tb_type_of(text);
 }
 
-/* What a text is, asked once for each. */
+/* ask() of a string, cached in map. */
 static uint32_t remembered(struct file *f, struct map *map, uint32_t string, uint32_t (*ask)(const char *text))
 {
 	bool new = false;
@@ -152,7 +152,7 @@ static void take_arg(struct file *f, struct tb_event *e, size_t i)
 	}
 }
 
-/* Those of one event; they stand in the order of events. */
+/* Reads the arguments up to those of one event; arguments are sorted by process and index.  e NULL: skips them. */
 static void take_args(struct file *f, struct tb_event *e, uint32_t process, uint64_t index)
 {
 	while (f->arg < f->n_args && (f->arg_process[f->arg] < process ||
@@ -173,7 +173,7 @@ static struct kind_columns *kind_of(struct file *f, uint32_t kind)
 	return NULL;
 }
 
-/* What its own row has of it. */
+/* Takes the fields of the row that the event became. */
 static void of_row(struct file *f, struct tb_event *e, const struct kind_columns *c, size_t row)
 {
 	const struct thread *t = c->thread ? model_thread(f->m, e->process, c->thread[row]) : NULL;
@@ -192,7 +192,7 @@ static void of_row(struct file *f, struct tb_event *e, const struct kind_columns
 	}
 }
 
-/* The plugin also takes a step's copy on the GPU for a step: one more of no length, which its averages count. */
+/* Unlike the plugin, does not take the copy of a step on the GPU for a step: it would add a step of no duration to averages. */
 static bool is_step(const struct tb_event *e)
 {
 	return e->flags & TB_PROFILER_STEP && (e->type == TB_OP || e->type == TB_ANNOTATION);
@@ -220,7 +220,7 @@ static void take_event(struct file *f, size_t i)
 			.external = f->external[i] || f->flags[i] & IMPORTED_EXTERNAL ? f->external[i] : TB_NO_ID,
 			.index = (uint32_t)f->index[i], .process = f->process[i], .link = TB_NONE,
 			.has_corr = (f->flags[i] & IMPORTED_CORRELATION) != 0,
-			/* a function is none of the plugin's business unless it is a module */
+			/* take_arg() makes it TB_MODULE if it has a module id; the plugin ignores other functions */
 			.type = (uint8_t)(type == TB_MODULE ? TB_IGNORED : type),
 		};
 		e->flags = remembered(f, &f->words, e->name, tb_flags_of);
@@ -242,7 +242,7 @@ static const char *attribute(const struct process *p, const char *key)
 	return value ? value : "";
 }
 
-/* The processes of one file stand together.  0, or -1. */
+/* Starts a run unless the process is of the same file as `before`.  Returns 0, or -1 when out of memory. */
 static int begin_process(struct file *f, const struct process *all, uint32_t process, uint32_t before)
 {
 	const char *path = attribute(&all[process], "imported.file");
@@ -260,7 +260,7 @@ static int begin_process(struct file *f, const struct process *all, uint32_t pro
 	return 0;
 }
 
-/* A process's rows of a kind stand behind those of all before it. */
+/* Sets next and end of each kind to the rows of the process; rows are sorted by process. */
 static void begin_kinds(struct file *f, uint32_t *done, uint32_t process)
 {
 	for (; *done <= process; ++*done)

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #define SHARED_COLUMNS \
-	{ "worker", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "calls", 0 }, { "total_ns", 0 }, { "mean_ns", 0 }, { "max_ns", 0 }, \
+	{ "worker", COLUMN_TEXT | COLUMN_RARE }, { "rank", COLUMN_ID }, { "calls", 0 }, { "total_ns", COLUMN_KEY }, { "mean_ns", 0 }, { "max_ns", 0 }, \
 	{ "min_ns", 0 }, { "blocks_per_sm", 0 }, { "est_achieved_occupancy_pct", 0 }, { "tensor_cores", COLUMN_TEXT }
 #define SHARED 10
 
 static const struct heading columns[] = { SHARED_COLUMNS, { "name", COLUMN_TEXT } };
 static const struct heading operator_columns[] = {
 	SHARED_COLUMNS, { "grid", COLUMN_TEXT }, { "block", COLUMN_TEXT }, { "registers_per_thread", 0 }, { "shared_bytes", 0 },
-	{ "tensor_core_eligible", COLUMN_TEXT }, { "operator", COLUMN_TEXT }, { "name", COLUMN_TEXT },
+	{ "tensor_core_eligible", COLUMN_TEXT }, { "operator", COLUMN_TEXT | COLUMN_KEY }, { "name", COLUMN_TEXT },
 };
 
 struct sum {
@@ -23,7 +23,7 @@ struct sum {
 	bool eligible;
 	uint64_t calls;
 	int64_t total, max, min;
-	double blocks, occupancy;       /* times duration */
+	double blocks, occupancy;       /* sums of value * duration */
 	bool has_blocks, has_occupancy;
 };
 
@@ -52,7 +52,7 @@ static int by_time(const void *a, const void *b)
 	return (x->total < y->total) - (x->total > y->total);
 }
 
-/* Numbers for keys: of a pair, in the order that pairs come. */
+/* Number of a pair, for use in keys: pairs are numbered from 0 as they occur.  MAP_NONE: out of memory. */
 static uint32_t number_of(struct map *pairs, uint64_t pair)
 {
 	bool new = false;
@@ -62,10 +62,10 @@ static uint32_t number_of(struct map *pairs, uint64_t pair)
 }
 
 struct keys {
-	struct map operators, configs;  /* name and operator; process and configuration */
+	struct map operators, configs;  /* pairs of operator and name; of process and configuration */
 };
 
-/* What a launch looked like: equal ones of a file's processes have different ids only if they differ. */
+/* Number of the launch configuration of a kernel. */
 static uint32_t config_number(struct keys *k, const struct tb_event *e)
 {
 	return number_of(&k->configs, (uint64_t)e->process << 32 | e->config);
@@ -109,7 +109,7 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, s
 	return list;
 }
 
-/* A mean weighted by time, with two decimals. */
+/* Mean weighted by duration, with two decimals. */
 static struct cell weighted(const struct sum *s, double sum, bool known)
 {
 	return !known ? UNKNOWN : FIXED(s->total > 0 ? tb_round(100 * sum / (double)s->total) : 0, 2);
@@ -170,7 +170,7 @@ static int kernels(struct model *m, struct table *t, const struct report_choice 
 	if (rc == 0 && !t->n_rows)
 		table_note(t, "no kernels: the trace has none");
 	if (by_operator && unknown)
-		table_note(t, "not known: operators of kernels whose calls no operator made, or that are not recorded");
+		table_note(t, "the operator is unknown for kernels that no recorded operator launched");
 	tb_done(job, choice);
 	return rc;
 }
@@ -188,7 +188,8 @@ static int run_by_operator(struct model *m, struct table *t, const struct report
 const struct report report_tb_kernels = {
 	.name = "tb_kernels",
 	.title = "Kernels",
-	.help = "kernels by name: time, blocks per SM, estimated occupancy, tensor cores, as PyTorch's TensorBoard plugin has them",
+	.help = "Which kernels take the time, with blocks per SM and tensor cores?",
+	.needs = NEED_GPU,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),
@@ -198,7 +199,8 @@ const struct report report_tb_kernels = {
 const struct report report_tb_kernels_by_operator = {
 	.name = "tb_kernels_by_operator",
 	.title = "Kernels by Operator and Launch Configuration",
-	.help = "the same by operator and launch configuration",
+	.help = "Which kernels take the time, by operator and launch configuration?",
+	.needs = NEED_GPU,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(operator_columns),

@@ -1,4 +1,4 @@
-/* A job out of traces: its runs, sorted, and with their steps. */
+/* Loads jobs from traces. */
 #include "cli/analyze/tb_tree.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DEVICES 16u        /* of a machine */
+#define MOST_DEVICES 16u        /* devices looked at by is_amd() */
 
 struct tb_run *tb_add_run(struct tb_job *job, struct model *m, const char *worker, int64_t rank)
 {
@@ -57,7 +57,7 @@ static int by_index(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-/* By start; equal ones stay as in the file, whose processes stand one after the other here. */
+/* Sorts events by start, at equal starts in file order: first restores file order, since events were added by process. */
 static int sort(struct tb_run *r)
 {
 	struct timed *order = malloc((r->n + 1) * sizeof *order);
@@ -93,7 +93,7 @@ static int by_worker(const void *a, const void *b)
 	return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* The plugin's list of names is of NVIDIA's kernels alone. */
+/* Whether the run has an AMD GPU: the plugin's list of tensor core kernels only has names of NVIDIA's. */
 static bool is_amd(const struct tb_run *r)
 {
 	for (uint32_t id = 0; id < MOST_DEVICES; id++) {

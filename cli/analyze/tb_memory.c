@@ -1,4 +1,4 @@
-/* tb_memory, tb_memory_peaks: what operators allocated (memory_parser.py), and how much was in use at most. */
+/* tb_memory, tb_memory_peaks: memory allocated by operators (memory_parser.py), and the peak of each device. */
 #include "cli/analyze/tb_memory.h"
 #include "cli/analyze/tb_tree.h"
 #include "cli/model/map.h"
@@ -17,17 +17,17 @@ static const struct heading peak_columns[] = {
 	{ "peak_reserved_bytes", 0 }, { "memory_bytes", 0 },
 };
 
-/* ---- who allocated ---- */
+/* ---- operators of allocations ---- */
 
-/* Allocations by operator: those of a thread are handed down its tree as they come. */
+/* The operator of each allocation.  Allocations of a thread, by time, are walked along with its tree. */
 struct given {
-	uint32_t *node;                 /* by allocation: the operator that it was in; TB_NONE: none */
-	bool *entered;                  /* by node: some allocation was in it */
+	uint32_t *node;                 /* by allocation: the operator around it; TB_NONE: none */
+	bool *entered;                  /* by node: an allocation is in it */
 };
 
 struct walk {
 	const struct tb_tree *t;
-	uint32_t at, child;             /* where the last one was; the next of its children to look at */
+	uint32_t at, child;             /* node of the last allocation; the next of its children to look at */
 };
 
 static uint32_t node_at(struct walk *w, struct given *g, int64_t time)
@@ -70,8 +70,8 @@ static void hand_out(struct given *g, const struct tb_run *r, const struct tb_tr
 /* ---- sums ---- */
 
 struct sum {
-	int64_t self, increase;         /* bytes, what was freed taken off */
-	int64_t self_count, count, self_size, size;
+	int64_t self, increase;         /* bytes allocated minus bytes freed; increase: with children */
+	int64_t self_count, count, self_size, size;     /* allocations and their bytes, without frees */
 };
 
 struct row {
@@ -90,7 +90,7 @@ static void add(struct sum *to, const struct sum *s)
 	to->size = time_add(to->size, s->size);
 }
 
-/* Of each node what was allocated on a device in it, and in what it called. */
+/* Sums allocations on a device by node; without self_: with its children. */
 static void sum_up(struct sum *sums, const struct given *g, const struct tb_tree *t, const struct tb_allocs *a, uint32_t device)
 {
 	memset(sums, 0, t->n * sizeof *sums);
@@ -122,7 +122,7 @@ static int by_increase(const void *a, const void *b)
 	       (x->sum.increase < y->sum.increase) - (x->sum.increase > y->sum.increase);
 }
 
-/* The plugin counts calls where it looked: of operators all of whose parents had an allocation in them. */
+/* As the plugin, counts calls of operators only if all operators above them have an allocation inside.  Parents come first. */
 static void look(const struct tb_tree *t, const struct given *g, bool *looked, uint32_t at)
 {
 	uint32_t parent = t->nodes[at].parent;
@@ -189,6 +189,7 @@ static int put_tree(const struct tb_run *r, struct table *t, const struct tb_tre
 		sum_up(sums, &g, tree, &a, a.devices[k]);
 		rc = put_device(r, t, tree, sums, looked, a.devices[k]);
 	}
+	tb_allocs_note(&a, r, t);
 	tb_allocs_release(&a);
 	free(g.node);
 	free(g.entered);
@@ -220,6 +221,7 @@ static int put_peaks(struct tb_run *r, struct table *t)
 						      TEXT(tb_memory_device(t, a.devices[k])), NUMBER(p.allocated), NUMBER(p.reserved),
 						      d && d->memory ? NUMBER(d->memory) : UNKNOWN });
 	}
+	tb_allocs_note(&a, r, t);
 	tb_allocs_release(&a);
 	return rc;
 }
@@ -233,7 +235,7 @@ static int memory(struct model *m, struct table *t, const struct report_choice *
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_one(&job->runs[i], t);
 	if (rc == 0 && !t->n_rows)
-		table_note(t, "not known: the trace has no allocations of PyTorch's (--torch-memory records them, torch.profiler with profile_memory)");
+		table_note(t, "the trace has no allocations of PyTorch (--torch-memory records them, torch.profiler with profile_memory)");
 	tb_done(job, choice);
 	return rc;
 }
@@ -251,7 +253,8 @@ static int run_peaks(struct model *m, struct table *t, const struct report_choic
 const struct report report_tb_memory = {
 	.name = "tb_memory",
 	.title = "Memory by Operator",
-	.help = "what operators allocated, as PyTorch's TensorBoard plugin sums it up",
+	.help = "Which operators allocate memory?",
+	.needs = NEED_ALLOC,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),
@@ -260,8 +263,9 @@ const struct report report_tb_memory = {
 
 const struct report report_tb_memory_peaks = {
 	.name = "tb_memory_peaks",
-	.title = "Most Memory in Use",
-	.help = "how much PyTorch had allocated and reserved at most, by device",
+	.title = "Peak Memory by Device",
+	.help = "What is the peak of allocated and reserved memory of each device?",
+	.needs = NEED_ALLOC,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(peak_columns),

@@ -17,14 +17,14 @@ static bool is_one_of(const char *name, const char *const *words, size_t n)
 
 static const char *const collectives[] = { "broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter" };
 
-/* Its TC_Allowlist: any of these anywhere in the name.  It knows no names newer than Ampere's. */
+/* The plugin's TC_Allowlist: the name contains one of these.  It has no names newer than Ampere's. */
 static const char *const tensor_kernels[] = {
 	"h884", "s884", "h1688", "s1688", "hmma", "i8816", "16816", "dgrad_1x1_stride_2x2", "first_layer_wgrad_kernel", "conv1x1",
 	"conv2d_c1_k1", "direct_group", "xmma_implicit_gemm", "xmma_sparse_conv", "xmma_warp_specialized_implicit_gemm",
 	"xmma_gemm", "xmma_sparse_gemm", "c1688",
 };
 
-/* Its TC_OP_Allowlist: autocast's list and the backward nodes of its members. */
+/* The plugin's TC_OP_Allowlist: autocast's list, and the backward nodes of these operators. */
 static const char *const eligible[] = {
 	"aten::_convolution", "aten::conv1d", "aten::conv2d", "aten::conv3d", "aten::conv_tbc", "aten::conv_transpose1d",
 	"aten::conv_transpose2d", "aten::conv_transpose3d", "aten::convolution", "aten::cudnn_convolution",
@@ -78,7 +78,7 @@ uint32_t tb_flags_of(const char *name)
 	return flags;
 }
 
-/* cuda_driver is not among them: the plugin does not read it. */
+/* Without cuda_driver, which the plugin does not read. */
 enum tb_type tb_type_of(const char *category)
 {
 	static const struct { const char *category; enum tb_type type; } all[] = {
@@ -96,7 +96,7 @@ enum tb_type tb_type_of(const char *category)
 	return TB_IGNORED;
 }
 
-/* consts.py, WORKER_PATTERN; names that it does not take lose .json and .gz. */
+/* WORKER_PATTERN of consts.py; from other names .json and .gz are removed. */
 char *tb_worker_of(const char *path)
 {
 	static const char *const endings[] = { ".gz", ".json", ".pt.trace" };

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 
 #define SHARED_COLUMNS \
-	{ "worker", COLUMN_TEXT }, { "rank", COLUMN_ID }, { "calls", 0 }, { "device_self_ns", 0 }, { "device_total_ns", 0 }, \
-	{ "host_self_ns", 0 }, { "host_total_ns", 0 }, { "tensor_core_eligible", COLUMN_TEXT }, { "tensor_core_self_pct", 0 }, \
-	{ "tensor_core_total_pct", 0 }, { "name", COLUMN_TEXT }
+	{ "worker", COLUMN_TEXT | COLUMN_RARE }, { "rank", COLUMN_ID }, { "calls", 0 }, { "device_self_ns", 0 }, { "device_total_ns", 0 }, \
+	{ "host_self_ns", 0 }, { "host_total_ns", 0 }, { "tensor_core_eligible", COLUMN_TEXT | COLUMN_RARE }, \
+	{ "tensor_core_self_pct", COLUMN_RARE }, { "tensor_core_total_pct", COLUMN_RARE }, { "name", COLUMN_TEXT | COLUMN_KEY }
 
 static const struct heading columns[] = { SHARED_COLUMNS };
-static const struct heading shape_columns[] = { SHARED_COLUMNS, { "input_shapes", COLUMN_TEXT } };
+static const struct heading shape_columns[] = { SHARED_COLUMNS, { "input_shapes", COLUMN_TEXT | COLUMN_PLAIN } };
 
 struct sum {
 	uint32_t name, dims;
 	uint64_t calls;
-	bool eligible;                  /* as the first one is */
+	bool eligible;                  /* of the first call */
 	int64_t device_self, device, host_self, host, tensor_self, tensor;
 };
 
@@ -40,7 +40,7 @@ static int by_time(const void *a, const void *b)
 	return (x->host_self < y->host_self) - (x->host_self > y->host_self);
 }
 
-/* The sums of a run by name, or by name and shapes; free().  NULL: out of memory. */
+/* Sums of a run by name, or by name and shapes; the caller frees the list.  NULL: out of memory. */
 static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, bool shapes, size_t *n)
 {
 	struct sum *list = calloc(tree->n_operators + 1, sizeof *list);
@@ -93,7 +93,7 @@ static int put_run(struct tb_run *r, struct table *t, bool shapes, bool *unknown
 				     s->dims ? TEXT(table_keep(t, "%s", model_string(r->m, s->dims))) : UNKNOWN });
 	}
 	if (tree && tree->crossing)
-		table_note(t, "%s: %zu events overlap others of their thread without lying inside of them, and are left out",
+		table_note(t, "%s: %zu events overlap other events of their thread without nesting; they are left out",
 			   r->worker, tree->crossing);
 	rc = list ? 0 : -1;
 	free(list);
@@ -109,9 +109,9 @@ static int operators(struct model *m, struct table *t, const struct report_choic
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_run(&job->runs[i], t, shapes, &unknown);
 	if (rc == 0 && !t->n_rows)
-		table_note(t, "no operators: the trace has none (-t torch-ops records them)");
+		table_note(t, "no operators: the trace has none (-t cuda,nvtx,torch-ops records them)");
 	if (unknown)
-		table_note(t, "not known: device time where no GPU row is linked to an operator");
+		table_note(t, "device time is unknown where no GPU row is linked to an operator");
 	tb_done(job, choice);
 	return rc;
 }
@@ -129,7 +129,8 @@ static int run_by_shape(struct model *m, struct table *t, const struct report_ch
 const struct report report_tb_operators = {
 	.name = "tb_operators",
 	.title = "Operators",
-	.help = "time of operators on host and GPU, as PyTorch's TensorBoard plugin sums it up",
+	.help = "Which operators take the time on host and GPU?",
+	.needs = NEED_OPS,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),
@@ -139,7 +140,8 @@ const struct report report_tb_operators = {
 const struct report report_tb_operators_by_shape = {
 	.name = "tb_operators_by_shape",
 	.title = "Operators by Shapes of Their Inputs",
-	.help = "the same by shapes of the inputs",
+	.help = "Which operators with which input shapes take the time?",
+	.needs = NEED_OPS,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(shape_columns),

@@ -1,4 +1,4 @@
-/* Our own rows as the plugin would read them: -t torch-ops has its operators, -t torch its steps and scopes. */
+/* Events of a recorded trace, as the plugin would read them.  Operators need -t torch-ops, steps and scopes -t torch. */
 #include "cli/analyze/tb.h"
 #include "cli/model/join.h"
 #include "cli/model/model.h"
@@ -55,7 +55,7 @@ static uint32_t tid_of(struct own *o, uint32_t process, uint32_t thread)
 	return t ? t->row.tid : 0;
 }
 
-/* Ranges of PyTorch; a range's position + 1 is its External id. */
+/* Adds PyTorch's ranges; the External id of a range is its position + 1. */
 static int torch_events(struct own *o)
 {
 	for (size_t i = 0; i < o->torch->n; i++) {
@@ -65,7 +65,7 @@ static int torch_events(struct own *o)
 		struct tb_event *e;
 
 		if (tb_flags_of(name) & TB_PROFILER_STEP)
-			continue;       /* model_steps() has them */
+			continue;       /* steps come from model_steps() */
 		e = add(o, t->process, op ? TB_OP : TB_ANNOTATION, t->start, time_sub(t->end, t->start));
 		if (!e)
 			return -1;
@@ -79,7 +79,7 @@ static int torch_events(struct own *o)
 	return 0;
 }
 
-/* Of several kinds of steps the first one of the process; of warm-up no rows were kept. */
+/* Adds the steps of the first kind of each process, without warm-up steps, whose rows were not recorded. */
 static int step_events(struct own *o)
 {
 	const struct steps *s = model_steps(o->m);
@@ -141,7 +141,9 @@ static int call_events(struct own *o)
 	return 0;
 }
 
-/* Kineto's two: blocks / multiprocessors, and the share of warps of what a multiprocessor can hold (DeviceProperties.cpp). */
+/*
+ * Sets blocks and occupancy by Kineto's formulas (DeviceProperties.cpp): blocks / multiprocessors; warps / most warps of a multiprocessor.
+ */
 static void fill(struct own *o, struct tb_event *e, uint32_t config)
 {
 	const struct config_row *c = model_config(o->m, e->process, config);
@@ -175,7 +177,7 @@ static int gpu_events(struct own *o, unsigned kind, enum tb_type type, const uns
 		struct tb_event *e = start[i] ? add(o, process[i], type, start[i], duration[i]) : NULL;
 
 		if (!start[i])
-			continue;       /* CUPTI had no time for it */
+			continue;       /* CUPTI gave no time */
 		if (!e)
 			return -1;
 		e->corr = corr[i];

@@ -1,4 +1,4 @@
-/* tb_recommendations: what the plugin would advise (data.py).  A rule about what the trace cannot know says nothing. */
+/* tb_recommendations: the plugin's recommendations (data.py).  A rule whose input the trace lacks gives none. */
 #include "cli/analyze/tb_gpu.h"
 #include "cli/analyze/tb_memory.h"
 #include "cli/analyze/tb_tree.h"
@@ -12,7 +12,7 @@ static const struct heading columns[] = {
 	{ "recommendation", COLUMN_TEXT },
 };
 
-/* Its limits, in percent. */
+/* The plugin's limits, in percent. */
 #define MUCH_LOADING       5
 #define MUCH_COMMUNICATION 10
 #define LOW_UTILIZATION    50
@@ -23,7 +23,7 @@ static const struct heading columns[] = {
 struct advice {
 	const struct tb_run *r;
 	struct table *t;
-	bool *loading, *communication;  /* that rule spoke, for any run */
+	bool *loading, *communication;  /* set when that rule applies to a run */
 };
 
 static void say(const struct advice *a, const char *about, int64_t device, double value, const char *text)
@@ -33,7 +33,7 @@ static void say(const struct advice *a, const char *about, int64_t device, doubl
 					 isfinite(value) ? FIXED(tb_round(value * 10), 1) : UNKNOWN, TEXT(text) });
 }
 
-/* Share of all steps' time in percent. */
+/* Share of a role in the time of all steps, in percent. */
 static double share_of(const struct tb_run *r, enum tb_role role)
 {
 	double sum = 0, total = 0;
@@ -100,7 +100,7 @@ static void of_gpus(const struct advice *a, const struct tb_gpu *gpus, int n)
 			    "the GPU was idle most of the time: the plugin advises larger batches; report idle_stacks tells what the GPU waits for");
 }
 
-/* Half precision would use tensor cores, and no kernel does. */
+/* Recommends mixed precision if operators could use tensor cores, and no kernel does. */
 static void of_tensor_cores(const struct advice *a, const struct tb_tree *tree, const struct device_row *d)
 {
 	double eligible = tb_eligible_share(tree, a->r);
@@ -131,6 +131,7 @@ static int of_memory(const struct advice *a)
 			say(a, "memory", allocs.devices[k], full,
 			    "PyTorch nearly fills this GPU's memory: gradient checkpoints or mixed precision make room");
 	}
+	tb_allocs_note(&allocs, a->r, a->t);
 	tb_allocs_release(&allocs);
 	return rc;
 }
@@ -139,7 +140,7 @@ static int put_run(struct tb_run *r, struct table *t, bool *loading, bool *commu
 {
 	struct advice a = { r, t, loading, communication };
 	struct tb_gpu *gpus = NULL;
-	int n = r->n_steps ? tb_gpus(r, &gpus) : 0;
+	int n = r->n_steps ? tb_gpus(r, NULL, &gpus) : 0;
 	const struct device_row *d = n > 0 ? tb_device(r, &gpus[0]) : NULL;
 	const struct tb_tree *tree = tb_tree_of(r);
 	int rc = n < 0 || !tree ? -1 : 0;
@@ -164,13 +165,13 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 	for (size_t i = 0; rc == 0 && i < job->n; i++)
 		rc = put_run(&job->runs[i], t, &loading, &communication);
 	if (loading)
-		table_note(t, "data loading: the rule knows times alone; it advises workers also where the DataLoader has them. Report phases tells "
-			   "how long steps wait for data");
+		table_note(t, "data loading: the rule only sees times: it advises workers even if the DataLoader has them. Report "
+			   "phases shows how long steps wait for data");
 	if (communication)
-		table_note(t, "communication: the rule does not tell transfer from waiting. Where ranks wait for a late one, compression does not "
-			   "help: see report ranks");
+		table_note(t, "communication: the rule does not separate transfer from waiting. If ranks wait for a late rank, compression "
+			   "does not help: see report ranks");
 	if (rc == 0 && !t->n_rows)
-		table_note(t, "nothing to recommend from what the trace has");
+		table_note(t, "no recommendations: no rule applies to this trace");
 	tb_done(job, choice);
 	return rc;
 }
@@ -178,7 +179,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 const struct report report_tb_recommendations = {
 	.name = "tb_recommendations",
 	.title = "Recommendations by the Rules of PyTorch's TensorBoard Plugin",
-	.help = "what PyTorch's TensorBoard plugin would recommend",
+	.help = "What does TensorBoard's plugin recommend?",
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),

@@ -1,4 +1,4 @@
-/* tb_steps: the plugin's overview: what each step's time went on (run_generator.py). */
+/* tb_steps: the plugin's overview: time of each step by role (run_generator.py). */
 #include "cli/analyze/tb.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static const struct heading columns[] = {
 };
 #define FIRST_ROLE 3
 
-/* What a run's trace can say something about: where a role has no row, nobody knows whether there was none. */
+/* Which roles are known: without any row of a role, it may not have been recorded. */
 static void known_roles(const struct tb_run *r, bool known[TB_ROLES])
 {
 	bool gpu = r->roles[TB_ROLE_KERNEL].n || r->roles[TB_ROLE_MEMCPY].n || r->roles[TB_ROLE_MEMSET].n ||
@@ -22,7 +22,7 @@ static void known_roles(const struct tb_run *r, bool known[TB_ROLES])
 	known[TB_ROLE_CPU] = r->roles[TB_ROLE_CPU].n;
 }
 
-/* A sum over steps, shared by n of them: 0 or 1. */
+/* sum / n; with one decimal, unless n is 1. */
 static struct cell mean(int64_t sum, size_t n)
 {
 	return n == 1 ? NUMBER(sum) : FIXED(((__int128)sum * 10 + (int64_t)n / 2) / (int64_t)n, 1);
@@ -58,7 +58,7 @@ static void put_run(const struct tb_run *r, struct table *t)
 	table_row(t, cells);
 }
 
-/* What all ranks come to together. */
+/* Notes the shares of roles over all ranks. */
 static void note_all(const struct tb_job *job, struct table *t)
 {
 	static const char *const words[TB_ROLES] = { "kernels", "copies", "memory sets", "communication", "runtime", "loading", "CPU" };
@@ -97,7 +97,7 @@ static void put_notes(const struct tb_job *job, struct table *t)
 		[TB_ROLE_KERNEL] = "GPU work and calls of the CUDA runtime: the trace has no such rows",
 		[TB_ROLE_COMMUNICATION] = "communication: the trace has no rows of collectives (nccl:..., gloo:...)",
 		[TB_ROLE_LOADER] = "loading: the trace has no rows of a loader (enumerate(DataLoader)#...)",
-		[TB_ROLE_CPU] = "CPU work: the trace has no operators (-t torch-ops records them)",
+		[TB_ROLE_CPU] = "CPU work: the trace has no operators (-t cuda,nvtx,torch-ops records them)",
 	};
 	bool without[TB_ROLES] = { false }, made_up = false, marked = false, partly = false;
 
@@ -115,12 +115,13 @@ static void put_notes(const struct tb_job *job, struct table *t)
 		if (without[k] && missing[k])
 			table_note(t, "not known: %s", missing[k]);
 	if (partly)
-		table_note(t, "CPU work is that of scopes and autograd nodes alone: operators were not recorded (-t torch-ops does)");
+		table_note(t, "CPU work is only that of scopes and autograd nodes: operators were not recorded (-t cuda,nvtx,torch-ops records "
+			   "them)");
 	if (made_up && marked)
-		table_note(t, "a process without marked steps is one step by the plugin's rule, each worker of a DataLoader too, and is in what all "
-			   "come to; report steps counts marked steps alone");
+		table_note(t, "by the plugin's rule a process without marked steps, such as a DataLoader worker, is one step, and "
+			   "counts in the average of all workers; report steps counts only marked steps");
 	else if (made_up)
-		table_note(t, "no step is marked: all of it is counted as step 0");
+		table_note(t, "no step is marked: the whole run counts as step 0");
 }
 
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
@@ -141,7 +142,8 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 const struct report report_tb_steps = {
 	.name = "tb_steps",
 	.title = "Step Time by the Rules of PyTorch's TensorBoard Plugin",
-	.help = "step time by kernel, copy, communication, runtime, loader, CPU and other, as PyTorch's TensorBoard plugin divides it",
+	.help = "How is each step divided: kernel, copy, communication, runtime, loader, CPU, other?",
+	.needs = NEED_GPU,
 	.whole = true,
 	.ranks = true,
 	COLUMNS(columns),

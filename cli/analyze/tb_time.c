@@ -1,6 +1,6 @@
 /*
- * Steps and roles by the plugin's rules (event_parser.py, overall_parser.py): which calls a step made, when it ended on
- * the GPU, and what it spent its time on.
+ * Steps and roles by the plugin's rules (event_parser.py, overall_parser.py): the calls of a step, its end on the GPU, and its time by
+ * role.
  */
 #include "cli/analyze/tb.h"
 #include "cli/model/map.h"
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- calls and what they started ---- */
+/* ---- calls and their GPU events ---- */
 
-#define NOBODY (TB_NONE - 1)    /* a value of a map; MAP_NONE cannot be one */
+#define NOBODY (TB_NONE - 1)    /* ends a list of waiting events; a map cannot have MAP_NONE as a value */
 
 struct pending {
 	struct map calls;               /* correlation id -> the last call with it */
 	struct map waiting;             /* correlation id -> the last GPU event without a call yet */
-	uint32_t *before;               /* by event: the one that waits before it */
+	uint32_t *before;               /* by GPU event without a call: the next one in its list; NOBODY: none */
 };
 
 static void put_under(struct tb_run *r, uint32_t call, uint32_t event)
@@ -32,7 +32,7 @@ static void put_under(struct tb_run *r, uint32_t call, uint32_t event)
 		c->tensor = time_add(c->tensor, time_sub(e->end, e->start));
 }
 
-/* In order of time: a call takes what came before it with its id, and until the next one what comes after it. */
+/* Called by time.  A call gets the GPU events with its id that came before it without a call, and those after it up to the next call. */
 static int link_event(struct tb_run *r, struct pending *p, uint32_t i)
 {
 	struct tb_event *e = &r->events[i];
@@ -100,7 +100,7 @@ static enum tb_role role_of(const struct tb_event *e, const struct map *communic
 	}
 }
 
-/* A kernel is communication where its External id is that of a collective's row. */
+/* Fills roles.  A kernel is communication if its External id is that of a collective on the host. */
 static int find_roles(struct tb_run *r)
 {
 	struct map communication = { 0 };
@@ -123,13 +123,13 @@ static int find_roles(struct tb_run *r)
 
 /* ---- steps ---- */
 
-/* A mark without a length is none: PyTorch closes its last step so. */
+/* Whether an event marks a step.  PyTorch ends its last step with a mark of no duration, which is not a step. */
 static bool is_marked(const struct tb_event *e)
 {
 	return e->type == TB_STEP && e->end > e->start;
 }
 
-/* Without a mark the host's events are one step; without them, what there is (the plugin: one of -1.8e19 us). */
+/* Makes the marked steps.  Without marks one step spans the host events; without host events all events (in the plugin: -1.8e19 us). */
 static int find_steps(struct tb_run *r)
 {
 	struct tb_step whole[2] = { { .start = INT64_MAX, .end = INT64_MIN }, { .start = INT64_MAX, .end = INT64_MIN } };
@@ -158,7 +158,10 @@ static int find_steps(struct tb_run *r)
 	return 0;
 }
 
-/* Which calls lie wholly inside of a step, as the two lists are walked side by side; first and last of what they started. */
+/*
+ * Finds the calls inside a step (inside[], by call) and the first start and last end of their GPU events (gpu[], by step).  Goes through
+ * both lists once, as the plugin does.  Returns the number of these GPU events.
+ */
 static size_t find_gpu_side(struct tb_run *r, struct timed *gpu, bool *inside)
 {
 	size_t step = 0, found = 0;
@@ -186,7 +189,7 @@ static size_t find_gpu_side(struct tb_run *r, struct timed *gpu, bool *inside)
 	return found;
 }
 
-/* What no step started and was done before the first step's first GPU event keeps the first step from beginning. */
+/* Latest end of the GPU events that no step started and that end before the first GPU event of step 0: that step starts no earlier. */
 static int64_t ended_before(const struct tb_run *r, const struct timed *gpu, const bool *inside)
 {
 	int64_t end = r->steps[0].start;
@@ -200,7 +203,7 @@ static int64_t ended_before(const struct tb_run *r, const struct timed *gpu, con
 	return end;
 }
 
-/* The last steps may lack what the GPU did after recording had ended. */
+/* Drops last steps without GPU events, and one with less than 80 % of those of the step before: recording may have ended before the GPU. */
 static void drop_tail(struct tb_run *r)
 {
 	size_t last = r->n_steps;
@@ -214,7 +217,7 @@ static void drop_tail(struct tb_run *r)
 	r->n_steps = last;
 }
 
-/* A step begins when the GPU is done with the one before it, and ends when the GPU is done with it. */
+/* Moves the start of a step to the end of the step before, and its end to the end of its last GPU event.  0, or -1: out of memory. */
 static int move_steps(struct tb_run *r)
 {
 	struct timed *gpu = calloc(r->n_steps + 1, sizeof *gpu);
@@ -242,12 +245,12 @@ static int move_steps(struct tb_run *r)
 	return rc;
 }
 
-/* ---- what a step's time went on ---- */
+/* ---- the time of each step by role ---- */
 
-/* A set with the length up to each interval, to ask for any part of it. */
+/* A set with prefix sums of its lengths. */
 struct cover {
 	const struct spans *set;
-	int64_t *upto;
+	int64_t *upto;                  /* by interval: length of all intervals before it */
 };
 
 static int cover_make(struct cover *c, const struct spans *set)
@@ -262,7 +265,7 @@ static int cover_make(struct cover *c, const struct spans *set)
 	return c->upto ? 0 : -1;
 }
 
-/* Of the set, what lies before t. */
+/* Length of the part of the set before t. */
 static int64_t before(const struct cover *c, int64_t t)
 {
 	size_t low = 0, high = c->set->n;
@@ -287,7 +290,7 @@ static int64_t within(const struct cover *c, const struct tb_step *s)
 	return time_sub(before(c, s->end), before(c, s->start));
 }
 
-/* Adds what lies in each step to the number at this place of it. */
+/* Sets the member at offset `place` of each step to the length of the part of the set in the step.  0, or -1: out of memory. */
 static int share_out(struct tb_run *r, const struct spans *set, size_t place)
 {
 	struct cover c;
@@ -301,7 +304,9 @@ static int share_out(struct tb_run *r, const struct spans *set, size_t place)
 }
 #define SHARE_OUT(r, set, member) share_out((r), (set), offsetof(struct tb_step, member))
 
-/* Each role takes what no role before it has; the rest is other. */
+/*
+ * Divides the time of the steps: each role gets its time without that of the roles before it; the rest is other.  0, or -1: out of memory.
+ */
 static int divide(struct tb_run *r)
 {
 	struct spans left = { 0 }, taken = { 0 }, rest = { 0 };
@@ -329,7 +334,7 @@ static int divide(struct tb_run *r)
 	return rc;
 }
 
-/* Kernels beside communication; of a program without a GPU, operators. */
+/* Computation (kernels; without kernels, operators), communication and their overlap of each step.  0, or -1: out of memory. */
 static int beside(struct tb_run *r)
 {
 	const struct spans *computing = &r->roles[r->roles[TB_ROLE_KERNEL].n ? TB_ROLE_KERNEL : TB_ROLE_CPU];

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What enters a tree of its thread.  Other annotations do not: they need not nest with operators. */
+/* Whether an event is a node of its thread's tree.  Other annotations are not: they need not nest with operators. */
 static bool enters(const struct tb_event *e)
 {
 	return e->type == TB_OP || e->type == TB_PYTHON || e->type == TB_STEP || e->type == TB_MODULE ||
@@ -22,9 +22,9 @@ bool tb_is_operator(const struct tb_run *r, const struct tb_node *n)
 struct making {
 	struct tb_tree *t;
 	const struct tb_run *r;
-	uint32_t *list;                 /* events that enter, by thread, then start, then the longer one first */
-	uint32_t *thread;               /* by event: position of its thread; TB_NONE: it does not enter */
-	uint32_t *node;                 /* by event */
+	uint32_t *list;                 /* events of trees, by thread, then start, the longest first */
+	uint32_t *thread;               /* by event: position of its thread in roots; TB_NONE: in no tree */
+	uint32_t *node;                 /* by event: its node; TB_NONE: none */
 	size_t n;
 };
 
@@ -116,10 +116,7 @@ static void nest(struct making *k)
 
 /* ---- calls ---- */
 
-/*
- * A call belongs to the first event with its External id.  Calls without one to nobody: the plugin gives them to the
- * first module, whichever that is.
- */
+/* A call belongs to the first event with its External id; without an id to no event (in the plugin, to the first module). */
 static int own_calls(struct making *k)
 {
 	const struct tb_run *r = k->r;
@@ -138,7 +135,7 @@ static int own_calls(struct making *k)
 		t->call_next[i] = first == MAP_NONE ? TB_NONE : first;
 		rc = map_set(&by_id, e->external, (uint32_t)i) ? 0 : -1;
 	}
-	/* Threads in order; in each its events as they came, which is by start. */
+	/* By thread, then by start. */
 	for (size_t i = 0; rc == 0 && i < k->n; i++) {
 		uint32_t event = k->list[i];
 		const struct tb_event *e = &r->events[event];
@@ -157,7 +154,7 @@ static int own_calls(struct making *k)
 	return rc;
 }
 
-/* ---- operators that only pass on to one of their own name ---- */
+/* ---- operators that only call one operator of their own name ---- */
 
 static void disown(struct tb_tree *t, uint32_t call)
 {
@@ -165,7 +162,7 @@ static void disown(struct tb_tree *t, uint32_t call)
 		t->call_node[call] = TB_NONE;
 }
 
-/* As autograd's profiler does: the inner one's calls and children stay, its time goes. */
+/* As autograd's profiler does, removes the inner operator: the outer one gets its calls and children, and keeps its own time. */
 static void fold(struct tb_tree *t, const struct tb_run *r, uint32_t at)
 {
 	struct tb_node *n = &t->nodes[at];
@@ -217,7 +214,7 @@ static void sum_up(struct tb_tree *t, const struct tb_run *r, uint32_t at)
 	n->eligible |= op && n->tensor_self > 0;
 }
 
-/* Children before their parents, as the plugin walks its trees. */
+/* Lists operators, children before their parents, in the plugin's order. */
 static void list_operators(struct tb_tree *t, const struct tb_run *r)
 {
 	for (size_t i = 0; i < t->n_roots; i++) {
@@ -314,20 +311,18 @@ void tb_tree_release(struct tb_tree *t)
 
 /* ---- tensor cores (tensor_cores_parser.py) ---- */
 
-double tb_tensor_share(const struct tb_tree *t, const struct tb_run *r, int32_t device)
+double tb_tensor_share(const struct tb_tree *t, const struct tb_run *r, const struct timed *kernels, size_t n)
 {
 	int64_t all = 0, tensor = 0;
 	bool any = false;
 
-	for (size_t i = 0; i < r->n; i++) {
-		const struct tb_event *e = &r->events[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct tb_event *e = &r->events[kernels[i].row];
 		uint32_t node = tb_node_of(t, e);
 
-		if (e->type != TB_KERNEL || node == TB_NONE || !tb_is_operator(r, &t->nodes[node]))
+		if (node == TB_NONE || !tb_is_operator(r, &t->nodes[node]))
 			continue;
 		any = true;
-		if (e->device != device)
-			continue;
 		all = time_add(all, time_sub(e->end, e->start));
 		if (e->flags & TB_TENSOR)
 			tensor = time_add(tensor, time_sub(e->end, e->start));
@@ -335,7 +330,7 @@ double tb_tensor_share(const struct tb_tree *t, const struct tb_run *r, int32_t 
 	return !any ? NAN : all > 0 ? 100.0 * (double)tensor / (double)all : 0;
 }
 
-/* Marks the lowest of those that may: none of what is below them may. */
+/* Marks eligible nodes that have no eligible descendant.  below: zeros, by node. */
 static void find_lowest(const struct tb_tree *t, bool *lowest, bool *below)
 {
 	for (size_t i = t->n; i-- > 0;) {

@@ -1,7 +1,4 @@
-/*
- * Which operator ran inside of which, and what each started on the GPU, by the plugin's rules (op_tree.py, node.py of
- * torch_tb_profiler).
- */
+/* Trees of operators, with the GPU events that each started, by the plugin's rules (op_tree.py, node.py of torch_tb_profiler). */
 #ifndef ANALYZE_TB_TREE_H
 #define ANALYZE_TB_TREE_H
 
@@ -10,45 +7,48 @@
 /* An operator, a step, a module, a loader, a collective, or the root of a thread. */
 struct tb_node {
 	uint32_t event;                 /* TB_NONE: a root */
-	uint32_t parent, first, last, next;     /* its children, in order; TB_NONE: none */
+	uint32_t parent, first, last, next;     /* first and last child; next sibling; TB_NONE: none */
 	uint32_t calls;                 /* the first of its own calls; TB_NONE: none */
-	bool gone;                      /* folded into its parent, which has its name */
-	bool eligible;                  /* may use tensor cores, or something in it may */
-	int64_t start, end;             /* of a root: from its first child's begin to its last one's end */
-	int64_t host_self;              /* without children and own calls */
-	int64_t device, device_self;    /* what it and its children started; itself */
-	int64_t tensor, tensor_self;    /* of these, kernels that use tensor cores */
+	bool gone;                      /* folded into its parent of the same name */
+	bool eligible;                  /* it or a node below it can use tensor cores */
+	int64_t start, end;             /* of a root: start of its first child, end of its last child */
+	int64_t host_self;              /* ns without children and own calls */
+	int64_t device, device_self;    /* ns of the GPU events that it started; device: with its children */
+	int64_t tensor, tensor_self;    /* the part of these in kernels that use tensor cores */
 };
 
 struct tb_tree {
-	struct tb_node *nodes;          /* a thread after the other; each before its children */
+	struct tb_node *nodes;          /* by thread; parents before their children */
 	size_t n;
-	uint32_t *call_next;            /* by call: the next one of its node */
-	uint32_t *call_node;            /* by call: the node that made it, TB_NONE: nobody knows */
-	uint32_t *roots, *tids;         /* of threads, in order of their first event */
+	uint32_t *call_next;            /* by call: the next call of its node; TB_NONE: none */
+	uint32_t *call_node;            /* by call: the node that made it; TB_NONE: not known */
+	uint32_t *roots, *tids;         /* by thread, in order of their first event */
 	size_t n_roots;
-	uint32_t *operators;            /* nodes that its tables list, children before their parents */
+	uint32_t *operators;            /* nodes with tb_is_operator(), children before their parents */
 	size_t n_operators;
-	size_t crossing;                /* events that overlap others of their thread without lying inside: left out */
+	size_t crossing;                /* number of events left out because they overlap others of their thread without nesting */
 };
 
-/* The run's, made when first asked for, and its own.  NULL: out of memory. */
+/* The tree of a run, made at the first call; owned by the run.  NULL: out of memory. */
 const struct tb_tree *tb_tree_of(struct tb_run *r);
 
-/* 0, or -1: out of memory.  tb_tree_release() in both cases. */
+/* Returns 0, or -1 when out of memory; tb_tree_release() in any case. */
 int tb_tree_make(struct tb_tree *t, const struct tb_run *r);
 void tb_tree_release(struct tb_tree *t);
 
-/* A node that its tables list. */
+/* Whether a node is an operator that the plugin's tables list. */
 bool tb_is_operator(const struct tb_run *r, const struct tb_node *n);
 
-/* Share of time on tensor cores of what operators started on a device, in percent; NAN: they started nothing. */
-double tb_tensor_share(const struct tb_tree *t, const struct tb_run *r, int32_t device);
+/*
+ * Of the kernels that operators started, the share of time in kernels that use tensor cores, in percent; NAN: operators started none.
+ * kernels[n].row: events.
+ */
+double tb_tensor_share(const struct tb_tree *t, const struct tb_run *r, const struct timed *kernels, size_t n);
 
-/* Share of the operators' kernel time that operators started which may use tensor cores; NAN: no kernel time. */
+/* Share (0 .. 1) of the operators' kernel time that is started by operators that can use tensor cores; NAN: no kernel time. */
 double tb_eligible_share(const struct tb_tree *t, const struct tb_run *r);
 
-/* The node that a GPU event was started from, TB_NONE: nobody knows. */
+/* The node that started a GPU event; TB_NONE: not known. */
 static inline uint32_t tb_node_of(const struct tb_tree *t, const struct tb_event *e)
 {
 	return tb_is_gpu(e) && e->link != TB_NONE ? t->call_node[e->link] : TB_NONE;

@@ -1,4 +1,4 @@
-/* torch_memory: what PyTorch's allocators gave out and took back, by process and device, and where it was most. */
+/* torch_memory: allocations and frees of PyTorch's allocators, by process and device, and their peak. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
 #include "cli/model/map.h"
@@ -12,18 +12,18 @@
 #define TOTALS_KNOWN 1u         /* alloc.flags */
 
 static const struct heading columns[] = {
-	{ "process", COLUMN_ID }, { "device", COLUMN_TEXT }, { "allocations", 0 }, { "frees", 0 }, { "allocated_bytes", 0 },
-	{ "largest_bytes", 0 }, { "peak_bytes", 0 }, { "peak_at_ns", 0 }, { "peak_reserved_bytes", 0 }, { "left_bytes", 0 },
-	{ "peak_in", COLUMN_TEXT },
+	{ "process", COLUMN_ID | COLUMN_RARE }, { "device", COLUMN_TEXT | COLUMN_KEY }, { "allocations", COLUMN_RARE },
+	{ "frees", COLUMN_RARE }, { "allocated_bytes", COLUMN_RARE }, { "largest_bytes", 0 }, { "peak_bytes", COLUMN_KEY },
+	{ "peak_at_ns", 0 }, { "peak_reserved_bytes", 0 }, { "left_bytes", 0 }, { "peak_in", COLUMN_TEXT | COLUMN_KEY },
 };
 
 struct usage {
 	uint32_t process, type;
 	int32_t device;
 	uint64_t allocations, frees, total, largest, peak, reserved;
-	int64_t peak_at, balance;               /* balance: of what was seen */
-	uint64_t left, peak_range;
-	bool known;                             /* totals of the device came with it */
+	int64_t peak_at, balance;               /* balance: bytes allocated minus freed in the trace */
+	uint64_t left, peak_range;              /* peak_range: id of the range at the peak */
+	bool known;                             /* rows have the allocator's totals of the device */
 };
 
 struct rows {
@@ -69,7 +69,7 @@ static void count(struct usage *u, const struct rows *r, size_t i)
 	u->left = now;
 }
 
-/* The name of a range of a process, by its id. */
+/* The name of a range of a process, by its id; NULL: not in the trace. */
 static const char *range_name(struct model *m, uint32_t process, uint64_t range)
 {
 	const uint64_t *id = MODEL_U64(m, range, id);
@@ -133,8 +133,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 	}
 	print(m, t, list, index.n);
 	if (!r.n)
-		table_note(t, "nothing of PyTorch's memory: %s",
-			   why_lacks(m, "--torch-memory records what its CUDA allocator does", "torch.profiler records it with profile_memory=True"));
+		table_note(t, "no memory rows of PyTorch: %s",
+			   why_lacks(m, "--torch-memory records its CUDA allocator", "torch.profiler records it with profile_memory=True"));
 	rc = 0;
 out:
 	map_release(&index);
@@ -146,7 +146,8 @@ out:
 const struct report report_torch_memory = {
 	.name = "torch_memory",
 	.title = "PyTorch Memory",
-	.help = "what PyTorch's allocators gave out, by device: how much at most, when, and in which range",
+	.help = "What is the peak memory of PyTorch's allocator on each device, when was it reached and in which range?",
+	.needs = NEED_ALLOC,
 	COLUMNS(columns),
 	.run = run,
 };

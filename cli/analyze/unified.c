@@ -1,4 +1,4 @@
-/* um_sum, um_total_sum, um_cpu_page_faults_sum: unified memory by page, in all, and by the host's instruction. */
+/* um_sum, um_total_sum, um_cpu_page_faults_sum: unified memory by page, in total, and by instruction of the CPU. */
 #include "cli/analyze/unified.h"
 
 #include "cli/analyze/report.h"
@@ -32,15 +32,15 @@ struct unified {
 	const uint64_t *address, *bytes, *pc;
 	const uint32_t *kind, *faults, *process;
 	size_t n;
-	bool cpu_faults, gpu_faults;    /* were recorded: a 0 is a 0 */
+	bool cpu_faults, gpu_faults;    /* the faults were recorded; else their number is unknown */
 };
 
-/* What happened at one address, or in all.  Time and bytes of the rows that have a time. */
+/* Sums for one address, or for the whole trace. */
 struct sum {
 	uint32_t process;
-	uint64_t address;               /* or an instruction's */
-	uint64_t htod, dtoh, cpu, gpu;
-	unsigned __int128 timed_bytes, ns;
+	uint64_t address;               /* of the page; in um_cpu_page_faults_sum of the instruction */
+	uint64_t htod, dtoh, cpu, gpu;  /* bytes to and from devices; page faults of CPU and GPUs */
+	unsigned __int128 timed_bytes, ns;      /* of the transfers that have a time */
 };
 
 struct sums_of {
@@ -94,7 +94,7 @@ static void sums_end(struct sums_of *s)
 	free(s->list);
 }
 
-/* NULL: out of memory. */
+/* The sum of an address, created if missing; valid until the next call.  NULL: out of memory. */
 static struct sum *sum_of(struct sums_of *s, uint32_t process, uint64_t address)
 {
 	uint32_t *at;
@@ -144,13 +144,13 @@ static struct cell hex(struct table *t, uint64_t address)
 	return TEXT(table_keep(t, "0x%llx", (unsigned long long)address));
 }
 
-/* bytes/ns is 1000 MB/s */
+/* Thousandths of MB/s (1 byte/ns = 1000 MB/s); -1: no transfer has a time. */
 static int64_t throughput(const struct sum *s)
 {
 	return s->ns ? (int64_t)((s->timed_bytes * 1000000 + s->ns / 2) / s->ns) : -1;
 }
 
-/* The fastest first, as in nsys. */
+/* Highest throughput first, as in nsys. */
 static int by_throughput(const void *a, const void *b)
 {
 	const struct sum *p = a, *q = b;
@@ -163,7 +163,7 @@ static int by_throughput(const void *a, const void *b)
 	return p->address < q->address ? -1 : p->address > q->address;
 }
 
-/* What nsys's tables have no column for. */
+/* Notes the kinds of rows that nsys's tables have no column for. */
 static void note_others(const struct unified *u, struct table *t)
 {
 	uint64_t n[DTOD + 1] = { 0 }, between = 0;
@@ -178,7 +178,7 @@ static void note_others(const struct unified *u, struct table *t)
 		table_note(t, "also transfers from device to device: %llu, of %llu bytes", (unsigned long long)n[DTOD],
 			   (unsigned long long)between);
 	if (n[THRASHING] || n[THROTTLING] || n[REMOTE_MAP])
-		table_note(t, "pages that several processors fought over: thrashing %llu times, throttled %llu times, mapped remotely %llu times",
+		table_note(t, "pages used by several processors: thrashing %llu times, throttled %llu times, mapped remotely %llu times",
 			   (unsigned long long)n[THRASHING], (unsigned long long)n[THROTTLING], (unsigned long long)n[REMOTE_MAP]);
 	if (!u->cpu_faults || !u->gpu_faults)
 		table_note(t, "page faults of %s were not recorded (--cuda-um-%s-page-faults=true)",
@@ -276,7 +276,7 @@ int unified_text(struct model *m, char *text, size_t size)
 	if (u.gpu_faults && n < size)
 		n += (size_t)snprintf(text + n, size - n, ", of GPUs: %llu", (unsigned long long)all.gpu);
 	if (n < size)
-		snprintf(text + n, size - n, "; 'gprof-trace report -r um_sum' says more");
+		snprintf(text + n, size - n, " (details: report -r um_sum)");
 	return 0;
 }
 
@@ -313,7 +313,7 @@ static int run_instructions(struct model *m, struct table *t, const char *varian
 	for (size_t i = 0; i < s.n; i++)
 		table_row(t, (const struct cell[]){ NUMBER(s.list[i].cpu), hex(t, s.list[i].address) });
 	if (s.n)
-		table_note(t, "an address is that of its process; functions are not looked up by this version");
+		table_note(t, "addresses are those of the process; this version does not resolve them to functions");
 	else
 		why_none(&u, t, "page faults of the CPU", u.cpu_faults);
 	rc = 0;
@@ -325,7 +325,8 @@ out:
 const struct report report_um_sum = {
 	.name = "um_sum",
 	.title = "Unified Memory Analysis Summary",
-	.help = "unified memory: transfers and page faults, by address",
+	.help = "Which addresses of unified memory cause transfers and page faults?",
+	.needs = NEED_UNIFIED,
 	.adds = { ROW_unified },
 	COLUMNS(page_columns),
 	.run = run_pages,
@@ -334,7 +335,8 @@ const struct report report_um_sum = {
 const struct report report_um_total_sum = {
 	.name = "um_total_sum",
 	.title = "Unified Memory Totals Summary",
-	.help = "unified memory: transfers and page faults in all",
+	.help = "How many transfers and page faults does unified memory cause in total?",
+	.needs = NEED_UNIFIED,
 	.adds = { ROW_unified },
 	COLUMNS(total_columns),
 	.run = run_total,
@@ -343,7 +345,8 @@ const struct report report_um_total_sum = {
 const struct report report_um_cpu_page_faults_sum = {
 	.name = "um_cpu_page_faults_sum",
 	.title = "Unified Memory CPU Page Faults Summary",
-	.help = "unified memory: page faults of the CPU, by instruction",
+	.help = "Which instructions cause CPU page faults of unified memory?",
+	.needs = NEED_UNIFIED,
 	.adds = { ROW_unified },
 	COLUMNS(instruction_columns),
 	.run = run_instructions,

@@ -1,4 +1,4 @@
-/* Unified memory in one line, for the page. */
+/* Unified memory on the line of the page. */
 #ifndef ANALYZE_UNIFIED_H
 #define ANALYZE_UNIFIED_H
 
@@ -6,7 +6,7 @@
 
 struct model;
 
-/* "12.6 MB to GPUs, 10.5 MB back, page faults: 15 of the CPU, 72 of GPUs"; empty: there is none.  0, or -1: out of memory. */
+/* "12.6 MB to GPUs, 10.5 MB back, page faults of the CPU: 15, of GPUs: 72"; "": no rows.  Returns 0, or -1 when out of memory. */
 int unified_text(struct model *m, char *text, size_t size);
 
 #endif

@@ -4,8 +4,8 @@
 #include "cli/model/names.h"
 
 static const struct heading columns[] = {
-	{ "Time (%)", 0 }, { "Total Time (ns)", 0 }, { "Count", 0 },       { "Avg (ns)", 0 },       { "Med (ns)", 0 },
-	{ "Min (ns)", 0 }, { "Max (ns)", 0 },        { "StdDev (ns)", 0 }, { "Operation", COLUMN_TEXT },
+	{ "time_pct", 0 }, { "total_ns", 0 }, { "count", 0 }, { "mean_ns", 0 }, { "median_ns", 0 }, { "min_ns", 0 }, { "max_ns", 0 },
+	{ "stddev_ns", 0 }, { "operation", COLUMN_TEXT },
 };
 
 static const char *operation(struct sums *s, struct table *t, uint64_t key)
@@ -26,7 +26,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	if (rc == 0)
 		rc = sums_print_times(&s, t, operation);
 	if (rc == 0 && s.groups.n)
-		table_note(t, "Stream Wait Event is a wait of the GPU, put down in the call's time; the others are waits of the host");
+		table_note(t, "rows of Stream Wait Event show the time of the call; the GPU waits, not the host");
 	else if (rc == 0)
 		why_no_gpu(m, t, "synchronisations");
 	if (rc == 0 && s.groups.n)
@@ -37,8 +37,10 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 const struct report report_cuda_sync_sum = {
 	.name = "cuda_sync_sum",
+	.share = "time_pct: share of the sum over all rows, also those not shown",
 	.title = "CUDA Synchronization Summary",
-	.help = "time spent waiting for the GPU, by what was waited for",
+	.help = "What does the program wait for the GPU for, and how long?",
+	.needs = NEED_SYNC,
 	.adds = { ROW_sync },
 	COLUMNS(columns),
 	.run = run,

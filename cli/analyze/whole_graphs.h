@@ -1,4 +1,4 @@
-/* Launches of CUDA graphs that are one row each, whose kernels nobody has seen. */
+/* CUDA graphs recorded as one row per launch, without the kernels in them. */
 #ifndef ANALYZE_WHOLE_GRAPHS_H
 #define ANALYZE_WHOLE_GRAPHS_H
 
@@ -7,10 +7,10 @@
 struct model;
 struct table;
 
-/* What every report about kernels says then; "" when there are none.  0, or -1: out of memory. */
+/* The note of reports about kernels: number of such launches and their share of GPU time; "": none.  Returns 0, or -1: out of memory. */
 int whole_graphs_text(struct model *m, char *text, size_t size);
 
-/* The same as a note below a table. */
+/* Adds that text as a note below a table, if there is one.  Returns 0, or -1 when out of memory. */
 int whole_graphs_note(struct model *m, struct table *t);
 
 #endif

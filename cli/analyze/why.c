@@ -8,9 +8,10 @@
 #include "cli/table.h"
 #include "trace/health.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-/* Reasons of health.def that keep GPU rows from being there, the most telling first. */
+/* Health reasons (trace/health.def) that explain missing GPU rows, the most specific first. */
 static const char *const telling[] = {
 	"range_never", "step_never", "cupti_busy", "cupti_yielded", "cupti_missing", "cupti_symbol", "cupti_fatal", "cupti_error", "cupti_kind",
 	"buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
@@ -39,7 +40,7 @@ static void put(struct why *w, const char *text, const char *detail, const char 
 	snprintf(w->next, sizeof w->next, "%s", next);
 }
 
-/* The first process with this reason. */
+/* The health entry of the first process with this reason; NULL: none. */
 static const struct health *find(const struct process *p, uint32_t n, const char *reason)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -72,7 +73,7 @@ bool why_window(struct model *m, char *text, size_t size)
 		snprintf(text, size, "only %g s were recorded, from %g s after the start on (--delay, --duration)",
 			 duration, delay);
 	else if (delay > 0)
-		snprintf(text, size, "only what came %g s after the start and later was recorded (--delay)", delay);
+		snprintf(text, size, "only the time from %g s after the start was recorded (--delay)", delay);
 	else if (duration > 0)
 		snprintf(text, size, "only the first %g s were recorded (--duration)", duration);
 	return delay > 0 || duration > 0;
@@ -91,23 +92,47 @@ bool why_pipe(struct model *m, char *text, size_t size)
 	}
 	if (processes)
 		snprintf(text, size,
-			 "rows of %u %s came through a pipe (%s); one that is killed loses what it wrote in its last "
-			 "tenth of a second",
+			 "rows of %u %s came through a pipe (%s); a killed process loses the rows of its last "
+			 "100 ms",
 			 processes, processes == 1 ? "process" : "processes", detail);
 	return processes;
 }
 
-/* Nothing was kept because nobody started it, or the program ended too soon. */
+bool why_refused(struct model *m, char *text, size_t size)
+{
+	const char *detail = "";
+	uint64_t processes = 0;
+	uint32_t n;
+	const struct process *p = model_processes(m, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (size_t h = 0; h < p[i].n_health; h++) {
+			const struct health *one = &p[i].health[h];
+
+			if ((one->reason != HEALTH_refused && one->reason != HEALTH_processes_full) || !one->count)
+				continue;
+			detail = processes ? detail : one->detail;
+			processes += one->count;
+		}
+	}
+	if (processes)
+		snprintf(text, size, "%" PRIu64 " %s could not connect to the collector and %s not recorded: %s%s; next: gprof-trace report -r health",
+			 processes, processes == 1 ? "process" : "processes", processes == 1 ? "is" : "are", detail,
+			 processes == 1 ? "" : ", and others");
+	return processes;
+}
+
+/* True when no window was recorded, with --start-later or --schedule as the reason, into *w. */
 static bool never_began(struct model *m, struct why *w)
 {
 	if (model_rows(m, ROW_window))
 		return false;
 	if (seconds_of(m, "setting.start_later") > 0)
 		put(w, "CUDA was used, but recording was never started (--start-later)", "",
-		    "while the program runs, gprof-ctl start does it, or the signal of --capture-signal");
+		    "start it while the program runs: gprof-ctl start, or the signal of --capture-signal");
 	else if (model_attribute(m, "setting.schedule"))
-		put(w, "CUDA was used, but --schedule had not come to a step that is recorded", "",
-		    "gprof-trace report -r steps --all-steps lists the steps that there were");
+		put(w, "CUDA was used, but --schedule had not reached a step to record", "",
+		    "gprof-trace report -r steps --all-steps lists the steps that ran");
 	else
 		return false;
 	return true;
@@ -122,6 +147,8 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	if (!s->processes) {
 		put(w, "no process was seen: the program was not injected", "",
 		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
+	} else if (model_imported_from(m) && (model_rows(m, ROW_kernel) || model_rows(m, ROW_memcpy) || model_rows(m, ROW_memset))) {
+		put(w, "the imported file has none", "", "");
 	} else if (model_imported_from(m)) {
 		put(w, s->cuda ? "the imported file has CUDA calls, but no kernels, copies or memory sets"
 			       : "the imported file has no GPU rows and no CUDA calls", "", model_has_torch(m) ?
@@ -132,13 +159,13 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 			 s->processes == 1 ? "was" : "were", driver && strcmp(driver, "none") == 0 ? no_driver : "");
 		put(w, text, "", "");
 	} else if (!s->cupti) {
-		put(w, "CUDA was used, but CUPTI could not be started", "", "gprof-trace report -r health says more");
+		put(w, "CUDA was used, but CUPTI could not be started", "", "see gprof-trace report -r health");
 	} else if (never_began(m, w)) {
 		return;
 	} else if (why_window(m, text, sizeof text)) {
 		put(w, "CUDA was used, but not in the time that was recorded", "", text);
 	} else {
-		put(w, "CUDA was used, and no such row arrived: the program launched none, or CUPTI delivered none", "",
+		put(w, "CUDA was used, but no such row was recorded: the program launched none, or CUPTI delivered none", "",
 		    "");
 	}
 }
@@ -153,7 +180,7 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 	size_t found = 0;
 
 	if (model_selected(m)) {
-		put(&out[0], "there is none in the selected part of the trace", "", "");
+		put(&out[0], "none in the selected part of the trace", "", "");
 		return 1;
 	}
 	if (recorded && strcmp(recorded, "0") == 0) {
@@ -164,7 +191,7 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 		put(&out[found++], "a part of the file cannot be read, and such rows may have been there",
 		    model_damage(m, 0), "gprof-trace check lists all such parts");
 	for (size_t i = 0; i < sizeof telling / sizeof *telling && found < WHY_MOST - 1; i++)
-		/* Without a schedule rows are kept whether there are steps or not. */
+		/* Without --schedule rows are recorded with and without steps. */
 		if ((h = find(p, n, telling[i])) &&
 		    (h->reason != HEALTH_step_never || model_attribute(m, "setting.schedule")))
 			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
@@ -202,11 +229,12 @@ void why_gaps(struct model *m, struct table *t)
 		const struct health *h = find(&p[i], 1, "cupti_yielded");
 
 		if (h && ++shown <= MOST_GAPS)
-			table_note(t, "process %u: what the GPU did while the program's own profiler held CUPTI is missing (%s)",
+			table_note(t, "process %u: GPU rows are missing from the time in which the program's own profiler used CUPTI (%s)",
 				   p[i].number, h->detail);
 	}
 	if (shown > MOST_GAPS)
-		table_note(t, "so it is in %u more processes: gprof-trace report -r health", shown - MOST_GAPS);
+		table_note(t, "%u more processes have such a gap: gprof-trace report -r health", shown - MOST_GAPS);
 	if (shown)
-		table_note(t, "  the times are seconds since the process began; --cupti=share records them");
+		table_note(t, "  the times are seconds since the process started; without --cupti=yield only what cannot be shared is "
+			      "missing");
 }

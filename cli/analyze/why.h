@@ -1,4 +1,4 @@
-/* Why there is nothing to show: an empty table is an answer only with its reason. */
+/* Reasons why a trace lacks rows, for notes below empty tables and for the page. */
 #ifndef ANALYZE_WHY_H
 #define ANALYZE_WHY_H
 
@@ -9,37 +9,37 @@ struct model;
 struct table;
 
 /*
- * What to do about something that the trace lacks: `ours` where gprof-run recorded it; where it was imported `theirs`,
- * which names the option of torch.profiler, or NULL: that the file has none.
+ * The advice for something that the trace lacks: `ours` for a trace recorded by gprof-run; for an imported trace `theirs`, which names an
+ * option of torch.profiler, or when theirs is NULL "the imported file has none".
  */
 const char *why_lacks(struct model *m, const char *ours, const char *theirs);
 
-/* Notes below an empty GPU or CUDA report.  what: "kernels". */
+/* Notes below an empty table why the trace has no `what` ("kernels"), and what to do. */
 void why_no_gpu(struct model *m, struct table *t, const char *what);
 
-/* What part of the program's time was recorded, into text.  False: all of it. */
+/* Into text: the part of the program's time that was recorded (--delay, --duration).  Returns false, text unchanged: all was recorded. */
 bool why_window(struct model *m, char *text, size_t size);
 
 /*
- * How rows came out of the processes, where not through shared memory, and what that cannot promise, into text.
- * False: all through shared memory.
+ * Into text: how many processes sent their rows through a pipe instead of shared memory, why, and what they lose when killed.  Returns
+ * false, text unchanged, when none did.
  */
 bool why_pipe(struct model *m, char *text, size_t size);
 
-/*
- * The same reasons, one at a time: reason i into text, what to do about it into next ("" when there is nothing to do).
- * Returns false when there is no such reason.  There is always a first.
- */
+/* Into text: how many processes could not connect to the collector, and why the first could not.  Returns false, text unchanged: none. */
+bool why_refused(struct model *m, char *text, size_t size);
+
+/* A reason, and what to do about it ("": nothing). */
 struct why {
 	char text[300], next[300];
 };
 
-#define WHY_MOST 4              /* more reasons than this are not read */
+#define WHY_MOST 4
 
-/* Fills at most WHY_MOST; their number. */
+/* Why the trace has no CUDA rows: fills out, the most likely reason first, and returns how many; at least 1. */
 size_t why_no_cuda(struct model *m, struct why out[WHY_MOST]);
 
-/* Below a table of what GPUs did: when it is not complete because the program's own profiler had CUPTI to itself. */
+/* Notes below a table of GPU rows each process whose own profiler used CUPTI for a time, so that rows of that time are missing. */
 void why_gaps(struct model *m, struct table *t);
 
 #endif

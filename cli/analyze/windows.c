@@ -1,4 +1,4 @@
-/* windows: the times in which rows were kept. */
+/* windows: the time windows in which rows were recorded. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/steps_how.h"
 #include "cli/model/model.h"
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 
 static const struct heading columns[] = {
-	{ "window", COLUMN_ID }, { "cause", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "process", COLUMN_ID },
+	{ "window", COLUMN_ID | COLUMN_KEY }, { "cause", COLUMN_TEXT }, { "name", COLUMN_TEXT }, { "process", COLUMN_ID | COLUMN_WHO },
 	{ "start_ns", 0 },
-	{ "duration_ns", 0 }, { "steps", 0 }, { "kernels", 0 }, { "api_calls", 0 }, { "complete", COLUMN_ID },
+	{ "duration_ns", COLUMN_KEY }, { "steps", 0 }, { "kernels", 0 }, { "api_calls", 0 }, { "complete", COLUMN_ID },
 };
 
-/* Rows of a kind in each window. */
+/* By window: number of rows of a kind.  The caller frees it.  NULL: out of memory. */
 static size_t *count(struct model *m, const struct steps *s, unsigned kind)
 {
 	size_t *n = calloc(s->n_windows + 1, sizeof *n);
@@ -32,7 +32,7 @@ static size_t *count(struct model *m, const struct steps *s, unsigned kind)
 	return n;
 }
 
-/* Those that report steps lists.  Window 0 of a process that was recorded whole is its window 1. */
+/* Number of steps that report steps lists in a window.  Steps of a process recorded whole have window 0, printed as window 1. */
 static uint64_t steps_in(const struct steps *s, uint32_t process, uint32_t window)
 {
 	uint64_t n = 0;
@@ -65,7 +65,7 @@ static void put_windows(struct model *m, struct table *t, const struct steps *s,
 	}
 }
 
-/* A process that was recorded whole is one window itself. */
+/* A process that was recorded whole is one window, from its start to its end. */
 static void put_whole(struct model *m, struct table *t, const struct steps *s)
 {
 	uint32_t n;
@@ -97,7 +97,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		put_whole(m, t, s);
 	}
 	if (rc == 0 && !t->n_rows)
-		table_note(t, s->windowed ? "no window began: nothing was recorded" : "no process was recorded");
+		table_note(t, s->windowed ? "no window started: nothing was recorded" : "no process was recorded");
 	free(kernels);
 	free(calls);
 	return rc;
@@ -106,7 +106,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 const struct report report_windows = {
 	.name = "windows",
 	.title = "Windows",
-	.help = "the times in which rows were kept, and how much is in each",
+	.help = "Which parts of the run were recorded, and how much is in each?",
 	COLUMNS(columns),
 	.run = run,
 };

@@ -1,7 +1,7 @@
 /*
- * Folded stacks: a line for each, "outermost;...;innermost weight", as flamegraph.pl, inferno and speedscope read it.  Below
- * the frames stand the CUDA call and what it had run on the GPU, so that the widths of a picture of GPU time are kernels.
- * What has no stack is under one frame that says so: the whole is the whole.
+ * Folded stacks: one line per stack, "outermost;...;innermost weight", for flamegraph.pl, inferno and speedscope.  After the stack's frames
+ * come the CUDA call and its GPU work, so the leaves of a flame graph of GPU time are kernels.  Events without a stack are below a frame
+ * "(stack not recorded)", so that the total is complete.
  */
 #include "cli/export/stack_weights.h"
 #include "cli/model/process.h"
@@ -11,7 +11,7 @@
 
 #define FRAME 1024u
 
-/* ';' and the last blank of a line have a meaning. */
+/* Writes a frame; ';', which separates frames, becomes ':', and control characters become '_'. */
 static void put_frame(struct out *o, const char *text, bool first)
 {
 	if (!first)

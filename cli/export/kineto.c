@@ -1,7 +1,7 @@
 /*
- * Kineto's JSON, as torch.profiler writes it: Perfetto, chrome://tracing, HTA and the TensorBoard plugin read it.
- * Times are microseconds with three decimals from integer ns.  Numbers and repeated texts are copied, never formatted
- * by printf: a kernel takes about 0.1 us this way, and eleven times that the other way.
+ * Kineto's JSON, the format of torch.profiler, read by Perfetto, chrome://tracing, HTA and the TensorBoard plugin.  Times are microseconds
+ * with three decimals, from integer ns.  Numbers and repeated texts are not formatted by printf(): a kernel takes about 0.1 us, with
+ * printf() eleven times as long.
  */
 #include "cli/export/kineto.h"
 #include "cli/export/kineto_pieces.h"
@@ -63,7 +63,7 @@ static void call(struct export *x, const struct host_slice *s)
 
 struct members {
 	struct out *o;
-	size_t n;                       /* so far */
+	size_t n;                       /* fields written so far */
 };
 
 static void put_payload_field(void *arg, const struct payload_shown *f)
@@ -81,7 +81,7 @@ static void put_payload_field(void *arg, const struct payload_shown *f)
 		out_text(o, f->value);
 }
 
-/* "payload": {...} of each; the separator before all but the first, and before that if need be. */
+/* Writes "payload": {...} for n payloads, with separators; comma: also before the first. */
 static void put_payloads(struct export *x, size_t first, size_t n, bool comma)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static void put_payloads(struct export *x, size_t first, size_t n, bool comma)
 	}
 }
 
-/* Domain, category and payload of a range, as far as it has them. */
+/* Writes domain, category and payload of a range, if it has them. */
 static void put_range_args(struct export *x, const struct host_slice *s)
 {
 	struct kineto *k = own(x);
@@ -127,7 +127,7 @@ static void put_range_args(struct export *x, const struct host_slice *s)
 		union { uint64_t bits; double d; uint32_t half; float f; } v = { .bits = payload };
 		double value = type == 3 ? v.d : (double)v.f;
 
-		if (value - value == 0)         /* neither infinite nor no number: JSON has neither */
+		if (value - value == 0)         /* JSON has no infinity and no NaN */
 			out_format(o, ", \"payload\": %.17g", value);
 	} else if (k->payloads) {
 		size_t first, n = model_range_payloads(x->m, process, k->range_id[s->row], &first);
@@ -157,7 +157,7 @@ static void range(struct export *x, const struct host_slice *s)
 	out_lit(x->out, "}}");
 }
 
-/* Start/end ranges cross each other and everything else, so they are asynchronous slices. */
+/* Start/end ranges may overlap any other slice partly, so they are written as asynchronous slices. */
 static void interval(struct export *x, const struct host_slice *s)
 {
 	for (int end = 0; end < 2; end++) {
@@ -226,7 +226,7 @@ static void flow(struct export *x, const struct gpu_slice *s)
 	out_lit(o, ", \"cat\": \"ac2g\", \"name\": \"ac2g\"}");
 }
 
-/* Ours; the usual priority needs no word. */
+/* An argument that torch.profiler does not write; left out for the default priority. */
 static void put_priority(struct export *x, const struct track *t)
 {
 	const struct stream_row *row = model_stream(x->m, t->process, t->id);
@@ -247,15 +247,17 @@ static void put_place(struct export *x, const struct gpu_slice *s, uint32_t cont
 	out_lit(o, ", \"context\": ");
 	out_u64(o, context);
 	out_lit(o, ", \"stream\": ");
-	/* HTA groups by this number: in a merged file it is the track's. */
+	/* HTA groups by this number; in a merged file it must be the track's tid. */
 	out_u64(o, x->merged ? t->tid : t->id);
 	out_lit(o, ", \"correlation\": ");
 	out_u64(o, s->corr);
 	put_priority(x, t);
 }
 
-/* "captured in" is ours: the range that was open when the node was made.  "External id" stays that of the launch, as
- * Kineto has it. */
+/*
+ * Writes graph arguments.  "captured in" (not written by torch.profiler) is the range that was open when the node was captured.  As in
+ * Kineto, "External id" is that of the launch.
+ */
 static void put_graph(struct export *x, const struct gpu_slice *s, uint32_t graph, uint64_t node)
 {
 	struct out *o = x->out;
@@ -328,7 +330,7 @@ static void set(struct export *x, const struct gpu_slice *s)
 	put_graph(x, s, k->set_graph[s->row], k->set_node[s->row]);
 }
 
-/* A kernel to readers: they count busy time by this category. */
+/* A graph recorded as one row is written with the category of kernels, by which readers count busy time. */
 static void whole_graph(struct export *x, const struct gpu_slice *s)
 {
 	struct kineto *k = own(x);
@@ -393,7 +395,7 @@ static void overhead(struct export *x, size_t row, uint32_t track, int64_t start
 	out_lit(x->out, ", \"args\": {}}");
 }
 
-/* Kineto has none of these.  Not a gpu_memcpy: readers take those for copies that a call has launched into a stream. */
+/* Unified memory, which Kineto does not write.  Not a gpu_memcpy, which readers take for a copy that a call launched into a stream. */
 static void unified(struct export *x, size_t row, uint32_t track, int64_t start, int64_t duration)
 {
 	static const char *const causes[] = {
@@ -423,7 +425,7 @@ static void unified(struct export *x, size_t row, uint32_t track, int64_t start,
 
 /* ---- begin and end ---- */
 
-/* Every column in one list: a missing one would be met in the middle of a file. */
+/* Reads all columns before writing, so that running out of memory is noticed before the file is begun. */
 static bool columns_read(struct kineto *k, struct model *m)
 {
 	return (k->call_name = MODEL_U32(m, api, name)) && (k->call_cbid = MODEL_U32(m, api, cbid)) &&
@@ -475,7 +477,7 @@ static int begin(struct export *x)
 	if (k->torch && model_has_modules(x->m) && !(k->nesting = torch_modules_make(x->m, k->torch)))
 		return -1;
 	k->payloads = model_rows(x->m, ROW_payload) != 0;
-	/* The day: ranks of a job share it, and a double holds nanoseconds of a day in microseconds. */
+	/* The begin of the day: equal for all ranks of a job, and a double holds the microseconds of a day with ns precision. */
 	k->base = model_start(x->m) - model_start(x->m) % DAY;
 	return columns_read(k, x->m) ? kineto_head(x) : -1;
 }

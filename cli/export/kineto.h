@@ -1,10 +1,10 @@
-/* What the two halves of the Kineto format share: kineto.c writes slices, kineto_meta.c what stands around them. */
+/* Shared by the files of the Kineto format: kineto.c writes slices, kineto_meta.c metadata before and after them. */
 #ifndef EXPORT_KINETO_H
 #define EXPORT_KINETO_H
 
 #include "cli/export/export.h"
 
-/* Text that comes again and again, ready to be copied. */
+/* A repeated text, cached as it is written. */
 struct piece {
 	char *text;
 	size_t len;
@@ -13,21 +13,21 @@ struct piece {
 enum piece_class { PIECE_KERNEL, PIECE_CALL, PIECE_TEXT, PIECE_LIST, PIECE_COPY, PIECE_CONFIG, PIECE_TRACK, PIECE_CLASSES };
 
 struct kineto {
-	int64_t base;                   /* ns that times are counted from */
+	int64_t base;                   /* ns; written times are relative to it */
 	struct map index[PIECE_CLASSES];
 	struct piece *pieces;
 	size_t n_pieces, cap_pieces;
-	struct out making;              /* of the next piece, into memory */
+	struct out making;              /* writes the next piece to memory */
 	FILE *memory;
 	char *made;
 	size_t made_len;
-	bool payloads;                  /* there are extended payloads */
-	const struct torch_ranges *torch;       /* NULL: there are none */
-	struct torch_nesting *nesting;          /* by range of PyTorch's: its modules; NULL: none were recorded */
-	bool any;                       /* an event was written: the next one needs a comma */
+	bool payloads;                  /* the trace has extended payloads */
+	const struct torch_ranges *torch;       /* NULL: no PyTorch ranges */
+	struct torch_nesting *nesting;          /* by PyTorch range: its modules; NULL: none were recorded */
+	bool any;                       /* an event was written, so the next one needs a comma */
 	/* columns */
-	const uint32_t *call_name, *call_cbid, *call_stack;     /* call_stack NULL: there are no stacks */
-	uint32_t *range_stack;          /* by range row: position of its stack; NULL: there are none */
+	const uint32_t *call_name, *call_cbid, *call_stack;     /* call_stack NULL: no stacks */
+	uint32_t *range_stack;          /* by range row: position of its stack; NULL: no stacks */
 	const int32_t *call_result;
 	const uint32_t *range_name, *range_domain, *range_category, *range_payload_type;
 	const uint64_t *range_payload, *range_id;
@@ -47,21 +47,21 @@ struct kineto {
 	const uint64_t *unified_address, *unified_bytes;
 };
 
-/* Everything before the events, and behind them.  0, or -1: out of memory. */
+/* Write everything before the events, and after them.  0, or -1: out of memory. */
 int kineto_head(struct export *x);
 int kineto_tail(struct export *x);
 
-/* kineto_stacks.c: the argument that tells the stack of a call or of a range's begin; a function of samples. */
+/* kineto_stacks.c: write the "call stack" argument of a call or range; write a slice of samples. */
 void kineto_call_stack(struct export *x, uint32_t stack);
 void kineto_frame(struct export *x, const struct frame_slice *s);
 
-/* kineto_torch.c: whether a range is PyTorch's; such a range, a scope's work on a stream, arrows from forward to backward. */
+/* kineto_torch.c: whether a range is PyTorch's; write such a range, a scope's GPU work on a stream, arrows from forward to backward. */
 bool kineto_is_torch(struct export *x, size_t row);
 void kineto_torch_range(struct export *x, const struct host_slice *s);
 void kineto_projection(struct export *x, const struct gpu_slice *s);
 int kineto_torch_flows(struct export *x);       /* 0, or -1: out of memory */
 
-/* The separator before an event. */
+/* Writes the separator before an event. */
 static inline void kineto_next(struct export *x)
 {
 	struct kineto *k = x->own;
@@ -71,7 +71,7 @@ static inline void kineto_next(struct export *x)
 	k->any = true;
 }
 
-/* Time of ns since 1970, or a length, in microseconds. */
+/* Writes a time (trace time in ns) as microseconds relative to base; times before base as 0. */
 void kineto_time(struct export *x, int64_t ns);
 
 #endif

@@ -1,20 +1,20 @@
-/* What stands around the slices of a Kineto file: devices, versions, rank, names of tracks. */
+/* Metadata of a Kineto file: devices, versions, rank, names of tracks. */
 #include "cli/export/kineto.h"
 #include "cli/model/process.h"
 #include "cli/model/resources.h"
 
 #include <stdlib.h>
 
-#define SORT_GPU      5000000u  /* Kineto's: host processes first, then the GPUs */
+#define SORT_GPU      5000000u  /* Kineto's value: sorts GPUs behind host processes */
 #define SORT_OVERHEAD 0x100000Au
-#define MOST_DEVICES  64u
+#define FILLED        4096u     /* device numbers from this one on get no filled gap before them */
 
 static bool takes(const struct export *x, uint32_t process)
 {
 	return !x->takes || x->takes[process];
 }
 
-/* The first process of the file that leads one, else the first of all: whose rank and versions the file has. */
+/* The process whose rank and versions are written: the first with export_leads(), else the first process of the file. */
 static uint32_t main_process(struct export *x)
 {
 	uint32_t n, first = 0;
@@ -26,11 +26,11 @@ static uint32_t main_process(struct export *x)
 	return first;
 }
 
-static void put_device(struct export *x, uint32_t id, const struct device_row *d)
+static void put_device(struct export *x, bool first, uint32_t id, const struct device_row *d)
 {
 	struct out *o = x->out;
 
-	out_format(o, "{\"id\": %u", id);
+	out_format(o, "%s\n    {\"id\": %u", first ? "" : ",", id);
 	if (d) {
 		out_lit(o, ", \"name\": ");
 		json_string(o, model_string(x->m, d->name));
@@ -46,21 +46,46 @@ static void put_device(struct export *x, uint32_t id, const struct device_row *d
 	out_char(o, '}');
 }
 
-/* Readers take the position in this list for the device's number, so gaps are filled. */
-static void put_devices(struct export *x, uint32_t process)
+static int by_number(const void *a, const void *b)
 {
-	const struct device_row *d[MOST_DEVICES] = { 0 };
-	uint32_t n = 0;
+	const uint32_t *p = a, *q = b;
 
-	for (uint32_t id = 0; id < MOST_DEVICES; id++)
-		if ((d[id] = model_device(x->m, process, id)))
-			n = id + 1;
+	return (*p > *q) - (*p < *q);
+}
+
+/* Writes the sorted device numbers of the process to *numbers, which the caller frees.  Returns their count; SIZE_MAX: out of memory. */
+static size_t device_numbers(struct export *x, uint32_t process, uint32_t **numbers)
+{
+	const uint32_t *of = model_row_process(x->m, ROW_device), *id = MODEL_U32(x->m, device, id);
+	size_t n = 0, rows = model_rows(x->m, ROW_device);
+
+	*numbers = malloc((rows + 1) * sizeof **numbers);
+	if (!*numbers || !of || !id)
+		return SIZE_MAX;
+	for (size_t i = 0; i < rows; i++)
+		if (of[i] == process)
+			(*numbers)[n++] = id[i];
+	qsort(*numbers, n, sizeof **numbers, by_number);
+	return n;
+}
+
+/* Readers use the position in this list as the device's number, so gaps are filled with empty entries. */
+static int put_devices(struct export *x, uint32_t process)
+{
+	uint32_t *numbers, position = 0;
+	size_t n = device_numbers(x, process, &numbers);
+
 	out_lit(x->out, "  \"deviceProperties\": [");
-	for (uint32_t id = 0; id < n; id++) {
-		out_text(x->out, id ? ",\n    " : "\n    ");
-		put_device(x, id, d[id]);
+	for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
+		if (i && numbers[i] == numbers[i - 1])
+			continue;
+		for (; position < numbers[i] && numbers[i] < FILLED; position++)
+			put_device(x, !position, position, NULL);
+		put_device(x, position++ == 0, numbers[i], model_device(x->m, process, numbers[i]));
 	}
-	out_text(x->out, n ? "\n  ],\n" : "],\n");
+	out_text(x->out, position ? "\n  ],\n" : "],\n");
+	free(numbers);
+	return n == SIZE_MAX ? -1 : 0;
 }
 
 static void put_text(struct export *x, const char *key, const char *value)
@@ -72,7 +97,7 @@ static void put_text(struct export *x, const char *key, const char *value)
 	out_lit(x->out, ",\n");
 }
 
-/* A version as Kineto writes it, if it is a whole number. */
+/* Writes a version as a number, as Kineto does, if the text is a whole number. */
 static void put_number(struct export *x, const char *key, const char *value)
 {
 	if (value && *value && !value[strspn(value, "0123456789")] && strlen(value) < 18)
@@ -84,7 +109,7 @@ static bool whole(const char *text)
 	return text && *text && !text[strspn(text, "0123456789")] && strlen(text) < 9;
 }
 
-/* HTA finds the rank by a blank behind the colon. */
+/* HTA's search for the rank needs a blank after the colon. */
 static void put_rank(struct export *x, const struct process *p)
 {
 	const char *rank = process_attribute(p, "rank"), *world = process_attribute(p, "world_size");
@@ -105,7 +130,8 @@ int kineto_head(struct export *x)
 
 	out_lit(x->out, "{\n  \"schemaVersion\": 1,\n");
 	if (!x->merged) {
-		put_devices(x, main);
+		if (put_devices(x, main) < 0)
+			return -1;
 		put_rank(x, p);
 	}
 	put_number(x, "cupti_version", process_attribute(p, "cupti.version"));
@@ -118,7 +144,7 @@ int kineto_head(struct export *x)
 	return 0;
 }
 
-/* ---- names of tracks, behind the events because only then they are known ---- */
+/* ---- names of tracks, written after the events, when all tracks are known ---- */
 
 static void row_begin(struct export *x, const char *name, uint32_t pid, uint32_t tid)
 {

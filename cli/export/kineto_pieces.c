@@ -1,4 +1,4 @@
-/* Parts of a Kineto file that come again and again: times, names, tracks, launch configurations. */
+/* Repeated parts of a Kineto file: times, names, tracks, launch configurations. */
 #include "cli/export/kineto_pieces.h"
 #include "cli/export/kineto.h"
 #include "cli/model/names.h"
@@ -14,8 +14,7 @@ static struct kineto *own(struct export *x)
 
 /* ---- times ---- */
 
-/* With --us both ends are rounded down, so that what lay inside still does; ns / 1000 of a negative number is not
- * needed. */
+/* With --us start and end are both rounded down, which keeps nesting.  from and to are not negative here. */
 void kineto_span(struct export *x, int64_t start, int64_t duration)
 {
 	int64_t from = time_sub(start, own(x)->base), to = time_add(from, duration > 0 ? duration : 0);
@@ -48,7 +47,7 @@ void kineto_time(struct export *x, int64_t ns)
 
 /* ---- pieces ---- */
 
-/* The piece of a key, or NULL: it must be made first. */
+/* The cached piece of a key; NULL: not made yet. */
 static const struct piece *piece_get(struct export *x, enum piece_class class, uint64_t key)
 {
 	uint32_t at = map_get(&own(x)->index[class], key);
@@ -56,7 +55,7 @@ static const struct piece *piece_get(struct export *x, enum piece_class class, u
 	return at == MAP_NONE ? NULL : &own(x)->pieces[at];
 }
 
-/* A piece is written by the same functions as the file, into memory. */
+/* Begins a piece; it is written to memory with the same functions as the file. */
 static struct out *piece_begin(struct export *x)
 {
 	return &own(x)->making;
@@ -85,12 +84,11 @@ static const struct piece *piece_end(struct export *x, enum piece_class class, u
 		return &none;
 	}
 	memcpy(made.text, k->made, made.len);
-	rewind(k->memory);              /* the next one is written over it */
+	rewind(k->memory);              /* the next piece overwrites this one */
 	k->pieces[k->n_pieces] = made;
 	return &k->pieces[k->n_pieces++];
 }
 
-/* A text as a JSON string; the name of a kernel or call as printed. */
 void kineto_name(struct export *x, enum piece_class class, uint32_t id)
 {
 	static const enum name_style styles[] = {
@@ -101,8 +99,7 @@ void kineto_name(struct export *x, enum piece_class class, uint32_t id)
 	if (!piece) {
 		const char *text = model_string(x->m, model_name(x->m, id, styles[class]));
 
-		/* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA knows launches by the name cudaLaunchKernel
-		 * alone. */
+		/* With nvcc 13, <<<>>> calls __cudaLaunchKernel, but HTA recognises launches only by the name cudaLaunchKernel. */
 		if (class == PIECE_CALL && strncmp(text, "__", 2) == 0)
 			text += 2;
 		json_string(piece_begin(x), text);
@@ -111,7 +108,7 @@ void kineto_name(struct export *x, enum piece_class class, uint32_t id)
 	out_bytes(x->out, piece->text, piece->len);
 }
 
-/* Whether a text is a whole JSON list, as far as a file cannot be broken by it: brackets and quotes are closed in order. */
+/* Whether a text can be written as a JSON list without breaking the file: all brackets and quotes are closed in order. */
 static bool is_list(const char *text)
 {
 	unsigned open = 0;
@@ -153,7 +150,6 @@ void kineto_list(struct export *x, uint32_t id)
 	out_bytes(x->out, piece->text, piece->len);
 }
 
-/* "pid": 0, "tid": 7, "ts":  */
 void kineto_track(struct export *x, uint32_t track)
 {
 	const struct piece *piece = piece_get(x, PIECE_TRACK, track);
@@ -167,13 +163,12 @@ void kineto_track(struct export *x, uint32_t track)
 	out_bytes(x->out, piece->text, piece->len);
 }
 
-/* A quotient with six decimals, as Kineto prints floats to about that. */
 void kineto_ratio(struct out *o, unsigned __int128 a, uint64_t b)
 {
 	out_fixed(o, (int64_t)((a * 1000000 + b / 2) / b), 6);
 }
 
-/* As Kineto estimates it: the blocks that there are, at most those that fit, by the threads that fit, in percent. */
+/* Kineto's estimate of achieved occupancy: threads of the resident blocks (launched, at most those that fit) in percent of the limit. */
 static void put_occupancy(struct out *o, const struct config_row *c, const struct device_row *d, uint64_t blocks,
 			  uint64_t threads)
 {
@@ -205,7 +200,7 @@ static void put_config_args(struct out *o, const struct config_row *c, const str
 		   c->block_y, c->block_z);
 }
 
-/* Grid, block, registers and what follows from them; the same for all kernels of a configuration on a device. */
+/* The text is the same for all kernels of a configuration on a device, so it is cached. */
 void kineto_config(struct export *x, const struct track *t, uint32_t config)
 {
 	uint64_t key = ((uint64_t)t->process * 64 + t->device) << 32 | config;
@@ -225,7 +220,6 @@ void kineto_config(struct export *x, const struct track *t, uint32_t config)
 	out_bytes(x->out, piece->text, piece->len);
 }
 
-/* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)". */
 void kineto_copy_name(struct export *x, unsigned kind, unsigned from, unsigned to)
 {
 	uint64_t key = (uint64_t)kind << 40 | (uint64_t)(from & 0xfffff) << 20 | (to & 0xfffff);

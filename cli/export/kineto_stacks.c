@@ -1,4 +1,4 @@
-/* Call stacks in a Kineto file: of calls as the argument that torch has it in, of samples as its python_function slices. */
+/* Call stacks in a Kineto file: of calls as torch.profiler's "call stack" argument, of samples as its python_function slices. */
 #include "cli/export/kineto.h"
 #include "cli/export/kineto_pieces.h"
 #include "cli/model/stacks.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* torch: "file(line): function", where line is that of the call in a stack, and where the function begins in a slice. */
+/* torch.profiler's format "file(line): function"; line is the line of the call in a stack, the function's first line in a slice. */
 static void function_text(struct export *x, const struct function *f, uint32_t line, char *text, size_t size)
 {
 	if (f->python)

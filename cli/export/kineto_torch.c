@@ -1,4 +1,4 @@
-/* PyTorch's ranges as Kineto writes them: operators and autograd nodes as cpu_op, scopes as user_annotation, and fwdbwd arrows. */
+/* Writes PyTorch's ranges as Kineto does: operators and autograd nodes as cpu_op, scopes as user_annotation, and fwdbwd arrows. */
 #include "cli/export/kineto.h"
 #include "cli/export/kineto_pieces.h"
 #include "cli/model/torch.h"
@@ -16,7 +16,7 @@ bool kineto_is_torch(struct export *x, size_t row)
 	return torch_of(x) && torch_of(x)->at[row] != NO_TORCH;
 }
 
-/* Of the engine's range around a node, that of the node: as torch.profiler has it. */
+/* The op whose numbers are written for a range: its own, or that of the node for the autograd engine's range around a node. */
 static uint32_t numbers_of(struct export *x, uint32_t at)
 {
 	const struct torch_ranges *t = torch_of(x);

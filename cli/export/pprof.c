@@ -1,6 +1,6 @@
 /*
- * A profile of pprof (google/pprof, proto/profile.proto): every metric is a type of value, so one file holds all of them; the
- * one asked for with --metric is shown first.  Frames are locations without an address: functions and lines are known here.
+ * Profiles for pprof (google/pprof, proto/profile.proto).  Each metric is a value type, so one file holds all metrics; that of --metric is
+ * the default.  Locations have no addresses, because functions and lines are known.
  */
 #include "cli/export/stack_weights.h"
 #include "cli/model/process.h"
@@ -58,7 +58,7 @@ static void varint(struct bytes *b, uint64_t v)
 	put(b, bytes, n);
 }
 
-/* A number; 0 is what is not there. */
+/* Writes a number; 0 is the default and is left out. */
 static void number(struct bytes *b, unsigned field, uint64_t v)
 {
 	if (!v)
@@ -146,7 +146,7 @@ static void put_types(struct pprof *p)
 	number(&p->all, 10, (uint64_t)(model_end(p->x->m) - model_start(p->x->m)));
 }
 
-/* Calls and kernels are functions too, behind those of the program. */
+/* Calls and kernels are written as functions too, numbered after the program's functions. */
 static uint64_t pseudo(struct pprof *p, uint32_t name)
 {
 	size_t n = p->pseudo.n;

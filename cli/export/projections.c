@@ -1,6 +1,6 @@
 /*
- * PyTorch's user scopes on the GPU: for each stream from the first to the last thing that was launched inside, as torch.profiler
- * draws them.  On the stream's own track where that crosses nothing, else on one beside it.
+ * PyTorch's user scopes on the GPU, as in torch.profiler: for each stream, from the first to the last GPU row launched inside the scope.
+ * Drawn on the stream's track if the slice overlaps no other partly, else on an extra track.
  */
 #include "cli/export/projections.h"
 
@@ -16,12 +16,12 @@ struct projection {
 	int64_t start, end;
 };
 
-struct stream_work {                    /* what is on a track, by start */
+struct stream_work {                    /* slices of a track, by start */
 	struct timed *slices;
 	size_t n, cap;
 };
 
-/* Room for one more; false: out of memory. */
+/* Makes room for one more element; false: out of memory. */
 static bool grow(struct projections *p, void *list, size_t n, size_t *cap, size_t size)
 {
 	size_t more = *cap ? *cap * 2 : 64;
@@ -42,7 +42,7 @@ static bool grow(struct projections *p, void *list, size_t n, size_t *cap, size_
 int projections_begin(struct projections *p, struct export *x)
 {
 	*p = (struct projections){ .x = x };
-	/* An imported trace has its own. */
+	/* An imported trace has recorded ones (gpu_range). */
 	if (!x->format->projection || !model_has_torch(x->m) || model_rows(x->m, ROW_gpu_range))
 		return 0;
 	p->torch = model_torch(x->m);
@@ -94,7 +94,7 @@ void projections_see(struct projections *p, const struct gpu_slice *s, uint32_t 
 			widen(p, at, s, track->first);
 }
 
-/* Whether a time lies inside one of the slices of a track, neither at its begin nor at its end. */
+/* Whether a time lies strictly inside a slice of a track. */
 static bool cuts(const struct stream_work *w, int64_t time)
 {
 	size_t low = 0, high = w->n;
@@ -110,7 +110,7 @@ static bool cuts(const struct stream_work *w, int64_t time)
 	return low < w->n && w->slices[low].time < time;
 }
 
-/* By track and start, the longer and then the outer one first. */
+/* By track and start; of equal starts, longer slices first, then outer scopes. */
 static int by_place(const void *a, const void *b)
 {
 	const struct projection *x = a, *y = b;
@@ -138,7 +138,7 @@ static void put(struct projections *p, const struct projection *q, uint32_t trac
 static void put_all(struct projections *p)
 {
 	const struct projection *q = p->list;
-	int64_t *open = malloc(p->n * sizeof *open + 1);       /* ends of what is around the next one */
+	int64_t *open = malloc(p->n * sizeof *open + 1);       /* ends of the slices around the next one */
 	size_t depth = 0;
 
 	p->oom |= !open;

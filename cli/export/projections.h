@@ -1,4 +1,4 @@
-/* PyTorch's user scopes on the streams that they launched work into; the walk collects them while it goes through the GPU's rows. */
+/* Slices of PyTorch's user scopes on the streams into which they launched work; collected by the walk over GPU rows. */
 #ifndef EXPORT_PROJECTIONS_H
 #define EXPORT_PROJECTIONS_H
 
@@ -7,7 +7,7 @@
 
 struct projections {
 	struct export *x;
-	const struct torch_ranges *torch;       /* NULL: none are wanted */
+	const struct torch_ranges *torch;       /* NULL: no slices are needed */
 	struct map index;               /* scope << 32 | track -> position in list */
 	struct projection *list;
 	struct stream_work *streams;    /* by track */
@@ -15,13 +15,13 @@ struct projections {
 	bool oom;
 };
 
-/* 0, or -1: out of memory. */
+/* Begins collecting; call projections_end() in any case.  0, or -1: out of memory. */
 int projections_begin(struct projections *p, struct export *x);
 
-/* A slice of a GPU has been written that was launched in this range of its process; by start. */
+/* Adds a written GPU slice that was launched in this range of its process; call in order of start. */
 void projections_see(struct projections *p, const struct gpu_slice *s, uint32_t process, uint64_t range);
 
-/* Writes them, and releases all.  0, or -1: out of memory. */
+/* Writes the slices and frees everything.  0, or -1: out of memory. */
 int projections_end(struct projections *p);
 
 #endif

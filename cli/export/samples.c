@@ -1,8 +1,7 @@
 /*
- * Samples as slices: what stood on a thread's stack in sample after sample is one slice from the first of them to the last.  A
- * sample holds until the next one of its thread, or for the usual distance of samples where the next is far: a thread that
- * waits has none.  They are on a track of their own, for they begin between the calls and ranges of the thread, and end
- * inside of them.
+ * Converts samples to slices: a function on a thread's stack in consecutive samples becomes one slice.  A sample lasts until the next
+ * sample of its thread; if that is far away (a waiting thread is not sampled), for the median distance of samples.  The slices have
+ * their own track, because they overlap the thread's calls and ranges partly.
  */
 #include "cli/export/export.h"
 #include "cli/model/sort.h"
@@ -13,13 +12,13 @@
 struct level {
 	uint32_t function;
 	int64_t start;
-	uint64_t id, parent;            /* of Python frames; 0: none */
+	uint64_t id, parent;            /* Python frames: see frame_slice; 0: none */
 };
 
 struct on_track {
 	struct level *levels;
 	size_t n;
-	int64_t end;                    /* what the last sample holds to */
+	int64_t end;                    /* end of the last sample */
 };
 
 struct work {
@@ -54,7 +53,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The median distance between two samples of a track. */
+/* Sets the median distance between two samples of a track. */
 static int find_usual(struct work *w, size_t n)
 {
 	int64_t *gaps = malloc((n + 1) * sizeof *gaps);

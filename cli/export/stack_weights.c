@@ -9,7 +9,7 @@
 
 static struct stack_weight *weight_of(struct stack_weights *w, const struct stack_event *e, uint32_t call, uint32_t leaf)
 {
-	/* Stacks are of one process; what has none is kept apart by process. */
+	/* Stack ids include the process; events without a stack are summed by process. */
 	uint32_t stack = e->stack == NO_STACK ? 0x80000000u | e->process : e->stack;
 	bool new;
 	uint32_t *at = map_put(&w->pairs, (uint64_t)stack << 32 | call, (uint32_t)w->pairs.n, &new);
@@ -32,7 +32,7 @@ static struct stack_weight *weight_of(struct stack_weights *w, const struct stac
 	return &w->list[w->n++];
 }
 
-/* What ran on the GPU, as a frame below the call. */
+/* Name of the GPU work, written as a frame below the call. */
 static uint32_t leaf_of(struct model *m, const struct stack_event *e)
 {
 	const char *kind = e->kind == EVENT_COPY ? memcpy_short(e->copy_kind) : NULL;

@@ -1,4 +1,4 @@
-/* What the formats that sum by call stack share: for each stack, call and thing on the GPU, how much of everything. */
+/* Sums of all metrics by stack, call and GPU work, for the formats that sum by call stack. */
 #ifndef EXPORT_STACK_WEIGHTS_H
 #define EXPORT_STACK_WEIGHTS_H
 
@@ -8,7 +8,7 @@
 struct stack_weight {
 	uint32_t process;
 	uint32_t stack;                 /* NO_STACK: none was recorded */
-	uint32_t call, leaf;            /* string ids: the CUDA call; what ran on the GPU, or the range; STRING_NONE: neither */
+	uint32_t call, leaf;            /* string ids: the CUDA call; the GPU work or the range.  STRING_NONE: none */
 	int64_t values[METRICS];
 };
 
@@ -20,7 +20,7 @@ struct stack_weights {
 	size_t n, cap;
 };
 
-/* 0, or -1: out of memory.  stack_weights_release() accepts what it left. */
+/* Sums all events.  0, or -1: out of memory; call stack_weights_release() in both cases. */
 int stack_weights_make(struct stack_weights *w, struct export *x);
 void stack_weights_release(struct stack_weights *w);
 

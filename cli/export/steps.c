@@ -1,4 +1,4 @@
-/* The model's steps as a file can hold them: one row of them, on one track, that no two cross. */
+/* Chooses the steps to export: those of one process, kind and thread, on one track, without overlap. */
 #include "cli/export/export.h"
 #include "cli/model/join.h"
 #include "cli/model/map.h"
@@ -15,7 +15,7 @@ static bool takes(const struct export *x, uint32_t process)
 	return !x->takes || x->takes[process];
 }
 
-/* Whether ranges that are written are called ProfilerStep#N already: tools would count steps twice. */
+/* Whether exported ranges are already named ProfilerStep#N; with more steps, tools would count each twice. */
 static int named_already(struct export *x, bool *named)
 {
 	const uint32_t *name = MODEL_U32(x->m, range, name), *process = model_row_process(x->m, ROW_range);
@@ -41,7 +41,7 @@ static int named_already(struct export *x, bool *named)
 	return rc;
 }
 
-/* Where a step is its own range, all that its thread did fits inside; else it needs a track apart. */
+/* Whether the step is a range of its thread, so that the thread's other slices nest with it; else it needs its own track. */
 static bool on_thread(struct export *x, const struct step *step)
 {
 	size_t row = model_range_of(x->m, step->process, step->range);
@@ -52,14 +52,14 @@ static bool on_thread(struct export *x, const struct step *step)
 	       thread[row] == step->thread && start[row] == step->start && time_add(start[row], duration[row]) == step->end;
 }
 
-/* One of which nothing was kept would look like one that does nothing, an incomplete one like a short one. */
+/* Whether to export a step.  A step without kept rows would look idle, an incomplete one short; both are left out. */
 static bool wanted(struct export *x, const struct steps *s, const struct step *step)
 {
 	return step->selected && !(step->flags & (STEP_WARMUP | STEP_INCOMPLETE)) && takes(x, step->process) &&
 	       (step->window || steps_recorded_whole(s, step->process));
 }
 
-/* One process, kind and thread: tools know one row of steps.  That with most of them. */
+/* A process, kind and thread and its number of steps.  Tools support one row of steps, so that with most steps is exported. */
 struct choice {
 	uint32_t process, kind, thread, n;
 };
@@ -109,7 +109,7 @@ static void collect(struct export *x, const struct steps *s, const struct choice
 			continue;
 		slice.apart = !on_thread(x, step);
 		if (slice.start < end)
-			continue;       /* start/end ranges of one thread may cross */
+			continue;       /* overlaps the previous step, as start/end ranges can */
 		end = slice.end;
 		out[(*n)++] = slice;
 	}

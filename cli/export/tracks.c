@@ -1,19 +1,19 @@
-/* Which pid and tid a slice is written with. */
+/* Assigns slices to tracks, and pids and tids to tracks. */
 #include "cli/export/export.h"
 #include "cli/model/process.h"
 
 #include <stdlib.h>
 
-#define WAITS_TID   1000000u    /* as Kineto numbers the waits for a stream */
+#define WAITS_TID   1000000u    /* added to a stream's id for waits for it, as in Kineto */
 #define LANE_TID    2000000u
-#define LIBRARY_TID 10000000u   /* above what a kernel gives out as thread ids (4194304) */
+#define LIBRARY_TID 10000000u   /* above the Linux kernel's largest thread id (4194304) */
 #define STEPS_TID   20000000u
 #define SAMPLES_TID 30000000u
 #define CONTEXT_TID 1999999u    /* waits for a whole context */
-#define RANGES_TID  1500000u    /* ranges of a stream that cross what is on its own track */
+#define RANGES_TID  1500000u    /* ranges of a stream that overlap slices of its track partly */
 #define UNIFIED_TID 1999990u    /* transfers of unified memory; + 1: page faults */
-#define HOST_PID    1000000u    /* added to a host pid that would be taken for a GPU's (1 in a container) */
-#define MOST_GPUS   64u         /* host pids below are moved */
+#define HOST_PID    1000000u    /* added to a host pid that readers would take for a GPU's (e.g. 1 in a container) */
+#define MOST_GPUS   64u         /* host pids below this are changed */
 
 static uint32_t add_track(struct export *x, const struct track *t)
 {
@@ -32,7 +32,7 @@ static uint32_t add_track(struct export *x, const struct track *t)
 	return (uint32_t)x->n_tracks++;
 }
 
-/* The value of a key, made by counting; UINT32_MAX: out of memory. */
+/* Number of a key, counted from 0 if *new; UINT32_MAX: out of memory. */
 static uint32_t number_of(struct export *x, struct map *map, uint64_t key, bool *new)
 {
 	uint32_t *at = map_put(map, key, (uint32_t)map->n, new);
@@ -41,7 +41,7 @@ static uint32_t number_of(struct export *x, struct map *map, uint64_t key, bool 
 	return at ? *at - 1 : UINT32_MAX;
 }
 
-/* A (pid, tid) of its own: the wanted one, or the next that is free. */
+/* A tid that makes (pid, tid) unique: the requested one, or the next free one. */
 static uint32_t free_tid(struct export *x, uint32_t pid, uint32_t tid)
 {
 	bool new = false;
@@ -62,7 +62,7 @@ uint32_t pid_of_process(struct export *x, uint32_t process)
 	pid = p->described ? p->pid : p->number;
 	if (pid < MOST_GPUS)
 		pid = p->host_pid >= MOST_GPUS ? p->host_pid : pid + HOST_PID;
-	/* A pid used twice, one process after the other or in two namespaces, would put both on one track. */
+	/* Processes can have the same pid, one after the other or in two namespaces; they need different pids in the file. */
 	while (number_of(x, &x->pids, (uint64_t)pid << 1, &new) != UINT32_MAX && !new)
 		pid += HOST_PID;
 	if (!map_set(&x->pids, (uint64_t)process << 1 | 1, pid))
@@ -70,7 +70,7 @@ uint32_t pid_of_process(struct export *x, uint32_t process)
 	return pid;
 }
 
-/* The GPU's number as written: the device ordinal, or in a merged file one for each physical GPU, counted up. */
+/* Number of a GPU as written: its device ordinal; in a merged file, physical GPUs are numbered from 0. */
 static uint32_t gpu_of(struct export *x, uint32_t process, uint32_t device)
 {
 	uint64_t key = (uint64_t)process << 32 | device;
@@ -131,7 +131,7 @@ uint32_t track_of_libraries(struct export *x, uint32_t process, uint32_t thread)
 	return host_track(x, process, thread, true);
 }
 
-/* By kernel thread id: a thread is sampled before it has written a row, and has an ordinal afterwards. */
+/* Keyed by kernel thread id, because a thread has no ordinal before its first row, but may be sampled. */
 uint32_t track_of_samples(struct export *x, uint32_t process, uint32_t thread, uint32_t tid)
 {
 	bool new;
@@ -156,7 +156,7 @@ uint32_t track_of_samples(struct export *x, uint32_t process, uint32_t thread, u
 	return *place - 1;
 }
 
-/* No thread has this ordinal. */
+/* Not the ordinal of any thread. */
 #define NO_THREAD UINT32_MAX
 
 uint32_t track_of_steps(struct export *x, uint32_t process)
@@ -201,7 +201,7 @@ static uint32_t new_stream(struct export *x, enum track_kind kind, uint32_t proc
 	return add_track(x, &t);
 }
 
-/* Kernels of one stream can overlap (programmatic launch, graphs); viewers want slices beside or inside each other. */
+/* Kernels of one stream can overlap (programmatic launch, graphs), but viewers need disjoint or nested slices on a track. */
 uint32_t track_of_stream(struct export *x, enum track_kind kind, uint32_t process, uint32_t device, uint32_t stream,
 			 int64_t start, int64_t end)
 {

@@ -1,4 +1,4 @@
-/* The one walk through a trace that serves all formats. */
+/* Iterates over a trace and passes slices to the format. */
 #include "cli/export/export.h"
 #include "cli/export/projections.h"
 #include "cli/model/gpu.h"
@@ -21,6 +21,7 @@ static bool takes(const struct export *x, uint32_t process)
 
 static void advance(struct export *x)
 {
+	x->oom |= x->out->failed;
 	if (++x->done % PROGRESS_ROWS == 0 && x->progress)
 		x->progress(x->done, x->total);
 }
@@ -30,12 +31,12 @@ static uint32_t corr_of(const struct export *x, uint32_t process, uint32_t corr)
 	return corr && x->corr_base ? corr + x->corr_base[process] : corr;
 }
 
-/* Own id of a range: its row, counted from 1.  A range around something: its row, if it is in the trace. */
+/* External id of a range: its row number + 1; 0: no range, or not in the trace. */
 static uint64_t external_of(struct export *x, uint32_t process, uint64_t range)
 {
 	if (!range)
 		return 0;
-	/* Rows of one range follow each other. */
+	/* Consecutive rows often lie in the same range: remember the last result. */
 	if (x->last_range != range || x->last_process != process) {
 		size_t row = model_range_of(x->m, process, range);
 
@@ -46,7 +47,7 @@ static uint64_t external_of(struct export *x, uint32_t process, uint64_t range)
 	return x->last_external;
 }
 
-/* Tracks of threads remember the end of their last row: what had not ended by then is drawn up to it. */
+/* Updates the end of a thread's track; slices that were open at the end of the process are drawn up to it. */
 static void seen_until(struct export *x, uint32_t track, int64_t end)
 {
 	if (end > x->tracks[track].end)
@@ -130,7 +131,7 @@ static void put_range(struct export *x, const struct ranges *r, size_t row, bool
 		s.duration = r->duration[row];
 		x->format->interval(x, &s);
 	} else {
-		/* One that was open at the end was open around everything its thread did after it began. */
+		/* A range open at the end encloses everything its thread did after the range's begin. */
 		if (open && end < x->tracks[s.track].end)
 			end = x->tracks[s.track].end;
 		s.duration = time_sub(end, s.start);
@@ -187,7 +188,7 @@ static int walk_marks(struct export *x)
 
 /* ---- GPU ---- */
 
-/* Columns that the kinds have alike. */
+/* Columns common to all GPU kinds. */
 struct gpu_columns {
 	const int64_t *start, *duration;
 	const uint32_t *corr, *device, *context, *stream, *process;
@@ -202,7 +203,7 @@ struct gpu_walk {
 	struct gpu_columns kernels, copies, sets, graphs, waits;
 	const struct calls *calls;
 	struct projections projections;
-	uint8_t *used;                  /* by API row: its correlation id is the id of a flow already */
+	uint8_t *used;                  /* by API row: 1 if its correlation id is already used as the id of an arrow */
 };
 
 static bool gpu_read(struct export *x, struct gpu_walk *g)
@@ -216,7 +217,7 @@ static bool gpu_read(struct export *x, struct gpu_walk *g)
 	       (g->copies.device = MODEL_U32(m, memcpy, device)) && (g->sets.device = MODEL_U32(m, memset, device));
 }
 
-/* The call that caused it, and the arrow from there. */
+/* Sets the call that launched the GPU row, and the id of the arrow between them. */
 static void join_call(struct export *x, struct gpu_walk *g, uint32_t process, uint32_t corr, struct gpu_slice *s)
 {
 	size_t call = model_api_of(x->m, process, corr);
@@ -227,8 +228,7 @@ static void join_call(struct export *x, struct gpu_walk *g, uint32_t process, ui
 	s->launched = true;
 	s->call_track = track_of_thread(x, process, g->calls->thread[call]);
 	s->call_start = g->calls->start[call];
-	/* One call can cause many rows (a graph): each arrow has an id of its own, the first that of the
-	 * correlation. */
+	/* A call can launch many rows (a graph).  Each arrow needs a unique id; the first uses the correlation id. */
 	s->flow = g->used[call] ? x->flow_base + ++x->n_flows : s->corr;
 	g->used[call] = 1;
 }
@@ -345,7 +345,7 @@ static int walk_overhead(struct export *x)
 	return x->oom ? -1 : 0;
 }
 
-/* On tracks of the device beside its streams: no call asked for these, and they are in no stream. */
+/* Unified memory: tracks of the device, because no call launched these rows and they belong to no stream. */
 static int walk_unified(struct export *x)
 {
 	const int64_t *start = MODEL_I64(x->m, unified, start), *duration = MODEL_I64(x->m, unified, duration);
@@ -382,8 +382,7 @@ static int walk_unified(struct export *x)
 
 /* ---- steps ---- */
 
-/* The thread that a step covering everything is put on: the one that made the first call, else began the first
- * range. */
+/* The thread for a step around the whole trace: that of the first call, else of the first range. */
 static bool main_thread(struct export *x, const struct calls *c, uint32_t *process, uint32_t *thread)
 {
 	struct ranges r;
@@ -426,7 +425,7 @@ static void widen(struct export *x, unsigned kind, unsigned start_field, unsigne
 	}
 }
 
-/* A step around everything: tools that count by steps would otherwise find none. */
+/* Writes a step around the whole trace, because some tools need at least one step. */
 static void put_covering_step(struct export *x, const struct calls *c)
 {
 	struct extent e = { .first = INT64_MAX, .last = INT64_MIN };
@@ -445,7 +444,7 @@ static void put_covering_step(struct export *x, const struct calls *c)
 	if (x->oom)
 		return;
 	s.start = e.first;
-	/* An open range or call has been drawn up to the end of its thread: the step must not end inside. */
+	/* Open ranges and calls were drawn up to the end of the thread's track; the step must enclose them. */
 	s.duration = time_sub(e.last > x->tracks[s.track].end ? e.last : x->tracks[s.track].end, e.first);
 	s.external = model_rows(x->m, ROW_range) + 1;
 	x->format->step(x, &s, 0, true);
@@ -481,7 +480,7 @@ static int walk_steps(struct export *x, const struct calls *c)
 
 /* ---- all of it ---- */
 
-/* The largest correlation id of each process, and of all. */
+/* Updates the largest correlation id of each process, and of all. */
 static int highest_corr(struct export *x, unsigned kind, unsigned field, uint32_t *highest)
 {
 	const uint32_t *corr = model_column(x->m, kind, field), *process = model_row_process(x->m, kind);
@@ -497,7 +496,7 @@ static int highest_corr(struct export *x, unsigned kind, unsigned field, uint32_
 	return 0;
 }
 
-/* Correlation ids of a merged file: those of each process begin behind those of the one before. */
+/* In a merged file, numbers correlation ids so that those of a process follow those of the previous process. */
 static int number_corr(struct export *x)
 {
 	uint64_t base = 0, here;

@@ -6,11 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LARGE     (32u << 20)           /* blocks from here on are mapped, as they are in the thousands of megabytes */
-#define WORTH_IT  (768u << 10)          /* clearing a huge page takes as long as a hundred faults */
+#define LARGE     (32u << 20)           /* bytes; blocks of at least this size are still mapped */
+#define WORTH_IT  (768u << 10)          /* bytes; less does not pay: clearing one huge page takes as long as 100 page faults */
 #define MOST      ((size_t)1 << 30)
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-#define MORE      (144u << 10)          /* than is left of the heap: malloc() gets 132 KiB at a time */
+#define MORE      (144u << 10)          /* bytes; exceeds the heap's free end, because malloc() extends the heap by 132 KiB */
 
 static uintptr_t up(uintptr_t n)
 {
@@ -20,7 +20,7 @@ static uintptr_t up(uintptr_t n)
 void heap_expect(size_t bytes)
 {
 #ifdef __GLIBC__
-	void *volatile some;            /* else the compiler sees that nobody needs it */
+	void *volatile some;            /* volatile: otherwise the compiler removes malloc() and free() */
 	uintptr_t begin = (uintptr_t)sbrk(0), from = up(begin + MORE), to;
 	intptr_t gap = (intptr_t)(from - MORE - begin);
 
@@ -29,7 +29,7 @@ void heap_expect(size_t bytes)
 	mallopt(M_TRIM_THRESHOLD, INT32_MAX);
 	if (bytes < WORTH_IT || sbrk(gap) == (void *)-1)
 		return;
-	/* What malloc() writes, now that it gets more, is before `from`: where a small page is, no huge one comes. */
+	/* malloc() extends the heap now.  Its own writes lie below `from`: a 2 MiB range with a small page gets no huge page. */
 	mallopt(M_TOP_PAD, (int)up(bytes));
 	some = malloc(MORE - 4096);
 	free(some);

@@ -1,13 +1,14 @@
-/* How malloc() gets its memory in commands that read much. */
+/* Tunes malloc() for commands that read large files. */
 #ifndef IMPORT_HEAP_H
 #define IMPORT_HEAP_H
 
 #include <stddef.h>
 
 /*
- * About so many bytes will be allocated, used, freed and allocated again.  From then on large blocks come from the heap
- * too, and what is freed stays there: memory that is given back comes again as zeroed pages, one fault each.  Where it is
- * more than a little the heap is on huge pages.  A hint: nothing can fail.
+ * Prepares the heap for `bytes` of memory that is allocated, freed and allocated again.  After this call, large blocks come
+ * from the heap too, and freed memory stays in the process: memory returned to the kernel comes back as zeroed pages, with
+ * one page fault each.  Large amounts (WORTH_IT) are put on huge pages.  A hint: errors are ignored, and a C library other
+ * than glibc does nothing.
  */
 void heap_expect(size_t bytes);
 

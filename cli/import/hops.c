@@ -7,7 +7,7 @@ struct hop *hop_learn(struct hops *hops, struct hop *from, const struct hop *h, 
 
 	if (!hops->n)
 		hops->n = 1;
-	/* It may be there: it was not looked for where the bytes are at their end for now. */
+	/* It may exist: hop_find() is not called with fewer than HOP_ROOM bytes available. */
 	for (; *link; link = &(*link)->beside)
 		if ((*link)->n == n && memcmp((*link)->bytes, p, n) == 0)
 			return *link;

@@ -1,8 +1,9 @@
 /*
- * What stands between one value of an event and the next: `, "tid": `.  A writer spells it the same way each time, so it
- * is taken apart once, and compared from then on: a key found so costs a tenth of one read letter by letter.
+ * Cache of the text between two values of an event, such as `, "tid": `; one such text is a hop.  A writer spells it the
+ * same way in each event.  So each hop is parsed once (kineto_hop.c) and then compared byte by byte, which costs a tenth.
  *
- * The hops of a file are a tree: where an event can go on from here.  Knows bytes, not what they mean.
+ * The hops of a file form a tree: the children of a hop are the hops that were seen next.  This file compares bytes; their
+ * meaning is in the fields that the caller sets.
  */
 #ifndef IMPORT_HOPS_H
 #define IMPORT_HOPS_H
@@ -16,28 +17,29 @@
 #endif
 
 #define HOP_BYTES 64u
-#define HOP_ROOM  96                    /* the bytes of one, and a number behind it */
-#define MOST_HOPS 1024u                 /* a file needs a hundred; the rest of an odd one is read letter by letter */
-#define MOST_NEXT 24u                   /* ways to go on from one, each of which may have to be compared */
+#define HOP_ROOM  96                    /* bytes needed to compare a hop and read a number after it */
+#define MOST_HOPS 1024u                 /* a file needs about 100; hops beyond the limit are parsed each time */
+#define MOST_NEXT 24u                   /* children of one hop: a search compares all of them at worst */
 
 struct hop {
 	uint8_t bytes[HOP_BYTES];
-	struct hop *next, *beside;      /* the first that may follow; another that may follow the one before */
-	uint8_t n, n_next;
-	uint32_t met;                   /* so many times behind another */
-	uint16_t number;                /* from 1 on; 0: not kept */
-	/* The rest is the caller's. */
-	uint8_t what, place, brace;
-	uint8_t category, n_category, key, n_key;       /* where in bytes */
-	bool in_args, has_phase, sets;  /* sets: a phase or a category */
+	struct hop *next, *beside;      /* first child; next sibling */
+	uint8_t n, n_next;              /* bytes used; number of children */
+	uint32_t met;                   /* hits while it was not the first sibling: the order of the siblings */
+	uint16_t number;                /* index in hops.list, from 1; 0: not in the list */
+	/* Set by kineto_hop.c. */
+	uint8_t what, place, brace;     /* enum hop_what, enum arg_place, offset of the event's { */
+	uint8_t category, n_category, key, n_key;       /* offsets and lengths in bytes[] */
+	bool in_args, has_phase, sets;  /* sets: contains a phase or a category */
 	char phase;
 };
 
 struct hops {
 	uint16_t n;
-	struct hop list[MOST_HOPS];     /* the first is the root: before an event; of the others only n were written */
+	struct hop list[MOST_HOPS];     /* [0]: the root, before an event; entries from n on are not initialized */
 };
 
+/* Whether the bytes of h are at p; HOP_BYTES from p must be readable. */
 static inline bool hop_same(const struct hop *h, const uint8_t *p)
 {
 #ifdef __x86_64__
@@ -57,7 +59,7 @@ static inline bool hop_same(const struct hop *h, const uint8_t *p)
 #endif
 }
 
-/* The one whose bytes stand at p; HOP_BYTES from there may be read.  NULL: it is new.  What is met often moves to the front. */
+/* Returns the child of `from` whose bytes are at p, or NULL.  HOP_BYTES from p must be readable.  Frequent children move forward. */
 static inline struct hop *hop_find(struct hop *from, const uint8_t *p)
 {
 	struct hop *h = from->next, **link = &from->next;
@@ -82,7 +84,10 @@ static inline struct hop *hop_find(struct hop *from, const uint8_t *p)
 	return NULL;
 }
 
-/* Keeps *h, whose bytes are those from p to end, as one that may follow `from`, one of the list.  NULL: there is no room. */
+/*
+ * Adds *h with the bytes from p to end as a child of `from`, which is in the list.  Returns the copy in the list, or the
+ * child that has these bytes already.  NULL: the list or `from` is full, or the bytes are more than HOP_BYTES or none.
+ */
 struct hop *hop_learn(struct hops *hops, struct hop *from, const struct hop *h, const uint8_t *p, const uint8_t *end);
 
 #endif

@@ -17,16 +17,16 @@
 #include "trace/file.h"
 #include "trace/reader.h"
 
-#define SQLITE_MAGIC "SQLite format 3"   /* with its zero */
-#define PROBE        (1u << 20)          /* bytes that tell whether a file may be a trace */
-#define NO_ZERO 1000000000      /* times that count from 0 are moved by a second: 0 means no time in our traces */
+#define SQLITE_MAGIC "SQLite format 3"   /* the file begins with it and a NUL */
+#define PROBE        (1u << 20)          /* bytes, decompressed, that import_may_be_trace() looks at */
+#define NO_ZERO 1000000000      /* ns added to times that begin at 0: in a .gtrace, time 0 means "unknown" */
 
 static bool is_packed(const uint8_t *p, const uint8_t *end)
 {
 	return source_packing(p, (size_t)(end - p)) != PLAIN;
 }
 
-/* Packed, or JSON: only that is taken for a trace of others.  Anything else the reader of ours knows to name. */
+/* gzip, zstd, SQLite or JSON.  Any other file goes to the reader of .gtrace files, whose error says what it is. */
 static bool looks_foreign(const uint8_t *p, const uint8_t *end)
 {
 	if (is_packed(p, end))
@@ -50,7 +50,7 @@ bool import_is_foreign(const char *path)
 	if (stat(path, &st) < 0 || S_ISDIR(st.st_mode))
 		return false;
 	if (!S_ISREG(st.st_mode))
-		return S_ISFIFO(st.st_mode);    /* ours are mapped, so they are never read from a pipe */
+		return S_ISFIFO(st.st_mode);    /* a .gtrace is mapped, so it cannot come from a pipe */
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : pread(fd, head, sizeof head, 0);
 	if (fd >= 0)
@@ -58,7 +58,7 @@ bool import_is_foreign(const char *path)
 	return n > 0 && looks_foreign(head, head + n);
 }
 
-/* A trace begins so; [[: a memory timeline. */
+/* Whether the bytes look like Kineto JSON.  [[ begins a memory timeline of torch.profiler. */
 static bool has_words(const uint8_t *p, size_t n)
 {
 	static const char *const words[] = { "\"traceEvents\"", "\"ph\"" };
@@ -81,7 +81,7 @@ static enum verdict verdict_of(const uint8_t *p, size_t n, bool all, bool last)
 static enum verdict look(const char *path, size_t room)
 {
 	uint8_t *head = malloc(room);
-	enum verdict v = MAY_BE_TRACE;          /* who reads it says what is wrong */
+	enum verdict v = MAY_BE_TRACE;          /* unreadable: the reader reports the error */
 	bool all;
 	ssize_t n = head ? source_head(path, head, room, &all) : -1;
 
@@ -93,7 +93,7 @@ static enum verdict look(const char *path, size_t room)
 
 bool import_may_be_trace(const char *path)
 {
-	static const size_t rooms[] = { 8u << 10, 64u << 10, PROBE };   /* nearly all; those that begin with many GPUs; the others */
+	static const size_t rooms[] = { 8u << 10, 64u << 10, PROBE };   /* for most files; for a long list of GPUs; for the rest */
 	enum verdict v = UNDECIDED;
 
 	for (size_t i = 0; i < sizeof rooms / sizeof *rooms && v == UNDECIDED; i++)
@@ -120,7 +120,7 @@ static void release(struct kineto *k)
 	free(k);
 }
 
-/* Where times count from, now that the whole file is known. */
+/* Sets k->base, which all times are relative to.  Call it when the whole file is read: it needs k->first and k->last. */
 static int find_base(struct kineto *k)
 {
 	int64_t first;
@@ -132,22 +132,23 @@ static int find_base(struct kineto *k)
 	if (!k->has_base && k->first >= 0 && k->first < NO_ZERO)
 		k->base = NO_ZERO;
 	if (__builtin_add_overflow(k->first, k->base, &first) || first <= 0)
-		return trace_fail(k->err, 0, "cannot import '%s': its events begin before time zero, at %lld.%03lld us",
+		return trace_fail(k->err, 0, "cannot import '%s': the first event begins before 1970, at %lld.%03lld us; correct its time",
 				  k->file->path, (long long)(k->first / 1000), (long long)llabs(k->first % 1000));
 	if (k->last == INT64_MAX || __builtin_add_overflow(k->last, k->base, &first))
-		return trace_fail(k->err, 0, "cannot import '%s': its times are beyond the year 2262", k->file->path);
+		return trace_fail(k->err, 0, "cannot import '%s': the last event ends after the year 2262; correct its time",
+				  k->file->path);
 	return 0;
 }
 
-/* "3 events of unknown categories (foo), 1 event without a time (event 7)" */
+/* Lists the counts above 0 in file->trouble: "3 events of unknown categories (first: foo); 1 unescaped quotes (in texts)". */
 static void say_trouble(struct kineto *k)
 {
 	static const char *const words[N_IMPORT_COUNTS] = {
-		[COUNT_CUT] = "it ends in the middle", [COUNT_BROKEN] = "parts that are no JSON",
-		[COUNT_CATEGORY] = "events of unknown categories", [COUNT_PHASE] = "events of unknown kinds",
-		[COUNT_TIME] = "events without a time", [COUNT_NEGATIVE] = "negative durations",
-		[COUNT_CROSSING] = "rows that overlap without nesting", [COUNT_VALUE] = "odd arguments",
-		[COUNT_QUOTES] = "quotes not escaped", [COUNT_TABLE] = "rows of tables that are not read",
+		[COUNT_CUT] = "the file ends too early", [COUNT_BROKEN] = "parts that are not valid JSON",
+		[COUNT_CATEGORY] = "events of unknown categories", [COUNT_PHASE] = "events of unknown types",
+		[COUNT_TIME] = "events without a valid time", [COUNT_NEGATIVE] = "negative durations",
+		[COUNT_CROSSING] = "rows that overlap without nesting", [COUNT_VALUE] = "unexpected values",
+		[COUNT_QUOTES] = "unescaped quotes", [COUNT_TABLE] = "rows of unsupported tables",
 	};
 	char *text = k->file->trouble;
 	size_t size = sizeof k->file->trouble, n = 0;
@@ -183,7 +184,7 @@ static struct kineto *new_kineto(struct import *im, size_t i, struct trace_error
 	return k;
 }
 
-/* What has been read, as far as it can be done without the trace. */
+/* What is computed between reading the file and writing rows. */
 static int finish(struct kineto *k)
 {
 	kineto_pack_end(k);
@@ -194,7 +195,7 @@ static int finish(struct kineto *k)
 	return 0;
 }
 
-/* Ranks that cannot be of one job. */
+/* Fails when file i cannot be of the same job as the files before it. */
 static int check_ranks(const struct import *im, size_t i, struct trace_error *err)
 {
 	const struct import_file *f = &im->files[i];
@@ -203,28 +204,29 @@ static int check_ranks(const struct import *im, size_t i, struct trace_error *er
 		const struct import_file *o = &im->files[j];
 
 		if (f->rank >= 0 && f->rank == o->rank)
-			return trace_fail(err, 0, "'%s' and '%s' are both of rank %lld; of several recordings of a job name one's", o->path, f->path, (long long)f->rank);
+			return trace_fail(err, 0, "'%s' and '%s' are both from rank %lld; name one file for each rank", o->path, f->path,
+					  (long long)f->rank);
 		if ((f->rank >= 0) != (o->rank >= 0))
-			return trace_fail(err, 0, "'%s' is of rank %lld, '%s' of no rank: they are not of one job",
+			return trace_fail(err, 0, "'%s' is from rank %lld, but '%s' has no rank; name files of one job",
 					  f->rank >= 0 ? f->path : o->path, (long long)(f->rank >= 0 ? f->rank : o->rank),
 					  f->rank >= 0 ? o->path : f->path);
 		if (f->world >= 0 && o->world >= 0 && f->world != o->world)
-			return trace_fail(err, 0, "'%s' is of a job of %lld ranks, '%s' of one of %lld", o->path,
-					  (long long)o->world, f->path, (long long)f->world);
+			return trace_fail(err, 0, "'%s' is from a job of %lld ranks, '%s' from a job of %lld; name files of one job",
+					  o->path, (long long)o->world, f->path, (long long)f->world);
 	}
 	return 0;
 }
 
 struct sink {
-	struct kineto_sink to;          /* a file's writer, made with the first rows */
-	int fd;                         /* until then */
-	const char *name;               /* of a trace in memory */
+	struct kineto_sink to;          /* to.writer is created by begin() */
+	int fd;                         /* -1 when to.writer owns it */
+	const char *name;               /* of the trace in memory */
 	bool begun;
-	uint32_t process;               /* number of the next */
+	uint32_t process;               /* number of the next process */
 	struct trace_error *err;
 };
 
-/* All clocks are one: the file's. */
+/* An imported trace has one clock: both columns of its clock rows are equal. */
 static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
 {
 	struct clock_row rows[2] = { { 0, first, first }, { 0, first + 1000000000, first + 1000000000 } };
@@ -232,7 +234,7 @@ static int put_clock(struct writer *w, int64_t first, struct trace_error *err)
 	return writer_rows(w, 0, 0, record_by_kind(ROW_clock), rows, 2, NULL, 0, err);
 }
 
-/* The machine that a file of these days names. */
+/* Copies the host name, which recent versions of Kineto write, to `to`; leaves it unchanged if there is none. */
 static void put_host(const struct kineto *k, char *to, size_t size)
 {
 	static const char key[] = "kineto.host_name=";
@@ -309,7 +311,10 @@ static bool is_sqlite(const char *path)
 	return is;
 }
 
-/* JSON packs to a fifteenth; rows and what is made of them take up to twice as much as it does, and that of a small file is beside them. */
+/*
+ * Estimated memory of the import, in bytes.  Compressed JSON expands 15-fold; rows and derived data take twice the expanded
+ * size, and a small file is kept whole: 15 * 3, rounded up to 48.
+ */
 static size_t memory_of(const struct import *im)
 {
 	struct stat st;

@@ -1,4 +1,7 @@
-/* Traces of other profilers as our own: Kineto's JSON (torch.profiler, HTA, dynolog), plain or packed. */
+/*
+ * Imports traces of other profilers: Kineto JSON (torch.profiler, HTA, dynolog), plain or compressed with gzip or zstd, and
+ * SQLite exports of nsys.
+ */
 #ifndef IMPORT_IMPORT_H
 #define IMPORT_IMPORT_H
 
@@ -8,50 +11,50 @@
 
 #include "trace/error.h"
 
-/* What of a file was not understood. */
+/* Reasons why a part of a file was not imported, or was imported with a change. */
 enum import_count {
-	COUNT_CUT,                      /* the file ends in the middle */
-	COUNT_BROKEN,                   /* events that are no JSON */
-	COUNT_CATEGORY,                 /* of a category that is not known */
-	COUNT_PHASE,                    /* of a kind of event that is not known, or without one */
-	COUNT_TIME,                     /* without a time, or one that is no number */
-	COUNT_NEGATIVE,                 /* with a duration below 0 */
-	COUNT_CROSSING,                 /* host rows that overlap others of their thread without lying inside */
-	COUNT_VALUE,                    /* arguments whose value is not of the kind it should be */
-	COUNT_QUOTES,                   /* quotes that a text should have escaped */
-	COUNT_TABLE,                    /* rows of tables that are not read */
+	COUNT_CUT,                      /* the file is truncated */
+	COUNT_BROKEN,                   /* invalid JSON, or JSON that is not an event */
+	COUNT_CATEGORY,                 /* events of an unknown category ("cat") */
+	COUNT_PHASE,                    /* events with an unknown phase ("ph") or without one, and ends without a begin */
+	COUNT_TIME,                     /* events without a time, or with a time that is not a number */
+	COUNT_NEGATIVE,                 /* durations below 0 */
+	COUNT_CROSSING,                 /* host rows that overlap a row of their thread without nesting */
+	COUNT_VALUE,                    /* values of an unexpected type or range */
+	COUNT_QUOTES,                   /* unescaped quotes inside texts */
+	COUNT_TABLE,                    /* rows in tables that are not read */
 	N_IMPORT_COUNTS
 };
 
 struct import_file {
 	const char *path;
-	uint64_t bytes, unpacked, events, rows;
-	int64_t rank, world;            /* -1: not said */
-	char trouble[300];              /* what of it was not understood, in a line; "": nothing */
+	uint64_t bytes, unpacked, events, rows; /* bytes: size of the file; unpacked: bytes read, after decompression */
+	int64_t rank, world;            /* -1: not in the file */
+	char trouble[300];              /* one line of the counts above 0; "": none */
 };
 
 struct import {
 	const char *const *paths;
 	size_t n;
-	struct import_file *files;      /* filled in, n of them */
+	struct import_file *files;      /* n of them; set by the functions below */
 };
 
 /*
- * Writes a new trace to fd, which is closed also where that fails: each file's processes, one file after the other.  0,
- * or -1: *err says why, with the name of the file that it is about.
+ * Imports all files, in order, into a new trace that is written to fd.  Takes fd: it is closed on failure too.  Returns 0,
+ * or -1 with *err set.
  */
 int import_files(struct import *im, int fd, struct trace_error *err);
 
 struct trace;
-/* The same into a trace in memory called name. */
+/* As import_files(), into *t: a trace in memory, called name, which the caller closes.  On failure *t is closed. */
 int import_rows(struct import *im, const char *name, struct trace *t, struct trace_error *err);
 
-/* Whether the file is JSON or packed, or comes through a pipe: then it is one for import_files(), if any. */
+/* Whether import_files() is to read the file: JSON, SQLite, gzip, zstd or a pipe.  False for folders and unreadable files. */
 bool import_is_foreign(const char *path);
 
 /*
- * Whether the file may be one, from its first MiB, unpacked: false for what is no JSON, and for JSON that ends there
- * without an event.  What cannot be read may be one: whoever reads it says why not.
+ * Whether the file may be a Kineto trace, judged by its first MiB after decompression.  False: it is not JSON, or it is
+ * JSON that ends within this MiB without an event.  True for a file that cannot be read: its reader reports the error.
  */
 bool import_may_be_trace(const char *path);
 

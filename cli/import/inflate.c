@@ -1,6 +1,7 @@
 /*
- * RFC 1951 and 1952.  Codes are looked up: 11 bits at once, a second table for those that are longer.  Far from the ends of
- * input and output quick_codes() decodes, which asks for neither; near them codes() does, symbol by symbol.
+ * RFC 1951 and 1952.  A table of 11 bits decodes most codes in one lookup; longer codes have a second-level table.
+ * quick_codes() decodes without bounds checks and stops near the end of input or output; codes() does the rest symbol by
+ * symbol, with checks.
  */
 #include "cli/import/inflate.h"
 
@@ -10,22 +11,23 @@
 #include "cli/import/inflate_tables.h"
 #include "trace/file.h"
 
-#define REPORT     (128u << 10)         /* small enough that the checksum finds the bytes in the nearest caches */
-#define MARGIN     384u                 /* two literals and a match, and what copying writes behind it */
-#define QUICK_MARGIN 32u                /* what quick_codes() reads in one turn */
+#define REPORT     (128u << 10)         /* bytes between two calls of progress(); small, so that the checksum reads them from the cache */
+#define MARGIN     384u                 /* bytes that one turn may write: two literals, a match, and what copy_match() writes behind it */
+#define QUICK_MARGIN 32u                /* bytes that one turn of quick_codes() may read */
 
 struct state {
 	const uint8_t *in, *end;
 	uint64_t bits;
-	unsigned n;                     /* bits in `bits` */
-	unsigned beyond;                /* zero bits added behind the end of the input */
+	unsigned n;                     /* valid bits in `bits` */
+	unsigned beyond;                /* zero bits appended after the end of the input */
+	/* The next byte to write; where output stops, MARGIN before its end; where progress() is due; where it was called last. */
 	uint8_t *out, *limit, *next_report, *reported;
-	uint32_t crc;                   /* of the member's bytes up to reported */
+	uint32_t crc;                   /* of the member's bytes up to `reported` */
 	struct inflate_out *to;
 	uint32_t lengths[TABLE_SIZE], dists[TABLE_SIZE];
 };
 
-/* At least 56 bits are there afterwards; behind the end of the input they are zeros, and counted. */
+/* Fills `bits` to at least 56.  After the end of the input it appends zeros and counts them in `beyond`. */
 static inline void refill(struct state *s)
 {
 	if (s->end - s->in >= 8) {
@@ -55,13 +57,13 @@ static inline unsigned take(struct state *s, unsigned n)
 	return v;
 }
 
-/* Bits were used that the input does not have. */
+/* Whether appended zero bits were consumed. */
 static inline bool overrun(const struct state *s)
 {
 	return s->beyond > s->n;
 }
 
-/* The entry of the code that comes next, whose bits are still to be taken. */
+/* Returns the entry of the next code.  The caller consumes its TAKE bits. */
 static inline uint32_t look_up(struct state *s, const uint32_t *table, unsigned bits)
 {
 	uint32_t e = table[s->bits & ((1u << bits) - 1)];
@@ -73,7 +75,7 @@ static inline uint32_t look_up(struct state *s, const uint32_t *table, unsigned 
 	return e;
 }
 
-/* What an entry and its extra bits say. */
+/* The value of an entry: NUMBER plus the extra bits. */
 static inline unsigned value(uint32_t e, uint64_t bits)
 {
 	return NUMBER(e) + (unsigned)((bits & (((uint64_t)1 << TAKE(e)) - 1)) >> CODE(e));
@@ -89,7 +91,7 @@ static inline unsigned take_value(struct state *s, uint32_t e)
 
 static int report(struct state *s)
 {
-	/* Before they are handed on: afterwards they may be gone. */
+	/* Before progress(), after which the bytes may be gone. */
 	s->crc = crc32_of(s->crc, s->reported, (size_t)(s->out - s->reported));
 	s->reported = s->out;
 	s->to->done = (size_t)(s->out - s->to->base);
@@ -97,7 +99,7 @@ static int report(struct state *s)
 	return s->to->progress(s->to->arg, s->to->done);
 }
 
-/* Writes up to 31 bytes behind the copy; MARGIN is there. */
+/* Copies a match of n bytes, at least 3.  May write up to 61 bytes beyond it, which MARGIN allows. */
 static inline void copy_match(uint8_t *out, size_t dist, unsigned n)
 {
 	const uint8_t *from = out - dist;
@@ -122,7 +124,7 @@ static inline void copy_match(uint8_t *out, size_t dist, unsigned n)
 	}
 }
 
-/* What quick_codes() works on, in registers. */
+/* State of quick_codes(), small enough for registers. */
 struct quick {
 	const uint8_t *in;
 	uint64_t bits;
@@ -152,9 +154,9 @@ static inline uint32_t quick_second(struct quick *q, const uint32_t *table, uint
 }
 
 /*
- * Symbols up to one that codes() should see: the end of the block, one that makes no sense, or the first that is near an
- * end of memory.  At the top of the loop 56 bits are there, enough for two literals and a length, and the first entry
- * was looked up already: that takes as long as the copy before it.
+ * Decodes until a symbol that codes() must handle: the end of the block, an invalid symbol, or one near the end of input or
+ * output.  At the top of the loop there are 56 bits, enough for two literals and a length.  The next entry is looked up
+ * before the copy of the last match, so that the two overlap.
  */
 static void quick_codes(struct state *s)
 {
@@ -276,7 +278,7 @@ static enum inflate_result stored(struct state *s)
 		return INFLATE_CUT;
 	if (length != (~check & 0xffff))
 		return INFLATE_BAD;
-	s->in -= (s->n - s->beyond) / 8;        /* what was read ahead goes back */
+	s->in -= (s->n - s->beyond) / 8;        /* returns the bytes that refill() read ahead */
 	s->bits = 0;
 	s->n = s->beyond = 0;
 	have = (size_t)(s->end - s->in);
@@ -376,7 +378,7 @@ static enum inflate_result blocks(struct state *s)
 	return rc;
 }
 
-/* Behind the header of a member, or NULL: it is none, or not whole. */
+/* Returns the first byte after the header of a member, or NULL: no header, or a truncated one. */
 static const uint8_t *behind_header(const uint8_t *p, const uint8_t *end)
 {
 	unsigned flags;
@@ -417,7 +419,7 @@ static enum inflate_result member(struct state *s)
 	s->crc = 0;
 	s->reported = s->out;
 	rc = blocks(s);
-	if (rc == INFLATE_BAD && s->beyond)     /* zeros behind the end were taken for what is missing */
+	if (rc == INFLATE_BAD && s->beyond)     /* appended zeros were decoded as data: the input is truncated */
 		rc = INFLATE_CUT;
 	if (report(s) < 0)
 		return INFLATE_STOPPED;

@@ -71,9 +71,9 @@ bool inflate_table(uint32_t *table, unsigned bits, const uint8_t *lengths, unsig
 			continue;
 		r = reversed(next[l]++, l);
 		if (e & HOLE)
-			continue;       /* a symbol that must not occur stays one */
+			continue;       /* a reserved symbol: its entries stay NO_CODE */
 		if (l <= bits) {
-			e += l << 8 | l;        /* to its extra bits */
+			e += l << 8 | l;        /* adds the code's length to TAKE, which holds the extra bits */
 			for (unsigned at = r; at < 1u << bits; at += 1u << l)
 				table[at] = e;
 			continue;

@@ -1,4 +1,4 @@
-/* Tables that the codes of deflate are looked up in (RFC 1951, 3.2). */
+/* Lookup tables for the Huffman codes of deflate (RFC 1951, 3.2). */
 #ifndef IMPORT_INFLATE_TABLES_H
 #define IMPORT_INFLATE_TABLES_H
 
@@ -8,31 +8,31 @@
 #define MAIN_BITS  11u
 #define DIST_BITS  8u
 #define LONGEST    15u
-#define TABLE_SIZE ((1u << MAIN_BITS) + 288u * (1u << (LONGEST - MAIN_BITS)))   /* a second table for each code, at worst */
+#define TABLE_SIZE ((1u << MAIN_BITS) + 288u * (1u << (LONGEST - MAIN_BITS)))   /* at worst each code has a second-level table */
 
 /*
- * An entry: the bits to take, extra ones included; how many of them are the code, with what it is; its number, to which
- * the extra bits are added.
+ * An entry: TAKE, bits to consume, code and extra bits; CODE, bits of the code alone, and the flags below; NUMBER, the
+ * value, to which the extra bits are added.
  */
 #define TAKE(e)    ((e) & 0x3f)
 #define CODE(e)    ((e) >> 8 & 0x1f)
 #define NUMBER(e)  ((e) >> 16)
 #define LITERAL    0x8000u
-#define SPECIAL    0x4000u              /* alone: the end of the block */
-#define SECOND     0x2000u              /* special; NUMBER: where its table begins; CODE: bits that it is looked up by */
-#define HOLE       0x80u                /* special: no code */
+#define SPECIAL    0x4000u              /* without SECOND and HOLE: end of the block */
+#define SECOND     0x2000u              /* with SPECIAL: a second-level table; NUMBER: its first entry, CODE: its index bits */
+#define HOLE       0x80u                /* with SPECIAL: unused code */
 #define NO_CODE    (SPECIAL | HOLE)
 
-/* What symbols mean. */
+/* Which alphabet the symbols belong to. */
 enum inflate_symbols {
-	SYMBOL_LENGTHS,                 /* literals, the end of the block, lengths of matches */
-	SYMBOL_DISTANCES,
-	SYMBOL_NUMBERS,                 /* themselves */
+	SYMBOL_LENGTHS,                 /* literals, end of the block, match lengths */
+	SYMBOL_DISTANCES,               /* match distances */
+	SYMBOL_NUMBERS,                 /* code lengths: NUMBER is the symbol */
 };
 
 /*
- * Codes of the given lengths (0: none) for symbols 0 to n - 1 into a table that is looked up by `bits` bits; table has room
- * for TABLE_SIZE.  False: they are no code.
+ * Builds the table of the code in which symbol i, below n, has lengths[i] bits (0: unused).  bits: index bits of the first
+ * level; table has room for TABLE_SIZE entries.  False: the lengths are not a prefix code.
  */
 bool inflate_table(uint32_t *table, unsigned bits, const uint8_t *lengths, unsigned n, enum inflate_symbols symbols);
 

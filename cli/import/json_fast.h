@@ -1,7 +1,4 @@
-/*
- * The scanner's own way through the bytes, for who asks for millions of values: it is compiled into each caller.  json_scan.h
- * has the same as functions.
- */
+/* Inline versions of the functions of json_scan.h, for callers that read millions of values. */
 #ifndef IMPORT_JSON_FAST_H
 #define IMPORT_JSON_FAST_H
 
@@ -13,13 +10,16 @@
 #include <immintrin.h>
 #endif
 
-/* json_scan.c: what is rare. */
+/*
+ * json_scan.c, slow paths: whether the quote at `quote` ends its text; a word such as null at v->at; any value but a text or
+ * number, whose first byte is c (-1: end of input).
+ */
 bool scan_text_ends(struct scan *s, const uint8_t *quote);
 enum json_type scan_word(struct scan *s, struct json_value *v);
 enum json_type scan_rest(struct scan *s, struct json_value *v, int c);
 extern const uint8_t scan_in_number[256];
 
-/* Most texts are short: the first bytes are looked at without a call. */
+/* As s->find(), but checks the first 16 bytes without a call: most texts are short. */
 static inline const uint8_t *fast_find(const struct scan *s, const uint8_t *p)
 {
 #ifdef __x86_64__
@@ -36,8 +36,8 @@ static inline const uint8_t *fast_find(const struct scan *s, const uint8_t *p)
 }
 
 /*
- * The first byte from p on that is no blank, perhaps behind end.  Bytes behind end are looked at before anything was written there (JSON_SLACK), of which
- * valgrind complains.  Whatever they are, only an answer behind end depends on them.
+ * Returns the first byte from p on that is not a blank; the result may lie beyond `end`.  Reads up to JSON_SLACK bytes beyond
+ * `end`, which may be uninitialized: valgrind reports this.  They only affect results beyond `end`.
  */
 static inline const uint8_t *fast_blanks(const uint8_t *p, const uint8_t *end)
 {
@@ -62,6 +62,7 @@ static inline const uint8_t *fast_blanks(const uint8_t *p, const uint8_t *end)
 	return p;
 }
 
+/* As scan_peek(). */
 static inline int fast_peek(struct scan *s)
 {
 	for (;;) {
@@ -78,7 +79,7 @@ static inline int fast_peek(struct scan *s)
 	}
 }
 
-/* At a quote. */
+/* Reads a text; s->p is at its opening quote.  JSON_TEXT, or JSON_NOTHING: the input ends. */
 static inline enum json_type fast_text(struct scan *s, struct json_value *v)
 {
 	const uint8_t *p = s->p + 1;
@@ -115,7 +116,7 @@ static inline enum json_type fast_text(struct scan *s, struct json_value *v)
 	}
 }
 
-/* Behind the digits from p on, perhaps behind end: without a branch for each. */
+/* Returns the first of the next 16 bytes that is not a digit, perhaps beyond the end, or p + 16.  Without SSE2: p. */
 static inline const uint8_t *fast_digits(const uint8_t *p)
 {
 #ifdef __x86_64__
@@ -128,10 +129,10 @@ static inline const uint8_t *fast_digits(const uint8_t *p)
 #endif
 }
 
-/* What may stand behind a number. */
+/* Bytes that may follow a number. */
 extern const uint8_t scan_ends_number[256];
 
-/* Eight digits, the first in the lowest byte and zeros for those that are missing in front: pairs, then fours, then all. */
+/* The value of eight digits, one (0 to 9) a byte, the first in the lowest byte.  Combines pairs, then fours, then all eight. */
 static inline uint64_t fast_eight(uint64_t digits)
 {
 	digits = (digits * 2561 >> 8) & 0x00ff00ff00ff00ffull;
@@ -139,7 +140,7 @@ static inline uint64_t fast_eight(uint64_t digits)
 	return digits * 42949672960001ull >> 32;
 }
 
-/* The bytes from p on without what makes digits letters, and eight times how many of them are digits, at most 64. */
+/* Sets *digits to the eight bytes at p minus '0'; returns 8 times the number of leading digits, at most 64. */
 static inline unsigned fast_digit_bits(const uint8_t *p, uint64_t *digits)
 {
 	uint64_t v, other;
@@ -147,12 +148,12 @@ static inline unsigned fast_digit_bits(const uint8_t *p, uint64_t *digits)
 	memcpy(&v, p, 8);
 	v ^= 0x3030303030303030ull;
 	*digits = v;
-	/* A carry out of a byte that is no digit reaches only bytes behind the first such. */
+	/* Only a byte that is not a digit carries, so every byte up to the first of them is right. */
 	other = ((v + 0x7676767676767676ull) | v) & 0x8080808080808080ull;
 	return other ? (unsigned)__builtin_ctzll(other) & ~7u : 64;
 }
 
-/* 1 to 16 digits and what may follow a number, all of it within 24 bytes from p on that are there.  Behind them, or NULL. */
+/* Reads 1 to 16 digits; 24 bytes from p must be readable.  Returns the byte after them, or NULL: no digit.  Does not check that byte. */
 static inline const uint8_t *fast_whole(const uint8_t *p, uint64_t *whole)
 {
 	static const uint32_t tens[9] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
@@ -172,7 +173,7 @@ static inline const uint8_t *fast_whole(const uint8_t *p, uint64_t *whole)
 	return p;
 }
 
-/* At a digit or a minus. */
+/* Reads a number, or a word such as -Infinity; s->p and v->at are at a digit or a minus.  Returns v->type. */
 static inline enum json_type fast_number(struct scan *s, struct json_value *v)
 {
 	const uint8_t *p = fast_digits(v->at);
@@ -189,6 +190,7 @@ static inline enum json_type fast_number(struct scan *s, struct json_value *v)
 	return v->type = JSON_NUMBER;
 }
 
+/* As scan_value(). */
 static inline enum json_type fast_value(struct scan *s, struct json_value *v)
 {
 	int c = fast_peek(s);
@@ -202,6 +204,7 @@ static inline enum json_type fast_value(struct scan *s, struct json_value *v)
 	return scan_rest(s, v, c);
 }
 
+/* As scan_key(). */
 static inline enum json_type fast_key(struct scan *s, struct json_value *key)
 {
 	int c = fast_peek(s);

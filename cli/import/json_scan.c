@@ -5,11 +5,11 @@
 #include "cli/import/json_fast.h"
 #include "trace/processor.h"
 
-#define DEPTH_MAX 1024u                 /* of brackets: more is no trace */
+#define DEPTH_MAX 1024u                 /* nested brackets; no trace has more */
 
 /* ---- the next quote or backslash ---- */
 
-/* Which bytes of w are 0: their highest bit, exact up to the lowest one. */
+/* Sets the highest bit of each byte of w that is 0.  Bytes above the first 0 may be wrong. */
 static inline uint64_t zero_bytes(uint64_t w)
 {
 	return (w - 0x0101010101010101ull) & ~w & 0x8080808080808080ull;
@@ -83,9 +83,9 @@ enum json_type scan_key(struct scan *s, struct json_value *key)
 	return fast_key(s, key);
 }
 
-/* ---- what is rare ---- */
+/* ---- slow paths ---- */
 
-/* Whether the quote at q ends its text: what may follow a text follows it.  A quote that a writer forgot to escape does not. */
+/* Whether the quote at q ends its text: a text is followed by , : } ] or the end.  Otherwise the writer forgot to escape it. */
 bool scan_text_ends(struct scan *s, const uint8_t *q)
 {
 	const uint8_t *at = s->p;
@@ -130,11 +130,11 @@ enum json_type scan_word(struct scan *s, struct json_value *v)
 	return v->type;
 }
 
-/* The next quote or bracket from p on, or a byte behind it, perhaps behind the end. */
+/* Returns the first quote or bracket in the next 16 bytes, or p + 16 (without SSE2: of one byte); perhaps beyond the end. */
 static inline const uint8_t *next_mark(const uint8_t *p)
 {
 #ifdef __x86_64__
-	__m128i v = _mm_loadu_si128((const __m128i *)p), folded = _mm_or_si128(v, _mm_set1_epi8(' ')); /* [ is {, ] is } */
+	__m128i v = _mm_loadu_si128((const __m128i *)p), folded = _mm_or_si128(v, _mm_set1_epi8(' ')); /* folds [ to { and ] to } */
 	__m128i hits = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
 				    _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
 						 _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'))));
@@ -145,7 +145,7 @@ static inline const uint8_t *next_mark(const uint8_t *p)
 #endif
 }
 
-/* At a bracket: to the one that closes it.  Which kind closes which is not looked at. */
+/* From a bracket to the bracket that closes it.  { and [ are not told apart: [} passes. */
 static enum json_type composite(struct scan *s, struct json_value *v)
 {
 	struct json_value inner;

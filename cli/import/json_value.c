@@ -1,4 +1,4 @@
-/* What JSON values mean: texts, numbers, times. */
+/* Conversion of JSON values to texts, numbers and times. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static char *put_utf8(char *o, unsigned c)
 	return o;
 }
 
-/* Behind \u; the rest of the text up to end.  *p goes on. */
+/* Reads the digits of a \u escape at *p, and a second escape for a surrogate pair; moves *p.  A lone surrogate becomes U+FFFD. */
 static unsigned code_point(const uint8_t **p, const uint8_t *end, bool *good)
 {
 	unsigned c = hex4(*p, end, good), low;
@@ -92,11 +92,11 @@ size_t json_text(const struct json_value *v, char *out)
 	return (size_t)(o - out);
 }
 
-/* A text is read as what stands in it. */
+/* The bytes of a number, or of a text without blanks around it.  False: another type, or no bytes. */
 static bool bounds(const struct json_value *v, const uint8_t **p, const uint8_t **end)
 {
 	if (v->type != JSON_TEXT && v->type != JSON_NUMBER)
-		return false;           /* what is not there has no place either */
+		return false;           /* for other types `at` may be unset */
 	*p = v->at;
 	*end = v->at + v->n;
 	if (v->type == JSON_TEXT) {
@@ -108,7 +108,7 @@ static bool bounds(const struct json_value *v, const uint8_t **p, const uint8_t 
 	return *p < *end;
 }
 
-/* Eight digits at once; false: there is something else among them.  Pairs are put together, then fours, then the eight. */
+/* Appends eight digits to *n.  False: not all are digits.  Combines pairs, then fours, then all eight. */
 static inline bool eight(const uint8_t *p, uint64_t *n)
 {
 	uint64_t v;
@@ -122,7 +122,7 @@ static inline bool eight(const uint8_t *p, uint64_t *n)
 	return true;
 }
 
-/* The digits from p on, 18 at most, so that they fit. */
+/* Reads digits into *n, at most 18, which fit.  Returns the byte after them. */
 static inline const uint8_t *digits(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {
 	if (end - p > 18)
@@ -158,7 +158,7 @@ bool json_whole(const struct json_value *v, int64_t *out)
 		if (digit > 9 || __builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, digit, &n))
 			return false;
 	}
-	*out = (int64_t)(minus ? -n : n);        /* above 2^63 it is an unsigned one: the same bits */
+	*out = (int64_t)(minus ? -n : n);        /* 2^63 and above: an unsigned number, the same bits */
 	return true;
 }
 
@@ -176,7 +176,7 @@ bool json_double(const struct json_value *v, double *out)
 	at = p;
 	minus = *at == '-';
 	at += minus;
-	/* Up to 15 digits and a power of ten up to 10^15 are exact doubles, so their quotient is the nearest one. */
+	/* Integers of up to 15 digits and powers of ten up to 10^15 are exact doubles, so their quotient is correctly rounded. */
 	for (; at < end && end - p <= 17; at++) {
 		if (*at == '.' && !point)
 			point = (size_t)(end - at - 1) + 1;

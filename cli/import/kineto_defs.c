@@ -1,9 +1,9 @@
-/* What rows refer to: launch configurations, devices, contexts, streams, domains. */
+/* Definitions that rows refer to: launch configurations, devices, contexts, streams, domains. */
 #include <string.h>
 
 #include "cli/import/kineto.h"
 
-/* [x, y, z], or as much of it as there is. */
+/* Reads [x, y, z]; missing dimensions are 1, all are 0 if the event does not have the argument. */
 static void three(const struct event *e, enum arg_place place, uint32_t out[3])
 {
 	const struct json_value *v = kineto_value(e, place);
@@ -45,7 +45,7 @@ uint32_t kineto_put_config(struct kineto *k, struct config_row row)
 	memcpy(all, &row, sizeof row);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		key = mixed(key, all[i]);
-	for (;; key++) {        /* two that mix to the same key stand beside each other */
+	for (;; key++) {        /* on a collision, the next key */
 		uint32_t *at = map_put(&k->configs, key, n, &new);
 		const struct config_row *old;
 

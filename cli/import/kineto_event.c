@@ -1,21 +1,25 @@
 /*
- * One event of a Kineto file: its members into struct event.  It goes from value to value; what stands between two is
- * compared with what stood there before (hops.h), or read letter by letter (kineto_hop.c).
+ * Parses one event of a Kineto file into struct event, value by value.  The text between two values is compared with known
+ * hops (hops.h); an unknown one is parsed (kineto_hop.c).
  */
 #include <string.h>
 
 #include "cli/import/json_fast.h"
 #include "cli/import/kineto.h"
 
-/* A text without an end may have lost its quote: what follows is looked for all the same. */
+/* After a failed read: -1 at the end of the file, else 0, so that reading continues at the next event. */
 static int ended(const struct json_value *v)
 {
 	return v->type == JSON_NOTHING ? -1 : 0;
 }
 
-/* ---- numbers as nearly all are written, in bytes that are there: behind them, or NULL ---- */
+/*
+ * ---- fast paths for the usual spelling; the bytes must be available ----
+ *
+ * Each returns the byte after the value, or NULL: another spelling, nothing was read.
+ */
 
-/* Digits. */
+/* Digits only. */
 static inline const uint8_t *plain_whole(const uint8_t *p, int64_t *n)
 {
 	uint64_t whole;
@@ -37,7 +41,10 @@ static inline const uint8_t *plain_id(const uint8_t *p, struct event_number *n)
 	return p;
 }
 
-/* Digits, perhaps a point and up to seven more; up to 15 in all and a power of ten are exact doubles, so their quotient is the nearest one. */
+/*
+ * Digits, or up to 8 digits, a point and up to 7 digits.  Integers of up to 15 digits and powers of ten are exact doubles, so
+ * their quotient is correctly rounded.
+ */
 static inline const uint8_t *plain_number(const uint8_t *p, struct event_number *n)
 {
 	static const uint32_t tens[8] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
@@ -65,7 +72,7 @@ static inline const uint8_t *plain_number(const uint8_t *p, struct event_number 
 	return p;
 }
 
-/* [1, 2, 3], as a grid is written. */
+/* [1, 2, 3] of up to 7 digits each: a grid or block. */
 static inline const uint8_t *plain_three(const uint8_t *p, uint32_t three[3])
 {
 	if (*p != '[')
@@ -83,7 +90,7 @@ static inline const uint8_t *plain_three(const uint8_t *p, uint32_t three[3])
 	return p + 1;
 }
 
-/* A text whose number is known, at its quote. */
+/* A name that was read before; p is at its quote. */
 static inline const uint8_t *known_name(struct kineto *k, const uint8_t *p, struct event *e)
 {
 	const struct recent *r = *p == '"' ? texts_recent(k->texts.names, p + 1, (size_t)(k->scan.end - p)) : NULL;
@@ -107,7 +114,7 @@ static inline const uint8_t *known_list(struct kineto *k, const uint8_t *p, stru
 	return p + r->n;
 }
 
-/* Microseconds: digits, perhaps a point and up to three more. */
+/* Microseconds with up to three decimals. */
 static inline const uint8_t *plain_us(const uint8_t *p, int64_t *ns, bool *fraction)
 {
 	static const uint32_t scale[4] = { 0, 100, 10, 1 };
@@ -133,7 +140,7 @@ static inline const uint8_t *plain_us(const uint8_t *p, int64_t *ns, bool *fract
 	return p;
 }
 
-/* A number nobody needs. */
+/* A number that is skipped. */
 static inline const uint8_t *plain_unneeded(const uint8_t *p)
 {
 	const uint8_t *end = fast_digits(p);
@@ -141,7 +148,7 @@ static inline const uint8_t *plain_unneeded(const uint8_t *p)
 	return end > p && scan_ends_number[*end] ? end : NULL;
 }
 
-/* ---- values in any other spelling, at s->p: 1, or as event_read() ---- */
+/* ---- values at s->p in any spelling; return as event_read() ---- */
 
 static int odd_number(struct scan *s, struct event_number *n)
 {
@@ -152,7 +159,7 @@ static int odd_number(struct scan *s, struct event_number *n)
 	return 1;
 }
 
-/* Also 7.0: what passed through a table of pandas. */
+/* Also accepts 7.0, which pandas writes for integers. */
 static bool whole_of(const struct json_value *v, int64_t *out)
 {
 	double d;
@@ -204,7 +211,7 @@ static int odd_dur(struct scan *s, struct event *e)
 		return ended(&v);
 	e->has_dur = json_us(&v, &e->dur, &fraction);
 	if (!e->has_dur && json_whole(&v, &whole) && whole < 0) {
-		e->has_dur = true;      /* below 0, taken for an unsigned number by its writer */
+		e->has_dur = true;      /* a negative value that the writer printed as unsigned */
 		e->dur = whole > INT64_MIN / 1000 ? whole * 1000 : INT64_MIN;
 	}
 	e->bad_time |= !e->has_dur && v.type != JSON_NULL;
@@ -262,7 +269,7 @@ static inline void begin(struct event *e, uint64_t index)
 	e->n_others = e->n_lost = 0;
 }
 
-/* Field by field: a whole word would be put together on the stack, and be waited for there. */
+/* Assigns field by field: assigning a whole struct goes through the stack and stalls on store forwarding. */
 static inline void set_word(struct word *w, const struct hop *h, unsigned at, unsigned n, const struct odd_hop *odd,
 			    const struct json_value *v)
 {
@@ -279,7 +286,7 @@ static inline void set_word(struct word *w, const struct hop *h, unsigned at, un
 	}
 }
 
-/* Where the next argument that has no place goes. */
+/* Returns where the next argument without a slot is stored; `none` if there are OTHER_ARGS already. */
 static inline struct event_number *other_arg(struct event *e, const struct hop *h, const struct odd_hop *odd, struct event_number *none)
 {
 	struct other_arg *o = &e->others[e->n_others];
@@ -302,7 +309,7 @@ static inline void set_words(struct event *e, const struct hop *h, const struct 
 		set_word(&e->category_word, h, h->category, h->n_category, odd, &odd->category);
 }
 
-/* From a hop letter by letter to behind its value; *h becomes the hop.  1, 0 or -1 as event_read(). */
+/* Parses the new hop after *h, and its value; *h becomes the new hop.  Returns as event_read(). */
 static int slow_part(struct kineto *k, struct event *e, struct hop **h, const uint8_t *since, struct odd_hop *odd)
 {
 	struct event_number none, *other = &none;

@@ -1,9 +1,9 @@
-/* Rows of what the GPUs did. */
+/* Rows of GPU events: kernels, copies, memory sets, synchronization, overhead, ranges. */
 #include <string.h>
 
 #include "cli/import/kineto.h"
 
-/* Of a copy: HtoD and so on, also as AMD's names have it. */
+/* CUPTI's copy kind, from the name of a copy: HtoD, or HostToDevice as on AMD GPUs; 0: unknown. */
 static uint32_t copy_kind(const char *name)
 {
 	static const struct { const char *word; uint32_t kind; } words[] = {
@@ -18,7 +18,7 @@ static uint32_t copy_kind(const char *name)
 	return 0;
 }
 
-/* CUPTI's number of a kind of memory that begins at p; *p goes behind it. */
+/* CUPTI's memory kind, from the word at *p, which moves after the word; 0: unknown. */
 static uint32_t memory_kind(const char **p)
 {
 	static const struct { const char *word; uint32_t kind; } words[] = {
@@ -42,7 +42,7 @@ struct place {
 	uint64_t graph_node;
 };
 
-/* Where it ran.  The stream is said, or is the track's number. */
+/* Where the event ran.  Without an argument "device" or "stream", pid is the device and tid the stream. */
 static struct place place_of(struct kineto *k, const struct event *e)
 {
 	int64_t pid = kineto_number(k, &e->pid), stream = kineto_whole(e, ARG_STREAM, INT64_MIN);

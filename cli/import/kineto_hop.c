@@ -1,10 +1,10 @@
-/* The way from one value of an event to the next, where it was not met before: letter by letter. */
+/* Slow path: parses the text between two values of an event that is not in the cache yet, and adds it. */
 #include <string.h>
 
 #include "cli/import/json_fast.h"
 #include "cli/import/kineto.h"
 
-#define LONGEST_KEY 64u                 /* of those with a place */
+#define LONGEST_KEY 64u                 /* bytes; longer than every key with a slot */
 
 static inline bool key_is(const struct json_value *key, const char *word, size_t n)
 {
@@ -12,11 +12,11 @@ static inline bool key_is(const struct json_value *key, const char *word, size_t
 }
 #define KEY_IS(key, word) key_is(key, word, sizeof word - 1)
 
-/* A hop in the making. */
+/* A hop while it is parsed. */
 struct making {
 	struct hop hop;
 	struct json_value category, key;
-	bool plain;                     /* its bytes say all of it, and always will */
+	bool plain;                     /* its bytes alone determine it, so it can be added to the list */
 };
 
 static enum arg_place place_of_key(const struct json_value *key)
@@ -44,13 +44,13 @@ static enum arg_place place_of_key(const struct json_value *key)
 	return ARG_OTHER;
 }
 
-/* A text without an end may have lost its quote: what follows is looked for all the same. */
+/* After a failed read: -1 at the end of the file, else 0, so that reading continues at the next event. */
 static int ended(const struct json_value *v)
 {
 	return v->type == JSON_NOTHING ? -1 : 0;
 }
 
-/* "ph" or "cat": its value belongs to the hop, so that what follows it is told apart by it. */
+/* "ph" or "cat": the value becomes part of the hop, so that events of different kinds take different branches of the tree. */
 static int with_value(struct scan *s, struct making *m, bool phase)
 {
 	struct json_value v;
@@ -64,13 +64,13 @@ static int with_value(struct scan *s, struct making *m, bool phase)
 	} else if (v.type == JSON_TEXT) {
 		m->category = v;
 	}
-	/* With the comma: whether a quote ends a text is up to what follows it. */
+	/* Includes the comma: only the byte after a quote tells whether the quote ends the text. */
 	m->plain &= v.type == JSON_TEXT && !v.escaped && s->p < s->end && *s->p == ',';
 	s->p += m->plain;
 	return 1;
 }
 
-/* Arrows become no rows: of them only times are looked at. */
+/* Flow events (arrows).  They make no rows; only their times are read. */
 static bool is_arrow(char phase)
 {
 	return phase == 's' || phase == 't' || phase == 'f';
@@ -97,7 +97,7 @@ static int behind_key(struct scan *s, struct making *m, const struct json_value 
 	return 1;
 }
 
-/* Up to a value or behind a bracket.  As event_read(). */
+/* Parses up to the next value, or past one bracket.  Returns as event_read(). */
 static int one_part(struct scan *s, struct making *m, char phase)
 {
 	struct json_value key;
@@ -124,7 +124,7 @@ static int one_part(struct scan *s, struct making *m, char phase)
 	return fast_peek(s) < 0 ? -1 : 1;
 }
 
-/* As many parts as the bytes of a hop hold; the first in any case. */
+/* Parses as many parts as fit a hop, at least one. */
 static int parts(struct scan *s, const uint8_t *since, struct making *m, char phase)
 {
 	struct making before;
@@ -139,7 +139,7 @@ static int parts(struct scan *s, const uint8_t *since, struct making *m, char ph
 		if (rc != 1)
 			return rc;
 		m->plain &= s->odd_quotes == odd_quotes && s->p - since <= HOP_BYTES;
-		if (!m->plain && !first) {      /* it is the next one's */
+		if (!m->plain && !first) {      /* leave this part to the next hop */
 			*m = before;
 			s->p = from;
 			s->odd_quotes = odd_quotes;
@@ -169,7 +169,7 @@ int event_hop(struct kineto *k, struct event *e, struct hop *from, const uint8_t
 	rc = parts(s, since, &m, e->phase);
 	if (rc != 1)
 		return rc;
-	m.hop.n_category = m.category.n < UINT8_MAX ? (uint8_t)m.category.n : UINT8_MAX;        /* an odd one: not 0 */
+	m.hop.n_category = m.category.n < UINT8_MAX ? (uint8_t)m.category.n : UINT8_MAX;        /* longer: any number but 0 */
 	m.hop.n_key = (uint8_t)m.key.n;
 	m.hop.category = place_in(&m.category, since);
 	m.hop.key = place_in(&m.key, since);

@@ -1,4 +1,4 @@
-/* What an event was in its file, and those of its arguments that no row has a place for. */
+/* The imported row of an event (what the event was in its file), and imported_arg rows for arguments that no other row holds. */
 #include <string.h>
 
 #include "cli/import/kineto.h"
@@ -6,7 +6,7 @@
 #define ON_GPU (BIT(ARG_EXTERNAL) | BIT(ARG_CORRELATION) | BIT(ARG_STREAM) | BIT(ARG_DEVICE) | BIT(ARG_CONTEXT) | BIT(ARG_GRAPH) | \
 		BIT(ARG_GRAPH_NODE) | BIT(ARG_PRIORITY))
 
-/* What a class of events has in its own row; anything else becomes an imported_arg. */
+/* Arguments that the row of each class holds; all others become imported_arg rows. */
 static const uint64_t placed[] = {
 	[CLASS_OP] = BIT(ARG_EXTERNAL) | BIT(ARG_DIMS) | BIT(ARG_TYPES) | BIT(ARG_VALUES) | BIT(ARG_SEQUENCE) | BIT(ARG_FWD_THREAD),
 	[CLASS_ANNOTATION] = BIT(ARG_EXTERNAL),
@@ -32,7 +32,7 @@ static void put_arg_row(struct kineto *k, const struct event *e, uint32_t key, u
 		*row = (struct imported_arg_row){ .index = e->index, .key = key, .type = type, .bits = bits, .text = text };
 }
 
-/* A number that is not plain. */
+/* A number that the fast path did not read. */
 static void put_odd_number(struct kineto *k, const struct event *e, uint32_t key, const struct json_value *v)
 {
 	union { double d; uint64_t bits; } u;
@@ -78,7 +78,9 @@ static void put_arg(struct kineto *k, const struct event *e, uint32_t key, const
 
 static void put_place(struct kineto *k, const struct event *e, uint32_t key, enum arg_place place)
 {
-	struct event_number n = { .is_whole = e->plain & BIT(place), .is_text = e->known & ~e->plain & BIT(place), .whole = e->whole[place] };
+	struct event_number n = {
+		.is_whole = e->plain & BIT(place), .is_text = e->known & ~e->plain & BIT(place), .whole = e->whole[place],
+	};
 
 	if (n.is_whole)
 		n.value.type = JSON_NUMBER;
@@ -96,8 +98,8 @@ static const char *const place_keys[] = {
 };
 
 /*
- * pid and tid of a GPU row, where they are not its device and stream; "stream 7": files of 2021; "[TP00] 0": files of
- * several ranks made one.  Of the host's, where it says a stream.
+ * Keeps pid and tid of a GPU event as arguments if they are not its device and stream: "stream 7" in files of 2021,
+ * "[TP00] 0" in files merged from several ranks.  Also those of a host event with a stream.
  */
 static void put_track(struct kineto *k, const struct event *e, enum event_class class)
 {
@@ -114,7 +116,7 @@ static void put_track(struct kineto *k, const struct event *e, enum event_class 
 		put_arg(k, e, texts_put(&k->texts, "tid", 3), &e->tid);
 }
 
-/* Arguments that have no place in the row. */
+/* Adds imported_arg rows for all arguments that the event's row does not hold. */
 static void put_args(struct kineto *k, const struct event *e, enum event_class class)
 {
 	uint64_t left = e->has & ~placed[class] & ~BIT(ARG_UNUSED), left_out = e->is_whole & placed[class];
@@ -131,9 +133,9 @@ static void put_args(struct kineto *k, const struct event *e, enum event_class c
 	}
 	if (e->negative)
 		put_arg_row(k, e, texts_put(&k->texts, "dur", 3), ARG_WHOLE, (uint64_t)e->negative_dur, 0);
-	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* more than fits the row */
+	if (left_out & BIT(ARG_CORRELATION) && e->whole[ARG_CORRELATION] > UINT32_MAX)   /* does not fit the row's 32 bits */
 		put_place(k, e, texts_put(&k->texts, "correlation", 11), ARG_CORRELATION);
-	/* What says a stream and is of no kind that runs on one: MTIA's kernels, Triton's operators. */
+	/* Host events with a stream: kernels of MTIA, operators of Triton. */
 	if ((class >= CLASS_KERNEL && class < CLASS_SPAN) || (class < CLASS_KERNEL && e->has & BIT(ARG_STREAM)))
 		put_track(k, e, class);
 }

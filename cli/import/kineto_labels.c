@@ -1,14 +1,14 @@
 /*
  * Pids that are texts.
  *
- * Several ranks made one file, as serving frameworks merge them: each pid has its rank's label before it, "[TP00] 4711" of
- * the host, "[TP00] 0" of the GPU.  Correlation ids of ranks are the same numbers then; the label tells whose a GPU row is.
+ * Serving frameworks merge the files of several ranks into one and put a label before each pid: "[TP00] 4711" for the host,
+ * "[TP00] 0" for the GPU.  The ranks use the same correlation ids, so the label tells which process a GPU row belongs to.
  */
 #include <string.h>
 
 #include "cli/import/kineto.h"
 
-/* Text of what stands before the number of a pid; 0: nothing. */
+/* The label before the number of a pid, with its blank, as a text; 0: none. */
 static uint32_t label_of(struct kineto *k, const struct event *e)
 {
 	const struct json_value *v = &e->pid.value;

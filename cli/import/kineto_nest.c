@@ -1,6 +1,6 @@
 /*
- * What lies inside what.  Kineto writes slices in any order; on each thread they are sorted by time, outer before inner,
- * and a stack says what is open: so ranges get ids and levels, and calls and allocations the innermost range.
+ * Nesting.  Kineto writes slices in any order.  Here the rows of each thread are sorted by time, outer before inner, and a
+ * stack of open ranges gives each range its id and level, and each call, allocation, mark and graph node its innermost range.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "cli/import/kineto.h"
 
 /*
- * A file in whole microseconds cuts begin and length off separately, so that a row may end up to 1 us behind the one
- * around it.
+ * In files with whole microseconds, start and duration are truncated separately.  So a row may end up to 1 us after the row
+ * that encloses it.
  */
 #define SLACK_NS 1000
 
-enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK, ITEM_NODE, ITEMS };  /* from ITEM_ALLOC on without a length */
+enum { ITEM_RANGE, ITEM_API, ITEM_ALLOC, ITEM_MARK, ITEM_NODE, ITEMS };  /* ITEM_ALLOC and above have no duration */
 
-/* Where in a host its rows of a type are, and in a row its start, its duration, and what the innermost range goes to. */
+/* Offsets: the rows of a type in struct host; in a row its start, duration (0: none), innermost range (or own id) and thread. */
 static const struct {
 	size_t list, size, start, duration, range, thread;
 } types[ITEMS] = {
@@ -35,29 +35,32 @@ struct item {
 	uint32_t type, row;
 };
 
-/* Rows of a type of one thread, in order; each has the next one's number in an array of its own. */
+/* Linked list of the rows of one type and thread; nesting.next[type][row] is the row after `row`. */
 struct chain {
-	int64_t start, end;             /* of the last */
+	int64_t start, end;             /* of the last row */
 	uint32_t first, last, n;
 	bool unsorted;
 };
 
 struct open {
 	int64_t end;
-	uint64_t id, pushed;            /* pushed: counts up, the larger the further inside */
+	uint64_t id, pushed;            /* pushed: sequence number; the larger one is further inside */
 	uint32_t level;
 };
 
 /*
- * Python's functions and what PyTorch marks are two stacks, as NVTX domains are: a step begins in one call of step() and
- * ends in the next.
+ * Open ranges, outermost first.  Python functions have a stack of their own, because they need not nest with PyTorch's
+ * ranges: a step begins in one call of step() and ends in the next.
  */
 struct stack {
 	struct open *open;
 	size_t n, cap;
 };
 
-/* Of two that begin together the longer one is outside; of equal ones a range, and what comes first in the file. */
+/*
+ * Sort order.  With equal starts: rows with a duration before those without, longer before shorter (the longer one is
+ * outside), ranges before calls, then file order.
+ */
 static inline bool before(const struct item *a, const struct item *b)
 {
 	if (a->start != b->start)
@@ -78,7 +81,7 @@ static size_t run_at(const struct item *p, size_t at, size_t n)
 	return end;
 }
 
-/* Files are long runs of rows in order: merging runs costs one look at each row where there is one run. */
+/* Natural merge sort: files consist of long sorted runs, and one run costs one comparison a row.  Returns from or to. */
 static struct item *sort(struct item *from, struct item *to, size_t n)
 {
 	while (n) {
@@ -109,9 +112,9 @@ struct nesting {
 	struct host *h;
 	struct stack stacks[2];
 	uint64_t pushed;
-	struct chain *chains;           /* ITEMS of each thread */
-	uint32_t *next[ITEMS];          /* of each row of the host */
-	struct item *items;             /* to sort: cap, and cap more */
+	struct chain *chains;           /* ITEMS for each thread */
+	uint32_t *next[ITEMS];          /* see struct chain; one entry for each row of the host */
+	struct item *items;             /* to sort: 2 * cap items */
 	size_t cap;
 };
 
@@ -135,7 +138,7 @@ static inline const struct open *top(const struct stack *s)
 	return s->n ? &s->open[s->n - 1] : NULL;
 }
 
-/* Of both stacks, at a time. */
+/* Closes ranges that ended at or before `at`; returns the innermost open range of both stacks, or NULL. */
 static const struct open *innermost(struct nesting *x, int64_t at)
 {
 	const struct open *a, *b;
@@ -148,6 +151,7 @@ static const struct open *innermost(struct nesting *x, int64_t at)
 	return !a || (b && b->pushed > a->pushed) ? b : a;
 }
 
+/* Sets id and level of a range and opens it.  One that crosses the end of its enclosing range becomes a start/end range. */
 static bool range(struct nesting *x, const struct item *i, uint64_t id, const struct open *inside)
 {
 	struct range_row *r = (struct range_row *)x->h->range.data + i->row;
@@ -162,7 +166,7 @@ static bool range(struct nesting *x, const struct item *i, uint64_t id, const st
 	if (around && i->end > around->end) {
 		if (i->end - around->end > SLACK_NS) {
 			r->flags |= RANGE_STARTEND;
-			kineto_count(x->k, COUNT_CROSSING, "'%.80s' ends behind the row that it begins in",
+			kineto_count(x->k, COUNT_CROSSING, "'%.80s' ends after the row in which it begins",
 				     x->k->texts.list[r->name].at);
 			return true;
 		}
@@ -196,14 +200,14 @@ static inline struct item item_of(const char *rows, unsigned type, uint32_t row)
 	return i;
 }
 
-/* What never ended is open to the end of the trace. */
+/* A range without an end lasts until the end of the trace. */
 static void end_open(const struct kineto *k, struct range_row *r)
 {
 	r->duration = k->last - r->start;
 	r->payload = 0;
 }
 
-/* Rows of a type to the chains of their threads, in the order of the file.  Inlined: the type is a constant. */
+/* Appends the rows of a type to the chains of their threads, in file order.  Inlined, so that `type` is a constant. */
 static inline __attribute__((always_inline)) void link_rows(struct nesting *x, unsigned type)
 {
 	const struct buf *list = list_of(x->h, type);
@@ -262,12 +266,12 @@ static bool sort_chain(struct nesting *x, struct chain *c, unsigned type)
 
 /* ---- a thread ---- */
 
-/* How far a chain has been followed. */
+/* Position in a chain. */
 struct head {
 	struct item item;
 	char *rows;
 	const uint32_t *next;
-	uint32_t left;                  /* with the item */
+	uint32_t left;                  /* rows left, including `item` */
 };
 
 static bool place(struct nesting *x, const struct head *c, uint32_t ordinal, uint64_t *sequence)
@@ -282,7 +286,7 @@ static bool place(struct nesting *x, const struct head *c, uint32_t ordinal, uin
 	return true;
 }
 
-/* The first of some heads, all but one of them. */
+/* The head that comes first in the sort order, without `but`; NULL if there is no other. */
 static inline struct head *first_of(struct head *c, size_t n, const struct head *but)
 {
 	struct head *first = NULL;
@@ -293,6 +297,7 @@ static inline struct head *first_of(struct head *c, size_t n, const struct head 
 	return first;
 }
 
+/* Merges the chains of thread t and places each row. */
 static bool thread(struct nesting *x, size_t t)
 {
 	struct chain *chains = &x->chains[t * ITEMS];

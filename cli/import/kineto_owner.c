@@ -1,9 +1,9 @@
-/* Of several programs in one file: which of them what a GPU did belongs to. */
+/* Files of several processes: which process each GPU row belongs to. */
 #include "cli/import/kineto.h"
 
-#define AMBIGUOUS 0xfffffffeu           /* in the map: processes with calls of one id, which says nothing then */
+#define AMBIGUOUS 0xfffffffeu           /* in the map: several processes have a call with this correlation id */
 
-/* The process of the call with each correlation id. */
+/* Maps the correlation id of each call to its process, or to AMBIGUOUS. */
 static int map_calls(const struct kineto *k, struct map *of)
 {
 	for (uint32_t h = 0; h < k->n_hosts; h++) {
@@ -23,10 +23,13 @@ static int map_calls(const struct kineto *k, struct map *of)
 struct gpu_rows {
 	unsigned kind;
 	const struct buf *rows;
-	size_t size, corr;              /* of a row; where its correlation id is; 0: it has none */
+	size_t size, corr;              /* size of a row; offset of its correlation id, 0: none */
 };
 
-/* The host that the label of the next row of a kind names, if it called anything; *at: where its imported row is looked for. */
+/*
+ * The process that the pid's label of the next row of a kind names, or NO_HOST: no label, or a process without calls.
+ * *at: where the search for the row's imported row starts; moved after it.
+ */
 static uint32_t labelled(const struct kineto *k, unsigned kind, size_t *at)
 {
 	const struct imported_row *row = (const struct imported_row *)k->imported.data;
@@ -57,7 +60,7 @@ static int own(struct kineto *k, const struct map *of, const struct gpu_rows *g,
 	return owners->oom ? trace_fail(k->err, 0, "out of memory") : 0;
 }
 
-/* Imported rows stand in the order of each kind's rows. */
+/* Copies the owners to the imported rows: the n-th imported row of a kind belongs to the n-th row of that kind. */
 static void own_imported(struct kineto *k, const struct gpu_rows *g, const struct buf *owners)
 {
 	const struct imported_row *row = (const struct imported_row *)k->imported.data;

@@ -1,6 +1,6 @@
 /*
- * Rows that nothing is added to behind their event, imported and imported_arg, become columns as soon as there are
- * enough of them for a chunk: the same memory then serves all of them, and is still in the caches.
+ * imported and imported_arg rows are final when their event was read, so they are encoded as columns as soon as there are
+ * enough for a chunk.  The memory of the rows is then used again, while it is still in the CPU caches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 #include "trace/file.h"
 #include "trace/wire.h"
 
+/* A chunk of encoded rows. */
 struct packed {
 	const struct record *record;
-	size_t rows, at, bytes;         /* at: in early.bodies */
+	size_t rows, at, bytes;         /* at: offset in early.bodies */
 	unsigned columns;
 };
 
@@ -47,7 +48,7 @@ void kineto_pack(struct kineto *k)
 
 void kineto_pack_end(struct kineto *k)
 {
-	if (k->early.list.len) {      /* else there are few, and the writer does it */
+	if (k->early.list.len) {      /* nothing was encoded: leave the few rows to the writer */
 		pack(k, ROW_imported, &k->imported, 1);
 		pack(k, ROW_imported_arg, &k->args, 1);
 		free(k->imported.data);
@@ -75,7 +76,7 @@ static int unpack(const struct early *p, const struct packed *one, char *to)
 	return rc;
 }
 
-/* All rows of a kind in one piece again. */
+/* Decodes all chunks of a kind, in order, and appends the rows that were not encoded. */
 static int unpack_all(struct kineto *k, unsigned kind, struct buf *rows)
 {
 	const struct packed *list = (const struct packed *)k->early.list.data;

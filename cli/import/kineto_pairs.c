@@ -1,4 +1,4 @@
-/* What a file tells in two events, where a range begins and where it ends, and what has no length. */
+/* Ranges that a file describes by two events, begin and end; and marks. */
 #include <string.h>
 
 #include "cli/import/kineto.h"
@@ -8,7 +8,7 @@ static struct range_row *range_at(struct kineto *k, uint32_t host, uint32_t row)
 	return (struct range_row *)k->hosts[host].range.data + row;
 }
 
-/* b and e are told apart by category, name and id. */
+/* Events b and e belong together if category, name, id and process are equal. */
 static uint64_t pair_key(struct kineto *k, const struct event *e, uint32_t host)
 {
 	uint64_t id = (uint64_t)kineto_number(k, &e->id) * 0x9e3779b97f4a7c15ull;
@@ -16,7 +16,6 @@ static uint64_t pair_key(struct kineto *k, const struct event *e, uint32_t host)
 	return (id ^ id >> 29) + ((uint64_t)e->category << 40 ^ (uint64_t)e->name << 8 ^ host);
 }
 
-/* The range that was just written began with e. */
 int pair_begin(struct kineto *k, const struct event *e, uint32_t thread)
 {
 	struct host_thread *t = &k->threads[thread];
@@ -30,7 +29,7 @@ int pair_begin(struct kineto *k, const struct event *e, uint32_t thread)
 		r->flags |= RANGE_STARTEND;
 		return map_set(&k->pairs, pair_key(k, e, t->host), row) ? 0 : -1;
 	}
-	r->payload = t->open;           /* until it ends: what is open around it */
+	r->payload = t->open;           /* link to the enclosing open range, until this one ends */
 	t->open = row + 1;
 	return 0;
 }
@@ -61,13 +60,13 @@ int pair_end(struct kineto *k, const struct event *e)
 		}
 	} else {
 		row = map_get(&k->pairs, pair_key(k, e, t->host));
-		/* Keys are mixed: one that was made for it may name a range of another host. */
+		/* Keys are hashes: a crafted file may make one that finds a range of another process. */
 		if (row != MAP_NONE && (row >= k->hosts[t->host].range.len / sizeof(struct range_row) ||
 					!(range_at(k, t->host, row)->flags & RANGE_INCOMPLETE)))
 			row = MAP_NONE;
 	}
 	if (row == MAP_NONE) {
-		kineto_count(k, COUNT_PHASE, "an end without a begin, event %llu", (unsigned long long)e->index);
+		kineto_count(k, COUNT_PHASE, "event %llu is an end without a begin", (unsigned long long)e->index);
 		return 0;
 	}
 	end_at(k, range_at(k, t->host, row), e->ts);

@@ -1,4 +1,4 @@
-/* A Kineto file from its first byte to its last: what stands around the events, and what is done where it is broken. */
+/* Reads a Kineto file: the members around the list of events, and errors of the whole file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "cli/import/source.h"
 #include "trace/file.h"
 
-#define MOST_AT_ONCE (256u << 20)       /* bytes of one event, which stay in memory until it is read; a packed file may claim any number */
+/* Bytes of the longest event.  An event stays in memory until it is read, and compressed data may expand without limit. */
+#define MOST_AT_ONCE (256u << 20)
 
 void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...)
 {
@@ -20,7 +21,7 @@ void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...
 	va_start(ap, fmt);
 	vsnprintf(c->first, sizeof c->first, fmt, ap);
 	va_end(ap);
-	for (char *p = c->first; *p; p++)       /* words of the file, on somebody's terminal */
+	for (char *p = c->first; *p; p++)       /* text from the file goes to a terminal: no control characters */
 		*p = (unsigned char)*p < ' ' || *p == 0x7f ? '.' : *p;
 }
 
@@ -45,7 +46,7 @@ static bool more(struct scan *s)
 
 	if (have - needed > MOST_AT_ONCE && !k->gave_up) {
 		k->gave_up = true;
-		kineto_count(k, COUNT_CUT, "what begins at byte %zu is longer than %u MiB", needed, MOST_AT_ONCE >> 20);
+		kineto_count(k, COUNT_CUT, "the element at byte %zu is longer than %u MiB", needed, MOST_AT_ONCE >> 20);
 	}
 	if (k->gave_up)
 		return false;
@@ -56,17 +57,17 @@ static bool more(struct scan *s)
 	return now > have;
 }
 
-/* Why the bytes end; where they were not read so far, how far they were unpacked is up to chance. */
+/* Why the bytes end too early; NULL: they do not, or reading stopped before their end, where the result would depend on timing. */
 static const char *trouble_of(const struct kineto *k)
 {
 	return k->at_end ? source_trouble(k->source) : NULL;
 }
 
-/* ---- what stands around them ---- */
+/* ---- members around the events ---- */
 
 #define NO_JSON (-2)
 
-/* An object or a list of it: 0; -1: the file ends in it; NO_JSON. */
+/* These read one member, as does read_devices().  0; -1: the file ends in it; NO_JSON: invalid JSON. */
 static int read_distributed(struct kineto *k)
 {
 	struct json_value key, v;
@@ -118,7 +119,7 @@ static int read_devices(struct kineto *k)
 	}
 }
 
-/* Other facts: those that are one value. */
+/* Keeps any other member that is a single value as an attribute. */
 static void fact(struct kineto *k, const struct json_value *key, const struct json_value *v)
 {
 	char name[80];
@@ -129,7 +130,7 @@ static void fact(struct kineto *k, const struct json_value *key, const struct js
 			k->base = base;
 			k->has_base = true;
 		} else {
-			kineto_count(k, COUNT_VALUE, "baseTimeNanoseconds is no whole number");
+			kineto_count(k, COUNT_VALUE, "baseTimeNanoseconds is not an integer");
 		}
 	}
 	if (v->type == JSON_OBJECT || v->type == JSON_LIST || v->type == JSON_NULL || key->n > 60)
@@ -138,7 +139,7 @@ static void fact(struct kineto *k, const struct json_value *key, const struct js
 	kineto_fact(k, name, "%.*s", v->n < 300 ? (int)v->n : 300, (const char *)v->at);
 }
 
-/* The next key of the file's object, which is needed until its value was read. */
+/* Reads the next key of the file's object; its bytes are kept until its value was read. */
 static enum json_type member(struct kineto *k, struct json_value *key)
 {
 	k->needed = NULL;
@@ -150,7 +151,7 @@ static enum json_type member(struct kineto *k, struct json_value *key)
 
 enum top { TOP_BAD = -2, TOP_CUT = -1, TOP_END, TOP_EVENTS };
 
-/* The members of the file's object; the scanner is behind its {.  Whether there were events among them. */
+/* Reads the members of the file's object; the scanner is after its {.  TOP_EVENTS if there was a list of events. */
 static enum top read_object(struct kineto *k)
 {
 	struct json_value key, v;
@@ -185,19 +186,19 @@ static enum top read_object(struct kineto *k)
 			return had == TOP_EVENTS ? TOP_EVENTS : TOP_BAD;
 		if (rc < 0) {
 			if (!k->err->text[0])
-				kineto_count(k, COUNT_CUT, "the last whole event is number %llu",
+				kineto_count(k, COUNT_CUT, "complete events: %llu",
 					     (unsigned long long)k->index);
 			return had == TOP_EVENTS ? TOP_EVENTS : TOP_CUT;
 		}
 	}
 	if (type == JSON_NOTHING)
-		kineto_count(k, COUNT_CUT, "the last whole event is number %llu", (unsigned long long)k->index);
+		kineto_count(k, COUNT_CUT, "complete events: %llu", (unsigned long long)k->index);
 	return type == JSON_BAD && had != TOP_EVENTS ? TOP_BAD : had;
 }
 
-#define START 12u                       /* bytes that tell what a file is, if it is no JSON */
+#define START 12u                       /* bytes of a file that is not JSON, for the error message */
 
-/* In words what stands where JSON should. */
+/* Copies the first START bytes for an error message; blanks, quotes and unprintable bytes become dots. */
 static void say_start(const struct scan *s, char *text, size_t size)
 {
 	size_t n = 0;
@@ -208,8 +209,8 @@ static void say_start(const struct scan *s, char *text, size_t size)
 }
 
 /*
- * The first byte that is no blank, and START from there if there are so many: elsewhere zeros are blanks, too, but a file
- * of nothing else is not read to its end.
+ * Moves to the first byte that is not a blank and returns it; waits for START bytes from there.  -1: the file is empty.
+ * Unlike scan_peek(), this does not skip NULs: a file of NULs is rejected at once, not read to its end.
  */
 static int first_byte(struct scan *s)
 {
@@ -224,26 +225,27 @@ static int first_byte(struct scan *s)
 	return *s->p;
 }
 
-#define EXECUTION_TRACE "kineto.schema="        /* the fact that one begins with */
+#define EXECUTION_TRACE "kineto.schema="        /* the attribute of the first member of an execution trace */
 
-/* Of JSON without any event. */
+/* The error for JSON without events. */
 static int no_events(struct kineto *k, const char *path, enum top top)
 {
 	bool cut = k->counts[COUNT_CUT].count;
-	const char *trouble = cut ? trouble_of(k) : NULL, *middle = cut ? ", and ends in the middle" : "";
+	const char *trouble = cut ? trouble_of(k) : NULL, *middle = cut ? "; the file ends too early: get a complete copy" : "";
 
 	if (trouble)
 		return trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble);
 	if (k->gave_up)
-		return trace_fail(k->err, 0, "'%s' is no trace: %s", path, k->counts[COUNT_CUT].first);
+		return trace_fail(k->err, 0, "'%s' is not a trace: %s", path, k->counts[COUNT_CUT].first);
 	if (top != TOP_EVENTS)
-		return trace_fail(k->err, 0, "'%s' is JSON, but no trace: it has no traceEvents%s%s", path, middle,
-				  k->attributes.len && memmem(k->attributes.data, k->attributes.len, EXECUTION_TRACE, sizeof EXECUTION_TRACE - 1) ?
-				  "; an execution trace has no times, the profiler's own trace has" : "");
+		return trace_fail(k->err, 0, "'%s' is JSON, but not a trace: it has no traceEvents%s%s", path, middle,
+				  k->attributes.len && memmem(k->attributes.data, k->attributes.len, EXECUTION_TRACE,
+							      sizeof EXECUTION_TRACE - 1) ?
+				  "; an execution trace has no times: use the trace of torch.profiler" : "");
 	if (!k->index)
-		return trace_fail(k->err, 0, "'%s' is a trace without events%s", path, middle);
-	return trace_fail(k->err, 0, "'%s' is JSON, but no trace: no element of its list is an event%s%s", path, middle,
-			  k->listed ? "; of a memory timeline the one named .raw.json.gz is read" : "");
+		return trace_fail(k->err, 0, "'%s' has no events%s", path, middle);
+	return trace_fail(k->err, 0, "'%s' is JSON, but not a trace: no element of its list is an event%s%s", path, middle,
+			  k->listed ? "; if it is a memory timeline, use the file named .raw.json.gz" : "");
 }
 
 static int read_top(struct kineto *k, const char *path)
@@ -252,7 +254,7 @@ static int read_top(struct kineto *k, const char *path)
 	char start[20];
 	enum top top = TOP_EVENTS;
 
-	if (c == 0xef && k->scan.end - k->scan.p >= 3) {        /* a byte order mark */
+	if (c == 0xef && k->scan.end - k->scan.p >= 3) {        /* UTF-8 byte order mark */
 		k->scan.p += 3;
 		c = first_byte(&k->scan);
 	}
@@ -262,15 +264,16 @@ static int read_top(struct kineto *k, const char *path)
 	} else if (c == '[') {
 		k->scan.p++;
 		if (kineto_events(k) < 0 && !k->err->text[0])
-			kineto_count(k, COUNT_CUT, "the last whole event is number %llu", (unsigned long long)k->index);
+			kineto_count(k, COUNT_CUT, "complete events: %llu", (unsigned long long)k->index);
 	} else if (c < 0) {
 		const char *trouble = trouble_of(k);
 
-		return trouble ? trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble)
-			       : trace_fail(k->err, 0, "'%s' is empty", path);
+		return trouble ? trace_fail(k->err, 0, "cannot read '%s': %s", path, trouble) :
+		       trace_fail(k->err, 0, "'%s' is empty", path);
 	} else {
 		if (k->scan.end - k->scan.p >= 8 && memcmp(k->scan.p, FILE_MAGIC, 8) == 0)
-			return trace_fail(k->err, 0, "'%s' is a trace of gprof-run already; if it is packed, unpack it", path);
+			return trace_fail(k->err, 0, "'%s' is a trace of gprof-run and needs no import; if it is compressed, decompress it",
+					  path);
 		say_start(&k->scan, start, sizeof start);
 		return trace_fail(k->err, 0, "'%s' is neither a trace of gprof-run nor JSON: it begins with '%s'", path, start);
 	}
@@ -278,12 +281,12 @@ static int read_top(struct kineto *k, const char *path)
 	if (k->err->text[0])
 		return -1;
 	if (top == TOP_BAD)
-		return trace_fail(k->err, 0, "'%s' is not JSON: byte %zu makes no sense", path,
+		return trace_fail(k->err, 0, "'%s' is not valid JSON: unexpected data at byte %zu", path,
 				  (size_t)(k->scan.p - source_base(k->source)));
 	if (top != TOP_EVENTS || (!k->phased && !k->memory_change.len))
 		return no_events(k, path, top);
 	if (!k->counts[COUNT_CUT].count && scan_peek(&k->scan) >= 0)
-		kineto_count(k, COUNT_BROKEN, "there is more behind the end of the trace");
+		kineto_count(k, COUNT_BROKEN, "unexpected data after the end of the JSON");
 	return 0;
 }
 
@@ -300,7 +303,7 @@ int kineto_read(struct kineto *k, const char *path)
 	if (rc == 0 && k->texts.oom)
 		rc = trace_fail(k->err, 0, "out of memory");
 	if (rc == 0 && trouble_of(k)) {
-		k->counts[COUNT_CUT].count = 0;         /* that it is cut follows */
+		k->counts[COUNT_CUT].count = 0;         /* replaces the message about the truncated JSON, which is a consequence */
 		kineto_count(k, COUNT_CUT, "%s", trouble_of(k));
 	}
 	if (k->scan.odd_quotes) {

@@ -1,10 +1,10 @@
-/* Rows out of events. */
+/* Rows of a trace from events of a Kineto file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/kineto.h"
 
-#define MOST_HOSTS 64u                  /* processes of one file: each is written with all of its texts */
+#define MOST_HOSTS 64u                  /* processes of one file; a limit because each is written with all texts of the file */
 static const struct { const char *category; uint8_t class; } categories[] = {
 	{ "cpu_op", CLASS_OP }, { "Operator", CLASS_OP },
 	{ "user_annotation", CLASS_ANNOTATION },
@@ -29,7 +29,7 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 	struct text *t;
 
 	if (!e->category)
-		return label_class(k, e);       /* of no text at all there is no list either */
+		return label_class(k, e);       /* before the index: without any text, texts.list is NULL */
 	t = &k->texts.list[e->category];
 	if (t->what)
 		return t->what;
@@ -42,7 +42,7 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 
 /* ---- processes and threads ---- */
 
-/* "stream 7" is 7. */
+/* See kineto.h. */
 int64_t kineto_number(struct kineto *k, const struct event_number *number)
 {
 	const struct json_value *v = &number->value;
@@ -71,7 +71,7 @@ static uint32_t host_of(struct kineto *k, int64_t pid)
 		if (k->hosts[i].pid == pid)
 			return (uint32_t)i;
 	if (k->n_hosts == MOST_HOSTS) {
-		kineto_count(k, COUNT_VALUE, "more than %u processes: %lld is taken for %lld", MOST_HOSTS, (long long)pid,
+		kineto_count(k, COUNT_VALUE, "more than %u processes: rows of pid %lld count for pid %lld", MOST_HOSTS, (long long)pid,
 			     (long long)k->hosts[0].pid);
 		return 0;
 	}
@@ -127,7 +127,7 @@ uint32_t kineto_thread(struct kineto *k, const struct event *e)
 {
 	int64_t pid = kineto_number(k, &e->pid);
 
-	/* Python threads that the profiler knows no numbers of are of process 0. */
+	/* Python threads whose ids the profiler does not know have pid 0: they belong to the file's first process, or the label's. */
 	if (!pid && k->n_hosts) {
 		uint32_t host = label_host(k, e);
 
@@ -136,7 +136,7 @@ uint32_t kineto_thread(struct kineto *k, const struct event *e)
 	return kineto_thread_of(k, pid, kineto_number(k, &e->tid));
 }
 
-/* "thread 17 (python)" is python. */
+/* "thread 17 (python)" becomes "python"; "thread 17" becomes 0, no name. */
 static uint32_t thread_name(struct kineto *k, uint32_t id)
 {
 	const struct text *t = &k->texts.list[id];
@@ -160,7 +160,7 @@ void event_names(struct kineto *k, const struct event *e)
 		for (size_t i = 0; i < k->n_hosts; i++)
 			if (k->hosts[i].pid == pid)
 				k->hosts[i].name = name;
-		/* Names may come first; a process with none but a name gets no row. */
+		/* A name may come before the process's first event; a process without other events gets no row. */
 		if (host_of(k, pid) != NO_HOST)
 			k->hosts[host_of(k, pid)].name = name;
 	} else if (strcmp(kineto_text(k, e->name), "thread_name") == 0) {
@@ -186,7 +186,7 @@ static bool is_step(const char *name)
 	return name[0] == 'P' && strncmp(name, "ProfilerStep#", 13) == 0 && name[13] >= '0' && name[13] <= '9';
 }
 
-/* op.range: the row's position for now. */
+/* op.range: index of the range; kineto_nest() replaces it by the range's id. */
 static void put_op(struct kineto *k, const struct event *e, struct host *h, size_t range)
 {
 	struct op_row row = {
@@ -195,9 +195,9 @@ static void put_op(struct kineto *k, const struct event *e, struct host *h, size
 		.types = event_value(k, e, ARG_TYPES), .values = event_value(k, e, ARG_VALUES),
 		.external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
 	};
-	const struct text *name = &k->texts.list[e->name];      /* not before: new texts may move the list */
+	const struct text *name = &k->texts.list[e->name];      /* after event_value(), which may move the list */
 
-	/* Kineto does not write the scope; only what runs backward has a forward's thread. */
+	/* Kineto does not write the scope.  Only backward operators have a forward thread. */
 	row.scope = row.fwd_thread || (row.sequence >= 0 && ends_in_backward(name->at, name->n));
 	buf_put(&h->op, &row, sizeof row);
 }
@@ -252,7 +252,7 @@ static void host_api(struct kineto *k, const struct event *e, enum event_class c
 	const char *name = e->name ? kineto_text(k, e->name) : "";
 	struct api_row *row = buf_add(&k->hosts[k->threads[thread].host].api, sizeof *row);
 
-	/* Numbers of other vendors' calls are not CUPTI's. */
+	/* cbid of other vendors' calls is not CUPTI's. */
 	if (name[0] != 'c' || name[1] != 'u' || cbid <= 0 || cbid >= 0x10000)
 		cbid = 0;
 	if (row)
@@ -286,9 +286,9 @@ static int host_alloc(struct kineto *k, const struct event *e)
 	return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all events ---- */
 
-/* What is beyond all times is said to be so when the file was read. */
+/* Saturates at INT64_MAX, which find_base() rejects after the file was read. */
 static int64_t end_of(const struct event *e)
 {
 	int64_t end;
@@ -304,7 +304,7 @@ static void note_times(struct kineto *k, const struct event *e)
 	k->last = end > k->last ? end : k->last;
 }
 
-/* Categories that gprof-trace export writes beside Kineto's; they become ranges as unknown ones do. */
+/* Categories that only gprof-trace export writes.  They become ranges, as unknown categories do, without a warning. */
 static bool of_our_export(const struct kineto *k, const struct event *e)
 {
 	const char *category = e->category ? kineto_text(k, e->category) : "";
@@ -353,7 +353,7 @@ static int slice(struct kineto *k, const struct event *e)
 	return e->phase == 'X' ? 0 : pair_begin(k, e, thread);
 }
 
-/* Where recording began and ended; Kineto says it of the whole trace. */
+/* Kineto's marks for the start and the end of the recording. */
 static bool is_border(const char *name)
 {
 	return strncmp(name, "Iteration Start: ", 17) == 0 || strcmp(name, "Record Window End") == 0;
@@ -369,7 +369,7 @@ static int rows(struct kineto *k, struct event *e)
 		e->name = event_name(k, e);
 		event_names(k, e);
 		return 0;
-	case 's': case 't': case 'f':   /* arrows: correlation ids and sequence numbers say the same */
+	case 's': case 't': case 'f':   /* arrows; correlation ids and sequence numbers have the same information */
 		return 0;
 	case 'X': case 'B': case 'E': case 'b': case 'e': case 'i': case 'I': case 'n':
 		break;

@@ -1,13 +1,14 @@
-/* Which calls a step has: those from the first one in it to the first one behind it, as of recorded steps. */
+/* The calls of each step: from the first call in the step to, exclusively, the first call after it, as in recorded traces. */
 #include <stdlib.h>
 
 #include "cli/import/kineto.h"
 
+/* The start or the end of a step. */
 struct bound {
 	int64_t at;
-	size_t of;                      /* twice the step's position, + 1: its end */
-	int64_t start;                  /* of the first call from here to the next bound */
-	uint32_t call;                  /* its id; 0: there is none */
+	size_t of;                      /* 2 * the step's index, + 1 for its end */
+	int64_t start;                  /* start of the first call between this bound and the next */
+	uint32_t call;                  /* correlation id of that call; 0: none */
 };
 
 static int by_time(const void *a, const void *b)
@@ -17,7 +18,7 @@ static int by_time(const void *a, const void *b)
 	return p->at != q->at ? p->at > q->at ? 1 : -1 : (p->of > q->of) - (p->of < q->of);
 }
 
-/* The last one at or before a time; NULL: none is. */
+/* The last bound at or before a time; NULL: none. */
 static struct bound *bound_before(struct bound *bounds, size_t n, int64_t time)
 {
 	size_t low = 0, high = n;
@@ -33,7 +34,7 @@ static struct bound *bound_before(struct bound *bounds, size_t n, int64_t time)
 	return low ? &bounds[low - 1] : NULL;
 }
 
-/* Returns an id that no call has, larger than all of them. */
+/* Sets start and call of each bound.  Returns an id larger than that of every call. */
 static uint32_t find_calls(struct bound *bounds, size_t n, const struct api_row *calls, size_t n_calls)
 {
 	struct bound *b = NULL;
@@ -46,7 +47,7 @@ static uint32_t find_calls(struct bound *bounds, size_t n, const struct api_row 
 			continue;
 		if (c->corr >= beyond)
 			beyond = c->corr + 1;
-		if (!b || c->start < b->at || (b + 1 < bounds + n && c->start >= b[1].at))      /* not where the one before was */
+		if (!b || c->start < b->at || (b + 1 < bounds + n && c->start >= b[1].at))      /* not the previous call's bound */
 			b = bound_before(bounds, n, c->start);
 		if (b && (!b->call || c->start < b->start || (c->start == b->start && c->corr < b->call))) {
 			b->start = c->start;

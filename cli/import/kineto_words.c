@@ -1,7 +1,7 @@
-/* Texts of an event: as it names them, to their numbers. */
+/* Numbers of an event's texts. */
 #include "cli/import/kineto.h"
 
-/* Most words are those of hops, which are looked for once. */
+/* Words in hops of the list are looked up once; most words are. */
 uint32_t event_word(struct kineto *k, uint32_t *of_hops, const struct word *w)
 {
 	uint32_t *known = &of_hops[w->hop];
@@ -13,7 +13,7 @@ uint32_t event_word(struct kineto *k, uint32_t *of_hops, const struct word *w)
 	return *known;
 }
 
-/* Quotes that nobody escaped are counted, so an event with such is read anew each time. */
+/* Whether the event has no unescaped quotes.  They are counted each time, so texts with them must not be recognized by bytes. */
 static bool is_clean(const struct kineto *k)
 {
 	return k->odd_quotes == k->scan.odd_quotes;

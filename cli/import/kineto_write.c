@@ -1,6 +1,6 @@
 /*
- * Rows of a Kineto file into a trace, in a file or in memory: times from the epoch, threads by their ordinals, one
- * process after the other.
+ * Writes the rows of an imported file to a trace, in a file or in memory, one process after the other: times in ns since the
+ * epoch, threads by their ordinals.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 #define CHUNK_ROWS  65536u
 #define CHUNK_TAILS (8u << 20)
-#define HOST_BUFFERS 7u                 /* of struct host */
+#define HOST_BUFFERS 7u                 /* buffers of struct host */
 
 struct out {
 	struct kineto *k;
 	const struct kineto_sink *to;
 	const struct host *host;
-	uint32_t number;                /* of the process */
+	uint32_t number;                /* process number in the trace */
 };
 
 static int put(struct out *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
@@ -31,7 +31,7 @@ static int put(struct out *o, unsigned kind, const void *rows, size_t n, const u
 	return trace_add(o->to->memory, o->number, r, rows, n, tails, tail_bytes) < 0 ? trace_fail(o->k->err, 0, "out of memory") : 0;
 }
 
-/* A buffer whose rows were put: a trace in memory has them there. */
+/* Releases a buffer after its rows were put; a trace in memory takes its memory over. */
 static int done(const struct kineto_sink *to, struct buf *b, struct trace_error *err)
 {
 	if (!to->writer && trace_keep(to->memory, b->data) < 0)
@@ -42,7 +42,7 @@ static int done(const struct kineto_sink *to, struct buf *b, struct trace_error 
 	return 0;
 }
 
-/* Definitions and their tails, as far as there is memory for them. */
+/* Puts rows with tails (bytes after each row's fields) and releases both buffers. */
 static int put_tailed(struct out *o, unsigned kind, struct buf *rows, struct buf *tails)
 {
 	struct trace_error *err = o->k->err;
@@ -54,7 +54,7 @@ static int put_tailed(struct out *o, unsigned kind, struct buf *rows, struct buf
 	return rc;
 }
 
-/* All rows of a kind, without tails. */
+/* Puts all rows of a kind without tails, in chunks. */
 static int put_rows(struct out *o, unsigned kind, const struct buf *b)
 {
 	const struct record *r = record_by_kind(kind);
@@ -75,7 +75,7 @@ static int put_strings(struct out *o)
 	for (uint32_t i = 1; i < t->n && rc == 0; i++) {
 		struct string_row row = { .id = i, .bytes = t->list[i].n < CHUNK_TAILS ? t->list[i].n : CHUNK_TAILS };
 
-		if (t->list[i].as)      /* a list as the file spells it: no row names it */
+		if (t->list[i].as)      /* the spelling in the file; rows refer to its normalized form */
 			continue;
 		buf_put(&rows, &row, sizeof row);
 		buf_put(&tails, t->list[i].at, row.bytes);
@@ -93,7 +93,7 @@ static int put_threads(struct out *o)
 
 	for (size_t i = 0; i < k->n_threads && rc == 0; i++) {
 		const struct host_thread *t = &k->threads[i];
-		const struct text *name = t->name ? &k->texts.list[t->name] : NULL;     /* of no text at all there is no list */
+		const struct text *name = t->name ? &k->texts.list[t->name] : NULL;     /* without any text, texts.list is NULL */
 		struct thread_row row = { .start = t->first, .id = t->ordinal, .tid = t->tid };
 
 		if (&k->hosts[t->host] != o->host || t->first == INT64_MAX)
@@ -107,7 +107,7 @@ static int put_threads(struct out *o)
 	return rc == 0 ? put_tailed(o, ROW_thread, &rows, &tails) : -1;
 }
 
-/* ---- facts ---- */
+/* ---- attributes ---- */
 
 static void fact(struct buf *rows, struct buf *tails, uint32_t process, const char *text)
 {
@@ -150,7 +150,7 @@ static int put_facts(struct out *o, bool main)
 	for (size_t at = 0; main && at < k->attributes.len; at += strlen((char *)k->attributes.data + at) + 1) {
 		const char *one = (char *)k->attributes.data + at;
 
-		fact(&rows, &tails, strncmp(one, "setting.", 8) == 0 ? 0 : o->number, one);     /* settings are the session's */
+		fact(&rows, &tails, strncmp(one, "setting.", 8) == 0 ? 0 : o->number, one);     /* settings belong to the session */
 	}
 	return put_tailed(o, ROW_attribute, &rows, &tails);
 }
@@ -194,7 +194,7 @@ static int put_process(struct out *o, bool gpu)
 
 /* ---- times and threads ---- */
 
-/* Adds the base to the starts of a buffer of rows, and puts ordinals where thread positions are. */
+/* Adds the base to the start of each row in a buffer; `threads` replaces thread indexes by ordinals. */
 #define SETTLE(b, of, threads) do {                                                                     \
 	struct of##_row *r = (struct of##_row *)(b)->data;                                              \
 	for (size_t i = 0; i < (b)->len / sizeof *r; i++) {                                             \
@@ -235,9 +235,9 @@ static void settle(struct kineto *k)
 			k->threads[i].first += base;
 }
 
-/* ---- whose rows ---- */
+/* ---- rows of each process ---- */
 
-/* The process that used the GPU: the one with most calls, else with most rows. */
+/* Index of the main process, which gets GPU rows without a known process: the one with most calls, else with most ranges. */
 static uint32_t main_host(const struct kineto *k)
 {
 	uint32_t main = 0;
@@ -256,7 +256,7 @@ static int put_packed(struct out *o, unsigned kind, const struct buf *rest)
 	return kineto_put_packed(o->k, o->to->writer, o->number, kind) < 0 ? -1 : put_rows(o, kind, rest);
 }
 
-/* The imported rows and arguments that belong to one process of several. */
+/* Puts the imported rows and arguments of one process; without `several`, all of them. */
 static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 {
 	struct kineto *k = o->k;
@@ -285,7 +285,7 @@ static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 	return rc;
 }
 
-/* Of rows with owners those that are this host's. */
+/* Puts the GPU rows of host `at`; main: also those without a known process. */
 static int put_owned(struct out *o, uint32_t at, bool main, unsigned kind, const struct buf *from, const struct buf *owners)
 {
 	const uint32_t *whose = (const uint32_t *)owners->data;
@@ -345,7 +345,7 @@ static int put_gpu(struct out *o, uint32_t at, bool main)
 	return main ? put_all(o, rest, sizeof rest / sizeof *rest) : 0;
 }
 
-/* Stacks with their frames. */
+/* Puts stacks with their frames, in chunks. */
 static int put_stacks(struct out *o)
 {
 	const struct stack_row *row = (const struct stack_row *)o->k->stack.data;
@@ -426,7 +426,7 @@ static uint32_t processes(const struct kineto *k)
 	return n;
 }
 
-/* Each process in turn. */
+/* Puts each process that is the main one or has rows. */
 static int put_hosts(struct kineto *k, const struct kineto_sink *to, uint32_t *next_process)
 {
 	struct host none = { 0 };
@@ -444,7 +444,7 @@ static int put_hosts(struct kineto *k, const struct kineto_sink *to, uint32_t *n
 	}
 	if (k->n_hosts)
 		return 0;
-	o.host = &none;         /* a file of GPU rows alone */
+	o.host = &none;         /* a file with GPU rows only */
 	o.number = (*next_process)++;
 	return put_host(&o, NO_HOST, true, false);
 }

@@ -46,12 +46,12 @@ int nsys_processes(struct sqlite *db, const char *path, struct buf *list, struct
 	map_release(&f.seen);
 	if (rc == 0 && !list->len)
 		rc = trace_fail(err, 0, sqlite_has(db, "META_DATA_EXPORT") || sqlite_has(db, "StringIds") ?
-				"'%s' is an export of nsys without calls, kernels, NVTX and samples" :
-				"'%s' is an SQLite database, but no export of nsys", path);
+				"'%s' is an nsys export without CUDA calls, kernels, NVTX ranges and samples; record some of them" :
+				"'%s' is an SQLite database, but not an nsys export", path);
 	return rc;
 }
 
-/* ---- what rows refer to ---- */
+/* ---- definitions that rows refer to ---- */
 
 static int on_string(const struct sqlite_row *r, void *arg)
 {
@@ -203,10 +203,10 @@ static int on_copy(const struct sqlite_row *r, void *arg)
 	struct memcpy_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
-		.corr = (uint32_t)row_whole(r, 5), .bytes = row_null(r, 6) ? BYTES_UNKNOWN : (uint64_t)row_whole(r, 6), .kind = (uint32_t)row_whole(r, 7),
-		.src_kind = nsys_memory_kind(r, 8), .dst_kind = nsys_memory_kind(r, 9), .src_device = (uint32_t)row_whole(r, 10),
-		.dst_device = (uint32_t)row_whole(r, 11), .graph_node = (uint64_t)row_whole(r, 12),
-		.copies = (uint32_t)row_whole(r, 13),
+		.corr = (uint32_t)row_whole(r, 5), .bytes = row_null(r, 6) ? BYTES_UNKNOWN : (uint64_t)row_whole(r, 6),
+		.kind = (uint32_t)row_whole(r, 7), .src_kind = nsys_memory_kind(r, 8), .dst_kind = nsys_memory_kind(r, 9),
+		.src_device = (uint32_t)row_whole(r, 10), .dst_device = (uint32_t)row_whole(r, 11),
+		.graph_node = (uint64_t)row_whole(r, 12), .copies = (uint32_t)row_whole(r, 13),
 	};
 
 	if (row.kind == 10 && !row_null(r, 10) && !row_null(r, 11))
@@ -222,8 +222,8 @@ static int on_set(const struct sqlite_row *r, void *arg)
 	struct memset_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
-		.corr = (uint32_t)row_whole(r, 5), .bytes = row_null(r, 6) ? BYTES_UNKNOWN : (uint64_t)row_whole(r, 6), .value = (uint32_t)row_whole(r, 7),
-		.mem_kind = nsys_memory_kind(r, 8), .graph_node = (uint64_t)row_whole(r, 9),
+		.corr = (uint32_t)row_whole(r, 5), .bytes = row_null(r, 6) ? BYTES_UNKNOWN : (uint64_t)row_whole(r, 6),
+		.value = (uint32_t)row_whole(r, 7), .mem_kind = nsys_memory_kind(r, 8), .graph_node = (uint64_t)row_whole(r, 9),
 	};
 
 	kineto_stream(in->k, 0, row.device, row.context, row.stream);
@@ -251,7 +251,7 @@ static uint32_t domain_of(struct reading *in, const struct sqlite_row *r, int co
 	return id == MAP_NONE ? 0 : id;
 }
 
-/* The value's bits, and NVTX's number of its type; 0: none, or one that is laid out by a schema. */
+/* Sets *bits to the payload and returns NVTX's payload type; 0: none, or a payload with a schema, which is counted. */
 static uint32_t payload_of(struct reading *in, const struct sqlite_row *r, uint64_t *bits)
 {
 	union { double d; float f; uint64_t bits; } u = { .bits = 0 };
@@ -271,7 +271,7 @@ static uint32_t payload_of(struct reading *in, const struct sqlite_row *r, uint6
 	return type;
 }
 
-/* Names that the program gave: of a category, of a thread. */
+/* An NVTX event that names a category or a thread; other events are ignored. */
 static int on_naming(struct reading *in, const struct sqlite_row *r, int64_t type, uint32_t name)
 {
 	struct category_row row = { .domain = domain_of(in, r, 6), .id = (uint32_t)row_whole(r, 8), .name = name };
@@ -373,8 +373,8 @@ int nsys_read(struct kineto *k, struct sqlite *db, int64_t pid, bool first)
 		  on_call },
 		{ "CUPTI_ACTIVITY_KIND_KERNEL", "start, end, deviceId, contextId, streamId, correlationId, demangledName, "
 		  "mangledName, gridX, gridY, gridZ, blockX, blockY, blockZ, registersPerThread, staticSharedMemory, "
-		  "dynamicSharedMemory, localMemoryPerThread, sharedMemoryExecuted, graphNodeId, graphId, clusterX, clusterY, clusterZ", process,
-		  on_kernel },
+		  "dynamicSharedMemory, localMemoryPerThread, sharedMemoryExecuted, graphNodeId, graphId, clusterX, clusterY, clusterZ",
+		  process, on_kernel },
 		{ "CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, deviceId, contextId, streamId, correlationId, bytes, copyKind, srcKind, "
 		  "dstKind, srcDeviceId, dstDeviceId, graphNodeId, copyCount", copies, on_copy },
 		{ "CUPTI_ACTIVITY_KIND_MEMSET", "start, end, deviceId, contextId, streamId, correlationId, bytes, value, memKind, "

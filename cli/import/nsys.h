@@ -1,4 +1,4 @@
-/* What nsys exports as SQLite (nsys export --type sqlite), one process after the other. */
+/* Reads SQLite exports of nsys (nsys export --type sqlite), one process after the other. */
 #ifndef IMPORT_NSYS_H
 #define IMPORT_NSYS_H
 
@@ -10,10 +10,10 @@ struct kineto;
 struct sqlite;
 struct trace_error;
 
-/* The processes that have rows, as int64_t globalPid each, appended to list.  0 or -1. */
+/* Appends the globalPid (int64_t) of each process with rows to list.  0, or -1 with *err set: also if there is none. */
 int nsys_processes(struct sqlite *db, const char *path, struct buf *list, struct trace_error *err);
 
-/* Rows of one of them; of the first also what is not read.  0 or -1. */
+/* Adds the rows of one process to *k.  first: also counts the tables that are not read.  0, or -1 with *k->err set. */
 int nsys_read(struct kineto *k, struct sqlite *db, int64_t pid, bool first);
 
 #endif

@@ -1,4 +1,4 @@
-/* Of an export of nsys: graphs, memory, unified memory, overhead, and calls of other libraries and of the OS. */
+/* nsys exports: graphs, memory, unified memory, overhead, and calls of other libraries and of the OS. */
 #include "cli/import/nsys_inside.h"
 
 #include "trace/libraries.h"
@@ -79,7 +79,7 @@ static int on_memory(const struct sqlite_row *r, void *arg)
 	return 0;
 }
 
-/* CUPTI: kinds of unified memory's rows. */
+/* CUPTI's counter kinds of unified memory. */
 enum { UM_HTOD = 1, UM_DTOH = 2, UM_CPU_FAULT = 3, UM_GPU_FAULT = 4, UM_DTOD = 8 };
 #define NO_DEVICE 0xffffffffu
 
@@ -109,7 +109,7 @@ static int on_gpu_fault(const struct sqlite_row *r, void *arg)
 	return 0;
 }
 
-/* nsys has them among the copies. */
+/* Migrations of unified memory: rows of the table of copies with copyKind 11 to 13. */
 static int on_migration(const struct sqlite_row *r, void *arg)
 {
 	static const uint32_t kinds[] = { UM_HTOD, UM_DTOH, UM_DTOD };
@@ -190,7 +190,7 @@ static int on_call(const struct sqlite_row *r, void *arg)
 	return range(arg, r, 0);
 }
 
-/* What the OS did is no range of the program: it does not count as the innermost one. */
+/* An OS call is not a range of the program: as a start/end range it is never the innermost one. */
 static int on_os_call(const struct sqlite_row *r, void *arg)
 {
 	return range(arg, r, RANGE_STARTEND);
@@ -227,7 +227,7 @@ static int calls(struct reading *in, const char *of_threads)
 	return 0;
 }
 
-/* nsys has the tables only where there are rows: then they were recorded. */
+/* nsys writes the tables of page faults only if there are rows, so rows mean that recording was on. */
 static void say_faults(struct reading *in)
 {
 	const struct unified_row *row = (const struct unified_row *)in->k->unified.data;
@@ -264,7 +264,8 @@ int nsys_more(struct reading *in, const char *of_threads, const char *of_process
 		{ "CUDA_GRAPH_NODE_EVENTS", "start, globalTid, graphNodeId, originalGraphNodeId", of_threads, on_node },
 		{ "ENUM_CUDA_DEV_MEM_EVENT_OPER", "id, name, label", NULL, on_operation },
 		{ "CUDA_GPU_MEMORY_USAGE_EVENTS", "start, deviceId, contextId, address, bytes, memKind, memoryOperationType, name, "
-		  "correlationId, streamId, localMemoryPoolAddress, localMemoryPoolSize, localMemoryPoolUtilizedSize", of_process, on_memory },
+		  "correlationId, streamId, localMemoryPoolAddress, localMemoryPoolSize, localMemoryPoolUtilizedSize", of_process,
+		  on_memory },
 		{ "CUDA_UM_CPU_PAGE_FAULT_EVENTS", "start, address, CpuInstruction", of_process, on_cpu_fault },
 		{ "CUDA_UM_GPU_PAGE_FAULT_EVENTS", "start, end, deviceId, address, numberOfPageFaults, faultAccessType", of_process,
 		  on_gpu_fault },
@@ -283,7 +284,7 @@ int nsys_more(struct reading *in, const char *of_threads, const char *of_process
 	return nsys_samples(in, of_threads);
 }
 
-/* ---- what is left ---- */
+/* ---- tables that are not read ---- */
 
 static bool unread(const char *table)
 {
@@ -295,7 +296,7 @@ static bool unread(const char *table)
 		"MPI_RANKS", "CUBLAS_EVENTS", "CUDNN_EVENTS", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS",
 		"MPI_OTHER_EVENTS", "OSRT_API", "SYSCALL", "COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS", "CUDA_CALLCHAINS",
 	};
-	/* About the recording, not of it; and names of what other tables have. */
+	/* Tables that describe the recording or name things in other tables. */
 	static const char *const starts[] = { "ENUM_", "META_DATA_", "TARGET_INFO_", "EXPORT_", "sqlite_", "ANALYSIS_", "GENERIC_EVENT_",
 					      "ProcessStreams", "DIAGNOSTIC_EVENT", "UnitTypes" };
 

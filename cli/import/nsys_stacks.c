@@ -1,10 +1,10 @@
-/* Call chains of nsys: its frames have names, so that each is an address with a symbol. */
+/* Call chains of nsys.  Its frames are named, so each becomes an address with a symbol row. */
 #include "cli/import/nsys_inside.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NAMED_ADDRESS 0x4000000000000000ull     /* frames without an address get one by their name */
+#define NAMED_ADDRESS 0x4000000000000000ull     /* a frame without an address gets this | its name's text number */
 
 static uint64_t mixed(uint64_t h, uint64_t v)
 {
@@ -12,7 +12,7 @@ static uint64_t mixed(uint64_t h, uint64_t v)
 	return h ^ h >> 29;
 }
 
-/* The module's image; 0: out of memory. */
+/* Id of the module's image, which is added if it is new; 0: out of memory. */
 static uint32_t image_of(struct reading *in, uint32_t module)
 {
 	struct image_row row = { .high = UINT64_MAX, .name = module };
@@ -28,7 +28,7 @@ static uint32_t image_of(struct reading *in, uint32_t module)
 	return *at;             /* value + 1 is the id */
 }
 
-/* The frames at hand as a stack, one row for all chains that are equal. */
+/* Makes a stack of the frames in in->chain; equal chains share one stack.  0, or -1: out of memory. */
 static int end_chain(struct reading *in)
 {
 	size_t bytes = in->chain.len, n = in->k->stack.len / sizeof(struct stack_row), at = in->k->frames.len;
@@ -41,7 +41,7 @@ static int end_chain(struct reading *in)
 		return 0;
 	for (size_t i = 0; i < bytes / sizeof *f; i++)
 		key = mixed(mixed(key, f[i].value), f[i].extra);
-	for (;; key++) {        /* two that mix to the same key stand beside each other */
+	for (;; key++) {        /* on a collision, the next key */
 		bool new = false;
 		uint32_t *old = map_put(&in->stacks, key, (uint32_t)n, &new);
 		const struct stack_row *other;
@@ -93,7 +93,7 @@ int nsys_chains(struct reading *in, const char *table, const char *where)
 	in->chain.len = 0;
 	if (!sqlite_has_column(in->db, table, "id") || !sqlite_has_column(in->db, table, "stackDepth"))
 		return 0;
-	/* 0 is innermost.  nsys does not say in which order it writes them. */
+	/* stackDepth 0 is the innermost frame.  Sorted, because the order of rows is not specified. */
 	if (sqlite_each_by(in->db, table, "id, symbol, module, originalIP, stackDepth", where, "id, stackDepth", on_frame, in,
 			   in->k->err) < 0)
 		return -1;
@@ -126,6 +126,6 @@ int nsys_samples(struct reading *in, const char *of_threads)
 	    sqlite_each(in->db, "COMPOSITE_EVENTS", "start, globalTid, id", of_threads, on_sample, in, in->k->err) < 0)
 		return -1;
 	if (in->k->sample.len)
-		kineto_fact(in->k, "sampling", "by nsys, of each thread's CPU time");
+		kineto_fact(in->k, "sampling", "nsys");
 	return 0;
 }

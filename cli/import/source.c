@@ -12,20 +12,21 @@
 #include "cli/import/inflate.h"
 #include "trace/unzstd.h"
 
-#define AT_ONCE     (256u << 10)        /* read or unpacked between two looks at the reader */
-#define AHEAD       (4u << 20)          /* most that is there before it is needed: more would leave the caches */
-#define PIECE       (2u << 20)          /* of memory: a huge page */
-#define SPARE       2u                  /* pieces that nobody needs and that are kept all the same */
-#define LET_GO      (8u << 20)          /* of a mapped file at once */
-#define TELL        (512u << 10)        /* the reader says how far it is this often */
-#define HISTORY     (64u << 10)         /* unpacking looks back 32 KiB */
-#define MOST_MADE   (1u << 20)          /* between two calls of filled_to(), and more than that */
-#define SMALL       (1u << 20)          /* a file that is read at once and without a thread: ... */
-#define SMALL_TOO   (256u << 10)         /* ... starting one takes longer; and one that is packed ... */
-#define MOST_MADE_AT_ONCE (8u << 20)    /* ... and says that it does not become more */
-#define SPILL       1024u               /* an unpacker has all only when it found no more, and writes a little behind that */
-#define DEFLATE_MAX 1040u               /* a byte of deflate makes 1032 at most */
-#define ZSTD_ROOM   ((size_t)1 << 38)   /* zstd has no such bound */
+#define AT_ONCE     (256u << 10)        /* bytes read or decompressed between two checks of the reader's position */
+#define AHEAD       (4u << 20)          /* bytes that the thread may be ahead of the reader; more would fall out of the CPU caches */
+#define PIECE       (2u << 20)          /* bytes of memory that are moved or freed together: a huge page */
+#define SPARE       2u                  /* released pieces that are kept, to be moved by back() */
+#define LET_GO      (8u << 20)          /* bytes of a mapped file that are released together */
+#define TELL        (512u << 10)        /* bytes after which source_release() tells the thread */
+#define HISTORY     (64u << 10)         /* bytes kept before the last one decompressed: deflate needs 32 KiB */
+#define MOST_MADE   (1u << 20)          /* more bytes than are produced between two calls of filled_to() */
+/* A small file is read at once, because starting a thread takes longer. */
+#define SMALL       (1u << 20)          /* its most bytes, plain ... */
+#define SMALL_TOO   (256u << 10)         /* ... compressed ... */
+#define MOST_MADE_AT_ONCE (8u << 20)    /* ... and, by its own header or trailer, decompressed */
+#define SPILL       1024u               /* bytes after a small file: decompressors need room to find the end, and write beyond it */
+#define DEFLATE_MAX 1040u               /* one byte of deflate expands to at most 1032 */
+#define ZSTD_ROOM   ((size_t)1 << 38)   /* bytes; zstd has no such limit */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
@@ -34,20 +35,20 @@
 #endif
 
 struct source {
-	uint8_t *base, *addresses;      /* base: the first of them that begins a piece */
-	uint8_t *heap;                  /* read at once: base is this, and there is no thread */
-	size_t reserved, filled;
-	size_t backed, gone;            /* memory was given to what lies before; taken from what lies before */
+	uint8_t *base, *addresses;      /* base: the first multiple of PIECE in the reserved addresses */
+	uint8_t *heap;                  /* a small file: base is this, and there is no thread */
+	size_t reserved, filled;        /* bytes of address space; bytes available */
+	size_t backed, gone;            /* offsets: memory was provided before `backed` and released before `gone` */
 	bool ended, stop, piped;
-	bool mapped;                    /* the file itself lies at base */
-	bool waiting, blocked;          /* the reader, for more than `wanted` bytes; the thread, for it to be near */
-	size_t wanted, used;            /* of the reader */
-	size_t told;                    /* the reader's own: what `used` was set to */
-	const char *trouble;
+	bool mapped;                    /* the file is mapped at base */
+	bool waiting, blocked;          /* the reader waits for more than `wanted` bytes; the thread waits for the reader */
+	size_t wanted, used;            /* see waiting; bytes before `used` are released */
+	size_t told;                    /* last value of `used`; only the reader uses it */
+	const char *trouble;            /* see source_trouble() */
 	char text[80];
 	int fd;
-	uint64_t size;
-	const uint8_t *packed;          /* the file, mapped; NULL: it is not packed */
+	uint64_t size;                  /* of the file */
+	const uint8_t *packed;          /* the compressed file, mapped; NULL: it is plain */
 	pthread_t thread;
 	bool threaded;
 	pthread_mutex_t lock;
@@ -77,9 +78,9 @@ uint64_t source_file_bytes(const struct source *s)
 /* ---- the thread's side ---- */
 
 /*
- * Memory for what comes before the next call.  Pieces that the reader has done with are moved there, for fresh ones would
- * be filled with zeros first, which takes longer than unpacking (and an old kernel does just that).  Those of too many
- * that were read at once are given back.
+ * Provides memory up to the next call by moving pieces that the reader released.  New pages would be slower: the kernel
+ * clears them first, which takes longer than decompression.  An old kernel without MREMAP_DONTUNMAP uses new pages.  Frees
+ * all other released pieces but SPARE.
  */
 static void back(struct source *s, size_t done, size_t used)
 {
@@ -96,13 +97,14 @@ static void back(struct source *s, size_t done, size_t used)
 		madvise(s->base + s->gone, PIECE, MADV_DONTNEED);
 }
 
-/* Of a mapped file, what the reader has done with. */
+/* Frees the pages of a mapped file that the reader released. */
 static void let_go(struct source *s, size_t used)
 {
 	for (; s->gone + LET_GO <= used; s->gone += LET_GO)
 		madvise(s->base + s->gone, LET_GO, MADV_DONTNEED);
 }
 
+/* Publishes that `done` bytes are available; waits while the reader is more than AHEAD behind.  0, or -1: stop reading. */
 static int filled_to(void *arg, size_t done)
 {
 	struct source *s = arg;
@@ -132,7 +134,7 @@ static int filled_to(void *arg, size_t done)
 	return stop ? -1 : 0;
 }
 
-/* Its pages are only made ready, which is done faster than copying them; before Linux 5.14 the reader waits for each. */
+/* Only populates the page tables, which is faster than copying.  Before Linux 5.14 the reader takes the page faults itself. */
 static const char *read_mapped(struct source *s)
 {
 	size_t size = (size_t)s->size, at = 0;
@@ -146,7 +148,7 @@ static const char *read_mapped(struct source *s)
 	return NULL;
 }
 
-static const char too_large[] = "it is larger than there are addresses for";
+static const char too_large[] = "it is larger than the address space";
 
 static const char *read_plain(struct source *s)
 {
@@ -177,9 +179,9 @@ static const char *read_gzip(struct source *s)
 	struct inflate_out out = { s->base, s->base + s->reserved - SOURCE_SLACK, 0, filled_to, s };
 
 	switch (inflate_gzip(s->packed, (size_t)s->size, &out)) {
-	case INFLATE_CUT:      return "the packed data end in the middle";
-	case INFLATE_BAD:      return "the packed data are damaged";
-	case INFLATE_CHECKSUM: return "the checksum of the packed data is wrong";
+	case INFLATE_CUT:      return "the compressed data ends too early";
+	case INFLATE_BAD:      return "the compressed data is damaged";
+	case INFLATE_CHECKSUM: return "the compressed data has a wrong checksum";
 	case INFLATE_FULL:     return too_large;
 	case INFLATE_OK: case INFLATE_STOPPED: break;
 	}
@@ -204,8 +206,7 @@ static const char *read_zstd(struct source *s)
 			trouble = too_large;
 	} while (filled_to(s, at) == 0 && rc == UNZSTD_MORE && !trouble);
 	unzstd_free(z);
-	return rc == UNZSTD_BAD ? "the packed data are damaged" : rc == UNZSTD_CUT ? "the packed data end in the middle" :
-	       trouble;
+	return rc == UNZSTD_BAD ? "the compressed data is damaged" : rc == UNZSTD_CUT ? "the compressed data ends too early" : trouble;
 }
 
 static void *fill(void *arg)
@@ -269,7 +270,7 @@ static int reserve(struct source *s, const char *path, enum packing packing, str
 	s->addresses = mmap(NULL, s->reserved + PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (s->addresses == MAP_FAILED) {
 		s->addresses = NULL;
-		return trace_fail(err, 0, "cannot read '%s': no %zu GiB of addresses (%s); is ulimit -v set?", path,
+		return trace_fail(err, 0, "cannot read '%s': cannot reserve %zu GiB of address space (%s); check ulimit -v", path,
 				  s->reserved >> 30, strerror(errno));
 	}
 	s->base = (uint8_t *)(((uintptr_t)s->addresses + PIECE - 1) & ~((uintptr_t)PIECE - 1));
@@ -282,7 +283,7 @@ static int reserve(struct source *s, const char *path, enum packing packing, str
 	return 0;
 }
 
-/* What a small file becomes; 0: it is not small. */
+/* Size of a small file after decompression, as the file itself says; 0: not small. */
 static size_t small_size(const struct source *s, enum packing packing)
 {
 	uint32_t last = 0;
@@ -291,12 +292,12 @@ static size_t small_size(const struct source *s, enum packing packing)
 	if (s->piped || s->size > (packing == PLAIN ? SMALL : SMALL_TOO))
 		return 0;
 	if (packing == GZIP && s->size > sizeof last)
-		memcpy(&last, s->packed + s->size - sizeof last, sizeof last);  /* of the last member */
+		memcpy(&last, s->packed + s->size - sizeof last, sizeof last);  /* ISIZE: size of the last member */
 	size = packing == PLAIN ? s->size : packing == GZIP ? last : unzstd_size(s->packed, (size_t)s->size);
 	return size <= MOST_MADE_AT_ONCE ? (size_t)size : 0;
 }
 
-/* False: it is not as large as it said, or there is no memory.  n bytes of the file were read before. */
+/* Reads a small file; its first n bytes, `head`, were read before.  False: it is larger than it says, or out of memory. */
 static bool read_at_once(struct source *s, size_t size, const uint8_t *head, size_t n)
 {
 	s->reserved = size + SPILL;
@@ -340,8 +341,8 @@ static int prepare(struct source *s, const char *path, struct trace_error *err)
 	s->piped = !S_ISREG(st.st_mode);
 	s->size = s->piped ? 0 : (uint64_t)st.st_size;
 	if (packing != PLAIN && s->piped)
-		return trace_fail(err, 0, "cannot read '%s': packed data must be in a file; 'gzip -dc' or 'zstd -dc' unpack them for "
-				  "a pipe", path);
+		return trace_fail(err, 0, "cannot read '%s': compressed data cannot come from a pipe; decompress it with 'gzip -dc' or "
+				  "'zstd -dc', or use a file", path);
 	if (packing != PLAIN) {
 		s->packed = mmap(NULL, (size_t)s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
 		if (s->packed == MAP_FAILED) {
@@ -377,7 +378,7 @@ struct source *source_open(const char *path, struct trace_error *err)
 		s->threaded = !s->heap && pthread_create(&s->thread, NULL, fill, s) == 0;
 		if (s->threaded || s->heap)
 			return s;
-		trace_fail(err, 0, "cannot read '%s': no thread", path);
+		trace_fail(err, 0, "cannot read '%s': cannot start a thread; check ulimit -u", path);
 	}
 	source_close(s);
 	return NULL;

@@ -1,9 +1,8 @@
 /*
- * A file as bytes in memory, one after the other, that a thread of its own reads and unpacks ahead.  Knows files and
- * packing, not what is in them.
+ * A file (plain, gzip or zstd) as one range of bytes in memory.  A thread reads and decompresses ahead of the reader.
  *
- * Addresses are reserved for the whole file, memory is not: what source_release() gives back is gone.  So who reads has
- * plain pointers into the file, and text can stay where it is.
+ * Address space is reserved for the whole file, memory is not: bytes that source_release() returned must not be read again.
+ * The reader uses plain pointers into the file, which stay valid until their bytes are released.
  */
 #ifndef IMPORT_SOURCE_H
 #define IMPORT_SOURCE_H
@@ -15,37 +14,39 @@
 
 #include "trace/error.h"
 
-#define SOURCE_SLACK 64u        /* bytes behind those that are there may be read, and are anything */
+#define SOURCE_SLACK 64u        /* bytes after the available ones that may be read; their values do not matter */
 
 struct source;
 
-/* NULL: *err says why, with the file's name. */
+/* NULL: *err says why and names the file.  The caller calls source_close(), which accepts NULL and stops the thread. */
 struct source *source_open(const char *path, struct trace_error *err);
 void source_close(struct source *s);
 
+/* The address of the file's first byte; offsets below are relative to it. */
 const uint8_t *source_base(const struct source *s);
 
-/* Waits for more than `have` bytes from the beginning on.  How many there are; `have`: that was all. */
+/* Waits until more than `have` bytes are available.  Returns their number; `have`: the file has no more. */
 size_t source_wait(struct source *s, size_t have);
 
-/* The bytes before this offset are not needed any more.  Cheap; call it often. */
+/* Allows the source to free the bytes before this offset.  Cheap; call it often. */
 void source_release(struct source *s, size_t before);
 
-/* After the end: why it ended too early, for people ("unpacking ends in the middle"); NULL: it did not. */
+/* When source_wait() reported the end: why the bytes end too early, as a text for the user; NULL: they do not. */
 const char *source_trouble(struct source *s);
 
-/* The bytes of the file itself, packed as it is. */
+/* Size of the file in bytes, before decompression; 0 for a pipe. */
 uint64_t source_file_bytes(const struct source *s);
 
 /* ---- source_head.c ---- */
 enum packing { PLAIN, GZIP, ZSTD };
 
-/* What n bytes at the beginning of a file say. */
+/* The compression of a file, from its first n bytes. */
 enum packing source_packing(const uint8_t *head, size_t n);
 
 /*
- * The beginning of a file, unpacked: room bytes, or up to half a KiB less of a packed one; less also where the file is not longer (*all),
- * or its beginning packs to more than room.  -1: it cannot be read, or is no file; a pipe is left alone.
+ * Reads the beginning of a file, decompressed, and returns the number of bytes: `room`, or up to 512 less if compressed.
+ * Less too if the file is shorter (*all is true), or if its first `room` compressed bytes expand to less.  -1: unreadable,
+ * or not a regular file; nothing is read from a pipe.
  */
 ssize_t source_head(const char *path, uint8_t *to, size_t room, bool *all);
 

@@ -1,4 +1,4 @@
-/* The beginning of a file, for who wants to know what it is. */
+/* Reads the beginning of a file, to find out what it is. */
 #include "cli/import/source.h"
 
 #include <fcntl.h>

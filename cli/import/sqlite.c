@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define OK       0
 #define ROW      100
@@ -13,7 +14,7 @@
 #define READONLY 1
 #define COLUMNS  24
 
-/* What is used of libsqlite3, found when a file needs it. */
+/* An open file, and the functions of libsqlite3 that it needs. */
 struct sqlite {
 	void *lib, *db;
 	const char *path;
@@ -30,7 +31,51 @@ struct sqlite {
 	int (*columns)(void *statement);
 	const char *(*column)(void *statement, int column);     /* its name */
 	const char *(*message)(void *db);
+	/* NULL if the library is too old to have them. */
+	int (*limit)(void *db, int what, int value);
+	int (*config)(void *db, int what, ...);
+	void (*progress)(void *db, int every, int (*fn)(void *arg), void *arg);
+	int64_t (*heap)(int64_t most);
+	uint64_t turns, most_turns;     /* units of TURN instructions: executed, allowed */
 };
+
+/*
+ * A hostile file can make SQLite run for any time: its schema contains expressions, and its pages refer to pages, so a page
+ * that refers to itself yields any number of rows.  Instructions of SQLite's virtual machine are limited by the size of the
+ * file; a real export needs about 10 a byte.
+ */
+#define TURN          1000
+#define FREE_TURNS    5000u
+#define BYTES_A_TURN  20u               /* 50 instructions a byte */
+#define MOST_VALUE    (64 << 20)        /* bytes of a text or blob */
+#define MOST_HEAP     (256ll << 20)
+
+static int count_turn(void *arg)
+{
+	struct sqlite *s = arg;
+
+	return ++s->turns > s->most_turns;
+}
+
+/* Sets limits for hostile files.  The numbers are constants of sqlite3.h, which is not needed to build. */
+static void restrain(struct sqlite *s)
+{
+	static const struct { int what, value; } limits[] = {
+		{ 0, MOST_VALUE }, { 1, 1000000 }, { 3, 100 }, { 5, 25000 }, { 7, 0 }, { 10, 1 }, { 11, 0 },
+	};      /* length, SQL length, depth of expressions, instructions, attached files, depth of triggers, threads */
+	static const struct { int what, value; } settings[] = {
+		{ 1003, 0 }, { 1010, 1 }, { 1015, 0 }, { 1017, 0 },
+	};      /* triggers off, defensive, views off, the schema is not trusted */
+
+	for (size_t i = 0; s->limit && i < sizeof limits / sizeof *limits; i++)
+		s->limit(s->db, limits[i].what, limits[i].value);
+	for (size_t i = 0; s->config && i < sizeof settings / sizeof *settings; i++)
+		s->config(s->db, settings[i].what, settings[i].value, NULL);
+	if (s->heap)
+		s->heap(MOST_HEAP);
+	if (s->progress)
+		s->progress(s->db, TURN, count_turn, s);
+}
 
 static bool bind(struct sqlite *s)
 {
@@ -43,7 +88,17 @@ static bool bind(struct sqlite *s)
 		{ "sqlite3_errmsg", &s->message },
 	};
 
+	const struct { const char *name; void *to; } newer[] = {
+		{ "sqlite3_limit", &s->limit }, { "sqlite3_db_config", &s->config }, { "sqlite3_progress_handler", &s->progress },
+		{ "sqlite3_hard_heap_limit64", &s->heap },
+	};
+
 	s->lib = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; s->lib && i < sizeof newer / sizeof *newer; i++) {
+		void *fn = dlsym(s->lib, newer[i].name);
+
+		memcpy(newer[i].to, &fn, sizeof fn);
+	}
 	for (size_t i = 0; s->lib && i < sizeof needed / sizeof *needed; i++) {
 		void *fn = dlsym(s->lib, needed[i].name);
 
@@ -54,7 +109,7 @@ static bool bind(struct sqlite *s)
 	return s->lib != NULL;
 }
 
-/* Whether a query can be made and has an answer. */
+/* Whether a query is valid and returns a row. */
 static bool has_rows(struct sqlite *s, const char *sql)
 {
 	void *statement = NULL;
@@ -62,6 +117,26 @@ static bool has_rows(struct sqlite *s, const char *sql)
 
 	s->finalize(statement);
 	return has;
+}
+
+/* Why SQLite stopped, as a text for the user. */
+static const char *why(const struct sqlite *s)
+{
+	return s->turns > s->most_turns ? "its tables are larger than the file, which is damaged" : s->message(s->db);
+}
+
+/* Opens the file and sets the limits before anything in it is read.  0 or -1. */
+static int open_file(struct sqlite *s, const char *path)
+{
+	struct stat st;
+	int rc = s->open(path, &s->db, READONLY, NULL);
+
+	if (rc != OK || stat(path, &st) < 0)
+		return -1;
+	s->most_turns = FREE_TURNS + (uint64_t)st.st_size / BYTES_A_TURN;
+	restrain(s);
+	has_rows(s, "PRAGMA cell_size_check = 1");
+	return 0;
 }
 
 struct sqlite *sqlite_open(const char *path, struct trace_error *err)
@@ -74,11 +149,11 @@ struct sqlite *sqlite_open(const char *path, struct trace_error *err)
 	}
 	s->path = path;
 	if (!bind(s))
-		trace_fail(err, 0, "cannot read '%s': it is an SQLite database, and libsqlite3.so.0 is not installed", path);
-	else if (s->open(path, &s->db, READONLY, NULL) != OK)
+		trace_fail(err, 0, "cannot read '%s': libsqlite3.so.0, which reads SQLite databases, is not installed", path);
+	else if (open_file(s, path) < 0)
 		trace_fail(err, 0, "cannot read '%s': %s", path, s->db ? s->message(s->db) : "out of memory");
-	else if (!has_rows(s, "SELECT count(*) FROM sqlite_master"))
-		trace_fail(err, 0, "cannot read '%s': %s", path, s->message(s->db));
+	else if (!has_rows(s, "SELECT sum(1) FROM sqlite_master"))
+		trace_fail(err, 0, "cannot read '%s': %s", path, why(s));
 	else
 		return s;
 	sqlite_close(s);
@@ -120,7 +195,7 @@ const char *row_text(const struct sqlite_row *r, int column, size_t *n)
 	return text ? (const char *)text : "";
 }
 
-/* What is no table, a view for instance, would be a program of whoever made the file. */
+/* Only ordinary tables: views and virtual tables would run code from the file. */
 bool sqlite_has(struct sqlite *s, const char *table)
 {
 	char sql[200];
@@ -157,14 +232,24 @@ static bool is_word(const char *text)
 	return *text && !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
-/* Its rows; 0 also where they cannot be counted. */
+/* Whether the table has generated columns, whose expressions run for each row. */
+static bool has_computed(struct sqlite *s, const char *table)
+{
+	char sql[200];
+
+	snprintf(sql, sizeof sql, "SELECT 1 FROM pragma_table_xinfo('%s') WHERE hidden IN (2, 3)", table);
+	return has_rows(s, sql);
+}
+
+/* Number of rows of a table; 0 if they cannot be counted. */
 static uint64_t count_rows(struct sqlite *s, const char *table)
 {
 	void *statement = NULL;
 	char sql[300];
 	uint64_t n = 0;
 
-	snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", table);
+	/* Not count(*): it is one instruction, which the limit on instructions cannot interrupt. */
+	snprintf(sql, sizeof sql, "SELECT sum(1) FROM \"%s\"", table);
 	if (s->prepare(s->db, sql, -1, &statement, NULL) == OK && s->step(statement) == ROW)
 		n = (uint64_t)s->whole(statement, 0);
 	s->finalize(statement);
@@ -182,14 +267,14 @@ void sqlite_tables(struct sqlite *s, bool (*wanted)(const char *table), void (*f
 	while (s->step(statement) == ROW) {
 		const char *table = (const char *)s->text(statement, 0);
 
-		/* Any other name is none of an export, and might be more than a name in a query. */
+		/* Tables of an export have such names; any other name could inject SQL. */
 		if (table && strlen(table) < 200 && is_word(table) && wanted(table))
 			fn(table, count_rows(s, table), arg);
 	}
 	s->finalize(statement);
 }
 
-/* "start, end, graphId" with NULL for what the table has not. */
+/* Writes the columns of a query to list, with NULL for columns that the table does not have, and sets there[].  0 or -1. */
 static int choose(struct sqlite *s, const char *table, const char *columns, bool there[COLUMNS], char *list, size_t size)
 {
 	void *all = NULL;
@@ -228,17 +313,19 @@ int sqlite_each_by(struct sqlite *s, const char *table, const char *columns, con
 
 	if (!sqlite_has(s, table))
 		return 0;
+	if (has_computed(s, table))
+		return trace_fail(err, 0, "cannot read '%s': table %s has generated columns, so nsys did not write it", s->path, table);
 	if (choose(s, table, columns, there, list, sizeof list) < 0)
-		return trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
+		return trace_fail(err, 0, "cannot read '%s': table %s: %s", s->path, table, why(s));
 	snprintf(sql, sizeof sql, "SELECT %s FROM \"%s\"%s%s ORDER BY %s", list, table, where ? " WHERE " : "",
 		 where ? where : "", order);
 	if (s->prepare(s->db, sql, -1, &row.statement, NULL) != OK)
-		return trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
+		return trace_fail(err, 0, "cannot read '%s': table %s: %s", s->path, table, why(s));
 	while ((rc = s->step(row.statement)) == ROW)
 		if (fn(&row, arg) < 0)
 			break;
 	s->finalize(row.statement);
 	if (rc == ROW)
 		return trace_fail(err, 0, "out of memory");
-	return rc == DONE ? 0 : trace_fail(err, 0, "cannot read '%s': %s: %s", s->path, table, s->message(s->db));
+	return rc == DONE ? 0 : trace_fail(err, 0, "cannot read '%s': table %s: %s", s->path, table, why(s));
 }

@@ -7,7 +7,7 @@
 #include "cli/model/map.h"
 
 #define BLOCK (1u << 20)
-#define MOST  (1u << 30)                /* numbers fit string ids with room to spare */
+#define MOST  (1u << 30)                /* texts; numbers must fit string ids */
 
 struct text_block {
 	struct text_block *next;
@@ -22,13 +22,6 @@ static inline uint64_t load(const char *p, size_t n)
 	else
 		memcpy(&v, p, n);
 	return v;
-}
-
-static inline uint64_t mix(const uint64_t secret[2], uint64_t a, uint64_t b)
-{
-	__uint128_t m = (__uint128_t)(a ^ secret[0]) * (b ^ secret[1]);
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
 static inline uint32_t hash_of(const uint64_t secret[2], const char *p, size_t n)
@@ -47,12 +40,12 @@ static inline uint32_t hash_of(const uint64_t secret[2], const char *p, size_t n
 		} else {
 			v = n ? (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1] : 0;
 		}
-		return (uint32_t)mix(secret, v, h);
+		return (uint32_t)hash_mix(secret, v, h);
 	}
 	for (; n > 16; n -= 16, p += 16)
-		h = mix(secret, load(p, 8) ^ h, load(p + 8, 8));
-	/* The last 16 bytes or fewer, by two words that may overlap. */
-	return (uint32_t)(n >= 8 ? mix(secret, load(p, 8) ^ h, load(p + n - 8, 8)) : mix(secret, h, load(p, n)));
+		h = hash_mix(secret, load(p, 8) ^ h, load(p + 8, 8));
+	/* The last 16 bytes or fewer, as two words that may overlap. */
+	return (uint32_t)(n >= 8 ? hash_mix(secret, load(p, 8) ^ h, load(p + n - 8, 8)) : hash_mix(secret, h, load(p, n)));
 }
 
 static bool grow(struct texts *t)
@@ -118,7 +111,7 @@ copy:
 	return to;
 }
 
-/* A text as it stands in the file is another one than the same bytes that mean themselves. */
+/* Mixed into the hash of a text as the file spells it: it is a different text than the same bytes in normalized form. */
 #define AS_SPELLED 0x55555555u
 
 static inline uint32_t put(struct texts *t, const char *at, size_t n, uint32_t spelling)
@@ -172,7 +165,7 @@ uint32_t texts_value(struct texts *t, const struct json_value *v)
 	return scratch(t, v->n + 1) ? texts_put(t, t->scratch, json_text(v, t->scratch)) : 0;
 }
 
-/* At most twice as long. */
+/* Normalizes blanks outside of texts (texts_json()).  Returns the number of bytes, at most 2 * v->n. */
 static size_t rewrite(const struct json_value *v, char *out)
 {
 	const uint8_t *end = v->at + v->n;

@@ -1,4 +1,4 @@
-/* Each distinct text once, with a number from 1; 0 is no text. */
+/* String table: each distinct text is stored once and has a number from 1; 0 is no text. */
 #ifndef IMPORT_TEXTS_H
 #define IMPORT_TEXTS_H
 
@@ -10,25 +10,26 @@
 struct json_value;
 
 struct text {
-	const char *at;                 /* n bytes, and a zero behind them */
+	const char *at;                 /* n bytes and a NUL; stays at its address until texts_free() */
 	uint32_t n, hash;
-	uint32_t as;                    /* texts_json(): how it is written in the trace; 0: not known yet */
-	uint8_t what;                   /* the caller's; 0 in a new one */
+	uint32_t as;                    /* texts_json(): number of the normalized text; 0: none */
+	uint8_t what;                   /* for the caller; initially 0 */
 };
 
 #define RECENT_BITS  10u
-#define RECENT_BYTES 32u                /* what follows a short one is much the same each time, too */
+#define RECENT_BYTES 32u                /* bytes that select a slot; the bytes after a short text are also mostly the same each time */
 
-/* A value of the file that was met before, as it stands there. */
+/* A text that was seen recently, as the file spells it. */
 struct recent {
 	const char *at;
-	uint32_t n;                     /* 0: none */
+	uint32_t n;                     /* 0: empty slot */
 	uint32_t text;
 };
 
+/* { 0 } is empty. */
 struct texts {
-	struct text *list;              /* by number */
-	uint32_t n, cap;                /* n: of the next */
+	struct text *list;              /* by number; NULL while there is no text */
+	uint32_t n, cap;                /* n: the next number */
 	uint32_t *places;               /* hash table of numbers; 0: free */
 	uint32_t mask;
 	uint64_t secret[2];
@@ -38,21 +39,21 @@ struct texts {
 	char *scratch;
 	size_t scratch_size;
 	bool oom;
-	struct recent names[1u << RECENT_BITS], lists[1u << RECENT_BITS];       /* texts_remember(); by their first bytes */
+	struct recent names[1u << RECENT_BITS], lists[1u << RECENT_BITS];       /* caches for texts_recent(); slot by the first bytes */
 };
 
-/* 0: out of memory, and texts->oom. */
+/* The number of a text, which is copied if it is new.  0: no bytes, or out of memory (t->oom is set). */
 uint32_t texts_put(struct texts *t, const char *at, size_t n);
 
-/* A JSON text without its escapes. */
+/* As texts_put(), for a JSON text: without its escapes. */
 uint32_t texts_value(struct texts *t, const struct json_value *v);
 
-/* A list or object as Python and Kineto write it: ", " and ": ", and no other blanks.  *raw: as it stands there. */
+/* As texts_put(), for a list or object, normalized as Python and Kineto write it: ", ", ": " and no other blanks.  *raw: as spelled. */
 uint32_t texts_json(struct texts *t, const struct json_value *v, uint32_t *raw);
 
 /*
- * Most values stood in the file a moment ago: they are known again by their bytes, without a look for their end and
- * without a hash.  at: in the file, where RECENT_BYTES may be read, as when one was looked for; kept: the same n bytes, to stay.
+ * Cache of recent values, by the bytes in the file: a hit needs neither a search for the end of the value nor a hash of all
+ * of it.  at: in the file; RECENT_BYTES from there must be readable.  Returns the slot for these bytes.
  */
 static inline struct recent *texts_slot(struct recent *of, const uint8_t *at)
 {
@@ -65,7 +66,7 @@ static inline struct recent *texts_slot(struct recent *of, const uint8_t *at)
 	return &of[mixed * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
 }
 
-/* NULL: it is not known.  room: bytes from `at` on that are there; one more than what was found, at least. */
+/* The recent value at `at`, or NULL.  room: bytes available from `at`; a hit is shorter.  The caller checks that the value ends there. */
 static inline const struct recent *texts_recent(struct recent *of, const uint8_t *at, size_t room)
 {
 	const struct recent *r = texts_slot(of, at);
@@ -73,12 +74,14 @@ static inline const struct recent *texts_recent(struct recent *of, const uint8_t
 	return r->n && r->n < room && memcmp(r->at, at, r->n) == 0 ? r : NULL;
 }
 
+/* Stores a value in its slot.  kept: the same n bytes, in memory that lives as long as the cache. */
 static inline void texts_remember(struct recent *of, const uint8_t *at, const char *kept, size_t n, uint32_t text)
 {
 	if (n < UINT32_MAX)
 		*texts_slot(of, at) = (struct recent){ kept, (uint32_t)n, text };
 }
 
+/* Frees all texts; *t is empty afterwards. */
 void texts_free(struct texts *t);
 
 #endif

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The first row whose letters are in the name. */
+/* The operation of a name is the first row whose letters occur in it. */
 static const struct {
 	const char *letters;
 	struct collective_op op;

@@ -1,4 +1,4 @@
-/* Definitions: rows that say what an id stands for.  A later one of the same id replaces the earlier. */
+/* Definitions: rows that define an id.  A later definition of an id replaces an earlier one. */
 #include "cli/model/inside.h"
 
 static uint64_t key_of(uint32_t process, uint32_t id)
@@ -6,7 +6,7 @@ static uint64_t key_of(uint32_t process, uint32_t id)
 	return (uint64_t)process << 32 | id;
 }
 
-/* Position of the field that holds the id. */
+/* Position of a record's id field. */
 static unsigned id_field(unsigned kind)
 {
 	switch (kind) {
@@ -28,7 +28,7 @@ static int put_row(struct model *m, struct defs *d, const struct record *r, uint
 				    string_id(m, process, (uint32_t)field_load(&r->fields[f], row)));
 	key = key_of(process, (uint32_t)field_load(&r->fields[id_field(r->id)], row));
 	if (r->id == ROW_category) {
-		/* Category numbers are per domain: a pair of process and domain gets a number of its own first. */
+		/* Category ids are per domain: number the pair of process and domain first. */
 		uint64_t pair = key_of(process, (uint32_t)field_load(&r->fields[COL_category_domain], row));
 		uint32_t id = (uint32_t)key;
 		bool new;
@@ -41,7 +41,7 @@ static int put_row(struct model *m, struct defs *d, const struct record *r, uint
 	return map_set(&d->index, key, number) ? 0 : -1;
 }
 
-/* All rows of a kind, string ids made the model's. */
+/* Reads all definitions of a kind, with string ids of the model.  NULL: out of memory. */
 static struct defs *defs_load(struct model *m, unsigned kind)
 {
 	struct defs *d = &m->defs[kind];
@@ -52,7 +52,7 @@ static struct defs *defs_load(struct model *m, unsigned kind)
 		return d;
 	if (strings_load(m) < 0)
 		return NULL;
-	free(d->rows);          /* of an attempt for which there was no memory */
+	free(d->rows);          /* of an earlier attempt that ran out of memory */
 	d->n = 0;
 	d->rows = malloc(k->n_rows * r->size + 1);
 	if (!d->rows)
@@ -88,6 +88,16 @@ const struct device_row *model_device(struct model *m, uint32_t process, uint32_
 	return def(m, ROW_device, key_of(process, id));
 }
 
+size_t model_devices_from(struct model *m, uint32_t id)
+{
+	const struct defs *d = defs_load(m, ROW_device);
+	size_t n = 0;
+
+	for (size_t i = 0; d && i < d->n; i++)
+		n += ((const struct device_row *)(const void *)d->rows)[i].id >= id;
+	return n;
+}
+
 const struct context_row *model_context(struct model *m, uint32_t process, uint32_t id)
 {
 	return def(m, ROW_context, key_of(process, id));
@@ -117,7 +127,7 @@ const char *model_category(struct model *m, uint32_t process, uint32_t domain, u
 	return c ? model_string(m, c->name) : NULL;
 }
 
-/* ---- threads have names behind them ---- */
+/* ---- threads, whose tail is the name ---- */
 
 static int chunk_threads(struct model *m, const struct part *p, struct defs *d, struct buf *tails)
 {
@@ -131,7 +141,7 @@ static int chunk_threads(struct model *m, const struct part *p, struct defs *d, 
 		return -1;
 	if (trace_rows(&m->trace, p->chunk, row) < 0 || trace_tails(&m->trace, p->chunk, tails) < 0) {
 		free(row);
-		return 0;       /* damaged, and listed as such */
+		return 0;       /* damaged: model_damage() lists it */
 	}
 	for (uint32_t i = 0; i < rows && row[i].bytes <= tails->len - at; at += row[i++].bytes) {
 		const char *name = strings_keep(m, row[i].bytes ? (char *)tails->data + at : "", row[i].bytes);

@@ -1,7 +1,7 @@
-/* One walk over definitions that have bytes behind them. */
+/* Iterates over definitions with their tails. */
 #include "cli/model/inside.h"
 
-/* 0 too for a damaged chunk, which is listed as such. */
+/* Calls fn for the rows of one chunk.  0, also for a damaged chunk; -1: fn returned -1, or out of memory. */
 static int chunk_each(struct model *m, const struct part *p, struct buf *tails,
 		      int (*fn)(struct model *m, uint32_t process, const void *row, const uint8_t *tail, uint32_t bytes))
 {

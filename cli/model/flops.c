@@ -36,7 +36,7 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* One "[8, 3]"; behind it, or NULL: it is no list of numbers. */
+/* Parses one "[8, 3]"; returns its end, or NULL: not a list of numbers. */
 static const char *shape_parse(const char *p, struct shape *s)
 {
 	s->n = 0;
@@ -53,7 +53,7 @@ static const char *shape_parse(const char *p, struct shape *s)
 	return p + 1;
 }
 
-/* Behind a list of anything; NULL: it has no end. */
+/* End of a list of anything; NULL: unterminated. */
 static const char *list_skip(const char *p)
 {
 	unsigned open = 0;
@@ -88,14 +88,14 @@ unsigned shapes_parse(const char *text, struct shape shapes[FLOP_INPUTS])
 	return n;
 }
 
-/* ---- products that may not fit ---- */
+/* ---- products with overflow check ---- */
 
 bool flops_times(uint64_t *product, uint64_t factor)
 {
 	return !__builtin_mul_overflow(*product, factor, product);
 }
 
-/* b times an m by k matrix with a k by n one. */
+/* Adds the operations of b products of an m x k matrix with a k x n matrix to *sum. */
 static bool product(uint64_t b, uint64_t m, uint64_t k, uint64_t n, uint64_t *sum)
 {
 	uint64_t p = 2;
@@ -112,7 +112,7 @@ static bool matrices(const struct shape *a, const struct shape *b, unsigned dims
 	return product(at ? a->of[0] : 1, a->of[at], a->of[at + 1], b->of[at + 1], sum);
 }
 
-/* query [batch, heads, length, depth]; keys and values may have fewer heads, each of which serves several queries. */
+/* query [batch, heads, length, depth].  Keys and values may have fewer heads, each shared by several query heads. */
 static bool attention(const struct shape *q, const struct shape *k, const struct shape *v, bool backward, uint64_t *sum)
 {
 	uint64_t b, length, keys, depth, width;
@@ -129,7 +129,7 @@ static bool attention(const struct shape *q, const struct shape *k, const struct
 	width = v->of[3];
 	if (!backward)
 		return product(b, length, depth, keys, sum) && product(b, length, keys, width, sum);
-	/* The scores again, then the gradients of scores, values, queries and keys. */
+	/* Recomputes the scores, then computes the gradients of scores, values, queries and keys. */
 	return product(b, length, depth, keys, sum) && product(b, length, width, keys, sum) && product(b, keys, length, width, sum) &&
 	       product(b, length, keys, depth, sum) && product(b, depth, length, keys, sum);
 }

@@ -1,8 +1,8 @@
 /*
- * How many floating point operations an operator of PyTorch takes, by its inputs.  Pure.
+ * Number of floating point operations of PyTorch operators, from their inputs.  No state, no I/O.
  *
- * The formulas are those of torch.utils.flop_counter (PyTorch 2.13), so that the numbers are the same: a multiplication and an
- * addition are two, a bias is none, causal attention counts as if it were not.
+ * Formulas and results are those of torch.utils.flop_counter (PyTorch 2.13): a multiply-add counts 2, a bias 0, causal attention counts
+ * as full attention.
  */
 #ifndef MODEL_FLOPS_H
 #define MODEL_FLOPS_H
@@ -12,7 +12,7 @@
 
 enum flop_rule {
 	FLOPS_NONE, FLOPS_MM, FLOPS_ADDMM, FLOPS_BMM, FLOPS_BADDBMM, FLOPS_ATTENTION, FLOPS_ATTENTION_BACKWARD,
-	/* The same formula; where stride, padding and the like stand among the inputs is not the same. */
+	/* One formula; they differ in the positions of stride, padding etc. among the inputs. */
 	FLOPS_CONV, FLOPS_CONV_CUDNN, FLOPS_CONV_SLOW,
 	FLOPS_CONV_BACKWARD,
 };
@@ -22,7 +22,7 @@ static inline bool flops_is_convolution(enum flop_rule rule)
 	return rule >= FLOPS_CONV;
 }
 
-/* FLOPS_NONE: there is no formula for it. */
+/* The rule for an operator's name; FLOPS_NONE: no formula. */
 enum flop_rule flop_rule_of(const char *name);
 
 #define FLOP_INPUTS 8u
@@ -34,24 +34,24 @@ struct shape {
 };
 
 /*
- * Shapes as Kineto writes them, "[[8, 3], [], [3]]": of the first FLOP_INPUTS inputs.  Their number; what is no such list, a
- * list of tensors or has too many dimensions has none.
+ * Parses shapes as Kineto writes them, "[[8, 3], [], [3]]", of the first FLOP_INPUTS inputs; returns their number, 0 if text is not such a
+ * list.  An input that is a list of tensors or has too many dimensions gets a shape without dimensions.
  */
 unsigned shapes_parse(const char *text, struct shape shapes[FLOP_INPUTS]);
 
-/* False: the shapes do not fit the formula.  dims: of the inputs. */
+/* Computes *flops from the shapes of the inputs (as for shapes_parse()).  False: the shapes do not fit the rule's formula. */
 bool flops_of(enum flop_rule rule, const char *dims, uint64_t *flops);
 
 /*
- * Of a convolution or its backward pass; values: of the inputs that are no tensors (Kineto's Concrete Inputs).  False: they do not say it, or do
- * not fit.
+ * Computes *flops of a convolution or its backward pass.  values: the inputs that are not tensors (Kineto's Concrete Inputs).  False: they
+ * do not contain stride, padding etc., or do not fit.
  */
 bool flops_of_convolution(enum flop_rule rule, const char *dims, const char *values, uint64_t *flops);
 
-/* Of a convolution of which the shape of its output is known instead. */
+/* Computes *flops of a convolution from the shapes of its inputs and its output.  False: they do not fit. */
 bool flops_of_convolution_into(const char *dims, const struct shape *output, bool transposed, uint64_t *flops);
 
-/* *product times factor; false: too large. */
+/* Multiplies *product by factor; false: overflow. */
 bool flops_times(uint64_t *product, uint64_t factor);
 
 #endif

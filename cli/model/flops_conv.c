@@ -1,13 +1,13 @@
-/* Convolutions: the shape of the output by stride, padding and dilation, and the backward pass by what it was asked for. */
+/* Convolutions: output shape from stride, padding and dilation; backward pass from the requested gradients. */
 #include "cli/model/flops.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES 11u                      /* aten::convolution_backward has so many inputs */
+#define VALUES 11u                      /* number of inputs of aten::convolution_backward */
 
-/* An input that is no tensor: a number or a boolean is a list of one. */
+/* An input that is not a tensor.  A number or a boolean is a list of one element. */
 struct value {
 	bool known;
 	unsigned n;
@@ -28,7 +28,7 @@ static const char *number_parse(const char *p, int64_t *number)
 	return end > p && *end != '.' && !isalpha((unsigned char)*end) ? end : NULL;
 }
 
-/* What stands between two quotes. */
+/* Parses the text between two quotes. */
 static struct value value_parse(const char *p)
 {
 	struct value v = { 0 };
@@ -67,14 +67,14 @@ static unsigned values_parse(const char *text, struct value values[VALUES])
 
 /* ---- the shape of the output ---- */
 
-/* Where these stand among the inputs.  0: dilation is 1; it cannot be transposed. */
+/* Positions of these parameters among the inputs.  dilation 0: it is 1; transposed 0: never transposed. */
 struct places {
 	unsigned stride, padding, dilation, transposed;
 };
 
 static struct places places_of(enum flop_rule rule, const struct value *values)
 {
-	unsigned bias = !values[2].known;       /* cudnn_convolution had one once */
+	unsigned bias = !values[2].known;       /* old versions of cudnn_convolution have a bias input */
 
 	if (rule == FLOPS_CONV_CUDNN)
 		return (struct places){ .padding = 2 + bias, .stride = 3 + bias, .dilation = 4 + bias };
@@ -83,7 +83,7 @@ static struct places places_of(enum flop_rule rule, const struct value *values)
 	return (struct places){ .stride = 3, .padding = 4, .dilation = 5, .transposed = 6 };
 }
 
-/* A number of each of the space's dimensions; one alone is meant for all. */
+/* A number for each spatial dimension; a single number applies to all. */
 static bool spread(const struct value *v, unsigned dims, int64_t least, int64_t out[FLOP_DIMS])
 {
 	if (!v->known || (v->n != 1 && v->n != dims))
@@ -122,7 +122,7 @@ static bool output_of(const struct shape *in, const struct shape *weight, const 
 
 /* ---- the formulas ---- */
 
-/* Batch times weights times the points of the output, or where it is transposed of the input. */
+/* Batch size * weights * points of the output (transposed: of the input). */
 static bool count(const struct shape *in, const struct shape *weight, const struct shape *out, bool transposed, uint64_t *sum)
 {
 	const struct shape *points = transposed ? in : out;
@@ -156,7 +156,7 @@ bool flops_of_convolution_into(const char *dims, const struct shape *output, boo
 	return count(&s[0], &s[1], output, transposed, flops);
 }
 
-/* The input's gradient is a convolution of the output's the other way, the weight's one of the input with it. */
+/* The gradient of the input is a transposed convolution of the output's gradient; that of the weight convolves the input with it. */
 static bool backward(const struct shape *s, unsigned shapes, const struct value *v, unsigned values, uint64_t *flops)
 {
 	const struct shape *gradient = &s[0], *in = &s[1], *weight = &s[2];
@@ -178,7 +178,7 @@ static bool forward(enum flop_rule rule, const struct shape *s, unsigned shapes,
 	struct shape out = { 0 };
 	bool transposed;
 
-	/* What was not there is not known, and there is room for more than any place. */
+	/* Missing inputs have known false; the array is larger than any position. */
 	if (shapes < 2 || !values || s[0].n < 3 || s[1].n != s[0].n || (at.transposed && (!v[at.transposed].known || v[at.transposed].n != 1)))
 		return false;
 	transposed = at.transposed && v[at.transposed].of[0];

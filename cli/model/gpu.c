@@ -10,18 +10,18 @@ static const unsigned gpu_kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset, ROW_gr
 struct melt {
 	struct gpu gpu;
 	struct spans busy;
-	struct spans more;              /* in any order: lists too short to walk all of busy for each */
+	struct spans more;              /* unsorted: spans of short lists, which are not merged into busy one by one */
 	struct spans span;
-	struct spans steps;             /* of its processes, where steps are selected */
-	int64_t whole_first, whole_last;        /* rows of its processes without windows; 0, 0: there are none */
+	struct spans steps;             /* selected steps of its processes, if steps are selected */
+	int64_t whole_first, whole_last;        /* first and last time of rows of processes without windows; 0, 0: none */
 };
 
-/* What lanes tell of each device. */
+/* Merges lanes into devices. */
 struct melting {
 	struct model *m;
 	struct buf list;                /* struct melt */
-	struct map by_place, by_uuid;   /* process << 32 | device; the UUID, mixed -> position in list */
-	struct map counted;             /* that position << 32 | process: counted as one that used it */
+	struct map by_place, by_uuid;   /* process << 32 | device -> position in list; hash of the UUID -> position in list */
+	struct map counted;             /* position in list << 32 | process: counted as a user of the device */
 };
 
 static uint64_t uuid_of(struct model *m, uint32_t process, uint32_t device)
@@ -35,13 +35,13 @@ static void add_user(struct gpu *g, const struct process *all, uint32_t process)
 {
 	for (uint32_t i = 0; i < g->processes && i < GPU_USERS; i++)
 		if (all[g->users[i]].number == all[process].number)
-			return;         /* after an exec */
+			return;         /* another image of a counted process, after an exec */
 	if (g->processes < GPU_USERS)
 		g->users[g->processes] = process;
 	g->processes++;
 }
 
-/* The same GPU is the same device of one process, or has an equal UUID.  NULL: out of memory. */
+/* The entry of a process's device; devices with equal UUIDs share it.  NULL: out of memory. */
 static struct melt *melt_of(struct melting *all, uint32_t process, uint32_t device)
 {
 	const struct melt none = { .gpu = { .process = process, .device = device } };
@@ -100,7 +100,7 @@ static int melt(struct melting *all, struct gpu_lane *l)
 	return 0;
 }
 
-/* What was recorded in windows counts from the first to the last row of each. */
+/* Adds windows to the GPU spans: each from its first to its last row on the device. */
 static int add_windows(struct melting *all)
 {
 	struct window_edges edges = { 0 };

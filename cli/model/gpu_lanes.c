@@ -16,10 +16,10 @@ static const struct {
 };
 #define GPU_KINDS (sizeof gpu_kinds / sizeof *gpu_kinds)
 
-/* ---- which names are of communication ---- */
+/* ---- names of communication kernels ---- */
 
 struct names {
-	struct map met;                 /* by worker: the string ids that there are */
+	struct map met;                 /* string ids of kernel names that this worker met */
 	bool oom;
 };
 
@@ -35,7 +35,7 @@ static int meet_names(const struct batch *b, void *state)
 	return names->oom ? -1 : 0;
 }
 
-/* Names cannot be looked at during a pass.  comm gets those of communication. */
+/* Collects the names of communication kernels in *comm before the pass, because names cannot be classified during a pass. */
 static int find_comm(struct model *m, struct map *comm)
 {
 	static const unsigned fields[] = { COL_kernel_name };
@@ -60,7 +60,7 @@ static int find_comm(struct model *m, struct map *comm)
 struct worker {
 	struct map slots;               /* process << 32 | device -> position in list */
 	struct buf list;                /* struct gpu_lane */
-	const struct map *comm;         /* NULL: nobody asks */
+	const struct map *comm;         /* names of communication kernels; NULL: not needed */
 };
 
 static struct gpu_lane *lane_of(struct worker *w, uint32_t process, uint32_t device)
@@ -112,7 +112,7 @@ static int meet_rows(const struct batch *b, void *state)
 	return 0;
 }
 
-/* A kind has been read.  Its rows come nearly in order, each kind by itself: all together they would have to be sorted. */
+/* Merges the spans of a kind after it was read.  Rows of one kind are nearly sorted; rows of all kinds together would need a sort. */
 static int end_kind(struct worker *w, enum gpu_work work)
 {
 	struct gpu_lane *l = (struct gpu_lane *)w->list.data;

@@ -4,7 +4,7 @@
 #include "cli/model/inside.h"
 #include "cli/model/steps.h"
 
-/* ---- what ran ---- */
+/* ---- GPU work ---- */
 
 static int add_copy(struct spans *to, const struct spans *from)
 {
@@ -20,7 +20,7 @@ static int add_copy(struct spans *to, const struct spans *from)
 	return rc;
 }
 
-static int add_lane(struct gpu_rows *r, struct gpu_lane *l)
+static void count_lane(struct gpu_rows *r, const struct gpu_lane *l)
 {
 	r->rows += l->rows;
 	r->untimed += l->untimed;
@@ -28,9 +28,38 @@ static int add_lane(struct gpu_rows *r, struct gpu_lane *l)
 		r->first = l->first;
 	if (l->last > r->last)
 		r->last = l->last;
-	for (size_t k = 0; k < GPU_WORKS; k++)
-		if (add_copy(&r->busy, &l->work[k]) < 0 || spans_merge(&r->work[k], &l->work[k]) < 0)
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct gpu_lane *x = a, *y = b;
+
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+/* Merges the sets of one kind of n lanes into the first lane's, pairwise, so that each set is copied only log2(n) times. */
+static int merge_lanes(struct gpu_lane *l, size_t n, enum gpu_work work)
+{
+	for (size_t far = 1; far < n; far *= 2)
+		for (size_t i = 0; i + far < n; i += 2 * far)
+			if (spans_merge(&l[i].work[work], &l[i + far].work[work]) < 0)
+				return -1;
+	return 0;
+}
+
+/* Adds the lanes of one process to its GPU work. */
+static int add_lanes(struct gpu_rows *r, struct gpu_lane *l, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		count_lane(r, &l[i]);
+	for (enum gpu_work k = 0; k < GPU_WORKS; k++) {
+		if (merge_lanes(l, n, k) < 0)
 			return -1;
+		r->work[k] = l->work[k];
+		l->work[k] = (struct spans){ 0 };
+		if (add_copy(&r->busy, &r->work[k]) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -40,8 +69,13 @@ struct gpu_rows *model_gpu_rows(struct model *m)
 	struct gpu_lanes lanes = { 0 };
 	int rc = rows ? gpu_lanes_read(m, true, &lanes) : -1;
 
-	for (size_t i = 0; i < lanes.n && rc == 0; i++)
-		rc = add_lane(&rows[lanes.list[i].process], &lanes.list[i]);
+	if (lanes.n)
+		qsort(lanes.list, lanes.n, sizeof *lanes.list, by_process);
+	for (size_t i = 0, to; i < lanes.n && rc == 0; i = to) {
+		for (to = i; to < lanes.n && lanes.list[to].process == lanes.list[i].process; to++)
+			;
+		rc = add_lanes(&rows[lanes.list[i].process], &lanes.list[i], to - i);
+	}
 	gpu_lanes_release(&lanes);
 	if (rc == 0)
 		return rows;
@@ -83,7 +117,7 @@ int gpu_rows_clip(struct gpu_rows *rows, const struct spans *span)
 
 /* ---- the span ---- */
 
-/* A step of which nothing was kept, before or between the windows, has no part in a span. */
+/* Steps outside all windows, without kept rows, are not part of a span. */
 int model_selected_steps(struct model *m, uint32_t process, struct spans *out)
 {
 	const struct steps *s = model_steps(m);
@@ -97,7 +131,7 @@ int model_selected_steps(struct model *m, uint32_t process, struct spans *out)
 	return s && spans_union(out) >= 0 ? 0 : -1;
 }
 
-/* From the first to the last row of each window, on whatever device. */
+/* Adds for each window the time from its first to its last row, on any device. */
 static int add_windows(struct model *m, struct spans *spans)
 {
 	struct window_edges edges = { 0 };

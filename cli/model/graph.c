@@ -3,7 +3,7 @@
 #include "cli/model/inside.h"
 #include "cli/model/join.h"
 
-#define DEEPEST 64u /* clones of clones: child graphs in child graphs; more is damage that goes round in circles */
+#define DEEPEST 64u /* limit of clones of clones (child graphs in child graphs); more is a cycle in a damaged trace */
 
 struct graph_nodes {
 	struct map *rows;               /* by process: node id -> row */

@@ -1,4 +1,4 @@
-/* CUDA graphs: what replayed GPU work was when it was captured. */
+/* CUDA graphs: finds the graph_node row, written at capture, of GPU work that a graph launched. */
 #ifndef MODEL_GRAPH_H
 #define MODEL_GRAPH_H
 
@@ -7,14 +7,12 @@
 
 struct model;
 
-/* Makes the table of nodes: after it lookups cannot fail for want of memory, and may be made during a pass.  0, or -1.
- */
+/* Builds the table of nodes.  After that, model_graph_node() cannot run out of memory and may be called during a pass.  0, or -1. */
 int model_graph_nodes(struct model *m);
 
 /*
- * The graph_node row of the node that was captured or added, for the node id of a GPU row: ids of executable graphs are
- * followed to where they were cloned from.  NO_ROW: the trace does not have it.  process: position in
- * model_processes().
+ * The graph_node row of the captured or added node for the node id of a GPU row; nodes of executable graphs are followed back to the
+ * node they were cloned from.  NO_ROW: not in the trace.  process: position in model_processes().
  */
 size_t model_graph_node(struct model *m, uint32_t process, uint64_t node);
 

@@ -1,10 +1,11 @@
-/* A process that execs is one process: its images belong together. */
+/* Joins the images of a process, which begin at each exec. */
 #include "cli/model/inside.h"
 
 #include <stdio.h>
 
 struct link {
 	uint32_t pid, position;
+	int64_t start;
 };
 
 static int by_pid(const void *a, const void *b)
@@ -13,16 +14,18 @@ static int by_pid(const void *a, const void *b)
 
 	if (p->pid != q->pid)
 		return p->pid < q->pid ? -1 : 1;
+	if (p->start != q->start)       /* the collector may have received them in another order */
+		return p->start < q->start ? -1 : 1;
 	return p->position < q->position ? -1 : p->position > q->position;
 }
 
-/* In its own pid namespace two may have the same. */
+/* pid as the collector sees it; inside pid namespaces, several processes can have the same pid. */
 static uint32_t real_pid(const struct process *p)
 {
 	return p->host_pid ? p->host_pid : p->pid;
 }
 
-/* An image that ended by exec, and the next one of its pid.  Parents are known by the number of an image. */
+/* Joins each image that ended by exec with the next image of its pid.  Converts parents from image numbers to process numbers. */
 int images_join(struct process *all, uint32_t n)
 {
 	struct link *links = malloc((n + 1) * sizeof *links);
@@ -32,7 +35,7 @@ int images_join(struct process *all, uint32_t n)
 		return -1;
 	for (uint32_t i = 1; i < n; i++)
 		if (all[i].described && real_pid(&all[i]))
-			links[m++] = (struct link){ real_pid(&all[i]), i };
+			links[m++] = (struct link){ real_pid(&all[i]), i, all[i].start };
 	qsort(links, m, sizeof *links, by_pid);
 	for (uint32_t i = 1; i < m; i++) {
 		struct process *before = &all[links[i - 1].position], *after = &all[links[i].position];
@@ -120,14 +123,17 @@ uint32_t model_processes_with(const struct model *m, const unsigned char *kinds)
 
 const char *process_images(const struct model *m, uint32_t position, char *buf, size_t size)
 {
-	size_t at = 0;
-	char one[32];
+	static const char arrow[] = " -> ", gap[] = " -> \xe2\x80\xa6 -> ";
+	char one[32], end[32];
+	const char *last = process_name(process_last(m, position), end, sizeof end), *name;
+	size_t at = 0, tail = strlen(last) + sizeof gap;
 
-	position = first_of(m, position);
-	buf[0] = '\0';
-	do
-		at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? " -> " : "",
-				       process_name(&m->processes[position], one, sizeof one));
-	while ((position = m->processes[position].after) && at < size);
+	for (position = first_of(m, position); m->processes[position].after; position = m->processes[position].after) {
+		name = process_name(&m->processes[position], one, sizeof one);
+		if (at + sizeof arrow + strlen(name) + tail > size)
+			break;
+		at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? arrow : "", name);
+	}
+	snprintf(buf + at, size - at, "%s%s", !at ? "" : m->processes[position].after ? gap : arrow, last);
 	return buf;
 }

@@ -1,4 +1,4 @@
-/* struct model, for the files of this folder alone. */
+/* struct model; private to cli/model. */
 #ifndef MODEL_INSIDE_H
 #define MODEL_INSIDE_H
 
@@ -9,36 +9,36 @@
 #include "trace/buf.h"
 #include "trace/reader.h"
 
-#define MAX_COLUMNS 32          /* fields of the widest record and a few */
+#define MAX_COLUMNS 32          /* more than the fields of any record */
 
 /* One chunk of a kind. */
 struct part {
 	struct chunk *chunk;
 	uint32_t process;               /* position in model.processes */
-	size_t first;                   /* number of its first row */
-	const uint8_t *keep;            /* by row of the chunk: whether the model has it; NULL: all of them (select.c) */
-	uint32_t rows;                  /* that the model has */
+	size_t first;                   /* number of its first row in the model */
+	const uint8_t *keep;            /* by row of the chunk: 1 if the model has the row; NULL: it has all rows (select.c) */
+	uint32_t rows;                  /* rows that the model has */
 };
 
 struct kind {
 	struct part *parts;             /* by process, then in file order */
 	size_t n_parts, n_rows;
-	bool read;                      /* every part has been read once: damaged ones are out, n_rows is exact */
-	void **columns;                 /* MAX_COLUMNS of them; NULL: none has been asked for */
-	uint32_t *process;              /* of each row */
-	uint8_t *keep;                  /* select.c: by row of the file, what parts[].keep points into */
+	bool read;                      /* all parts were read once: damaged parts are removed, n_rows is exact */
+	void **columns;                 /* MAX_COLUMNS of them; NULL: no column was requested yet */
+	uint32_t *process;              /* by row: position of its process */
+	uint8_t *keep;                  /* select.c: by row of the file; parts[].keep point into it */
 };
 
-/* Ids of one process -> ids of the model. */
+/* Maps string ids of one process to string ids of the model. */
 struct string_ids {
-	uint32_t *dense;                /* ids below n */
+	uint32_t *dense;                /* array for ids below n */
 	uint32_t n;
 	struct map rest;
 };
 
 struct strings {
 	const char **texts;             /* by id */
-	uint32_t *hashes;               /* of those */
+	uint32_t *hashes;               /* by id: hash of the text */
 	uint32_t n, cap;
 	uint32_t *places;               /* hash table of id + 1 */
 	size_t mask;
@@ -57,18 +57,18 @@ struct defs {
 	bool loaded;
 };
 
-/* Read apart from the steps, which cost more. */
+/* Windows are read without the steps, which take longer. */
 struct windows {
 	struct window *list;            /* by process, then number; NULL: not read */
 	size_t n;
 	struct finder *finder;          /* steps_rows.c */
 };
 
-/* What model_select() was told. */
+/* The selection made by model_select(). */
 struct chosen {
-	bool any, steps;
-	uint32_t window;                /* 0: not by windows */
-	bool *processes;                /* by position; NULL: all of them */
+	bool any, steps;                /* something is selected; steps are */
+	uint32_t window;                /* 0: no window is selected */
+	bool *processes;                /* by position; NULL: all processes */
 };
 
 struct model {
@@ -76,7 +76,7 @@ struct model {
 	struct kind kinds[ROW_KINDS];
 	struct process *processes;
 	uint32_t n_processes;
-	struct facts facts;             /* attributes and so on, which processes[] point into */
+	struct facts facts;             /* attributes, health, drops and costs; processes[] point into it */
 	struct strings strings;
 	struct defs defs[ROW_category + 1];
 	struct thread *threads;
@@ -90,26 +90,27 @@ struct model {
 	struct stacks_made *stacks;     /* stacks.c */
 	struct symbol_tables *symbols;  /* symbols.c */
 	struct torch_made *torch;       /* torch.c */
-	struct chosen chosen;           /* select.c: parts of the trace are left out */
+	struct chosen chosen;           /* select.c: the selected part of the trace */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
 
-/* scan.c.  Reads every part of a kind once. */
+/* scan.c.  Reads every part of a kind once and removes damaged parts.  0, or -1: out of memory. */
 int kind_read(struct model *m, unsigned kind);
-/* Memory for a large array, on huge pages where they can be had. */
+/* Memory for a large array, on huge pages if possible; free() it.  NULL: out of memory. */
 void *column_memory(size_t bytes);
 
-/* strings.c */
+/* strings.c.  Reads all string rows, once; 0, or -1: out of memory. */
 int strings_load(struct model *m);
+/* The model's id of a string id of the file; process: position. */
 uint32_t string_id(const struct model *m, uint32_t process, uint32_t id);
-/* A copy of n bytes and a zero behind them, that lives as long as the model; NULL: out of memory. */
+/* Copies n bytes and appends a zero; the copy lives as long as the model.  NULL: out of memory. */
 const char *strings_keep(struct model *m, const char *text, size_t n);
 void strings_release(struct model *m);
 
 /* process.c: processes, attributes, health, drops, costs.  0, or -1: out of memory. */
 int processes_load(struct model *m);
 void processes_release(struct model *m);
-/* images.c: finds the images of one process and gives them its number.  0, or -1: out of memory. */
+/* images.c: joins the images (before and after exec) of each process and gives them one number.  0, or -1: out of memory. */
 int images_join(struct process *all, uint32_t n);
 
 /* defs.c, join.c, graph.c */
@@ -117,19 +118,20 @@ void defs_release(struct model *m);
 void join_free(struct join *j);
 
 /*
- * each.c.  Calls fn for every row of a kind, those too that a selection leaves out, with the bytes behind it (NULL:
- * none).  process: position.  Strings are loaded.  0, or -1: fn said so, or out of memory.
+ * each.c.  Calls fn for every row of a kind, also those that a selection leaves out, with the row's tail (NULL: the kind has none).
+ * process: position in model_processes().  Strings are loaded before.  0, or -1: fn returned -1, or out of memory.
  */
 int rows_each(struct model *m, unsigned kind,
 	      int (*fn)(struct model *m, uint32_t process, const void *row, const uint8_t *tail, uint32_t bytes));
 
-/* Memory that is given back at once, aligned to 16 bytes. */
+/* An arena allocator: memory aligned to 16 bytes, freed all at once. */
 #define SLAB_SIZE (64u << 10)
 struct slab {
 	struct slab *before;
 	size_t size, used;
-	size_t reserved;                /* what follows stays aligned */
+	size_t reserved;                /* pads the head, so that memory behind it is aligned */
 };
+/* Takes size bytes from the newest slab *last, or from a new one; NULL: out of memory. */
 void *slab_take(struct slab **last, size_t size);
 void slabs_free(struct slab *last);
 
@@ -149,7 +151,7 @@ void finder_free(struct finder *f);
 /* stacks.c */
 void stacks_release(struct stacks_made *s);
 
-/* torch.c; forget: what was made of row numbers */
+/* torch.c; torch_forget() drops the data that refers to row numbers */
 void torch_release(struct model *m);
 void torch_forget(struct model *m);
 

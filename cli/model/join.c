@@ -3,18 +3,18 @@
 #include "cli/model/inside.h"
 #include "cli/model/sort.h"
 
-/* Row by id: an array where the ids lie close together, as they do, else a map. */
+/* Row by id: an array if the ids are dense, as usual, else a map. */
 struct id_table {
-	uint64_t low, high;             /* of the ids; high 0: there are none */
-	size_t n;                       /* how many */
+	uint64_t low, high;             /* smallest and largest id; high 0: no ids */
+	size_t n;                       /* number of ids */
 	uint32_t *rows;                 /* row + 1 of id low + i */
 	struct map rest;
 };
 
 struct join {
 	struct id_table *api;           /* by process: correlation ids */
-	struct id_table *ranges;        /* by process and upper part of the id, its thread */
-	struct map places;              /* process << 32 | upper part -> place in ranges */
+	struct id_table *ranges;        /* by process and upper part of the id (the thread) */
+	struct map places;              /* process << 32 | upper part of the id -> position in ranges */
 	size_t n_ranges;
 	uint32_t n_processes;
 };
@@ -27,7 +27,7 @@ static void table_release(struct id_table *t)
 	map_release(&t->rest);
 }
 
-/* First every id is announced, then the table is made, then they are put. */
+/* Tables are filled in three steps: announce every id (this function), allocate the table, store the rows. */
 static void table_expect(struct id_table *t, uint64_t id)
 {
 	if (!id)
@@ -103,7 +103,7 @@ static uint64_t place_key(uint32_t process, uint64_t id)
 	return (uint64_t)process << 32 | id >> THREAD_SHIFT;
 }
 
-/* The table for an id, made if need be; NULL: out of memory.  Valid until the next call. */
+/* The table for a range id, added if it is new; valid until the next call.  NULL: out of memory. */
 static struct id_table *ranges_of(struct join *j, uint32_t process, uint64_t id)
 {
 	bool new;
@@ -111,7 +111,7 @@ static struct id_table *ranges_of(struct join *j, uint32_t process, uint64_t id)
 	struct id_table *grown;
 
 	if (place && new) {
-		if (!(j->n_ranges & (j->n_ranges - 1))) {       /* as many as there is room for */
+		if (!(j->n_ranges & (j->n_ranges - 1))) {       /* a power of two: the array is full */
 			grown = realloc(j->ranges, (j->n_ranges ? j->n_ranges * 2 : 1) * sizeof *grown);
 			if (!grown)
 				return NULL;
@@ -188,7 +188,10 @@ size_t model_range_of(struct model *m, uint32_t process, uint64_t id)
 
 /* ---- nesting ---- */
 
-/* The last range seen at each level of one thread. */
+/* Levels stored in each thread's array; deeper levels are in a map, so that one deep range does not need a long array. */
+#define NEAR_LEVELS 64u
+
+/* The last range seen at each near level of one thread. */
 struct open_levels {
 	uint32_t *rows;
 	uint32_t n;
@@ -197,20 +200,50 @@ struct open_levels {
 struct nesting {
 	const int64_t *start, *duration;
 	const uint32_t *thread, *level, *flags, *process;
-	struct map threads;             /* process << 32 | thread -> open_levels */
-	struct buf open;
+	struct map threads;             /* process << 32 | thread -> position in open */
+	struct buf open;                /* struct open_levels */
+	struct map deep;                /* deeper levels: position in open << 32 | level -> last range at that level */
 	uint32_t *parents;
 };
 
-/* A level beyond this is no nesting but a damaged number. */
+/* A higher level is a damaged number. */
 #define DEEPEST 65536u
+
+/* The last range of a thread at a level; UINT32_MAX: none. */
+static uint32_t range_at(const struct nesting *n, uint32_t thread, uint32_t level)
+{
+	const struct open_levels *open = (const struct open_levels *)n->open.data + thread;
+
+	if (level >= NEAR_LEVELS)
+		return map_get(&n->deep, (uint64_t)thread << 32 | level);
+	return level < open->n ? open->rows[level] : UINT32_MAX;
+}
+
+static int set_range_at(struct nesting *n, uint32_t thread, uint32_t level, uint32_t row)
+{
+	struct open_levels *open = (struct open_levels *)n->open.data + thread;
+
+	if (level >= NEAR_LEVELS)
+		return map_set(&n->deep, (uint64_t)thread << 32 | level, row) ? 0 : -1;
+	if (level >= open->n) {
+		uint32_t grown = level * 2 + 8;
+		uint32_t *rows = realloc(open->rows, grown * sizeof *rows);
+
+		if (!rows)
+			return -1;
+		memset(rows + open->n, 0xff, (grown - open->n) * sizeof *rows);
+		open->rows = rows;
+		open->n = grown;
+	}
+	open->rows[level] = row;
+	return 0;
+}
 
 static int nest_one(struct nesting *n, uint32_t row)
 {
 	static const struct open_levels none;
 	uint64_t key = (uint64_t)n->process[row] << 32 | n->thread[row];
-	uint32_t level = n->level[row], *place;
-	struct open_levels *open;
+	uint32_t level = n->level[row], *place, thread;
 	bool new;
 
 	if (n->flags[row] & RANGE_STARTEND || level >= DEEPEST)
@@ -222,28 +255,17 @@ static int nest_one(struct nesting *n, uint32_t row)
 		buf_put(&n->open, &none, sizeof none);
 	if (n->open.oom)
 		return -1;
-	open = (struct open_levels *)n->open.data + (*place - 1);
-	if (level >= open->n) {
-		uint32_t grown = level * 2 + 8;
-		uint32_t *rows = realloc(open->rows, grown * sizeof *rows);
-
-		if (!rows)
-			return -1;
-		memset(rows + open->n, 0xff, (grown - open->n) * sizeof *rows);
-		open->rows = rows;
-		open->n = grown;
-	}
+	thread = *place - 1;
 	if (level) {
-		uint32_t parent = open->rows[level - 1];
+		uint32_t parent = range_at(n, thread, level - 1);
 
 		if (parent != UINT32_MAX && time_add(n->start[parent], n->duration[parent]) >= n->start[row])
 			n->parents[row] = parent;
 	}
-	open->rows[level] = row;
-	return 0;
+	return set_range_at(n, thread, level, row);
 }
 
-/* Ranges that start at the same time: the outer one first. */
+/* Sorts ranges that start at the same time by level, outer ranges first. */
 static int outer_first(struct timed *p, size_t n, const uint32_t *level)
 {
 	for (size_t i = 0, end; i < n; i = end) {
@@ -305,5 +327,6 @@ uint32_t *model_range_parents(struct model *m)
 		free(((struct open_levels *)n.open.data)[i].rows);
 	buf_free(&n.open);
 	map_release(&n.threads);
+	map_release(&n.deep);
 	return n.parents;
 }

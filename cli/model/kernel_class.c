@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Libraries and the words that kernels for collectives have in their names; letters in either case. */
+/* Libraries, and words in names of kernels for collectives; case is ignored. */
 static const char *const begins[] = { "nccl" };
 static const char *const has[] = {
 	"ncclKernel", "ncclDevKernel", "rccl", "msccl", "nvshmem",
@@ -15,7 +15,7 @@ static const char *const has[] = {
 	"deep_ep::", "userbuffers",
 };
 
-/* Names that a compiler made of the operators in a kernel: it computes, whatever the operators around it do. */
+/* Prefix of names that a compiler composed from the fused operators: such a kernel computes, whatever operators it names. */
 static const char made[] = "triton_";
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))

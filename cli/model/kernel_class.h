@@ -1,4 +1,4 @@
-/* What a kernel is for, told from its name. */
+/* Classifies kernels by name. */
 #ifndef MODEL_KERNEL_CLASS_H
 #define MODEL_KERNEL_CLASS_H
 
@@ -9,15 +9,15 @@
 struct model;
 
 /*
- * Whether it moves data between GPUs, alone or beside other work: the definition of a communication kernel in
- * docs/numbers.md.  HTA's own rule, for the reports that imitate it, is hta_class_of().
+ * Whether a kernel moves data between GPUs, alone or together with other work: the definition of a communication kernel in
+ * docs/reference/numbers.md.  The hta_* reports use HTA's rule instead, hta_class_of().
  */
 bool kernel_name_communicates(const char *demangled);
 
-/* The same for the string id of a mangled name; not during a pass. */
+/* kernel_name_communicates() of the string id of a mangled name; not during a pass. */
 bool model_kernel_communicates(struct model *m, uint32_t name);
 
-/* Moves *name to "ns::foo" of "void ns::foo<int>(float*)"; its length. */
+/* Moves *name to the "ns::foo" of "void ns::foo<int>(float*)" and returns its length. */
 size_t kernel_own_name(const char **name);
 
 #endif

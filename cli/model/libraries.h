@@ -1,4 +1,4 @@
-/* Which NVTX domains are those of CUDA libraries (trace/libraries.def) rather than the program's own. */
+/* Tells NVTX domains of CUDA libraries (trace/libraries.def) from domains of the program. */
 #ifndef MODEL_LIBRARIES_H
 #define MODEL_LIBRARIES_H
 
@@ -8,12 +8,12 @@
 
 struct model;
 
-#define LIBRARY_DOMAINS 8u      /* room for them */
+#define LIBRARY_DOMAINS 8u      /* size of an array for all of them */
 
-/* String ids of the names of their domains; the number of them.  Not during a pass. */
+/* Writes the string ids of the names of all library domains; returns their number.  Not during a pass. */
 size_t model_library_domains(struct model *m, uint32_t ids[LIBRARY_DOMAINS]);
 
-/* Is a domain of a process one of them? */
+/* Whether a domain of a process is a library's. */
 bool model_domain_of_library(struct model *m, uint32_t process, uint32_t domain);
 
 #endif

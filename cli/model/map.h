@@ -1,4 +1,4 @@
-/* uint64_t -> uint32_t, open addressing.  { 0 } is an empty map. */
+/* Hash map from uint64_t to uint32_t (below MAP_NONE), open addressing.  { 0 } is an empty map. */
 #ifndef MODEL_MAP_H
 #define MODEL_MAP_H
 
@@ -10,20 +10,20 @@
 
 struct map_entry {
 	uint64_t key;
-	uint32_t value;         /* + 1; 0: free */
+	uint32_t value;         /* value + 1; 0: free */
 };
 
 struct map {
 	struct map_entry *entries;
-	size_t mask, n;         /* mask + 1 places, a power of two */
-	uint64_t odd;           /* what keys are multiplied with */
+	size_t mask, n;         /* mask + 1 places, a power of two; n entries */
+	uint64_t odd;           /* multiplier of the hash */
 };
 
 #define MAP_NONE 0xffffffffu
 
 /*
- * The two words that the kernel gives each process.  Whoever makes a file does not know them, so no file has keys that all
- * want one place of a table.  Nothing that is put out may depend on them: not the order of a table either.
+ * Word i (0 or 1) of the random words that the kernel gives each process (AT_RANDOM).  They protect against hostile files whose keys all
+ * collide.  No output may depend on them, so never output a map in the order of its table.
  */
 static inline uint64_t hash_secret(unsigned i)
 {
@@ -35,13 +35,22 @@ static inline uint64_t hash_secret(unsigned i)
 	return words[i];
 }
 
+/* Mixes a and b with the secret: the halves of the product, xored.  Collisions cannot be predicted without the secret. */
+static inline uint64_t hash_mix(const uint64_t secret[2], uint64_t a, uint64_t b)
+{
+	__uint128_t m = (__uint128_t)(a ^ secret[0]) * (b ^ secret[1]);
+
+	return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+/* Frees the memory; *m is then an empty map. */
 static inline void map_release(struct map *m)
 {
 	free(m->entries);
 	*m = (struct map){ 0 };
 }
 
-/* Multiplicative mixing: ids count up from 1, and several are put side by side in one key. */
+/* Multiplicative hash: keys are often consecutive ids, or two ids side by side. */
 static inline size_t map_place(const struct map *m, uint64_t key)
 {
 	key ^= key >> 32;
@@ -49,6 +58,7 @@ static inline size_t map_place(const struct map *m, uint64_t key)
 	return (size_t)(key ^ key >> 29);
 }
 
+/* The value of key, or MAP_NONE. */
 static inline uint32_t map_get(const struct map *m, uint64_t key)
 {
 	if (!m->entries)
@@ -59,6 +69,7 @@ static inline uint32_t map_get(const struct map *m, uint64_t key)
 	return MAP_NONE;
 }
 
+/* Doubles the table; false: out of memory, the map is unchanged. */
 static inline bool map_grow(struct map *m)
 {
 	size_t size = m->entries ? (m->mask + 1) * 2 : 64;
@@ -83,8 +94,10 @@ static inline bool map_grow(struct map *m)
 	return true;
 }
 
-/* The value of key, put there if the map has none yet; NULL: no memory.  Valid until the next call.  *new tells
- * which. */
+/*
+ * Inserts key with value unless the map has it; *new tells whether it was inserted.  Returns a pointer to the stored value + 1, valid until
+ * the next insertion; NULL: out of memory.
+ */
 static inline uint32_t *map_put(struct map *m, uint64_t key, uint32_t value, bool *new)
 {
 	size_t i;
@@ -102,7 +115,7 @@ static inline uint32_t *map_put(struct map *m, uint64_t key, uint32_t value, boo
 	return &m->entries[i].value;
 }
 
-/* Sets, over an existing value too.  False: no memory. */
+/* Sets the value of key, replacing an existing one.  False: out of memory. */
 static inline bool map_set(struct map *m, uint64_t key, uint32_t value)
 {
 	bool new;

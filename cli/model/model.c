@@ -24,7 +24,7 @@ static int by_process(const void *a, const void *b)
 	return p->chunk->offset < q->chunk->offset ? -1 : p->chunk->offset > q->chunk->offset;
 }
 
-/* The chunks of each kind, by process. */
+/* Lists the chunks of each kind, by process. */
 static int list_parts(struct model *m)
 {
 	struct trace *t = &m->trace;
@@ -75,17 +75,27 @@ struct model *model_of(struct trace *t)
 	return NULL;
 }
 
-struct model *model_open(const char *path, struct trace_error *err)
+static struct model *open_as(const char *path, unsigned flags, struct trace_error *err)
 {
 	struct trace t = TRACE_INIT;
 	struct model *m;
 
-	if (trace_open(&t, path, 0, err) < 0)
+	if (trace_open(&t, path, flags, err) < 0)
 		return NULL;
 	m = model_of(&t);
 	if (!m)
 		trace_fail(err, 0, "out of memory");
 	return m;
+}
+
+struct model *model_open(const char *path, struct trace_error *err)
+{
+	return open_as(path, 0, err);
+}
+
+struct model *model_open_any_size(const char *path, struct trace_error *err)
+{
+	return open_as(path, TRACE_ANY_SIZE, err);
 }
 
 void model_close(struct model *m)
@@ -134,7 +144,7 @@ int64_t model_start(const struct model *m)
 	return m->trace.header.start_real;
 }
 
-/* The largest first time of a chunk, in trace time; 0: its rows have no time. */
+/* The largest value of a chunk's first time field, in trace time; 0: its rows have no time. */
 static int64_t chunk_last(struct trace *t, const struct chunk *c)
 {
 	for (unsigned f = 0; c->record && f < c->record->n_fields; f++) {

@@ -6,13 +6,13 @@
 
 /* ---- parts of C++ names ---- */
 
-/* "operator()", "operator<<": brackets that bracket nothing. */
+/* Length of an operator's name at p, e.g. "operator()" or "operator<<", whose brackets do not enclose anything. */
 static size_t operator_length(const char *p)
 {
 	return 8 + (p[8] == '(' && p[9] == ')' ? 2 : strspn(p + 8, "<>="));
 }
 
-/* End of the qualified name: its parameter list or the end of the text.  Brackets of every kind are skipped whole. */
+/* End of the qualified name: begin of its parameter list, or the end of the text.  Skips bracketed parts. */
 static const char *name_end(const char *name)
 {
 	int depth = 0;
@@ -40,11 +40,11 @@ static void copy_part(const char *from, const char *end, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* What a walk over a qualified name finds. */
+/* Parts of a qualified name. */
 struct parts {
-	const char *name;               /* behind the return type */
+	const char *name;               /* begin, behind the return type */
 	const char *last;               /* its last component */
-	const char *arguments;          /* template arguments of that, or the end */
+	const char *arguments;          /* template arguments of the last component, or the end */
 	const char *end;                /* of the qualified name */
 };
 
@@ -209,14 +209,6 @@ const char *overhead_words(unsigned kind)
 	};
 
 	return kind == 1 ? "driver compiler" : kind & 0xffff ? NULL : WORD(words, kind >> 16);
-}
-
-const char *cost_name(unsigned place)
-{
-#define X(name, text) [COST_##name] = #name,
-	static const char *const names[] = { COST_PLACES(X) };
-#undef X
-	return WORD(names, place);
 }
 
 const char *cost_words(unsigned place)

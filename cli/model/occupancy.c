@@ -1,15 +1,15 @@
 /*
- * The rules: CUDA C++ programming guide, "Compute Capabilities" (allocation units, what the system keeps of a block's
- * shared memory), and the occupancy section of the best practices guide. test/e2e/occupancy-is-as-nvidia-computes-it.sh
- * compares with NVIDIA's own.
+ * The rules: CUDA C++ programming guide, "Compute Capabilities" (allocation units, shared memory reserved by the system per
+ * block), and the occupancy section of the best practices guide.  test/e2e/occupancy-is-as-nvidia-computes-it.sh compares the
+ * results with NVIDIA's.
  */
 #include "cli/model/occupancy.h"
 
 #include <stddef.h>
 
-#define MOST_THREADS  1024u     /* of a block, on every GPU so far */
-#define REGISTER_UNIT 256u      /* registers are handed to a warp in such pieces, from 3.0 to 12.x */
-#define WARP          32u       /* AMD's GPUs have wavefronts of 64, or rules of their own */
+#define MOST_THREADS  1024u     /* per block, on every GPU so far */
+#define REGISTER_UNIT 256u      /* allocation unit of registers per warp, compute capability 3.0 to 12.x */
+#define WARP          32u       /* other warp sizes (AMD: 64) are not supported */
 #define ANY_MINOR     UINT32_MAX
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
@@ -17,7 +17,7 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 	return (n + unit - 1) / unit * unit;
 }
 
-/* Most blocks of a multiprocessor, where the trace does not say: torch.profiler's files do not. */
+/* Limit of blocks per multiprocessor, if the trace does not have it (torch.profiler's files). */
 static uint32_t most_blocks(const struct device_row *d)
 {
 	static const struct { uint32_t major, minor, blocks; } known[] = {
@@ -34,7 +34,7 @@ static uint32_t most_blocks(const struct device_row *d)
 	return 0;
 }
 
-/* Warps live in one of so many parts of a multiprocessor, and each part has its share of the registers. */
+/* Number of partitions of a multiprocessor; each runs its warps with its share of the registers. */
 static uint32_t parts_of(const struct device_row *d)
 {
 	return d->cc_major == 6 && d->cc_minor == 0 ? 2 : 4;

@@ -1,5 +1,4 @@
-/* How many blocks of a launch a multiprocessor can hold at a time, by the rules that NVIDIA publishes for each compute
- * capability. */
+/* Theoretical occupancy: how many blocks of a launch a multiprocessor can hold, by NVIDIA's published rules for each compute capability. */
 #ifndef MODEL_OCCUPANCY_H
 #define MODEL_OCCUPANCY_H
 
@@ -8,23 +7,23 @@
 
 #include "trace/records.h"
 
-/* What keeps it from holding more; several may at once. */
+/* Resources that limit the number of blocks; several can at once. */
 #define LIMIT_WARPS     1u
 #define LIMIT_BLOCKS    2u
 #define LIMIT_REGISTERS 4u
 #define LIMIT_SHARED    8u
 
 struct occupancy {
-	uint32_t blocks;                /* resident on a multiprocessor; 0: it cannot have run there as recorded */
-	uint32_t warps;                 /* of them */
-	uint32_t most_warps;            /* that the multiprocessor can hold */
+	uint32_t blocks;                /* resident blocks per multiprocessor; 0: the recorded launch does not fit on this device */
+	uint32_t warps;                 /* warps of these blocks */
+	uint32_t most_warps;            /* limit of warps per multiprocessor */
 	uint32_t limits;                /* LIMIT_ bits */
 };
 
 /*
- * Shared memory is what the driver chose for the launch where it says so, else all that the multiprocessor has.
- * Clusters are not looked at: they can only lower it.  False: the device's properties are not known, or its rules are
- * not.
+ * Computes the occupancy of a launch configuration on a device.  Shared memory per multiprocessor is what the driver chose for the launch
+ * if recorded, else all it has.  Ignores clusters, which can only lower the result.  False: the device's properties or the rules of its
+ * compute capability are unknown.
  */
 bool occupancy_of(const struct config_row *c, const struct device_row *d, struct occupancy *o);
 

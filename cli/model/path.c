@@ -4,13 +4,13 @@
 
 #include "trace/buf.h"
 
-/* A moment at which a thread got what it had waited for. */
+/* The moment at which the work ended that a thread waited for. */
 struct arrival {
 	int64_t at;
 	uint32_t thread;
-	uint32_t row;                   /* what came, or PATH_NONE: a thread had done it */
+	uint32_t row;                   /* the GPU row; PATH_NONE: work of a thread */
 	uint32_t of;                    /* that thread */
-	int64_t begun;
+	int64_t begun;                  /* begin of its work */
 };
 
 struct walk {
@@ -18,20 +18,20 @@ struct walk {
 	struct path_host host;
 	struct path_gpu gpu;
 	struct arrival *arrivals;       /* by thread and time */
-	size_t *left;                   /* by thread: behind the last arrival that was not used */
+	size_t *left;                   /* by thread: end of the arrivals not used yet */
 	size_t *first;                  /* by thread: its first arrival */
 	size_t n_arrivals;
-	uint32_t *turns;                /* arrivals of what threads had done */
+	uint32_t *turns;                /* arrivals of threads' work, by working thread and time */
 	size_t n_turns;
-	struct buf out;                 /* struct path_segment, from the end */
-	/* where it is */
+	struct buf out;                 /* struct path_segment, last segment first */
+	/* current position */
 	int64_t at;
 	uint32_t thread, row;           /* row: PATH_NONE while on the thread */
-	int64_t floor;                  /* of a thread other than the span's: from where on it worked for it */
-	uint32_t back;                  /* and for which */
+	int64_t floor;                  /* on a thread other than the span's: begin of its work for another thread */
+	uint32_t back;                  /* that other thread */
 };
 
-/* ---- what came, and when ---- */
+/* ---- ends of waits ---- */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -44,7 +44,7 @@ static int by_thread(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* False: it had been there before. */
+/* Fills *a for a wait; false: the work is unknown or ended before the wait began. */
 static bool arrival_of(const struct walk *w, const struct path_wait *wait, struct arrival *a)
 {
 	*a = (struct arrival){ .thread = wait->thread, .row = PATH_NONE, .of = wait->of, .begun = wait->begun };
@@ -69,6 +69,17 @@ static void add_full(uint32_t row, uint32_t ended, void *arg)
 	r = &w->in->rows[row];
 	if (w->in->rows[ended].end > r->launched)
 		w->arrivals[w->n_arrivals++] = (struct arrival){ .at = w->in->rows[ended].end, .thread = r->thread, .row = ended };
+}
+
+static int by_worker(const void *a, const void *b, void *arg)
+{
+	const struct arrival *list = arg, *x = &list[*(const uint32_t *)a], *y = &list[*(const uint32_t *)b];
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
 static int arrivals_make(struct walk *w)
@@ -96,10 +107,12 @@ static int arrivals_make(struct walk *w)
 	for (i = 0; i < w->n_arrivals; i++)
 		if (w->arrivals[i].row == PATH_NONE)
 			w->turns[w->n_turns++] = (uint32_t)i;
+	if (w->n_turns)
+		qsort_r(w->turns, w->n_turns, sizeof *w->turns, by_worker, w->arrivals);
 	return 0;
 }
 
-/* The last one of a thread until a time and behind another, each once; NULL: none. */
+/* Takes the thread's last unused arrival in (floor, until]; NULL: none. */
 static const struct arrival *take_arrival(struct walk *w, uint32_t thread, int64_t floor, int64_t until)
 {
 	size_t i = w->left[thread];
@@ -113,9 +126,29 @@ static const struct arrival *take_arrival(struct walk *w, uint32_t thread, int64
 	return &w->arrivals[i - 1];
 }
 
+/* The first work of thread `of` for another thread that began before a time and ended at that time or later; NULL: none. */
+static const struct arrival *turn_at(const struct walk *w, uint32_t of, int64_t time)
+{
+	size_t low = 0, high = w->n_turns;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct arrival *a = &w->arrivals[w->turns[mid]];
+
+		if (a->of < of || (a->of == of && a->at < time))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < w->n_turns && w->arrivals[w->turns[low]].of == of; low++)
+		if (w->arrivals[w->turns[low]].begun < time)
+			return &w->arrivals[w->turns[low]];
+	return NULL;
+}
+
 /* ---- segments ---- */
 
-/* From a time to where the walk is; it is there then. */
+/* Adds a segment from a time to the current position, and moves the position to its begin. */
 static void put(struct walk *w, int64_t from, enum path_kind kind, uint32_t of, uint32_t on)
 {
 	struct path_segment *last = w->out.len ? (struct path_segment *)(w->out.data + w->out.len) - 1 : NULL;
@@ -134,7 +167,7 @@ static void put(struct walk *w, int64_t from, enum path_kind kind, uint32_t of, 
 	w->at = from;
 }
 
-/* What a thread did from a time on. */
+/* Adds the thread's activities from a time to the current position. */
 static void put_host(struct walk *w, uint32_t thread, int64_t from)
 {
 	while (w->at > from && !w->out.oom) {
@@ -154,7 +187,7 @@ static void put_host(struct walk *w, uint32_t thread, int64_t from)
 
 /* ---- the walk ---- */
 
-/* Onto a thread at the time where the walk is: that of a call, or of the end of what another waited for. */
+/* Continues on a thread at the current time. */
 static void go_to_thread(struct walk *w, uint32_t thread)
 {
 	w->row = PATH_NONE;
@@ -163,19 +196,16 @@ static void go_to_thread(struct walk *w, uint32_t thread)
 	w->floor = thread == w->in->thread ? w->in->start : path_busy_since(&w->host, thread, w->at);
 }
 
-/* Work that another thread did for a waiting one knows when it began, whoever launched something there. */
+/* Continues on the thread that launched a row; if it worked for a waiting thread then, until the begin of that work. */
 static void go_to_launcher(struct walk *w, uint32_t thread)
 {
-	go_to_thread(w, thread);
-	for (size_t i = 0; i < w->n_turns && thread != w->in->thread; i++) {
-		const struct arrival *a = &w->arrivals[w->turns[i]];
+	const struct arrival *a = thread == w->in->thread ? NULL : turn_at(w, thread, w->at);
 
-		if (a->of != thread || a->begun >= w->at || a->at < w->at)
-			continue;
-		w->floor = a->begun;
-		w->back = a->thread;
+	go_to_thread(w, thread);
+	if (!a)
 		return;
-	}
+	w->floor = a->begun;
+	w->back = a->thread;
 }
 
 static void from_thread(struct walk *w)
@@ -209,7 +239,7 @@ static void from_row(struct walk *w)
 	if (w->at <= w->in->start)
 		return;
 	before = path_before(&w->gpu, row);
-	/* A row that began inside its call was launched somewhere in it. */
+	/* A row that began before its call returned was launched at an unknown time during the call. */
 	launch = r->launched == PATH_NEVER || r->returned <= r->start ? r->returned : r->launched;
 	if (before != PATH_NONE && (r->launched == PATH_NEVER || rows[before].end >= launch)) {
 		put(w, rows[before].end, PATH_ORDER, row, r->queue);
@@ -228,7 +258,7 @@ static void from_row(struct walk *w)
 
 static void walk(struct walk *w)
 {
-	/* Each arrival and, but for those without a duration, each row is met once: a damaged file must not go round. */
+	/* Limit of iterations: each arrival, and each row with a duration, is met once; a damaged file must not loop. */
 	size_t most = 4 * (w->in->n_rows + w->in->n_acts + w->in->n_waits) + 64;
 
 	w->at = w->in->end;

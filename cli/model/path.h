@@ -1,14 +1,12 @@
 /*
- * The critical path of a span of time on a thread: followed back from its end, at each moment what the thread was doing,
- * or whatever it waited for was doing.  Its segments tile the span, so they add up to it.  Pure: threads, streams and
- * their names are the caller's; see path_find().
+ * The critical path of a span of time on a thread.  path_find() walks back from the span's end: at each moment the path is what the
+ * thread was doing or, during a wait, what it waited for.  The segments tile the span without gaps.  No state, no I/O; the caller numbers
+ * threads, queues and rows.  Predecessors:
  *
- *  - A thread comes from what it did before (program order), but for a wait: that comes from what was waited for, at the
- *    moment it came.  What had come before the wait began was not waited for.
- *    A launch into a full queue waited for the last row that ended before it returned.
- *  - A GPU row comes from the last of: the row before it on its stream, what its stream was told to wait for, and the
- *    call that launched it.
- *  - A thread other than the span's is followed as far as it was working for it; there the path goes on with the span's.
+ *  - Of a thread: its previous activity.  Of a thread's wait: the work waited for, at the moment that work ended; a wait whose work
+ *    had ended before the wait began is ignored.  Of a launch into a full queue: the last row that ended before the call returned.
+ *  - Of a GPU row: the latest of the previous row on its stream, the work its stream was told to wait for, and the call that launched it.
+ *  - Another thread is followed only while it works for the span's thread; then the path returns to the span's thread.
  */
 #ifndef MODEL_PATH_H
 #define MODEL_PATH_H
@@ -18,49 +16,50 @@
 #define PATH_NONE UINT32_MAX
 #define PATH_NEVER INT64_MIN
 
-/* Something a thread did.  Those of one thread lie in each other or apart. */
+/* An activity of a thread (call or range).  Activities of one thread are nested or disjoint. */
 struct path_act {
 	int64_t start, end;
 	uint32_t thread;
-	uint32_t what;                  /* the caller's */
+	uint32_t what;                  /* for the caller */
 };
 
-/* Work of a GPU. */
+/* A GPU row. */
 struct path_row {
 	int64_t start, end;
-	int64_t launched, returned;     /* the call that launched it; PATH_NEVER: not known */
+	int64_t launched, returned;     /* begin and end of the call that launched it; PATH_NEVER: not known */
 	uint32_t thread;                /* of the call */
 	uint32_t queue;
-	uint32_t batch;                 /* rows of one launch of a graph have the same; 0: none */
-	uint32_t what;                  /* the caller's: from 0 up, each once */
+	uint32_t batch;                 /* equal for all rows of one graph launch; 0: not from a graph */
+	uint32_t what;                  /* for the caller: 0, 1, 2, ..., each value once */
 };
 
-enum path_queue_kind { QUEUE_ALONE, QUEUE_BLOCKING, QUEUE_NULL };       /* the last two wait for each other */
+enum path_queue_kind { QUEUE_ALONE, QUEUE_BLOCKING, QUEUE_NULL };       /* BLOCKING and NULL (legacy default stream) wait for each other */
 
-/* A stream: its rows run one after the other. */
+/* A stream; its rows run one after the other. */
 struct path_queue {
 	uint32_t context;
 	enum path_queue_kind kind;
 };
 
-/* What is put into a queue from `when` on waits for what was in queue `on` at `recorded`. */
+/* A stream wait: rows launched into `queue` after `when` wait for the rows launched into queue `on` before `recorded`. */
 struct path_order {
 	int64_t when, recorded;
 	uint32_t queue, on;
 };
 
-/* A thread told some queue to wait for something; which, was not recorded. */
+/* A stream wait made by a thread, whose stream and event were not recorded. */
 struct path_guess {
 	int64_t when;
 	uint32_t thread;
 };
 
+/* What a thread waited for. */
 enum path_for {
 	FOR_ROW,                        /* a GPU row */
-	FOR_QUEUE, FOR_CONTEXT,         /* all that they had been given */
-	FOR_ANY_QUEUE,                  /* a queue that is not known: of those that had nothing left */
-	FOR_ANY_ROW,                    /* a row that is not known: the last to end */
-	FOR_THREAD,
+	FOR_QUEUE, FOR_CONTEXT,         /* all rows launched into a queue, or a context */
+	FOR_ANY_QUEUE,                  /* an unknown queue: one of those that were empty after the wait */
+	FOR_ANY_ROW,                    /* an unknown row: the last that ended */
+	FOR_THREAD,                     /* work of another thread */
 };
 
 /* A thread waited from start to end. */
@@ -69,27 +68,39 @@ struct path_wait {
 	uint32_t thread;
 	enum path_for what;
 	uint32_t of;                    /* `what` of a row; queue, context or thread */
-	int64_t recorded;               /* for what had been launched before */
-	int64_t begun, done;            /* for a thread: it worked for this one from .. to */
+	int64_t recorded;               /* only rows launched before this time count */
+	int64_t begun, done;            /* FOR_THREAD: begin and end of that thread's work */
+};
+
+/*
+ * Limit of streams and rows examined.  A wait for an unknown stream or event, or for a context, needs a look at every stream, which is
+ * too much for a file with as many streams as waits.  Beyond the limit, waits are not followed.
+ */
+#define PATH_LOOKS (1u << 27)
+
+struct path_effort {
+	uint64_t looks;                 /* streams and rows examined so far */
+	size_t refused;                 /* waits, launches and rows not followed because of PATH_LOOKS */
 };
 
 struct path_in {
 	int64_t start, end;             /* the span */
 	uint32_t thread, n_threads;     /* threads are 0 .. n_threads - 1 */
-	struct path_act *acts;          /* sorted by path_find() */
-	struct path_row *rows;          /* the same */
+	struct path_act *acts;          /* path_find() sorts acts, rows, orders and guesses in place */
+	struct path_row *rows;
 	const struct path_queue *queues;
-	struct path_order *orders;      /* the same */
-	struct path_guess *guesses;     /* the same */
+	struct path_order *orders;
+	struct path_guess *guesses;
 	const struct path_wait *waits;
 	size_t n_acts, n_rows, n_queues, n_orders, n_guesses, n_waits;
+	struct path_effort effort;      /* result of path_find() */
 };
 
 enum path_kind {
-	PATH_HOST,                      /* of: act, or PATH_NONE: between acts of the thread */
-	PATH_LAUNCH,                    /* of: row, which was launched and had not begun */
-	PATH_ORDER,                     /* of: row, from the end of what it waited for to its begin */
-	PATH_GPU,                       /* of: row */
+	PATH_HOST,                      /* activity of a thread; of: act, or PATH_NONE between acts */
+	PATH_LAUNCH,                    /* launch delay; of: row that was launched and had not begun */
+	PATH_ORDER,                     /* of: row; from the end of the work it waited for to its begin */
+	PATH_GPU,                       /* of: row that runs */
 };
 
 struct path_segment {
@@ -99,7 +110,7 @@ struct path_segment {
 	uint32_t on;                    /* thread, or queue */
 };
 
-/* In order of time; free() it.  NULL: out of memory.  An empty span has none. */
+/* The *n segments of the path in order of time, none for an empty span; free() them.  NULL: out of memory. */
 struct path_segment *path_find(struct path_in *in, size_t *n);
 
 #endif

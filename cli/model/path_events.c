@@ -1,4 +1,4 @@
-/* Which CUDA event a call waits for: as recorded, or as an imported file says. */
+/* Finds the CUDA event that a call waits for, from event rows or from arguments of an imported file. */
 #include "cli/model/path_rows.h"
 
 #include "cli/model/inside.h"
@@ -31,7 +31,7 @@ static bool records_read(struct model *m, struct records *r, struct records *w)
 	       (w->process = model_row_process(m, ROW_event_wait));
 }
 
-/* A wait is for the last record before it. */
+/* Pairs each wait with the last record of its event before it. */
 static int follow(struct path_rows *p, const struct timed *order, size_t n, const struct records *r, const struct records *w)
 {
 	struct map last = { 0 };        /* handle -> row of its last record so far */
@@ -85,10 +85,10 @@ static int add_recorded(struct path_rows *p)
 #define WHOLE 1u                /* type of imported_arg */
 
 struct said {
-	int64_t stream, corr;           /* of the record; -1: not said */
+	int64_t stream, corr;           /* of the event's record; -1: unknown */
 };
 
-/* Kineto's index of an event -> the n-th row of sync of the process, from 0.  0, or -1. */
+/* Maps Kineto's index of an event to n, for the n-th sync row (from 0) of the process.  0, or -1: out of memory. */
 static int find_syncs(struct path_rows *p, struct map *at, size_t n)
 {
 	const uint64_t *index = MODEL_U64(p->m, imported, index);
@@ -100,7 +100,7 @@ static int find_syncs(struct path_rows *p, struct map *at, size_t n)
 	for (size_t i = 0, rows = model_rows(p->m, ROW_imported); i < rows; i++)
 		if (process[i] == p->process && kind[i] == ROW_sync && !map_set(at, index[i], next++))
 			return -1;
-	/* Of a part of a trace the rows of sync are fewer. */
+	/* In a part of a trace sync rows are missing, so the counts do not match: map nothing. */
 	if (next != n)
 		map_release(at);
 	return 0;

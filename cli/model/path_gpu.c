@@ -59,7 +59,7 @@ static void find_batches(struct path_gpu *g)
 		g->place[g->in_batch[i]] = (uint32_t)i;
 }
 
-/* A queue's rows run as they were launched.  One whose call is not known was launched no earlier than the one before it. */
+/* Fills `latest` of a queue.  Rows run in launch order; a row with an unknown call was launched no earlier than the row before it. */
 static void find_launches(struct path_gpu *g, size_t from, size_t to)
 {
 	int64_t latest = PATH_NEVER;
@@ -89,16 +89,20 @@ static void find_queues(struct path_gpu *g)
 	}
 }
 
+static int find_awaited(struct path_gpu *g);
+
 int path_gpu_make(struct path_gpu *g, struct path_in *in)
 {
 	g->in = in;
+	g->effort = &in->effort;
 	g->first = malloc((in->n_queues + 1) * sizeof *g->first);
 	g->first_order = malloc((in->n_queues + 1) * sizeof *g->first_order);
 	g->latest = malloc((in->n_rows + 1) * sizeof *g->latest);
 	g->named = calloc(in->n_rows + 1, sizeof *g->named);
 	g->in_batch = malloc((in->n_rows + 1) * sizeof *g->in_batch);
 	g->place = calloc(in->n_rows + 1, sizeof *g->place);
-	if (!g->first || !g->first_order || !g->latest || !g->named || !g->in_batch || !g->place)
+	g->awaited = malloc((in->n_orders + 1) * sizeof *g->awaited);
+	if (!g->first || !g->first_order || !g->latest || !g->named || !g->in_batch || !g->place || !g->awaited)
 		return -1;
 	if (in->n_rows)
 		qsort(in->rows, in->n_rows, sizeof *in->rows, by_queue);
@@ -108,7 +112,7 @@ int path_gpu_make(struct path_gpu *g, struct path_in *in)
 		qsort(in->guesses, in->n_guesses, sizeof *in->guesses, by_thread);
 	find_queues(g);
 	find_batches(g);
-	return 0;
+	return find_awaited(g);
 }
 
 void path_gpu_release(struct path_gpu *g)
@@ -119,25 +123,47 @@ void path_gpu_release(struct path_gpu *g)
 	free(g->named);
 	free(g->in_batch);
 	free(g->place);
+	free(g->awaited);
 	*g = (struct path_gpu){ .in = NULL };
 }
 
-/* ---- what had been given to a queue ---- */
+/* Whether n more queues or rows may be examined; counts them. */
+static bool may_look(const struct path_gpu *g, size_t n)
+{
+	struct path_effort *e = g->effort;
 
-/* The last row of a queue that was launched before a time, or PATH_NONE. */
-static uint32_t last_launched(const struct path_gpu *g, uint32_t queue, int64_t when)
+	if (e->looks + n > PATH_LOOKS) {
+		e->refused++;
+		return false;
+	}
+	e->looks += n;
+	return true;
+}
+
+/* ---- rows launched into a queue ---- */
+
+/* End of the rows of a queue that were launched up to a time, or (excluding) before it. */
+static size_t launched_up_to(const struct path_gpu *g, uint32_t queue, int64_t when, bool excluding)
 {
 	size_t low = g->first[queue], high = g->first[queue + 1];
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (g->latest[mid] < when)
+		if (g->latest[mid] < when || (!excluding && g->latest[mid] == when))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low > g->first[queue] ? (uint32_t)(low - 1) : PATH_NONE;
+	return low;
+}
+
+/* The last row of a queue that was launched before a time, or PATH_NONE. */
+static uint32_t last_launched(const struct path_gpu *g, uint32_t queue, int64_t when)
+{
+	size_t n = launched_up_to(g, queue, when, true);
+
+	return n > g->first[queue] ? (uint32_t)(n - 1) : PATH_NONE;
 }
 
 static uint32_t later(const struct path_gpu *g, uint32_t a, uint32_t b)
@@ -147,39 +173,62 @@ static uint32_t later(const struct path_gpu *g, uint32_t a, uint32_t b)
 	return g->in->rows[b].end > g->in->rows[a].end ? b : a;
 }
 
-#define DEEPEST 64u             /* orders that wait for orders */
-
-static uint32_t done(const struct path_gpu *g, uint32_t queue, int64_t when, unsigned depth);
-
-/* Of what a queue was told to wait for in from <= time < to, the row that ended last. */
-static uint32_t ordered(const struct path_gpu *g, uint32_t queue, int64_t from, int64_t to, unsigned depth)
+/* The last row that the queue was told to wait for between its last launch before a time and that time, or PATH_NONE. */
+static uint32_t ordered(const struct path_gpu *g, uint32_t queue, int64_t when)
 {
 	const struct path_order *list = g->in->orders;
 	size_t low = g->first_order[queue], high = g->first_order[queue + 1];
-	uint32_t found = PATH_NONE;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (list[mid].when < from)
+		if (list[mid].when < when)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (high = g->first_order[queue + 1]; low < high && list[low].when < to && depth < DEEPEST; low++)
-		if (list[low].recorded <= list[low].when)
-			found = later(g, found, done(g, list[low].on, list[low].recorded, depth + 1));
-	return found;
+	if (low == g->first_order[queue] || launched_up_to(g, queue, list[low - 1].when, false) != launched_up_to(g, queue, when, true))
+		return PATH_NONE;
+	return g->awaited[low - 1];
 }
 
-static uint32_t done(const struct path_gpu *g, uint32_t queue, int64_t when, unsigned depth)
+static uint32_t done(const struct path_gpu *g, uint32_t queue, int64_t when)
 {
-	uint32_t last = last_launched(g, queue, when);
-
-	return later(g, last, ordered(g, queue, last == PATH_NONE ? PATH_NEVER : g->latest[last], when, depth));
+	return later(g, last_launched(g, queue, when), ordered(g, queue, when));
 }
 
-/* The legacy default stream and the blocking ones wait for each other. */
+static int by_time(const void *a, const void *b, void *arg)
+{
+	const struct path_order *list = arg, *x = &list[*(const uint32_t *)a], *y = &list[*(const uint32_t *)b];
+
+	if (x->when != y->when)
+		return x->when < y->when ? -1 : 1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* Fills `awaited`, in order of time: the rows and orders that an order waits for are older than the order. */
+static int find_awaited(struct path_gpu *g)
+{
+	const struct path_order *list = g->in->orders;
+	size_t n = g->in->n_orders;
+	uint32_t *turn = malloc((n + 1) * sizeof *turn);
+
+	for (size_t i = 0; turn && i < n; i++)
+		turn[i] = (uint32_t)i;
+	if (turn && n)
+		qsort_r(turn, n, sizeof *turn, by_time, g->in->orders);
+	for (size_t i = 0; turn && i < n; i++) {
+		uint32_t at = turn[i], queue = list[at].queue;
+
+		g->awaited[at] = list[at].recorded <= list[at].when ? done(g, list[at].on, list[at].recorded) : PATH_NONE;
+		if (at > g->first_order[queue] && launched_up_to(g, queue, list[at - 1].when, false) == launched_up_to(g, queue, list[at].when, false))
+			g->awaited[at] = later(g, g->awaited[at - 1], g->awaited[at]);
+	}
+	free(turn);
+	return turn ? 0 : -1;
+}
+
+/* Whether two queues wait for each other: the legacy default stream and a blocking stream of its context. */
 static bool wait_for_each_other(const struct path_queue *a, const struct path_queue *b)
 {
 	return a->context == b->context && a->kind != QUEUE_ALONE && b->kind != QUEUE_ALONE && a->kind != b->kind;
@@ -190,6 +239,8 @@ static uint32_t done_by_others(const struct path_gpu *g, uint32_t queue, int64_t
 	const struct path_in *in = g->in;
 	uint32_t found = PATH_NONE;
 
+	if (in->queues[queue].kind == QUEUE_ALONE || !may_look(g, in->n_queues))
+		return PATH_NONE;
 	for (uint32_t q = 0; q < in->n_queues; q++)
 		if (wait_for_each_other(&in->queues[queue], &in->queues[q]))
 			found = later(g, found, last_launched(g, q, when));
@@ -198,10 +249,10 @@ static uint32_t done_by_others(const struct path_gpu *g, uint32_t queue, int64_t
 
 uint32_t path_done(const struct path_gpu *g, uint32_t queue, int64_t when)
 {
-	return later(g, done(g, queue, when, 0), done_by_others(g, queue, when));
+	return later(g, done(g, queue, when), done_by_others(g, queue, when));
 }
 
-/* The last row of a queue up to one that had ended, or PATH_NONE: of those that have begun, one at most runs. */
+/* The last row of a queue, up to row `last`, that had ended at a time, or PATH_NONE. */
 static uint32_t ended_by(const struct path_gpu *g, uint32_t queue, uint32_t last, int64_t until)
 {
 	size_t low = g->first[queue], high = last + 1;
@@ -214,16 +265,20 @@ static uint32_t ended_by(const struct path_gpu *g, uint32_t queue, uint32_t last
 		else
 			high = mid;
 	}
-	while (low > g->first[queue] && g->in->rows[low - 1].end > until)
+	while (low > g->first[queue] && g->in->rows[low - 1].end > until) {
+		g->effort->looks++;
 		low--;
+	}
 	return low > g->first[queue] ? (uint32_t)(low - 1) : PATH_NONE;
 }
 
-/* Of all queues the row that had been launched and had ended last. */
+/* Of the rows of all queues launched before one time and ended at another: the row that ended last, or PATH_NONE. */
 static uint32_t ended_last(const struct path_gpu *g, int64_t launched, int64_t until)
 {
 	uint32_t found = PATH_NONE;
 
+	if (!may_look(g, g->in->n_queues))
+		return PATH_NONE;
 	for (uint32_t q = 0; q < g->in->n_queues; q++) {
 		uint32_t row = last_launched(g, q, launched);
 
@@ -236,18 +291,20 @@ static uint32_t ended_last(const struct path_gpu *g, int64_t launched, int64_t u
 
 /* ---- waits of threads ---- */
 
-/* Of all queues, or those of a context: the row that ended last. */
+/* Of the rows launched into all queues, or into those of a context, before the wait: the row that ended last. */
 static uint32_t done_by_all(const struct path_gpu *g, const struct path_wait *w)
 {
 	uint32_t found = PATH_NONE;
 
+	if (!may_look(g, g->in->n_queues))
+		return PATH_NONE;
 	for (uint32_t q = 0; q < g->in->n_queues; q++) {
 		uint32_t row;
 
 		if (w->what == FOR_CONTEXT && g->in->queues[q].context != w->of)
 			continue;
-		row = done(g, q, w->recorded, 0);
-		/* What ran on was not waited for. */
+		row = done(g, q, w->recorded);
+		/* A row that ran on after the wait was not waited for. */
 		if (row != PATH_NONE && w->what == FOR_ANY_QUEUE && g->in->rows[row].end > time_add(w->end, PATH_SLACK))
 			continue;
 		found = later(g, found, row);
@@ -255,10 +312,7 @@ static uint32_t done_by_all(const struct path_gpu *g, const struct path_wait *w)
 	return found;
 }
 
-/*
- * The driver keeps room for so many launches of a stream, less a few; with more under way the next one waits for a row to
- * end.
- */
+/* A stream's queue holds a few more launches than this; with that many pending, the next launch waits until a row ends. */
 #define FULL 1000u
 
 void path_full(const struct path_gpu *g, void (*each)(uint32_t row, uint32_t ended, void *arg), void *arg)
@@ -272,20 +326,20 @@ void path_full(const struct path_gpu *g, void (*each)(uint32_t row, uint32_t end
 			const struct path_row *r = &rows[i];
 			size_t ended;
 
-			in_graphs += r->batch != 0;     /* one launch, however many rows */
+			in_graphs += r->batch != 0;     /* a graph launch has many rows, so they do not count launches */
 			while (begun < i && rows[begun].start <= r->launched)
 				begun++;
-			if (r->launched == PATH_NEVER || in_graphs || i - begun < FULL)
+			if (r->launched == PATH_NEVER || in_graphs || i - begun < FULL || !may_look(g, 1))
 				continue;
 			for (ended = begun; ended < i && rows[ended].end <= r->returned; ended++)
-				;
+				g->effort->looks++;
 			if (ended > g->first[q])
 				each((uint32_t)i, (uint32_t)(ended - 1), arg);
 		}
 	}
 }
 
-/* A call that returned before its row had ended did not wait for it. */
+/* The row that a call waits for, or PATH_NONE if the call returned before the row ended. */
 static uint32_t own_row(const struct path_gpu *g, const struct path_wait *w)
 {
 	uint32_t row = w->of < g->in->n_rows ? g->named[w->of] : PATH_NONE;
@@ -305,25 +359,29 @@ uint32_t path_awaited(const struct path_gpu *g, const struct path_wait *w)
 	}
 }
 
-/* ---- what rows wait for ---- */
+/* ---- predecessors of rows ---- */
 
-/* Of its launch the row that had ended last when this one began: which of them it waited for is nowhere recorded. */
+/* In its graph launch, the row that had ended last when this row began; edges of graphs are not recorded. */
 static uint32_t before_in_batch(const struct path_gpu *g, uint32_t row)
 {
-	const struct path_row *rows = g->in->rows;
-	size_t i = g->place[row];
+	const struct path_row *rows = g->in->rows, *r = &rows[row];
+	size_t low = 0, high = g->place[row];
 
-	if (!rows[row].batch)
+	if (!r->batch)
 		return PATH_NONE;
-	while (i && rows[g->in_batch[i - 1]].batch == rows[row].batch) {
-		i--;
-		if (rows[g->in_batch[i]].end <= rows[row].start)
-			return g->in_batch[i];
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct path_row *other = &rows[g->in_batch[mid]];
+
+		if (other->batch < r->batch || other->end <= r->start)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return PATH_NONE;
+	return low && rows[g->in_batch[low - 1]].batch == r->batch ? g->in_batch[low - 1] : PATH_NONE;
 }
 
-/* What ended clearly after the row had begun was not waited for. */
+/* `other`, or PATH_NONE if it ended after the row began (plus PATH_SLACK) and so was not waited for. */
 static uint32_t if_before(const struct path_gpu *g, uint32_t other, uint32_t row)
 {
 	const struct path_row *rows = g->in->rows;
@@ -331,7 +389,7 @@ static uint32_t if_before(const struct path_gpu *g, uint32_t other, uint32_t row
 	return other != PATH_NONE && other != row && rows[other].end <= time_add(rows[row].start, PATH_SLACK) ? other : PATH_NONE;
 }
 
-/* Whether the row's thread told a queue to wait for something between two launches. */
+/* Whether the thread made a stream wait with unknown event between two times. */
 static bool guessed(const struct path_gpu *g, uint32_t thread, int64_t from, int64_t to)
 {
 	const struct path_guess *list = g->in->guesses, wanted = { from, thread };
@@ -349,8 +407,8 @@ static bool guessed(const struct path_gpu *g, uint32_t thread, int64_t from, int
 }
 
 /*
- * Of all queues the row that had ended last: nothing says what this one waited for.  No row without a length, two of which at one time would wait for
- * each other.
+ * Predecessor of a row without a call: of all queues, the row that had ended last.  Rows of length 0 are excluded: two of them at one
+ * time would wait for each other.
  */
 static uint32_t before_unlaunched(const struct path_gpu *g, uint32_t row)
 {
@@ -369,7 +427,8 @@ uint32_t path_before(const struct path_gpu *g, uint32_t row)
 	if (r->launched != PATH_NEVER) {
 		int64_t from = first ? PATH_NEVER : g->latest[row - 1];
 
-		found = later(g, found, if_before(g, ordered(g, r->queue, from, r->launched, 0), row));
+		if (from < r->launched)
+			found = later(g, found, if_before(g, ordered(g, r->queue, r->launched), row));
 		found = later(g, found, if_before(g, done_by_others(g, r->queue, r->launched), row));
 		if (guessed(g, r->thread, from, r->launched))
 			found = later(g, found, if_before(g, ended_last(g, r->launched, r->start), row));

@@ -1,4 +1,4 @@
-/* GPU rows of a process that run in a span of time, or are launched in it, each with the call that launched it. */
+/* Collects the GPU rows of a process that run or are launched in a span of time, with the calls that launched them. */
 #include "cli/model/path_rows.h"
 
 #include "cli/model/inside.h"
@@ -40,7 +40,7 @@ static void put(struct path_rows *p, const struct gpu_kind *k, const struct colu
 
 	if (call != NO_ROW)
 		row.launched = MODEL_I64(p->m, api, start)[call];
-	/* What is launched in the span and runs later may keep a queue full. */
+	/* Keep rows that are launched in the span and run later: they may fill a queue. */
 	if (row.start >= p->in.end && (call == NO_ROW || row.launched >= p->in.end))
 		return;
 	row.queue = path_queue_of(p, c->context[i], c->stream[i]);

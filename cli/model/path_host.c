@@ -15,30 +15,31 @@ static int by_place(const void *a, const void *b)
 	return x->what < y->what ? -1 : x->what > y->what;
 }
 
-/* The tiles of one thread, put one behind the other. */
+/* State of building the tiles of one thread in order of time. */
 struct tiling {
 	struct path_in *in;
 	struct path_tile *tiles;
-	size_t n, begin;                /* begin: the thread's first */
-	uint32_t *open;                 /* acts that are open, the outer one first */
+	size_t n, begin;                /* begin: the thread's first tile */
+	uint32_t *open;                 /* stack of open acts, outermost first */
 	size_t depth;
-	int64_t at;                     /* everything before has its tile */
+	int64_t at;                     /* end of the last tile */
 };
 
 static void tile_until(struct tiling *t, int64_t until, uint32_t act)
 {
 	struct path_tile *last = t->n > t->begin ? &t->tiles[t->n - 1] : NULL;
+	uint32_t busy = last && last->act != PATH_NONE ? last->busy : (uint32_t)t->n;
 
 	if (until <= t->at)
 		return;
 	if (last && last->act == act)
 		last->end = until;
 	else
-		t->tiles[t->n++] = (struct path_tile){ t->at, until, act };
+		t->tiles[t->n++] = (struct path_tile){ t->at, until, act, busy };
 	t->at = until;
 }
 
-/* Ends what ends until then, the innermost first. */
+/* Closes all acts that end up to a time, innermost first. */
 static void close_until(struct tiling *t, int64_t until)
 {
 	while (t->depth) {
@@ -122,7 +123,5 @@ int64_t path_busy_since(const struct path_host *h, uint32_t thread, int64_t time
 
 	if (i == PATH_NONE || h->tiles[i].end < time || h->tiles[i].act == PATH_NONE)
 		return time;
-	while (i > h->first[thread] && h->tiles[i - 1].act != PATH_NONE)
-		i--;
-	return h->tiles[i].start;
+	return h->tiles[h->tiles[i].busy].start;
 }

@@ -1,4 +1,4 @@
-/* What the threads of a process did in a span of time, and which of them worked for the span's thread while it waited. */
+/* Collects the activities of a process's threads in a span of time, and the work of other threads that the span's thread waited for. */
 #include "cli/model/path_rows.h"
 
 #include "cli/model/inside.h"
@@ -28,7 +28,7 @@ static int add_calls(struct path_rows *p)
 	return 0;
 }
 
-/* A process without GPU rows whose parent is this one: a worker of its loaders, if it makes batches. */
+/* Whether a process may be a DataLoader worker: a child of this process without GPU rows. */
 static bool is_worker(const struct path_rows *p, const struct process *list, uint32_t process)
 {
 	return process && process != p->process && list[process].parent && list[process].parent == list[p->process].number &&
@@ -57,9 +57,9 @@ static int add_ranges(struct path_rows *p)
 	return 0;
 }
 
-/* ---- backward on threads of autograd's ---- */
+/* ---- backward on threads of the autograd engine ---- */
 
-/* Begins and ends of what the span's thread did, in order. */
+/* Sorted begins and ends of all activities of the span's thread. */
 static struct timed *boundaries(const struct path_rows *p, size_t *n)
 {
 	const struct path_act *acts = PATH_LIST(p->acts, struct path_act);
@@ -93,11 +93,21 @@ static bool is_node(struct path_rows *p, const struct torch_range *r)
 	return strncmp(name, TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0 || strcmp(name, "torch::autograd::AccumulateGrad") == 0;
 }
 
-/* The pause of the span's thread that a range of another one lies in: the thread waits for it, whatever else it may be. */
-static void put_turn(struct path_rows *p, const struct timed *list, size_t n, const struct torch_range *r)
+struct turns {
+	struct timed *list;             /* boundaries() */
+	size_t n;
+	size_t first;                   /* first wait of the current pause */
+	struct map of;                  /* thread -> the last wait for it */
+};
+
+/* If a range of another thread lies in a pause of the span's thread, the span's thread waited for it. */
+static void put_turn(struct path_rows *p, struct turns *t, const struct torch_range *r)
 {
-	struct path_wait *waits = PATH_LIST(p->waits, struct path_wait);
-	size_t low = 0, high = n, n_waits = PATH_COUNT(p->waits, struct path_wait);
+	const struct timed *list = t->list;
+	size_t low = 0, high = t->n, n_waits = PATH_COUNT(p->waits, struct path_wait);
+	struct path_wait *waits;
+	uint32_t *at;
+	bool new;
 	struct path_wait w = { .what = FOR_THREAD, .thread = p->in.thread, .begun = r->start, .done = r->end };
 
 	while (low < high) {
@@ -108,16 +118,24 @@ static void put_turn(struct path_rows *p, const struct timed *list, size_t n, co
 		else
 			high = mid;
 	}
-	if (!low || low == n || r->end > list[low].time)
+	if (!low || low == t->n || r->end > list[low].time)
 		return;
 	w.start = list[low - 1].time;
 	w.end = list[low].time;
 	w.of = path_thread_of(p, r->process, r->thread);
-	for (size_t i = n_waits; i && waits[i - 1].start == w.start; i--)
-		if (waits[i - 1].of == w.of) {
-			waits[i - 1].done = r->end > waits[i - 1].done ? r->end : waits[i - 1].done;
-			return;
-		}
+	waits = PATH_LIST(p->waits, struct path_wait);
+	if (!n_waits || waits[n_waits - 1].start != w.start)
+		t->first = n_waits;
+	at = map_put(&t->of, w.of, (uint32_t)n_waits, &new);
+	if (!at) {
+		p->oom = true;
+		return;
+	}
+	if (!new && *at - 1 >= t->first) {
+		waits[*at - 1].done = r->end > waits[*at - 1].done ? r->end : waits[*at - 1].done;
+		return;
+	}
+	*at = (uint32_t)n_waits + 1;
 	buf_put(&p->waits, &w, sizeof w);
 }
 
@@ -125,22 +143,22 @@ static int add_turns(struct path_rows *p)
 {
 	uint32_t thread = PATH_LIST(p->threads, struct path_thread)[p->in.thread].thread;
 	const struct torch_ranges *t;
-	struct timed *list;
-	size_t n;
+	struct turns turns = { .list = NULL };
 
 	if (!model_has_torch(p->m))
 		return 0;
 	t = model_torch(p->m);
-	list = t ? boundaries(p, &n) : NULL;
-	if (!list)
+	turns.list = t ? boundaries(p, &turns.n) : NULL;
+	if (!turns.list)
 		return -1;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct torch_range *r = &t->list[i];
 
 		if (r->process == p->process && r->thread != thread && r->start >= p->in.start && r->end <= p->in.end && is_node(p, r))
-			put_turn(p, list, n, r);
+			put_turn(p, &turns, r);
 	}
-	free(list);
+	free(turns.list);
+	map_release(&turns.of);
 	return 0;
 }
 
@@ -159,31 +177,64 @@ static int add_loaders(struct path_rows *p)
 		const struct path_loader l = { acts[i].start, acts[i].end };
 
 		if (acts[i].thread == p->in.thread && !(acts[i].what & PATH_CALL) &&
-		    strncmp(model_string(p->m, name[acts[i].what]), LOADER, sizeof LOADER - 1) == 0)
-			buf_put(&p->loaders, &l, sizeof l);
+		    strncmp(model_string(p->m, name[acts[i].what]), LOADER, sizeof LOADER - 1) == 0) {
+			buf_put(&p->batches, &l, sizeof l);
+			spans_add(&p->loaders, l.start, l.end);
+		}
 	}
-	return p->loaders.oom ? -1 : 0;
+	return p->batches.oom || spans_union(&p->loaders) < 0 ? -1 : 0;
 }
 
-/* The worker that had done something last before the batch came made it: nothing says which of them did. */
-static void put_batch(struct path_rows *p, const struct path_loader *l)
+/* Assumes that a batch was made by the worker with the last activity before the fetch ended; the real worker is not recorded. */
+static void put_batch(struct path_rows *p, const struct timed *ends, size_t n_ends, const struct path_loader *l)
 {
-	const struct path_act *acts = PATH_LIST(p->acts, struct path_act), *last = NULL;
 	const struct path_thread *threads = PATH_LIST(p->threads, struct path_thread);
 	struct path_wait w = { .what = FOR_THREAD, .thread = p->in.thread, .start = l->start, .end = l->end };
+	const struct path_act *last;
 	const struct process *list;
+	size_t low = 0, high = n_ends;
 	uint32_t n;
 
-	for (size_t i = 0; i < PATH_COUNT(p->acts, struct path_act); i++)
-		if (threads[acts[i].thread].process != p->process && acts[i].end <= l->end && (!last || acts[i].end > last->end))
-			last = &acts[i];
-	if (!last)
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (ends[mid].time <= l->end)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
 		return;
+	last = &PATH_LIST(p->acts, struct path_act)[ends[low - 1].row];
 	list = model_processes(p->m, &n);
 	w.of = last->thread;
 	w.done = last->end;
 	w.begun = list[threads[last->thread].process].start;
 	buf_put(&p->waits, &w, sizeof w);
+}
+
+/* Sorts the workers' activities by end (of equal ends only the first is kept) and adds a wait for each fetch. */
+static int add_batches(struct path_rows *p)
+{
+	const struct path_act *acts = PATH_LIST(p->acts, struct path_act);
+	const struct path_thread *threads = PATH_LIST(p->threads, struct path_thread);
+	size_t n_acts = PATH_COUNT(p->acts, struct path_act), n = 0, kept = 0;
+	struct timed *ends = malloc((n_acts + 1) * sizeof *ends);
+
+	for (size_t i = 0; ends && i < n_acts; i++)
+		if (threads[acts[i].thread].process != p->process)
+			ends[n++] = (struct timed){ .time = acts[i].end, .row = (uint32_t)i };
+	if (!ends || timed_sort(ends, n) < 0) {
+		free(ends);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!kept || ends[kept - 1].time != ends[i].time)
+			ends[kept++] = ends[i];
+	for (size_t i = 0; i < PATH_COUNT(p->batches, struct path_loader); i++)
+		put_batch(p, ends, kept, &PATH_LIST(p->batches, struct path_loader)[i]);
+	free(ends);
+	return 0;
 }
 
 int path_add_host(struct path_rows *p)
@@ -192,7 +243,7 @@ int path_add_host(struct path_rows *p)
 		return -1;
 	for (size_t i = 0; i < PATH_COUNT(p->threads, struct path_thread); i++)
 		p->n_workers += PATH_LIST(p->threads, struct path_thread)[i].process != p->process;
-	for (size_t i = 0; p->n_workers && i < PATH_COUNT(p->loaders, struct path_loader); i++)
-		put_batch(p, &PATH_LIST(p->loaders, struct path_loader)[i]);
+	if (p->n_workers && add_batches(p) < 0)
+		return -1;
 	return p->oom || p->waits.oom ? -1 : 0;
 }

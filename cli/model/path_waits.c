@@ -1,4 +1,4 @@
-/* Calls that wait for the GPU, or have it wait. */
+/* Collects calls that wait for the GPU, and calls that let a stream wait. */
 #include "cli/model/path_rows.h"
 
 #include "cli/model/inside.h"
@@ -6,7 +6,7 @@
 
 enum call { CALL_OTHER, CALL_STREAM, CALL_CONTEXT, CALL_EVENT, CALL_ORDER, CALL_COPY };
 
-/* By a part of the name: CUDA's runtime and driver, and HIP. */
+/* Classifies a call by a part of its name: CUDA's runtime and driver, HIP. */
 static enum call call_of_name(const char *name)
 {
 	static const struct { const char *part; enum call call; } all[] = {
@@ -57,15 +57,7 @@ static const struct path_event *event_of(const struct path_rows *p, uint32_t cor
 
 /* ---- waits of the host ---- */
 
-static bool has_context(const struct path_rows *p, uint32_t context)
-{
-	for (size_t q = 0; q < PATH_COUNT(p->queues, struct path_queue); q++)
-		if (PATH_LIST(p->queues, struct path_queue)[q].context == context)
-			return true;
-	return false;
-}
-
-/* What a call waited for, into w.  False: for nothing that runs in the span. */
+/* Sets in *w what a call waited for.  False: for nothing that runs in the span. */
 static bool for_what(struct path_rows *p, enum call call, uint32_t corr, struct path_wait *w)
 {
 	uint32_t sync = corr ? map_get(&p->sync_of, corr) : MAP_NONE;
@@ -82,11 +74,11 @@ static bool for_what(struct path_rows *p, enum call call, uint32_t corr, struct 
 	} else if (call == CALL_STREAM && stream != STREAM_NONE) {
 		w->of = path_queue_known(p, context, stream, &several);
 	} else if (call == CALL_CONTEXT) {
-		if (sync != MAP_NONE && has_context(p, context)) {
+		if (sync != MAP_NONE && map_get(&p->contexts, context) != MAP_NONE) {
 			w->what = FOR_CONTEXT;
 			w->of = context;
 		}
-		return true;            /* of a context that is not known: of all that had nothing left */
+		return true;            /* unknown context: waits for FOR_ANY_QUEUE */
 	}
 	if (w->of != PATH_NONE)
 		w->what = FOR_QUEUE;
@@ -135,7 +127,7 @@ static void put_order(struct path_rows *p, const struct calls *c, size_t row)
 #define PAGEABLE 1u             /* CUPTI's kind of memory */
 #define DTOH     2u             /* CUPTI's kind of copy */
 
-/* To memory that is not pinned a copy is over when its call returns, whatever the call's name says. */
+/* Adds waits for copies.  A copy to pageable host memory is always synchronous, also if the call's name says Async. */
 static int add_copies(struct path_rows *p, struct calls *c)
 {
 	const struct path_gpu_row *gpu = PATH_LIST(p->gpu, struct path_gpu_row);
@@ -159,7 +151,7 @@ static int add_copies(struct path_rows *p, struct calls *c)
 	return 0;
 }
 
-#define STREAM_WAITS 2u         /* type of sync: no wait of the host */
+#define STREAM_WAITS 2u         /* sync.type of a stream wait; the host does not wait */
 
 static int find_syncs(struct path_rows *p)
 {

@@ -1,4 +1,4 @@
-/* Definitions and rows of payloads, sorted so that they are found; decoding is payload_value.c. */
+/* Reads and sorts schemas, entries and payload rows; payload_value.c decodes them. */
 #include "cli/model/payload_inside.h"
 
 #include "cli/model/inside.h"
@@ -32,7 +32,7 @@ static int compare_schemas(const void *a, const void *b)
 	return order ? order : by_u64(x->order, y->order);
 }
 
-/* Rows of a kind with their string ids made the model's, each at the end of what fn makes of it. */
+/* Reads the rows of a kind, chunk by chunk, and passes them to fn. */
 static int read_rows(struct model *m, unsigned kind, struct payloads *p,
 		     int (*fn)(struct model *, struct payloads *, const struct part *, const void *rows))
 {
@@ -47,7 +47,7 @@ static int read_rows(struct model *m, unsigned kind, struct payloads *p,
 		if (!rows)
 			return -1;
 		if (trace_rows(&m->trace, part->chunk, rows) == 0)
-			rc = fn(m, p, part, rows);      /* else it is damaged, and listed as such */
+			rc = fn(m, p, part, rows);      /* damaged chunks are skipped; model_damage() lists them */
 		free(rows);
 	}
 	return rc;
@@ -75,7 +75,7 @@ static int take_entries(struct model *m, struct payloads *p, const struct part *
 	return 0;
 }
 
-/* Of equal keys, which are sorted by order, the last one counts. */
+/* Keeps the last of the definitions with equal keys, which are sorted by order. */
 static void keep_last(struct payloads *p)
 {
 	size_t n = 0;
@@ -96,7 +96,7 @@ const struct schema_def *payload_schema_of(const struct payloads *p, uint32_t pr
 	const struct schema_def key = { .row = { .id = id, .domain = domain }, .process = process, .order = UINT32_MAX };
 	size_t low = 0, high = p->n_schemas;
 
-	/* The last one that is not above the key: the newest of its id. */
+	/* The last entry that is not above the key: the newest definition of the id. */
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
@@ -171,7 +171,7 @@ static int take_payloads(struct model *m, struct payloads *p, const struct part 
 		p->n += data != NULL;
 	}
 	buf_free(&tails);
-	return rc < 0 ? -1 : 0;         /* 1: damaged, and listed as such */
+	return rc < 0 ? -1 : 0;         /* 1: a damaged chunk, which model_damage() lists */
 }
 
 static int fill(struct model *m, struct payloads *p)

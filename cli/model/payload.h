@@ -1,4 +1,4 @@
-/* NVTX payloads, decoded: what a program hung on its ranges and marks, by the layouts that it registered. */
+/* Decodes NVTX payloads of ranges and marks with the schemas that the program registered. */
 #ifndef MODEL_PAYLOAD_H
 #define MODEL_PAYLOAD_H
 
@@ -9,33 +9,40 @@
 struct model;
 struct payload_row;
 
-/* Payloads of the trace; 0 also when there was no memory. */
+/* Number of payloads in the trace; 0 also if out of memory. */
 size_t model_payloads(struct model *m);
 
-/* One of them, by position; they stand in the order of (process, range), those of marks by (process, thread, time) before them. */
+/* A payload.  They are sorted: those of marks by (process, thread, time), then those of ranges by (process, range). */
 struct payload_seen {
 	const struct payload_row *row;
 	uint32_t process;               /* position in model_processes() */
-	const char *schema;             /* its name; "" when it has none or the definition is lost */
+	const char *schema;             /* name of its schema; "" if it has none or the definition is missing */
 };
 
+/* Payload i, below model_payloads(). */
 struct payload_seen model_payload(struct model *m, size_t i);
 
-/* How many a range has, or the mark of this thread and time; the first of them in *first. */
+/* Number of payloads of a range, or of the mark with this thread and time; *first: position of the first one. */
 size_t model_range_payloads(struct model *m, uint32_t process, uint64_t range, size_t *first);
 size_t model_mark_payloads(struct model *m, uint32_t process, uint32_t thread, int64_t start, size_t *first);
 
 struct payload_shown {
-	const char *name;               /* "outer.inner" of a schema in a schema, "#2" of an entry without a name */
+	const char *name;               /* "outer.inner" in a nested schema, "#2" for an entry without a name */
 	const char *value;
-	bool text;                      /* else value is a JSON number or array of them */
+	bool text;                      /* false: value is a JSON number, or an array of numbers */
 };
 
-/* Calls fn for every field that is whole in what was kept; the texts are gone afterwards. */
+/* Calls fn for every field that lies completely in the kept bytes.  Texts are valid only during the call. */
 void model_payload_fields(struct model *m, size_t i, void (*fn)(void *arg, const struct payload_shown *f), void *arg);
 
-/* The same for a row and its tail as they stand in the file, of a process by its position; a zero must follow the tail. */
+/* model_payload_fields() of a row of the file and its tail, which a zero must follow.  process: position in model_processes(). */
 void model_payload_decode(struct model *m, uint32_t process, const struct payload_row *row, const char *tail,
 			  void (*fn)(void *arg, const struct payload_shown *f), void *arg);
+
+/*
+ * Copies the bytes of numbers from a tail of row->bytes bytes to the same offsets in out, of the same size.  All other bytes of out (texts,
+ * unknown bytes) become 0.
+ */
+void model_payload_numbers(struct model *m, uint32_t process, const struct payload_row *row, const char *tail, uint8_t *out);
 
 #endif

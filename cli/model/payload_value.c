@@ -1,4 +1,4 @@
-/* Bytes of a payload -> names and values. */
+/* Decodes the bytes of a payload to names and values. */
 #include "cli/model/payload_inside.h"
 
 #include "cli/model/inside.h"
@@ -9,20 +9,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEEPEST 8u              /* schemas in schemas; one could name itself */
-#define MOST    64u             /* elements of an array that are shown */
-#define WORK    20000u          /* entries looked at for one payload: schemas that name each other can be made to have no end */
+#define DEEPEST 8u              /* limit of nested schemas; a schema could contain itself */
+#define MOST    64u             /* limit of shown elements of an array */
+#define WORK    20000u          /* limit of entries decoded per payload; schemas that contain each other could be endless */
 
 struct decode {
 	struct model *m;
 	const struct payloads *p;
 	uint32_t process, domain;
 	const uint8_t *data;            /* of the schema being walked */
-	const char *text, *texts_end;   /* next of the texts behind the bytes */
+	const char *text, *texts_end;   /* next text behind the bytes; end of the texts */
 	const struct entry_def *entries;
 	const char *prefix;             /* "outer." */
 	unsigned depth;
-	unsigned *left;                 /* of WORK */
+	unsigned *left;                 /* entries left of WORK */
+	const uint8_t *begin;           /* of the payload */
+	uint8_t *numbers;               /* copy numbers to this buffer instead of calling fn; NULL: call fn */
 	void (*fn)(void *arg, const struct payload_shown *f);
 	void *arg;
 };
@@ -78,7 +80,7 @@ static double half(uint16_t bits)
 	return bits >> 15 ? -v : v;
 }
 
-/* The floating value of a type; false: it is none that we can print. */
+/* Converts a value of a floating point type to double; false: not such a type. */
 static bool real(const uint8_t *at, uint64_t type, double *v)
 {
 	union { uint32_t bits; float f; } narrow;
@@ -105,7 +107,7 @@ static bool real(const uint8_t *at, uint64_t type, double *v)
 	}
 }
 
-/* Adds one element.  True: it is no JSON number. */
+/* Appends one element.  Returns true if the text is not a JSON number. */
 static bool add_number(struct line *l, const uint8_t *at, uint64_t type, size_t size)
 {
 	double v;
@@ -134,7 +136,7 @@ static bool add_number(struct line *l, const uint8_t *at, uint64_t type, size_t 
 	return false;
 }
 
-/* The name of an enumeration's value; names of all its bits where they are bits. */
+/* Appends the name of an enumeration's value, or the names of all its bits.  Returns true if the text is not a JSON number. */
 static bool add_enum(const struct decode *d, struct line *l, const struct schema_def *s, const uint8_t *at, size_t size)
 {
 	size_t n, start = l->n;
@@ -184,7 +186,7 @@ static void add_wide(struct line *l, const uint8_t *at, size_t count, size_t siz
 
 		if (!c)
 			return;
-		/* Pairs of surrogates. */
+		/* A surrogate pair. */
 		if (size == 2 && c >= 0xd800 && c < 0xdc00 && i + 1 < count)
 			c = 0x10000 + ((c - 0xd800) << 10 | ((uint32_t)load(at + ++i * size, size) & 0x3ff));
 		add_utf8(l, c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
@@ -207,6 +209,19 @@ static void emit(struct decode *d, size_t position, uint32_t name, const struct 
 
 static void walk(struct decode *d, const struct schema_def *s, const uint8_t *data, size_t len);
 
+static bool is_text(uint64_t type, const struct payload_value *v)
+{
+	return type >= PAYLOAD_CSTRING ? is_chars(type) || is_wide(type) : (is_chars(type) && (v->array || v->count != 1)) || (is_wide(type) && v->array);
+}
+
+static void copy_numbers(const struct decode *d, uint64_t type, const struct payload_value *v)
+{
+	const uint8_t *at = d->data + v->offset;
+
+	if (!is_text(type, v))
+		memcpy(d->numbers + (at - d->begin), at, v->count * v->size);
+}
+
 static void emit_inner(struct decode *d, const struct entry_def *e, const struct schema_def *inner,
 		       const struct payload_value *v)
 {
@@ -228,7 +243,7 @@ static void emit_inner(struct decode *d, const struct entry_def *e, const struct
 	}
 }
 
-/* The next text behind the bytes: the guest wrote one for each entry that points to one, in this order. */
+/* Appends the next text behind the bytes.  The guest wrote one text for each entry that points to a string, in the order of entries. */
 static void next_text(struct decode *d, struct line *l)
 {
 	if (d->depth || d->text >= d->texts_end)
@@ -251,6 +266,8 @@ static void value(void *arg, const struct payload_value *v)
 	if (!*d->left)
 		return;
 	--*d->left;
+	if (v->pointer && d->numbers)
+		return;
 	if (v->pointer) {
 		next_text(d, &l);
 		if (!l.n && e->row.type != PAYLOAD_REGISTERED)
@@ -261,6 +278,10 @@ static void value(void *arg, const struct payload_value *v)
 	if (inner && inner->row.type != PAYLOAD_IS_ENUM) {
 		if (d->depth < DEEPEST)
 			emit_inner(d, e, inner, v);
+		return;
+	}
+	if (d->numbers) {
+		copy_numbers(d, e->row.type, v);
 		return;
 	}
 	if (is_chars(e->row.type) && (v->array || v->count != 1 || e->row.type >= PAYLOAD_CSTRING)) {
@@ -299,7 +320,7 @@ static struct payload_shape shape(void *arg, uint64_t id)
 	return shape_at(n->d, id, n->depth + 1);
 }
 
-/* Entries of a schema as a layout; the caller frees them. */
+/* The entries of a schema for payload_walk(); the caller frees them.  NULL: out of memory. */
 static struct payload_entry *layout_of(const struct decode *d, const struct schema_def *s, size_t *n,
 				       const struct entry_def **defs)
 {
@@ -353,7 +374,7 @@ static void walk(struct decode *d, const struct schema_def *s, const uint8_t *da
 	free(entries);
 }
 
-/* A payload whose schema is not known, or is a single predefined type. */
+/* Decodes a payload without a known schema, or of a single predefined type. */
 static void plain(struct decode *d, uint64_t type, const uint8_t *data, size_t len)
 {
 	size_t size = payload_predefined(type).size;
@@ -391,6 +412,24 @@ void model_payload_decode(struct model *m, uint32_t process, const struct payloa
 		walk(&d, s, (const uint8_t *)tail, kept);
 	else
 		plain(&d, row->schema, (const uint8_t *)tail, kept);
+}
+
+void model_payload_numbers(struct model *m, uint32_t process, const struct payload_row *row, const char *tail, uint8_t *out)
+{
+	const struct payloads *p = payloads_of(m);
+	const struct schema_def *s = p ? payload_schema_of(p, process, row->domain, row->schema) : NULL;
+	size_t kept = row->kept < row->bytes ? row->kept : row->bytes, size = payload_predefined(row->schema).size;
+	unsigned left = WORK;
+	struct decode d = {
+		.m = m, .p = p, .process = process, .domain = row->domain, .prefix = "", .left = &left, .begin = (const uint8_t *)tail,
+		.numbers = out,
+	};
+
+	memset(out, 0, row->bytes);
+	if (s && s->row.type != PAYLOAD_IS_ENUM && s->row.type != PAYLOAD_IS_UNION && s->row.type != PAYLOAD_IS_UNION_INSIDE)
+		walk(&d, s, (const uint8_t *)tail, kept);
+	else if (size && size <= kept && !is_chars(row->schema) && !is_wide(row->schema))
+		memcpy(out, tail, size);
 }
 
 void model_payload_fields(struct model *m, size_t i, void (*fn)(void *arg, const struct payload_shown *f), void *arg)

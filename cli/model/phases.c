@@ -13,7 +13,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Names that torch.utils.data, torch.optim and c10d's process groups give their ranges: PyTorch 2.0 to 2.15. */
+/* Range names of torch.utils.data, torch.optim and c10d's process groups, PyTorch 2.0 to 2.15. */
 bool phase_mark_of(const char *name, bool backward, enum phase_mark *mark)
 {
 	if (backward)
@@ -36,9 +36,9 @@ bool phase_mark_of(const char *name, bool backward, enum phase_mark *mark)
 	return true;
 }
 
-/* ---- whose events ---- */
+/* ---- choosing events ---- */
 
-/* By start; of those that begin together the outer one first. */
+/* By start; of events with equal starts the outer one first. */
 static int by_start(const void *a, const void *b)
 {
 	const struct phase_event *x = a, *y = b;
@@ -56,12 +56,12 @@ struct thread_marks {
 };
 
 /*
- * A zero_grad with nothing announced in front of it: whether the forward is before or behind it is not known from its place.  Most loops have it at one
- * place: the longer part has the forward.  Where that is the part before, its begin is not known.
+ * A zero_grad without a batch before it: the forward may be before or after the zero_grad.  It is assumed on the longer side.  If that is
+ * the side before, the begin of the forward is unknown.
  */
 struct doubt {
-	int64_t before, zero;           /* since when it may have been; begin of the zero_grad */
-	size_t span;                    /* the forward, if it is behind */
+	int64_t before, zero;           /* earliest begin of a forward before zero_grad; begin of the zero_grad */
+	size_t span;                    /* position of the forward's span, if the forward is after zero_grad */
 };
 
 struct making {
@@ -70,16 +70,16 @@ struct making {
 	struct map threads;             /* thread -> position in marks */
 	struct buf marks;               /* struct thread_marks */
 	struct map busy;                /* thread -> position in until */
-	struct buf until;               /* int64_t: end of its outermost autograd node */
+	struct buf until;               /* int64_t: end of the thread's last outermost autograd node */
 	struct map numbers;             /* forward thread -> position in highest */
-	struct buf highest;             /* int64_t: sequence number */
-	int64_t last;                   /* end of the last thing known; NEVER: none yet */
-	int64_t pass, pass_end;         /* the backward pass that is open; NEVER: none */
-	int64_t closure_end;            /* of the step(closure) that is open; NEVER: none */
-	bool fresh;                     /* a batch, a closure or a forward has begun, and had no backward pass yet */
-	int64_t signs, signs_end;       /* what shows a forward since `last`: begin of the first, end of the last; NEVER: nothing */
-	int64_t linked, linked_next;    /* the first operator whose autograd node ran, before the open pass and behind its begin; NEVER: none */
-	struct doubt doubt;             /* of the forward to come; before NEVER: none */
+	struct buf highest;             /* int64_t: highest sequence number so far */
+	int64_t last;                   /* end of the last span or event; NEVER: none yet */
+	int64_t pass, pass_end;         /* begin and end of the open backward pass; pass NEVER: none */
+	int64_t closure_end;            /* end of the open step(closure); NEVER: none */
+	bool fresh;                     /* a batch, closure or forward has begun and had no backward pass yet */
+	int64_t signs, signs_end;       /* scopes and operators since `last`: begin of the first, end of the last; NEVER: none */
+	int64_t linked, linked_next;    /* first operator whose autograd node ran: before the open pass, after its begin; NEVER: none */
+	struct doubt doubt;             /* of the next forward; before NEVER: none */
 	struct buf doubts;              /* struct doubt */
 	bool oom;
 };
@@ -96,7 +96,7 @@ static struct thread_marks *marks_of(struct making *k, uint32_t thread)
 	return k->oom ? NULL : (struct thread_marks *)k->marks.data + (*at - 1);
 }
 
-/* The thread that takes the most steps; without any, the one that fetches the most batches. */
+/* Chooses the thread with the most optimizer steps; of equal ones, the one that fetches most batches. */
 static void choose_thread(struct making *k, const struct phase_event *e, size_t n)
 {
 	const struct thread_marks *best = NULL, *list;
@@ -115,7 +115,10 @@ static void choose_thread(struct making *k, const struct phase_event *e, size_t 
 	k->out->thread = best ? best->thread : 0;
 }
 
-/* Autograd nodes may run on threads of the engine; a thread with an optimizer or a loader of its own trains for itself. */
+/*
+ * Whether an event belongs to the chosen thread's training.  Autograd nodes may run on threads of the engine, but not on threads that have
+ * their own optimizer or loader.
+ */
 static bool is_ours(struct making *k, const struct phase_event *e)
 {
 	const struct thread_marks *t;
@@ -126,7 +129,7 @@ static bool is_ours(struct making *k, const struct phase_event *e)
 	return e->mark == MARK_BACKWARD && t && !t->n[MARK_OPTIMIZER] && !t->n[MARK_DATA] && !t->n[MARK_ZERO_GRAD];
 }
 
-/* The value of a key; NULL: out of memory. */
+/* The value of a key, `first` if the key is new; NULL: out of memory. */
 static int64_t *value_of(struct making *k, struct map *map, struct buf *values, uint64_t key, int64_t first)
 {
 	bool new;
@@ -150,7 +153,7 @@ static void put_comm(struct making *k, const struct phase_event *e)
 		buf_put(&k->comm, &span, sizeof span);
 }
 
-/* Checkpointing computes a forward again, inside of the backward pass. */
+/* Whether an event lies inside an autograd node: checkpointing recomputes a forward in the backward pass. */
 static bool in_node(struct making *k, const struct phase_event *e)
 {
 	const int64_t *until = value_of(k, &k->busy, &k->until, e->thread, NEVER);
@@ -158,7 +161,7 @@ static bool in_node(struct making *k, const struct phase_event *e)
 	return until && e->start < *until;
 }
 
-/* What counts: of ours, and of autograd nodes the outermost ones. */
+/* Copies the events that count to out: those of the chosen thread's training, and only outermost autograd nodes. */
 static size_t sift(struct making *k, const struct phase_event *e, size_t n, struct phase_event *out)
 {
 	size_t kept = 0;
@@ -199,7 +202,7 @@ static void put(struct making *k, int64_t start, int64_t end, enum phase phase)
 		buf_put(&k->spans, &span, sizeof span);
 }
 
-/* The end of the last collective that begins before the next event, which the pass waited for. */
+/* End of the open backward pass: that of the last collective that begins before the next event, at most the begin of that event. */
 static int64_t waited_until(const struct making *k, int64_t next)
 {
 	const struct phase_span *comm = (const struct phase_span *)k->comm.data;
@@ -267,7 +270,7 @@ static void node(struct making *k, const struct phase_event *e)
 		if (newer)
 			*highest = e->sequence;
 	}
-	/* Beside nodes of the open pass it is another device's or thread's part of the same one. */
+	/* A node that overlaps the open pass belongs to it: another device's or thread's part. */
 	if (newer && k->pass != NEVER && e->start >= k->pass_end)
 		close_pass(k, e->start);
 	if (k->pass == NEVER) {
@@ -287,7 +290,7 @@ static void put_forward(struct making *k, int64_t start, int64_t end, int64_t un
 	put(k, end > start ? end : start, until, PHASE_OTHER);
 }
 
-/* What lies before something that is no backward pass. */
+/* Adds the spans between `last` and an event that is not a backward pass. */
 static void gap(struct making *k, int64_t until, enum phase_mark next)
 {
 	bool linked = k->linked != NEVER && k->linked >= k->last && k->linked < until && next != MARK_OPTIMIZER;
@@ -300,7 +303,7 @@ static void gap(struct making *k, int64_t until, enum phase_mark next)
 		put_forward(k, k->linked, until, until);
 		k->fresh = true;
 	} else if (k->fresh && k->signs != NEVER && k->signs < until) {
-		/* An evaluation, or inference: nothing but operators or scopes shows it. */
+		/* Evaluation or inference: only operators and scopes show the forward. */
 		put_forward(k, k->signs, k->signs_end, until);
 	} else {
 		put(k, k->last, until, PHASE_OTHER);
@@ -330,7 +333,7 @@ static void sign(struct making *k, const struct phase_event *e)
 		k->signs_end = e->end;
 }
 
-/* A forward begins, or goes on, and whatever was before it has ended. */
+/* A scope of a forward: the forward begins with it, unless it has begun already. */
 static void scope(struct making *k, const struct phase_event *e)
 {
 	if (!k->fresh && (k->last == NEVER || e->start >= k->last)) {
@@ -342,7 +345,7 @@ static void scope(struct making *k, const struct phase_event *e)
 	sign(k, e);
 }
 
-/* Operators end no pass: collectives may go on beside them. */
+/* Operators do not end a backward pass, because its collectives may run beside them. */
 static void operators(struct making *k, const struct phase_event *e)
 {
 	int64_t *linked = k->pass != NEVER && e->linked >= k->pass ? &k->linked_next : &k->linked;
@@ -366,10 +369,10 @@ static void mark(struct making *k, const struct phase_event *e, bool closure)
 		return;
 	}
 	if (k->last != NEVER && e->end <= k->last)
-		return;         /* inside another: an optimizer in an optimizer, a loader in a loader */
+		return;         /* nested: an optimizer in an optimizer, a loader in a loader */
 	if (k->last != NEVER && start < k->last)
 		start = k->last;
-	/* What a closure computes begins in it: before it there are a framework's own affairs. */
+	/* A closure's forward begins inside it; the time before is other, like the time before a batch. */
 	gap(k, start, closure ? MARK_DATA : e->mark);
 	if (closure) {
 		k->last = start;
@@ -384,20 +387,19 @@ static void mark(struct making *k, const struct phase_event *e, bool closure)
 	k->last = e->end;
 }
 
-/* Whether an autograd node begins inside of event i. */
-static bool runs_closure(const struct phase_event *e, size_t n, size_t i)
+/* Whether event i is an optimizer with an autograd node inside.  node: first autograd node after event i, or n. */
+static bool runs_closure(const struct phase_event *e, size_t n, size_t i, size_t node)
 {
-	if (e[i].mark != MARK_OPTIMIZER)
-		return false;
-	for (size_t j = i + 1; j < n && e[j].start < e[i].end; j++)
-		if (e[j].mark == MARK_BACKWARD)
-			return true;
-	return false;
+	return e[i].mark == MARK_OPTIMIZER && node < n && e[node].start < e[i].end;
 }
 
 static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 {
+	size_t next = 0;                /* first autograd node after event i */
+
 	for (size_t i = 0; i < n && !k->oom; i++) {
+		for (; next < n && (next <= i || e[next].mark != MARK_BACKWARD); next++)
+			;
 		if (k->closure_end != NEVER && e[i].start >= k->closure_end)
 			close_closure(k);
 		if (e[i].mark == MARK_BACKWARD)
@@ -405,7 +407,7 @@ static void spans_make(struct making *k, const struct phase_event *e, size_t n)
 		else if (e[i].mark == MARK_OPERATORS)
 			operators(k, &e[i]);
 		else
-			mark(k, &e[i], k->closure_end == NEVER && runs_closure(e, n, i));
+			mark(k, &e[i], k->closure_end == NEVER && runs_closure(e, n, i, next));
 	}
 	if (k->closure_end != NEVER)
 		close_closure(k);
@@ -429,7 +431,7 @@ static size_t launches_before(const int64_t *launches, size_t n, int64_t time)
 	return low;
 }
 
-/* Which part is the longer one: by launches where some are known, since on a GPU the time of the host is mostly waiting. */
+/* Whether the side before zero_grad is longer: by launches if there are any, since the host's time is mostly waiting; else by time. */
 static bool is_before(const struct doubt *d, const struct phase_span *f, const int64_t *launches, size_t n)
 {
 	size_t before = launches_before(launches, n, d->zero) - launches_before(launches, n, d->before);
@@ -451,7 +453,7 @@ static void judge_doubts(struct making *k, const int64_t *launches, size_t n_lau
 		before += is_before(&d[i], &list[d[i].span], launches, n_launches);
 	k->out->doubts = n;
 	k->out->doubtful = before * 2 > n;
-	/* Those that are known are other too: the phases that are printed add up to the step. */
+	/* If the forward is unknown, count every forward as other, so that printed phases add up to the step. */
 	for (size_t i = 0; i < k->spans.len / sizeof *list; i++) {
 		forwards += list[i].phase == PHASE_FORWARD;
 		if (k->out->doubtful && list[i].phase == PHASE_FORWARD)
@@ -502,4 +504,19 @@ void phases_release(struct phases *p)
 	free(p->steps);
 	free(p->comm);
 	*p = (struct phases){ .n = 0 };
+}
+
+size_t phases_first_after(const struct phase_span *list, size_t n, int64_t time)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (list[mid].end <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }

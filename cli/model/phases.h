@@ -1,20 +1,19 @@
 /*
- * Phases of training from what PyTorch itself announces: batches of a DataLoader, autograd nodes, Optimizer.step and
- * zero_grad.  Nothing says where a forward or a backward pass begins or ends; this rule does.  Pure: one process, events
- * in any order, times on one clock.
+ * Phases of training, derived from PyTorch's ranges: DataLoader fetches, autograd nodes, Optimizer.step and zero_grad.  PyTorch does not
+ * record begin and end of forward and backward passes; they follow from these rules.  No state, no I/O; input: the events of one process.
  *
- *  - backward: from the first to the last outermost autograd node between two other events.  A node whose sequence number is
- *    above all seen of its forward thread begins a new pass: numbers count up in a forward and run down in its backward.
- *    With DDP or FSDP a pass ends only when its collectives have: it waits for those that begin before the next event or scope.
- *  - forward: from the event before (or the pass before) to the begin of a backward pass; from a batch to zero_grad or step too.  Where no
- *    batch is announced it begins with its scope (DDP, FSDP, a compiled region) or with the first operator whose autograd node ran
- *    later, if these were recorded.  In front of a batch without a backward pass (inference, evaluation): from the first to the last operator
- *    or scope.
- *  - zero_grad between two such events, and nothing that shows on which side of it the forward was: it was on the longer one (that with more
- *    launches, where there are some), for most of the passes of the process.  If that is the one before zero_grad, forward is not known, and other.
- *  - Optimizer.step around a backward pass is step(closure): optimizer is what is not forward, backward or zero_grad there, and
- *    forward begins with it.
- *  - anything else between two events is other.
+ *  - backward: from the first to the last outermost autograd node between two other events.  A node with a higher sequence number than
+ *    all before it, of the same forward thread, begins a new pass: numbers rise in a forward and fall in its backward.  With DDP or FSDP a
+ *    pass also lasts until the end of the collectives that begin before the next event or scope.
+ *  - forward: from the previous event (or pass) to the begin of a backward pass; also from a batch to zero_grad or step.  Without a batch
+ *    it begins with its scope (DDP, FSDP, a compiled region), or with the first operator whose autograd node ran later, if recorded.
+ *    Without a backward pass before the next batch (inference, evaluation): from the first to the last operator or scope.
+ *  - forward is ambiguous if a zero_grad lies between two such events and nothing shows on which side of it the forward was.  Then it was
+ *    on the longer side (more launches, or more time if there are no launches), by majority over the passes of the process.  If that is
+ *    the side before zero_grad, the forward's begin is unknown: forward counts as other.
+ *  - optimizer: Optimizer.step.  If it encloses a backward pass, it is step(closure): forward begins with it, and optimizer is the part
+ *    of it that is not forward, backward or zero_grad.
+ *  - other: all remaining time between two events.
  */
 #ifndef MODEL_PHASES_H
 #define MODEL_PHASES_H
@@ -27,9 +26,9 @@ enum phase { PHASE_DATA, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_Z
 
 enum phase_mark {
 	MARK_DATA, MARK_OPTIMIZER, MARK_ZERO_GRAD, MARK_BACKWARD, MARK_COMM,
-	MARK_PARALLEL,                  /* a part of a forward of DDP or FSDP */
-	MARK_FORWARD,                   /* a part of another forward */
-	MARK_OPERATORS,                 /* operators between two other events of a thread, from the first to the last */
+	MARK_PARALLEL,                  /* part of a forward with DDP or FSDP */
+	MARK_FORWARD,                   /* part of any other forward */
+	MARK_OPERATORS,                 /* all operators between two other events of a thread, from the first to the last */
 	PHASE_MARKS,
 };
 
@@ -37,50 +36,53 @@ enum phase_mark {
 
 struct phase_event {
 	int64_t start, end;
-	int64_t sequence;               /* of an autograd node; -1: none */
-	uint64_t fwd_thread;            /* of it: whose sequence number it is */
+	int64_t sequence;               /* autograd node: its sequence number; -1: none */
+	uint64_t fwd_thread;            /* autograd node: thread of its forward, which counts the sequence numbers */
 	uint32_t thread;
 	enum phase_mark mark;
-	bool workers;                   /* of a batch: its loader has worker processes */
-	int64_t linked;                 /* of operators: begin of the first whose autograd node ran; NO_TIME: none */
+	bool workers;                   /* batch: its loader has worker processes */
+	int64_t linked;                 /* operators: begin of the first whose autograd node ran; NO_TIME: none */
 };
 
 struct phase_span {
 	int64_t start, end;
-	int64_t computed;               /* of a backward pass: end of its last node; what is left it waited for collectives.  Else end */
+	int64_t computed;               /* backward: end of its last node, after which it waited for collectives.  Other phases: end */
 	enum phase phase;
 };
 
 struct phase_step {
 	int64_t start, end;
-	bool headless;                  /* what it began with is not there: no batch was announced, and none was before it */
+	bool headless;                  /* its begin was not recorded: it has no batch and no step before it */
 };
 
 struct phases {
-	struct phase_span *list;        /* in order, no two overlap; what is between two is other */
+	struct phase_span *list;        /* in order, disjoint; time between two spans is other */
 	struct phase_step *steps;
-	struct phase_span *comm;        /* when a collective ran on any thread: in order, no two overlap or touch; phase is other */
+	struct phase_span *comm;        /* times of collectives on any thread: in order, disjoint, not touching; phase is other */
 	size_t n, n_steps, n_comm;
-	bool inference;                 /* steps are from batch to batch: no optimizer was seen */
-	uint32_t thread;                /* whose events they are made of */
-	bool forward;                   /* it is known */
-	bool doubtful;                  /* it is not, because it was before zero_grad, and nothing shows where it began */
-	size_t doubts;                  /* passes of which only the rule of the longer part says it */
-	size_t seen[PHASE_MARKS];       /* events that were used */
-	size_t elsewhere;               /* batches that other threads fetched: they overlap with the rest, and are no phase */
+	bool inference;                 /* steps go from batch to batch: no optimizer was seen */
+	uint32_t thread;                /* thread whose events define the phases */
+	bool forward;                   /* the forward is known */
+	bool doubtful;                  /* the forward is unknown: it was before zero_grad, and nothing shows its begin */
+	size_t doubts;                  /* passes whose forward follows only from the rule of the longer side */
+	size_t seen[PHASE_MARKS];       /* number of events used */
+	size_t elsewhere;               /* batches fetched by other threads: they overlap with the phases and are not a phase */
 };
 
-/* What a range of PyTorch's means for phases; backward: it is an autograd node.  False: nothing. */
+/* The meaning of a PyTorch range for phases; backward: the range is an autograd node.  False: none. */
 bool phase_mark_of(const char *name, bool backward, enum phase_mark *mark);
 
 /*
- * Sorts events.  launches: begins of the calls that launched kernels, in order; they are looked at only where it is doubtful without them.
- * phases_release() what comes out.  0, or -1: out of memory.
+ * Fills *out from n events of one process, in any order; sorts them.  launches: sorted begins of the calls that launched kernels, used only
+ * for the rule of the longer side.  Release *out with phases_release().  0, or -1: out of memory.
  */
 int phases_make(struct phase_event *events, size_t n, const int64_t *launches, size_t n_launches, struct phases *out);
 
-/* phases_steps.c: of events in order, that count. */
+/* phases_steps.c: sets the steps of *out from the sorted events that count.  0, or -1: out of memory. */
 int phases_steps(const struct phase_event *events, size_t n, struct phases *out);
 void phases_release(struct phases *p);
+
+/* Index of the first span of a sorted list that ends after a time; n: none. */
+size_t phases_first_after(const struct phase_span *list, size_t n, int64_t time);
 
 #endif

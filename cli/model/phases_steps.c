@@ -1,4 +1,4 @@
-/* Steps out of the events of phases, by the rule of trace/torchsteps.h. */
+/* Steps from the events of phases, by the rules of trace/torchsteps.h. */
 #include "cli/model/phases.h"
 
 #include <stdlib.h>
@@ -6,15 +6,15 @@
 #include "trace/buf.h"
 #include "trace/torchsteps.h"
 
-/* An event of the rule that both sides share (trace/torchsteps.h). */
+/* An event for torchsteps_feed(). */
 struct moment {
 	int64_t time;
 	enum torchsteps_event event;
-	uint32_t thread, number;        /* number: of the range, in order */
-	uint8_t turn;                   /* of moments at one time: 0 what had begun before ends; 1 begin, 2 end of a range */
+	uint32_t thread, number;        /* number: position of the range */
+	uint8_t turn;                   /* order at equal times: 0 end of a range that began earlier, 1 begin, 2 end of an empty range */
 };
 
-/* What ends when another begins is over then; a range without a length is behind what began before it. */
+/* By time.  At equal times, ends come before begins; an empty range's end comes right after its begin. */
 static int by_time(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
@@ -43,7 +43,7 @@ static void put_moments(struct buf *moments, const struct phase_event *e, uint32
 		buf_put(moments, &end, sizeof end);
 }
 
-/* Groups of optimizer steps: those without a backward pass between them belong together. */
+/* Number of groups of optimizer steps; a backward pass separates groups. */
 static size_t count_groups(const struct phase_event *e, size_t n)
 {
 	size_t groups = 0;
@@ -69,7 +69,7 @@ static void put_step(struct buf *steps, const struct torchsteps_answer *a, struc
 	*open = (struct phase_step){ .start = a->time, .headless = a->what == TORCHSTEPS_FIRST && !a->batch };
 }
 
-/* Without an optimizer what remains is from batch to batch.  The step that runs at the end is none. */
+/* Without an optimizer, steps go from batch to batch.  The step open at the end is dropped. */
 int phases_steps(const struct phase_event *e, size_t n, struct phases *out)
 {
 	struct torchsteps rule = { .many = count_groups(e, n) > out->seen[MARK_DATA] * TORCHSTEPS_OPTIMIZERS };

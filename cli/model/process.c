@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-/* What is being read; buffers of structs. */
+/* Buffers while the rows are read. */
 struct reading {
 	struct model *m;
-	struct buf numbers;             /* uint32_t: every process number met */
+	struct buf numbers;             /* uint32_t: every process number in the trace */
 	struct buf rows;                /* struct process_row */
 	struct buf endings;             /* struct ending_row */
 	struct buf attributes, health, drops, costs;
@@ -18,7 +18,7 @@ static void put_number(struct reading *in, uint32_t number)
 	buf_put(&in->numbers, &number, sizeof number);
 }
 
-/* Calls fn for every row of a kind; tail is "" where the kind has none.  0, or -1: out of memory. */
+/* Calls fn for every row of a kind; tail is "" if the kind has none.  0, or -1: out of memory. */
 static int each_row(struct reading *in, unsigned kind,
 		    void (*fn)(struct reading *, uint32_t number, const void *row, const char *tail))
 {
@@ -37,7 +37,7 @@ static int each_row(struct reading *in, unsigned kind,
 		if (!buf_room(&rows, (size_t)c->head.rows * r->size))
 			goto out;
 		if (trace_rows(t, c, rows.data) < 0 || (r->len_field >= 0 && trace_tails(t, c, &tails) < 0))
-			continue;       /* damaged, and listed as such */
+			continue;       /* damaged: model_damage() lists it */
 		for (uint32_t row = 0; row < c->head.rows; row++) {
 			const void *p = rows.data + (size_t)row * r->size;
 			size_t n = r->len_field < 0 ? 0 : (size_t)field_load(&r->fields[r->len_field], p);
@@ -82,7 +82,7 @@ static void on_attribute(struct reading *in, uint32_t number, const void *row, c
 	(void)number;
 	if (!value)
 		return;
-	*value++ = '\0';        /* the tail is our own copy */
+	*value++ = '\0';        /* the tail is a private copy */
 	put_number(in, a->process);
 	buf_put(&in->attributes, &(struct attribute){ a->process, tail, value }, sizeof(struct attribute));
 }
@@ -164,7 +164,7 @@ static void merge_runs(char *p, size_t n, size_t width, char *scratch, int (*by)
 	}
 }
 
-/* Leaves the last element of each key in b; their number, or SIZE_MAX: out of memory. */
+/* Sorts b by key and keeps the last element of each key; returns their number, or SIZE_MAX: out of memory. */
 static size_t last_of_each(struct buf *b, size_t width, int (*by)(const void *, const void *, void *))
 {
 	size_t n = b->len / width, kept = 0;
@@ -189,7 +189,7 @@ static int by_u32(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* Rows in file order: the last one of a process stays.  Of a process that no other row is about nothing is to be told. */
+/* Applies ending rows in file order, so the last one of a process counts.  Skips processes without any other row. */
 static int take_endings(struct reading *in)
 {
 	const struct ending_row *e = (const struct ending_row *)in->endings.data;
@@ -239,7 +239,7 @@ static int make_processes(struct reading *in)
 	return take_endings(in) == 0 ? images_join(m->processes, m->n_processes) : -1;
 }
 
-/* Takes the sorted elements over into the model and cuts them into one slice per process. */
+/* Moves the sorted elements to the model and gives each process its slice. */
 #define TAKE(list, buffer, by, type) do {                                                               \
 	f->n_##list = last_of_each(buffer, sizeof(struct type), by);                                    \
 	if (f->n_##list == SIZE_MAX)                                                                    \

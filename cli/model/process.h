@@ -1,4 +1,4 @@
-/* Who was in the session: processes, what is known of each, and what was not as it should be. */
+/* Processes of the session with their attributes, health reasons, drops and costs. */
 #ifndef MODEL_PROCESS_H
 #define MODEL_PROCESS_H
 
@@ -30,11 +30,11 @@ struct drop {
 	int64_t first, last;
 };
 
-/* Time of ours inside the program. */
+/* Time spent in gprof-run's code inside the program. */
 struct cost {
 	uint32_t process, place;        /* COST_ number */
 	uint64_t count;
-	int64_t total;
+	int64_t total;                  /* ns */
 };
 
 struct facts {
@@ -46,62 +46,65 @@ struct facts {
 };
 
 /*
- * An image of a process: the collector begins a new one at exec, and ids of rows are the image's own.  Images of one process have its
- * number, which is that of the first.  Position 0 is the session itself (number 0).  Sorted by image.
+ * An image of a process: each exec begins a new image, and ids in rows are per image.  All images of a process have the number of the
+ * first.  Position 0 is the session itself (number 0).  Sorted by image.
  */
 struct process {
-	uint32_t image;                 /* as the file numbers it; different for each */
-	uint32_t number;                /* of the process, what reports print */
+	uint32_t image;                 /* number in the file, unique */
+	uint32_t number;                /* number of the process, as reports print it */
 	uint32_t pid, host_pid, ppid, parent;
 	uint32_t flags;                 /* PROCESS_ bits of the image */
-	uint32_t before, after;         /* positions of the images before and after an exec; 0: none */
-	bool described;                 /* it has a process row; else only its number is known */
+	uint32_t before, after;         /* positions of the previous and the next image of the process; 0: none */
+	bool described;                 /* has a process row; false: only its number is known */
 	uint32_t how, status;           /* enum how_ended; exit status or signal */
 	int64_t cpu;                    /* CPU time, ns, from the fork to the end of this image; 0: not known */
-	int64_t start, end;             /* 0: not known, or it had not ended */
-	const struct attribute *attributes;     /* the last of each key, by key */
-	const struct health *health;            /* the last of each reason, by reason */
+	int64_t start, end;             /* 0: not known; end 0: also not ended */
+	const struct attribute *attributes;     /* sorted by key, the last row of each key */
+	const struct health *health;            /* sorted by reason, the last row of each reason */
 	const struct drop *drops;
 	const struct cost *costs;
 	size_t n_attributes, n_health, n_drops, n_costs;
 };
 
-/* Position of the image with this number, which for a process of one image is the process's; 0: there is none. */
+/* Position of the image with this number (for a process without exec, its process number); 0: none. */
 uint32_t model_process_at(const struct model *m, uint32_t image);
 
+/* All *n images, the session first; owned by the model. */
 const struct process *model_processes(const struct model *m, uint32_t *n);
 
-/* An attribute of a process, or NULL: not known. */
+/* The value of an attribute of a process; NULL: not known. */
 const char *process_attribute(const struct process *p, const char *key);
 
-/* The same of the session. */
+/* The value of an attribute of the session; NULL: not known. */
 const char *model_attribute(const struct model *m, const char *key);
 
 /*
- * Processes, where execs do not count: those at positions with `before` 0.  Below, position is that of any of its images.  The last
- * image, the flags of all, and the number of processes without the session.
+ * Whole processes, with all their images.  position: of any image of the process.  These return the last image, the or'ed flags of all
+ * images, and the number of processes, without the session.
  */
 const struct process *process_last(const struct model *m, uint32_t position);
 uint32_t process_all_flags(const struct model *m, uint32_t position);
 uint32_t model_n_processes(const struct model *m);
 
-/* Processes that have rows of one of these kinds (ROW_ numbers, and a 0 behind them). */
+/* Number of processes with rows of at least one of these kinds (ROW_ numbers, terminated by 0). */
 uint32_t model_processes_with(const struct model *m, const unsigned char *kinds);
 
-/* It still ran when the trace was closed. */
+/* Whether the process was still running when the trace was closed. */
 bool process_runs(const struct model *m, uint32_t position);
 
-/* "sh -> python3": the names of its images. */
+/*
+ * Writes the names of the images of a process, "sh -> python3", into buf and returns buf.  Names that do not fit are left out before the
+ * last one: "sh -> … -> python3".
+ */
 const char *process_images(const struct model *m, uint32_t position, char *buf, size_t size);
 
-/* What to call it: its name, else the last part of its exe, else "pid 17", else "process 3".  buf is used for the last
- * two. */
+/* Name to print: its name, else the base name of its exe, else "pid 17", else "process 3".  The last two are written to buf. */
 const char *process_name(const struct process *p, char *buf, size_t size);
 
-/* What an imported trace was made from, in words; NULL: gprof-run recorded it. */
+/* Source of an imported trace, for people; NULL: recorded by gprof-run. */
 const char *model_imported_from(struct model *m);
 
-/* Whether its GPU is the simulated one: it says so, or one of its devices is named so. */
+/* Whether the process ran on the simulated GPU, according to its flags or the name of a device. */
 bool process_simulated(struct model *m, uint32_t process);
 
 #endif

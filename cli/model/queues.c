@@ -7,7 +7,7 @@
 #define FLAG_NON_BLOCKING 2u    /* CUPTI's stream flags */
 #define FLAG_NULL         3u
 
-/* One stream's work by launch; end is made the latest so far. */
+/* One stream's work by launch time; `end` is the latest end of all work launched so far. */
 struct queue {
 	uint32_t process, context, stream;
 	uint32_t flags;                 /* of the stream; 0: not known */
@@ -18,7 +18,7 @@ struct queue {
 struct queues {
 	struct model *m;
 	struct map contexts;            /* process << 32 | context -> number */
-	struct map index;               /* that number << 32 | stream -> position in list */
+	struct map index;               /* context's number << 32 | stream -> position in list */
 	struct queue *list;
 	size_t n, cap;
 };
@@ -141,7 +141,7 @@ struct queues *queues_make(struct model *m)
 	return q;
 }
 
-/* Latest end of the work launched before. */
+/* Latest end of the work launched into a stream before a time; 0: none. */
 static int64_t done(const struct queue *k, int64_t when)
 {
 	size_t low = 0, high = k->n;
@@ -157,8 +157,7 @@ static int64_t done(const struct queue *k, int64_t when)
 	return low ? k->work[low - 1].end : 0;
 }
 
-/* The legacy default stream and the blocking ones wait for each other; of a stream that is not described nothing is
- * assumed. */
+/* Whether two streams wait for each other: the legacy default stream and a blocking stream.  False if the flags are unknown. */
 static bool waits_for(uint32_t flags, uint32_t other)
 {
 	if (!flags || !other || flags == FLAG_NON_BLOCKING || other == FLAG_NON_BLOCKING)

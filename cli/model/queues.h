@@ -1,5 +1,4 @@
-/* What each CUDA stream had to do, in the order in which it was launched: when was everything done that was launched
- * before? */
+/* Queues of CUDA streams: when was all GPU work done that had been launched into a stream before a given time? */
 #ifndef MODEL_QUEUES_H
 #define MODEL_QUEUES_H
 
@@ -8,14 +7,13 @@
 struct model;
 struct queues;
 
-/* NULL: out of memory.  queues_free() takes NULL. */
+/* Builds the queues of all streams; NULL: out of memory.  queues_free() takes NULL. */
 struct queues *queues_make(struct model *m);
 void queues_free(struct queues *q);
 
 /*
- * The latest end of the GPU work that a stream waits for when something is put into it at `when`, by work launched
- * before: its own, and by the rules of the legacy default stream that of the others.  0: there is none, or none that
- * has a time.
+ * Latest end of the GPU work that work launched into a stream at `when` waits for: earlier work of the stream and, by the rules of the
+ * legacy default stream, earlier work of other streams.  0: none, or none has a time.
  */
 int64_t queues_done(const struct queues *q, uint32_t process, uint32_t context, uint32_t stream, int64_t when);
 

@@ -31,7 +31,7 @@ const char *resource_words(uint32_t type)
 	return NULL;
 }
 
-/* Namings are few: a program has a handful of streams, and this is asked once for each track. */
+/* Linear search: programs name few objects, and exporters ask once per track. */
 const char *model_resource_name(struct model *m, uint32_t process, enum resource_class what, uint32_t object)
 {
 	size_t n = model_rows(m, ROW_resource);

@@ -9,9 +9,10 @@ struct model;
 
 enum resource_class { RESOURCE_DEVICE, RESOURCE_CONTEXT, RESOURCE_STREAM, RESOURCE_OTHER };
 
+/* Class of an NVTX resource type (field resource.type). */
 enum resource_class resource_class(uint32_t type);
 
-/* "CUDA stream", "thread", or NULL for a type that is not known. */
+/* Text of a type: "CUDA stream", "thread"; NULL: unknown. */
 const char *resource_words(uint32_t type);
 
 /* The last name that a process gave to its device (ordinal), context or stream (CUPTI's id); NULL: none. */

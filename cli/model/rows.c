@@ -33,7 +33,7 @@ int rows_end(struct rows *r)
 	return r->failed ? -1 : 0;
 }
 
-/* Moves those that the model has to the front. */
+/* Moves the rows that the model has to the front. */
 static void compact(const struct part *p, char *rows, size_t size)
 {
 	char *to = rows;
@@ -45,7 +45,7 @@ static void compact(const struct part *p, char *rows, size_t size)
 		}
 }
 
-/* The rows of a part, or NULL: they are damaged, or there is no memory. */
+/* The rows of a part; NULL: damaged, or out of memory. */
 static const char *rows_of(struct rows *r, const struct part *p)
 {
 	void *scratch;

@@ -1,20 +1,20 @@
-/* Chunks -> columns, on two threads where that pays. */
+/* Decodes chunks to columns, on two threads if there are many rows. */
 #include "cli/model/inside.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ROWS_FOR_TWO 100000u    /* below, starting a thread costs more than it saves */
+#define ROWS_FOR_TWO 100000u    /* below this, starting a second thread costs more than it saves */
 #define HUGE_PAGE    (2u << 20)
 
-/* Work on the parts of one kind: each worker takes the next one until none is left. */
+/* Work on the parts of one kind; each worker takes the next part until all are done. */
 struct work {
 	struct model *m;
 	struct kind *kind;
 	const struct record *record;
-	size_t next;                    /* taken by atomic add */
-	bool failed, all;               /* all: rows too that a selection left out */
+	size_t next;                    /* next part; atomic */
+	bool failed, all;               /* all: include rows that a selection leaves out */
 	int (*part)(struct work *w, struct part *p, void *state);
 	const unsigned *fields;
 	size_t n_fields;
@@ -84,11 +84,11 @@ void *column_memory(size_t bytes)
 		return malloc(bytes ? bytes : 1);
 	if (posix_memalign(&p, HUGE_PAGE, bytes))
 		return NULL;
-	madvise(p, bytes, MADV_HUGEPAGE);       /* a page fault per 2 MiB instead of one per 4 KiB */
+	madvise(p, bytes, MADV_HUGEPAGE);       /* one page fault per 2 MiB, not per 4 KiB */
 	return p;
 }
 
-/* The model's string ids instead of the file's. */
+/* Replaces string ids of the file by the model's. */
 static void map_strings(const struct model *m, uint32_t process, uint32_t *ids, size_t n)
 {
 	const struct string_ids *map = &m->strings.ids[process];
@@ -124,7 +124,7 @@ static void compact(const struct part *p, void *column, size_t width)
 
 /* ---- whole columns ---- */
 
-/* A part of which not all rows are wanted is decoded beside the column. */
+/* Decodes a part with unselected rows into scratch memory and copies the selected rows to the column. */
 static int kept_into_column(struct work *w, struct part *p, size_t width, char *out)
 {
 	char *all = malloc(p->chunk->head.rows * width + 1);
@@ -149,8 +149,7 @@ static int part_into_column(struct work *w, struct part *p, void *state)
 	(void)state;
 	if (p->keep)
 		return p->rows ? kept_into_column(w, p, width, out) : 0;
-	/* A chunk whose checksum is right and whose column makes no sense: the writer's fault.  The list of damage has
-	 * it. */
+	/* The checksum is right, but the column cannot be decoded: a fault of the writer.  model_damage() lists it. */
 	if (decode(w, p, w->fields[0], out) < 0)
 		memset(out, 0, p->chunk->head.rows * width);
 	return 0;
@@ -187,7 +186,7 @@ static void *read_column(struct model *m, struct kind *kind, const struct record
 	return w.into;
 }
 
-/* Reading field 0 meets every chunk's checksum; then the damaged ones are taken out, and it is read again. */
+/* Reads field 0 to check every chunk's checksum, removes damaged chunks and reads field 0 again. */
 int kind_read(struct model *m, unsigned k)
 {
 	struct kind *kind = &m->kinds[k];
@@ -291,7 +290,7 @@ static int part_into_batch(struct work *w, struct part *p, void *state)
 		if (!out)
 			return -1;
 		if (decode(w, p, f, out) < 0)
-			return 0;       /* damaged, and listed as such */
+			return 0;       /* damaged: model_damage() lists it */
 		if (!all)
 			compact(p, out, w->record->fields[f].size);
 		b.column[i] = out;

@@ -1,13 +1,13 @@
 /*
- * A model of some steps, one window, some processes: rows of the others are left out where chunks are decoded, so nobody
- * else needs to know.  What the GPU did in a step can have been launched before it: model_scan_all() has those rows too.
+ * Restricts a model to some steps, one window, some processes.  Unselected rows are left out where chunks are decoded, so other files need
+ * not know of the selection.  GPU rows that ran in a step but were launched before it are unselected; model_scan_all() includes them.
  */
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
 #include "cli/model/torch.h"
 
-/* Records of things that happened.  Definitions, and what is known of processes, belong to no step. */
+/* Whether rows of a kind are events; definitions and facts about processes belong to no step. */
 static bool happens(unsigned kind)
 {
 	switch (kind) {
@@ -35,7 +35,7 @@ static bool step_wanted(const struct model *m, const struct steps *all, const st
 	return step->number >= s->first && step->number <= s->last;
 }
 
-/* Marks what is wanted.  False: there is nothing of it. */
+/* Marks the selected steps and windows.  False: the selection is empty, and nothing is marked. */
 static bool mark(struct model *m, struct steps *all, const struct selection *s)
 {
 	bool steps = !s->steps, windows = !s->window;
@@ -85,7 +85,7 @@ static int keep_window(struct model *m, const struct steps *all, unsigned kind, 
 	return process && of && whole ? 0 : -1;
 }
 
-/* Rows of a kind in front of those of a process. */
+/* Number of rows of a kind before those of a process. */
 static size_t rows_before(const struct kind *k, uint32_t process)
 {
 	size_t n = 0;
@@ -95,7 +95,7 @@ static size_t rows_before(const struct kind *k, uint32_t process)
 	return n;
 }
 
-/* The n-th imported event of a kind is the n-th row of that kind in its process, so both stay or neither. */
+/* The n-th imported row of a kind belongs to the n-th row of that kind in its process: keeps it if that row is kept. */
 static int keep_imported(struct model *m, uint8_t *keep)
 {
 	const uint32_t *kind = MODEL_U32(m, imported, kind), *process = model_row_process(m, ROW_imported);
@@ -131,7 +131,7 @@ static int choose(struct model *m, const struct steps *all, const struct selecti
 	return s->window ? keep_window(m, all, kind, s->window, k->keep) : 0;
 }
 
-/* What was read of a kind goes by row numbers that are no more. */
+/* Drops all columns of a kind, whose row numbers are no longer valid. */
 static void unread(struct kind *k)
 {
 	for (size_t f = 0; f < MAX_COLUMNS && k->columns; f++) {
@@ -162,7 +162,7 @@ static void apply(struct kind *k)
 	unread(k);
 }
 
-/* Chunks of the other processes are not even decoded. */
+/* Removes the chunks of unselected processes, so that they are not decoded. */
 static void drop_processes(struct kind *k, const bool *processes)
 {
 	size_t kept = 0;
@@ -182,7 +182,7 @@ static void drop_processes(struct kind *k, const bool *processes)
 	unread(k);
 }
 
-/* Everything made from row numbers. */
+/* Drops all data made from row numbers. */
 static void forget(struct model *m)
 {
 	struct steps_made *s = m->steps;
@@ -215,7 +215,7 @@ static int select_processes(struct model *m, const bool *processes)
 	return 0;
 }
 
-/* Imported events come after the rows that they became; their arguments are looked up by event. */
+/* Chooses the rows of all kinds; imported rows last, because they depend on the rows they belong to. */
 static int select_rows(struct model *m, const struct steps *all, const struct selection *s)
 {
 	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
@@ -240,7 +240,7 @@ int model_select(struct model *m, const struct selection *s)
 	all = &m->steps->public;
 	if (!mark(m, all, s))
 		return 1;
-	/* A phase can begin with what a step before it did. */
+	/* Compute phases before the selection: a phase can begin in an unselected step. */
 	if (model_has_torch(m) && !model_phases(m))
 		return -1;
 	if (s->processes && select_processes(m, s->processes) < 0)

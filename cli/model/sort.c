@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGIT 11u /* 2048 counters fit the first-level cache; six passes would do 64 bits, times need three or four */
+#define DIGIT 11u /* bits per pass; 2048 counters fit the L1 cache.  64 bits would need six passes, usual times need three or four */
 
 static bool is_sorted(const struct timed *p, size_t n)
 {
@@ -25,7 +25,7 @@ static void insertion_sort(struct timed *p, size_t n)
 	}
 }
 
-/* Counts down from the smallest time, so that the high digits are all equal and cost nothing. */
+/* One pass over the digit at `shift` of time - base.  base is the smallest time, so the high digits are all 0 and need no pass. */
 static struct timed *radix_pass(struct timed *from, struct timed *to, size_t n, int64_t base, unsigned shift)
 {
 	static const uint64_t mask = (1u << DIGIT) - 1;

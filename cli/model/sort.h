@@ -1,4 +1,4 @@
-/* Sorting rows by time. */
+/* Sorts rows by time; arithmetic with times that cannot overflow. */
 #ifndef MODEL_SORT_H
 #define MODEL_SORT_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Times of a damaged or hand-made file can be any number; these stay at the ends of the scale. */
+/* Sum and difference clamped to int64: a damaged or hand-made file may contain any times. */
 static inline int64_t time_add(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -21,7 +21,7 @@ static inline int64_t time_sub(int64_t a, int64_t b)
 	return __builtin_sub_overflow(a, b, &difference) ? (a > b ? INT64_MAX : INT64_MIN) : difference;
 }
 
-/* Sixteen bytes, sorted by the first eight. */
+/* A time and its row (or the end of an interval); 16 bytes, sorted by the first 8. */
 struct timed {
 	int64_t time;
 	union {
@@ -30,7 +30,7 @@ struct timed {
 	};
 };
 
-/* Stable and linear; a sorted array costs one look.  0, or -1: out of memory. */
+/* Stable radix sort by time in linear time; one pass if already sorted.  0, or -1: out of memory. */
 int timed_sort(struct timed *p, size_t n);
 
 #endif

@@ -8,7 +8,7 @@ void spans_add(struct spans *s, int64_t start, int64_t end)
 
 	if (end <= start)
 		return;
-	/* Rows come nearly sorted: most follow or overlap the one before, and need no place of their own. */
+	/* Rows are nearly sorted: most touch or overlap the previous interval and only extend it. */
 	if (last && start >= last->time && start <= last->end) {
 		if (end > last->end)
 			last->end = end;
@@ -49,7 +49,7 @@ int64_t spans_length(const struct spans *s)
 	return total;
 }
 
-/* One interval of those that overlap or touch; they are sorted. */
+/* Joins overlapping and touching intervals of a sorted set. */
 static void close_up(struct spans *s)
 {
 	size_t kept = 0;
@@ -94,14 +94,14 @@ int spans_merge(struct spans *to, struct spans *from)
 		to->cap = n;
 	}
 	to->n = n;
-	while (k)               /* from the back, so that nothing is in the way */
+	while (k)               /* from the back: in place, without overwriting unread intervals */
 		to->list[--n] = i && to->list[i - 1].time > from->list[k - 1].time ? to->list[--i] : from->list[--k];
 	close_up(to);
 	spans_clear(from);
 	return 0;
 }
 
-/* The next interval that lies in both, from a[*i] and b[*k] on.  False: no more. */
+/* The next interval of the intersection, from a[*i] and b[*k] on.  False: no more. */
 static bool next_common(const struct spans *a, const struct spans *b, size_t *i, size_t *k, struct timed *out)
 {
 	while (*i < a->n && *k < b->n) {
@@ -151,7 +151,7 @@ int spans_subtract(const struct spans *a, const struct spans *b, struct spans *o
 
 		while (k < b->n && b->list[k].end <= at)
 			k++;
-		/* One of b can reach into several of a: k stays at the last that may. */
+		/* An interval of b can overlap several of a, so k does not advance past it. */
 		for (size_t j = k; j < b->n && b->list[j].time < end; j++) {
 			spans_add(out, at, b->list[j].time);
 			at = b->list[j].end > at ? b->list[j].end : at;
@@ -161,19 +161,34 @@ int spans_subtract(const struct spans *a, const struct spans *b, struct spans *o
 	return out->oom ? -1 : 0;
 }
 
-int64_t spans_within(const struct spans *s, int64_t from, int64_t to)
+/* Index of the first interval that ends after a time. */
+static size_t first_after(const struct spans *s, int64_t time)
 {
 	size_t low = 0, high = s->n;
-	int64_t sum = 0;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->list[mid].end <= from)
+		if (s->list[mid].end <= time)
 			low = mid + 1;
 		else
 			high = mid;
 	}
+	return low;
+}
+
+bool spans_have(const struct spans *s, int64_t time)
+{
+	size_t i = first_after(s, time);
+
+	return i < s->n && s->list[i].time <= time;
+}
+
+int64_t spans_within(const struct spans *s, int64_t from, int64_t to)
+{
+	size_t low = first_after(s, from);
+	int64_t sum = 0;
+
 	for (; low < s->n && s->list[low].time < to; low++) {
 		int64_t start = s->list[low].time > from ? s->list[low].time : from;
 		int64_t end = s->list[low].end < to ? s->list[low].end : to;

@@ -1,6 +1,7 @@
 #include "cli/model/stacks_inside.h"
 
 #include "cli/model/process.h"
+#include "trace/pythonlib.h"
 
 #include <stdio.h>
 
@@ -106,8 +107,7 @@ uint32_t model_stack(const struct model *m, uint32_t process, uint32_t id)
 
 bool file_is_users(const char *path)
 {
-	return *path && *path != '<' && !strstr(path, "/site-packages/") && !strstr(path, "/dist-packages/") &&
-	       !strstr(path, "/lib/python3") && !strstr(path, "/lib64/python3");
+	return *path && *path != '<' && !pythonlib_has(path, strlen(path));
 }
 
 static bool has_line(const struct place *p)
@@ -121,8 +121,8 @@ static bool begins(const char *text, const char *with)
 }
 
 /*
- * What is called, rather than who calls: by its file, and by its name where the header of CUDA's runtime, its static
- * library, NVTX's headers or the stub that nvcc writes for each kernel made it a part of the program.
+ * Whether a function belongs to CUDA or NVTX and not to the caller: by its file, or by its name if it was compiled into the program (inline
+ * functions of CUDA's and NVTX's headers, the static CUDA runtime, nvcc's launch stubs).
  */
 static bool is_called(const char *image, const char *name)
 {

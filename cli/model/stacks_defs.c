@@ -1,4 +1,4 @@
-/* From frames to places: images, symbols, code objects. */
+/* Converts frames to places, with images, symbols and code objects. */
 #include "cli/model/stacks_inside.h"
 
 #include "cli/model/symbols.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define OFFSET_BITS 48          /* user addresses have 47; more is damage */
+#define OFFSET_BITS 48          /* user addresses have 47 bits; a larger offset is damage */
 
 int stacks_each_row(struct model *m, unsigned kind, row_fn *fn)
 {
@@ -80,7 +80,7 @@ static int take_code(struct model *m, const struct part *part, const void *row, 
 	return s->codes.oom ? -1 : 0;
 }
 
-/* Number << 48 | offset; 0: neither can be. */
+/* Key of an address: image number << 48 | offset; 0: the offset is too large, or the image has no number.  make: number a new image. */
 static uint64_t address_key(struct stacks_made *s, uint32_t process, uint32_t image, uint64_t offset, bool make)
 {
 	bool new;
@@ -97,7 +97,7 @@ static uint64_t address_key(struct stacks_made *s, uint32_t process, uint32_t im
 	return n && n < 1u << (64 - OFFSET_BITS) ? (uint64_t)n << OFFSET_BITS | offset : 0;
 }
 
-/* A set ends with the row of depth 0; of several for one address the last one holds. */
+/* Reads a symbol row.  A set of functions ends with depth 0; of several sets for an address the last one is used. */
 static int take_symbol(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n)
 {
 	const struct symbol_row *r = row;
@@ -130,7 +130,7 @@ int stacks_load_defs(struct model *m)
 
 /* ---- places ---- */
 
-/* Number of a triple; MAP_NONE: out of memory. */
+/* Number of a triple, new if *new; MAP_NONE: out of memory. */
 static uint32_t trio(struct trios *t, uint32_t a, uint32_t b, uint32_t c, bool *new)
 {
 	uint32_t *pair = map_put(&t->pairs, (uint64_t)a << 32 | b, (uint32_t)t->pairs.n, new);
@@ -139,7 +139,7 @@ static uint32_t trio(struct trios *t, uint32_t a, uint32_t b, uint32_t c, bool *
 	return all ? *all - 1 : MAP_NONE;
 }
 
-/* Appends the line of a function to the stack being made. */
+/* Appends a place (function and line) to the current stack.  0, or -1: out of memory. */
 static int put_place(struct stacks_made *s, const struct function *f, uint32_t file, uint32_t line)
 {
 	bool new;

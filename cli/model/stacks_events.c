@@ -1,4 +1,4 @@
-/* What stacks hang on: calls, what the GPU did for them, samples. */
+/* Events with stacks: calls, GPU rows that calls launched, samples, ranges. */
 #include "cli/model/stacks_inside.h"
 
 #include "cli/model/gpu.h"
@@ -10,7 +10,7 @@ struct walk {
 	int (*fn)(const struct stack_event *e, void *arg);
 	void *arg;
 	const uint32_t *stack;          /* of calls */
-	uint8_t *used;                  /* by call: kinds of events that it has caused */
+	uint8_t *used;                  /* by call: EVENT_ bits of the GPU rows met so far */
 };
 
 static int walk_calls(struct walk *w)

@@ -1,11 +1,11 @@
-/* How frames become places; for the files of cli/model that do it. */
+/* Conversion of frames to places; private to stacks*.c. */
 #ifndef MODEL_STACKS_INSIDE_H
 #define MODEL_STACKS_INSIDE_H
 
 #include "cli/model/inside.h"
 #include "cli/model/stacks.h"
 
-/* Triples of numbers, each with a number of its own, from 0. */
+/* Numbers triples of numbers, from 0. */
 struct trios {
 	struct map pairs, all;
 };
@@ -21,7 +21,7 @@ struct code {
 	size_t bytes;
 };
 
-/* Functions at an address: innermost inlined one first, up to the one with depth 0. */
+/* A function at an address.  The functions of one address are adjacent: innermost inlined first, depth 0 last. */
 struct symbol {
 	uint32_t name, file, line, depth, flags;
 };
@@ -29,26 +29,26 @@ struct symbol {
 struct text_of {                        /* of a source file */
 	const char *text;
 	size_t n;
-	uint32_t *lines, n_lines;       /* where each begins; made when first asked for */
+	uint32_t *lines, n_lines;       /* offset of each line; made on first use */
 };
 
 struct stacks_made {
 	struct stacks public;
-	struct buf functions, places, frames, list;     /* what public points into */
+	struct buf functions, places, frames, list;     /* `public` points into these */
 	struct trios function_of, place_of;
 	struct map stack_of;            /* process << 32 | id -> position in list */
-	struct buf raw;                 /* struct stack_frame of all stacks; gone when they are resolved */
+	struct buf raw;                 /* struct stack_frame of all stacks; freed when they are resolved */
 	struct buf images, codes, symbols;              /* struct image, struct code, struct symbol */
 	struct map code_of;             /* process << 32 | id -> position in codes */
 	struct map image_of;            /* process << 32 | id -> position in images */
-	struct map symbol_image;        /* the same -> number, counted up from 1 */
-	struct map symbol_of;           /* that number << 48 | offset -> first of its symbols */
+	struct map symbol_image;        /* process << 32 | image id -> image number, from 1 */
+	struct map symbol_of;           /* image number << 48 | offset -> first of its symbols */
 	bool sources_read;
 	struct map source_of;           /* file -> position in sources */
 	struct buf sources;
 };
 
-/* One row with its tail after the other; fn returns 0, or -1 to end it.  0, or -1: it did, or out of memory. */
+/* Calls fn for each row of a kind with its tail; fn returns 0, or -1 to stop.  0, or -1: fn returned -1, or out of memory. */
 typedef int row_fn(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n);
 int stacks_each_row(struct model *m, unsigned kind, row_fn *fn);
 

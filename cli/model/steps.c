@@ -1,5 +1,6 @@
-/* Steps and windows as the trace has them, or as they are found; in order. */
+/* Reads recorded steps and windows, or finds steps, and sorts them. */
 #include "cli/model/steps_inside.h"
+#include "trace/schedule.h"
 
 /* ---- windows ---- */
 
@@ -60,7 +61,20 @@ bool step_was_kept(const struct steps *s, const struct step *step)
 	return !(step->flags & STEP_WARMUP) && (step->window || steps_recorded_whole(s, step->process));
 }
 
-/* Whether nothing was kept until something began a window: an order, a range, a schedule. */
+bool model_schedule(const struct model *m, uint64_t *first, uint64_t *active)
+{
+	const char *setting = model_attribute(m, "setting.schedule");
+	struct schedule s;
+	char why[200];
+
+	if (!setting || schedule_parse(&s, setting, why, sizeof why) < 0)
+		return false;
+	*first = s.skip_first + (s.skip_first_wait ? 0 : s.wait) + s.warmup;
+	*active = s.active;
+	return true;
+}
+
+/* Whether recording waited for a window: for an order, a capture range or a schedule. */
 static bool windows_asked(const struct model *m)
 {
 	static const char *const settings[] = {
@@ -76,10 +90,7 @@ static bool windows_asked(const struct model *m)
 	return false;
 }
 
-/*
- * A step that was found later, in a trace of which only windows were kept: what lies outside of its window is not
- * there.
- */
+/* Assigns a step that was found in the trace to the window it overlaps; incomplete if it reaches outside the window. */
 static void put_into_window(const struct steps *s, struct step *step)
 {
 	for (size_t i = 0; i < s->n_windows; i++) {
@@ -96,8 +107,8 @@ static void put_into_window(const struct steps *s, struct step *step)
 }
 
 /*
- * What repeats is known late: the window that its steps opened begins in one of them, or behind some.  Of those nothing,
- * or only the end, was kept.
+ * Corrects the window of a step that the guest found late in the launches.  The window that such steps opened can begin after the step
+ * (then nothing of it was kept) or inside it (then it is incomplete).
  */
 static void cut_at_window(const struct steps *s, struct step *step)
 {
@@ -179,8 +190,8 @@ static int steps_read(struct finding *f)
 }
 
 /*
- * Batches were recorded as steps before it was known that the program trains.  Where any process has a step of the kind that is
- * more than a batch, the batches of that kind are no steps in any process; steps_find_torch() has the same rule.
+ * Removes provisional steps: batches recorded before the program was known to train (STEP_BATCH).  If any process has another step of the
+ * kind, the batches of that kind are not steps in any process.  steps_find_torch() has the same rule.
  */
 static void drop_batches(struct finding *f)
 {
@@ -212,7 +223,7 @@ static int by_kind(const void *a, const void *b)
 	return p->number < q->number ? -1 : p->number > q->number;
 }
 
-/* Of one kind and process, by start: which have another beside them. */
+/* Sets `crowded` for the steps of one kind and process, sorted by start. */
 static void find_crowded(struct step *list, size_t n)
 {
 	int64_t latest = INT64_MIN;
@@ -224,7 +235,7 @@ static void find_crowded(struct step *list, size_t n)
 	}
 }
 
-/* Found steps are counted as they come; recorded ones have the number that the schedule counted. */
+/* Sorts the steps and numbers found ones; recorded steps keep their recorded number. */
 static void put_in_order(struct steps *s)
 {
 	size_t to;
@@ -240,7 +251,7 @@ static void put_in_order(struct steps *s)
 	}
 	for (size_t i = s->n; i-- > 0;) {
 		s->list[i].selected = true;
-		if (s->list[i].end < s->list[i].start)  /* damaged, or its process ended before */
+		if (s->list[i].end < s->list[i].start)  /* damaged, or the process ended before its start */
 			s->list[i].end = s->list[i].start;
 		s->kinds[s->list[i].kind].first = i;
 		s->kinds[s->list[i].kind].n++;
@@ -251,7 +262,7 @@ static void put_in_order(struct steps *s)
 	}
 }
 
-/* Whether the user has said what a step is.  Then there is nothing to guess, even if none came. */
+/* Whether the user defined steps.  Then no other steps are searched, even if none were recorded. */
 static bool steps_asked(const struct model *m)
 {
 	const char *steps = model_attribute(m, "setting.steps"), *schedule = model_attribute(m, "setting.schedule");
@@ -259,7 +270,7 @@ static bool steps_asked(const struct model *m)
 	return (steps && *steps) || (schedule && *schedule);
 }
 
-#define MANY_ROWS 2000000u      /* calls, or operators: a second of looking, about */
+#define MANY_ROWS 2000000u      /* calls or operators; finding steps in them takes about a second */
 
 static int steps_make(struct model *m, struct steps *s, bool dearly)
 {
@@ -318,7 +329,7 @@ const struct steps *model_steps_cheaply(struct model *m)
 		return model_steps(m);
 	m->steps = steps_new(m, false);
 	if (m->steps && !m->steps->public.source && !m->steps->public.asked) {
-		steps_release(m->steps);        /* launches, or PyTorch, would have to say */
+		steps_release(m->steps);        /* only the search in launches or PyTorch's ranges could find steps */
 		m->steps = NULL;
 	}
 	return m->steps ? &m->steps->public : NULL;

@@ -1,7 +1,4 @@
-/*
- * Steps and windows: which part of the program's loop a row belongs to, and in which time it was recorded.  Everything
- * that knows of steps asks here.  Made when they are first asked for: who does not ask pays nothing.
- */
+/* Steps and recorded windows of the trace, and the step or window of each row.  Found on first use. */
 #ifndef MODEL_STEPS_H
 #define MODEL_STEPS_H
 
@@ -11,18 +8,18 @@
 
 struct model;
 
-/* How they were found.  One answer for the whole trace: a process without marks is no reason to guess for it alone. */
+/* How the steps were found; the same source for all processes of the trace. */
 enum step_source {
 	STEPS_NONE,
 	STEPS_RECORDED,         /* rows in the trace: --step or --schedule */
 	STEPS_RANGES,           /* NVTX ranges with well-known names (trace/stepname.h) */
 	STEPS_MARKS,            /* marks with such names */
-	STEPS_TORCH,            /* what PyTorch tells of optimizers and loaders (cli/model/phases.h) */
-	STEPS_LAUNCHES,         /* from what the program launches, again and again */
+	STEPS_TORCH,            /* PyTorch's ranges of optimizers and loaders (cli/model/phases.h) */
+	STEPS_LAUNCHES,         /* period of the launches (trace/period.h) */
 };
 
 struct step {
-	int64_t start, end;             /* end of an incomplete one: where its process or the window ended */
+	int64_t start, end;             /* end of an incomplete step: end of its process or window */
 	uint64_t range;                 /* id of the NVTX range that marks it; 0: none */
 	uint32_t process;               /* position in model_processes() */
 	uint32_t kind;                  /* position in kinds */
@@ -33,8 +30,8 @@ struct step {
 	uint32_t first_corr, end_corr;  /* first <= id < end, modulo 2^32; both 0: no call */
 	uint32_t confidence;            /* percent */
 	uint32_t flags;                 /* STEP_ bits of trace/records.h */
-	bool crowded;                   /* another of its kind runs beside it: only its thread's calls are its own */
-	bool selected;                  /* model_select() took it; true while nothing is selected */
+	bool crowded;                   /* overlaps another step of its kind and process: only calls of its own thread belong to it */
+	bool selected;                  /* by model_select(); true if nothing is selected */
 };
 
 struct step_kind {
@@ -59,53 +56,56 @@ struct steps {
 	size_t n_kinds;
 	struct window *windows;         /* by process, then number */
 	size_t n_windows;
-	bool windowed;                  /* nothing was kept before a first window */
-	bool asked;                     /* the user said what steps are: where there are none, none were there */
+	bool windowed;                  /* recording began with a window: nothing was kept before the first */
+	bool asked;                     /* the user defined steps (--step): if there are none, the program made none */
 };
 
-/* NULL: out of memory.  It stays the model's. */
+/* All steps and windows; owned by the model.  NULL: out of memory. */
 const struct steps *model_steps(struct model *m);
 
-/* By process, then number, without looking for steps.  NULL: out of memory.  They stay the model's. */
+/* The *n windows by process, then number, without finding steps; owned by the model.  NULL: out of memory. */
 struct window *model_windows(struct model *m, size_t *n);
 
-/* A process without a window was recorded whole, and that is its window 1; unless all waited for a window. */
+/* Whether a process was recorded whole: it has no window, and recording did not wait for one.  The whole counts as its window 1. */
 bool steps_recorded_whole(const struct steps *s, uint32_t process);
 
-/* Whether rows were kept in this step at all: not in a warm-up, and not between two windows. */
+/* Whether rows of the step were kept: it is neither a warm-up nor outside all windows. */
 bool step_was_kept(const struct steps *s, const struct step *step);
 
-/* model_steps() for pages that are printed after every run: NULL too where it would take longer than a second or so. */
+/* model_steps() for the summary printed after every run: also NULL if finding them would take longer than about a second. */
 const struct steps *model_steps_cheaply(struct model *m);
 
+/* The schedule of --schedule: number of the first step to record, and steps per window.  false: no schedule. */
+bool model_schedule(const struct model *m, uint64_t *first, uint64_t *active);
+
 /*
- * For every row of a kind of records its step of one kind, as position in steps->list, or -1: between two, or not to be
- * told.  API rows and GPU rows go by correlation id, GPU rows with the call that launched them; ranges, marks and rows
- * without an id by their start. free() it; NULL: out of memory.
+ * By row of a record kind: position in steps->list of its step of kind step_kind; -1: between steps, or unknown.  API and GPU rows are
+ * assigned by correlation id, so GPU rows belong to the step of the call that launched them; ranges, marks and rows without an id are
+ * assigned by start.  free() it; NULL: out of memory.
  */
 int32_t *model_row_steps(struct model *m, unsigned record, size_t step_kind);
 
-/* The same for windows: position in steps->windows, or -1.  Rows of a process without windows have -1 too. */
+/* model_row_steps() for windows: position in steps->windows, or -1, also for processes without windows. */
 int32_t *model_row_windows(struct model *m, unsigned record);
 
-/* ---- a part of the trace only ---- */
+/* ---- selecting a part of the trace ---- */
 
 struct selection {
-	const char *kind;               /* of the steps; NULL: every kind */
+	const char *kind;               /* kind of the steps; NULL: every kind */
 	uint32_t first, last;           /* steps with first <= number <= last */
-	bool steps;                     /* false: not by steps */
-	uint32_t window;                /* 0: not by windows */
-	const bool *processes;          /* by position in model_processes(); NULL: all of them */
+	bool steps;                     /* select by steps */
+	uint32_t window;                /* number of the window; 0: do not select by windows */
+	const bool *processes;          /* by position in model_processes(); NULL: all */
 };
 
 /*
- * From now on the model has only the rows of these steps, this window and these processes: columns, passes and counts.
- * Definitions, processes and what is known of them stay whole; arrays got before are gone.  Once in a model's life.  0; 1: nothing
- * is selected, and the model is unchanged (ask model_steps() what there is); -1: out of memory.
+ * Restricts the model (columns, passes, counts) to the rows of these steps, this window and these processes.  Definitions, processes and
+ * their attributes stay complete; columns obtained before become invalid.  At most once per model.  0; 1: the selection is empty and the
+ * model unchanged (model_steps() tells what exists); -1: out of memory.
  */
 int model_select(struct model *m, const struct selection *s);
 
-/* Whether it was done; whether by steps; whether this process is one of the selected. */
+/* Whether anything is selected; whether steps are; whether this process is among the selected. */
 bool model_selected(const struct model *m);
 bool model_steps_selected(const struct model *m);
 bool model_process_selected(const struct model *m, uint32_t process);

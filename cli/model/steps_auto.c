@@ -1,20 +1,20 @@
-/* Steps that nothing marks: the period of what a program launches (trace/period.h). */
+/* Finds unmarked steps from the period of the program's launches (trace/period.h). */
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
 #include "trace/period.h"
 
-#define LAUNCHES_OF_STEPS 3u    /* less often than this nothing repeats */
-#define ENOUGH (8 * PERIOD_RING)        /* launches to learn from; more come when the steps are taken */
-#define ROUNDS 3u               /* times that what was found may turn out to be another period */
+#define LAUNCHES_OF_STEPS 3u    /* minimum number of steps */
+#define ENOUGH (8 * PERIOD_RING)        /* launches to learn from; a second feed then takes the steps from all launches */
+#define ROUNDS 3u               /* limit of feeds, if the detector revises the period */
 #define NOTHING UINT32_MAX
 
-/* What a call launched: the first of its GPU rows. */
+/* The work a call launched, known by its first GPU row. */
 struct launched {
 	uint32_t kind, row;             /* kind 0: nothing */
 };
 
-/* A process's calls by start, and for each number that the detector gives a launch the call. */
+/* The calls of a process by start, and the call of each launch number of the detector. */
 struct sequence {
 	struct model *m;
 	struct timed *calls;            /* row: of the API call */
@@ -122,7 +122,7 @@ static void describe(struct sequence *q, const struct launched *l, struct period
 	}
 }
 
-/* One process; take gets every step that was found.  Without take it is only to learn, and done when enough was seen. */
+/* Feeds a process's calls to the detector and passes found steps to take().  Without take it only learns, from ENOUGH launches at most. */
 static void feed(struct sequence *q, struct period *p, void (*take)(void *at, const struct period_step *s), void *at)
 {
 	struct period_step step;
@@ -159,7 +159,7 @@ struct taking {
 	struct sequence *q;
 	const struct period *p;
 	uint32_t process, kind;
-	uint64_t next;                  /* number of the launch behind the last step */
+	uint64_t next;                  /* number of the launch after the last step */
 	size_t taken;
 };
 
@@ -168,7 +168,7 @@ static uint32_t call_of(const struct taking *k, uint64_t number)
 	return k->q->calls[k->q->numbers[number]].row;
 }
 
-/* Its name, if what begins a step is a kernel. */
+/* Name of the anchor: the kernel's name, or "a copy", "a memory set", "a graph". */
 static uint32_t anchor_of(const struct taking *k, uint64_t number)
 {
 	const struct launched *l = number < k->q->n_launches ? &k->q->of[call_of(k, number)] : NULL;
@@ -181,7 +181,7 @@ static uint32_t anchor_of(const struct taking *k, uint64_t number)
 			    l->kind == ROW_memcpy ? "a copy" : l->kind == ROW_memset ? "a memory set" : "a graph");
 }
 
-/* A step ends where the next one begins.  Of one that nothing follows at once only the last launch is known. */
+/* Adds a step.  It ends where the next step begins; if none follows directly, it ends with its last launch and is incomplete. */
 static void take(void *at, const struct period_step *s)
 {
 	struct taking *k = at;
@@ -221,7 +221,7 @@ static int find_in(struct finding *f, struct sequence *q, struct period *p, uint
 	if (*kind == NOTHING && (*kind = finding_kind(f, STRING_NONE)) == UINT32_MAX)
 		return -1;
 	k.kind = *kind;
-	/* Again, now that it is known what to look for: the first steps are found as the last. */
+	/* Feed again with the learnt model, so that the first steps are found too. */
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		k.taken = 0;
 		f->steps.len = before;
@@ -237,7 +237,7 @@ static int find_in(struct finding *f, struct sequence *q, struct period *p, uint
 	return f->steps.oom || q->oom ? -1 : 0;
 }
 
-/* The calls of one process, rows from .. to. */
+/* Sorts the calls of one process, rows [from, to).  0, or -1: out of memory. */
 static int order_calls(struct sequence *q, size_t from, size_t to)
 {
 	q->n = 0;

@@ -1,4 +1,4 @@
-/* Steps that nobody asked for: NVTX ranges and marks whose names say that they are one (trace/stepname.h). */
+/* Finds steps among NVTX ranges and marks by their names (trace/stepname.h). */
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
@@ -6,18 +6,18 @@
 #include "trace/stepname.h"
 
 /*
- * A program often marks the same loop in several ways: a ProfilerStep around "iteration 3" around "batch 3".  The
- * surest way that occurs is taken, and only that.
+ * A program often marks a loop in several ways: a ProfilerStep around "iteration 3" around "batch 3".  Only the most reliable way is used.
+ * A way is the rank of a name and the form of its event; a lower number is more reliable.
  */
 enum form { FORM_PUSHPOP, FORM_STARTEND, FORM_MARK, FORMS };
-#define NOTHING UINT32_MAX              /* no way at all */
+#define NOTHING UINT32_MAX              /* no way */
 
 static uint32_t way(const struct stepname *s, enum form form)
 {
 	return (uint32_t)s->rank * FORMS + form;
 }
 
-/* What a name says, by string id. */
+/* Result of stepname_parse() for a string id. */
 struct look {
 	struct stepname says;
 	bool step;
@@ -28,7 +28,7 @@ struct marking {
 	struct map seen;                /* string id -> position in looks */
 	struct buf looks;               /* struct look */
 	struct map series;              /* stepname.series -> kind */
-	uint32_t best;                  /* way */
+	uint32_t best;                  /* most reliable way */
 };
 
 static const struct look *look(struct marking *k, uint32_t name)
@@ -48,7 +48,7 @@ static const struct look *look(struct marking *k, uint32_t name)
 	return k->looks.oom ? NULL : (struct look *)k->looks.data + (*at - 1);
 }
 
-/* "train_step_12" -> "train_step": what the names of one series have in common, for people. */
+/* The common part of the names of a series, "train_step" of "train_step_12"; the name of the kind. */
 static uint32_t kind_name(struct model *m, const char *text)
 {
 	char name[64];
@@ -122,7 +122,7 @@ static enum form form_of(const struct ranges *r, size_t row)
 	return r->flags[row] & RANGE_STARTEND ? FORM_STARTEND : FORM_PUSHPOP;
 }
 
-/* A step inside another is a part of it. */
+/* Whether the range lies in another step; then it is a part of that step. */
 static bool inside_another(struct marking *k, const struct ranges *r, size_t row)
 {
 	for (uint32_t up = r->parents[row], depth = 0; up != UINT32_MAX && depth < 128; up = r->parents[up], depth++) {
@@ -173,7 +173,7 @@ static int take_ranges(struct marking *k, struct ranges *r)
 	return rc;
 }
 
-/* ---- marks: one ends the step before, and begins the next ---- */
+/* ---- marks: each ends the previous step and begins the next ---- */
 
 struct marks {
 	const int64_t *start;

@@ -1,4 +1,4 @@
-/* How steps are made and rows are given to them; for the files of cli/model that do it. */
+/* Finding steps and assigning rows to them; private to steps*.c, select.c and torch_phases.c. */
 #ifndef MODEL_STEPS_INSIDE_H
 #define MODEL_STEPS_INSIDE_H
 
@@ -8,10 +8,10 @@
 
 struct steps_made {
 	struct steps public;
-	struct finder **of_kind;        /* steps_rows.c: made when first needed */
+	struct finder **of_kind;        /* steps_rows.c, by kind of step; made on first use */
 };
 
-/* Steps being found: buffers of structs.  kind of a step is a position in kinds, in no order yet. */
+/* Steps while they are searched.  step.kind is a position in kinds, which are not sorted yet. */
 struct finding {
 	struct model *m;
 	struct buf steps;               /* struct step */
@@ -19,24 +19,24 @@ struct finding {
 	enum step_source source;
 };
 
-/* steps_find.c, steps_auto.c: add steps where they find any, and say so in source.  0, or -1: out of memory. */
+/* Add the steps they find to *f, and set f->source if there are any.  steps_find.c, steps_auto.c.  0, or -1: out of memory. */
 int steps_find_marked(struct finding *f);
 int steps_find_launched(struct finding *f);
 int steps_find_torch(struct finding *f);        /* torch_phases.c */
 
-/* steps_last.c: the step of torch.profiler's that its last step() began is none.  0, or -1: out of memory. */
+/* steps_last.c: removes the step that torch.profiler's last step() call began behind the loop.  0, or -1: out of memory. */
 int steps_drop_last(struct finding *f);
 
-/* Of a damaged row the length may be anything. */
+/* End of a span; clamped, since a damaged row may have any duration. */
 static inline int64_t span_end(int64_t start, int64_t duration)
 {
 	return time_add(start, duration > 0 ? duration : 0);
 }
 
-/* Position of a new kind, or UINT32_MAX: out of memory. */
+/* Position of the kind with this name, added if it is new; UINT32_MAX: out of memory. */
 uint32_t finding_kind(struct finding *f, uint32_t name);
 
-/* The last time known of a process: its end, else that of the trace. */
+/* End of a process, or of the trace if it is not known. */
 int64_t finding_end(const struct finding *f, uint32_t process);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * torch.profiler opens a ProfilerStep#N with each call of its step(), so the last one, behind the program's loop, is no step.  It is known by what it lacks: an
- * Optimizer.step, or a backward pass, where those before it have one.
+ * Each call of torch.profiler's step() opens a ProfilerStep#N, also the last call, after which the loop ends.  That last ProfilerStep is
+ * not a step.  It is recognised because it lacks an Optimizer.step and a backward pass, if the steps before it have them.
  */
 #include "cli/model/steps_inside.h"
 
@@ -15,7 +15,7 @@ struct looking {
 	struct step *list;
 	size_t n;
 	uint32_t *order;                /* positions of the profiler's steps, by process, then start */
-	uint8_t *signs;                 /* by place in order */
+	uint8_t *signs;                 /* by position in order: SIGN_ bits */
 	size_t n_order;
 	struct map names;               /* string id -> signs of a range of this name */
 };
@@ -54,7 +54,7 @@ static uint8_t signs_of(struct looking *k, uint32_t name)
 	return map_set(&k->names, name, signs) ? signs : 0;
 }
 
-/* Place in order of the step that holds a moment; n_order: none. */
+/* Position in order of the step that contains a time; n_order: none. */
 static size_t place_of(const struct looking *k, uint32_t process, int64_t time)
 {
 	size_t low = 0, high = k->n_order;
@@ -90,7 +90,7 @@ static int look(struct looking *k)
 	return 0;
 }
 
-/* Of one process, from .. to in order: does the last one lack what all others that were recorded have? */
+/* Whether the last step of a process, order[from..to), lacks all signs that every earlier recorded step has. */
 static bool lacks(const struct looking *k, size_t from, size_t to)
 {
 	uint8_t all = SIGN_OPTIMIZER | SIGN_BACKWARD;
@@ -100,7 +100,7 @@ static bool lacks(const struct looking *k, size_t from, size_t to)
 		all &= k->signs[i] ? k->signs[i] : all;
 		n += k->signs[i] != 0;
 	}
-	/* One that was cut off may have had it to come. */
+	/* An incomplete step may have had its signs later. */
 	return n && all && k->signs[to - 2] && !(k->signs[to - 1] & all) && !(k->list[k->order[to - 1]].flags & STEP_INCOMPLETE);
 }
 

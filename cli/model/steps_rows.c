@@ -1,27 +1,27 @@
-/* Which step or window a row belongs to. */
+/* Assigns rows to steps and windows. */
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
 
-/* An interval of correlation ids or of times, and whose it is. */
+/* An interval of correlation ids or of times, and its item. */
 struct span {
 	uint64_t low, high;             /* low <= x < high */
-	uint64_t most;                  /* the highest high of this one and all before it */
+	uint64_t most;                  /* maximum `high` of this span and all before it */
 	uint32_t item;
 };
 
 struct spots {
 	struct span *list;              /* by low */
 	size_t n;
-	bool apart;                     /* no two overlap */
-	size_t last;                    /* where the last answer was: rows come nearly in order */
+	bool apart;                     /* no two spans overlap */
+	size_t last;                    /* position of the last result; rows are nearly sorted */
 };
 
-/* What steps and windows have in common. */
+/* A step or a window. */
 struct item {
 	int64_t start, end;
 	uint64_t range;
-	uint32_t process, thread, first, last;  /* last: behind the last id */
+	uint32_t process, thread, first, last;  /* correlation ids first <= id < last */
 	bool crowded;
 };
 
@@ -35,8 +35,8 @@ struct finder {
 	size_t n, base;                 /* base: position of the first item in the model's list */
 	struct group *groups;           /* by process */
 	uint32_t n_groups;
-	bool by_time;                   /* calls go by time: the ids of the items are not from the trace */
-	int32_t *api;                   /* of every API row */
+	bool by_time;                   /* assign calls by time: the trace has no ids for the items */
+	int32_t *api;                   /* by API row: its item, or -1 */
 };
 
 void finder_free(struct finder *f)
@@ -53,7 +53,7 @@ void finder_free(struct finder *f)
 	free(f);
 }
 
-/* Times in the order of unsigned numbers. */
+/* Maps a time to an unsigned number with the same order. */
 static uint64_t ordered(int64_t time)
 {
 	return (uint64_t)time ^ 1ull << 63;
@@ -86,7 +86,7 @@ static void spots_finish(struct spots *s)
 	}
 }
 
-/* How many begin at or before x. */
+/* Number of spans that begin at or before x. */
 static size_t begun(const struct spots *s, uint64_t x)
 {
 	size_t low = 0, high = s->n;
@@ -102,11 +102,11 @@ static size_t begun(const struct spots *s, uint64_t x)
 	return low;
 }
 
-#define ANY_THREAD UINT32_MAX           /* not known */
+#define ANY_THREAD UINT32_MAX           /* unknown thread */
 
 /*
- * The item that holds x.  One that is crowded takes only what its thread did; of several left, the last that had begun
- * by `when`: the one inside, or, when ids have begun anew, the one of that time.
+ * The item that contains x, or -1.  A crowded item contains only rows of its thread.  Of several items, the last one begun by `when` is
+ * taken: the inner one or, if correlation ids wrapped around, the one of that time.
  */
 static int32_t spot(const struct finder *f, struct spots *s, uint64_t x, uint32_t thread, int64_t when)
 {
@@ -136,7 +136,7 @@ static int32_t spot_of_corr(const struct finder *f, uint32_t process, uint32_t c
 	return spot(f, &f->groups[process].corr, corr, thread, when);
 }
 
-/* ---- making one ---- */
+/* ---- building a finder ---- */
 
 static void put_span(struct spots *s, uint64_t low, uint64_t high, size_t item)
 {
@@ -144,7 +144,7 @@ static void put_span(struct spots *s, uint64_t low, uint64_t high, size_t item)
 		s->list[s->n++] = (struct span){ .low = low, .high = high, .item = (uint32_t)item };
 }
 
-/* Of an interval without an end, as the last step has it: no step makes more calls than this. */
+/* Length of an interval of ids without an end, as of the last step; no step makes more calls. */
 #define MOST_CALLS (1u << 31)
 
 static void put_corr(struct spots *s, const struct item *item, size_t at)
@@ -156,7 +156,7 @@ static void put_corr(struct spots *s, const struct item *item, size_t at)
 		return;
 	if (high <= 1ull << 32) {
 		put_span(s, item->first, high, at);
-	} else {                        /* the ids began anew in it */
+	} else {                        /* the ids wrap around in it */
 		put_span(s, item->first, 1ull << 32, at);
 		put_span(s, 0, high - (1ull << 32), at);
 	}
@@ -213,8 +213,8 @@ static int fill_api(struct finder *f)
 }
 
 /*
- * Calls went by time.  The ids from the first to the last call of an item are its own too: for GPU rows whose call is
- * not there.  Not in imported traces, whose ids need not rise with time.
+ * After calls were assigned by time: gives each item the ids from its first to its last call, to assign GPU rows whose call is missing.
+ * Not for imported traces, whose ids need not rise with time.
  */
 static int learn_corr(struct finder *f)
 {
@@ -272,7 +272,7 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 		s->of_kind = calloc(s->public.n_kinds + 1, sizeof *s->of_kind);
 	if (!s->of_kind || s->of_kind[kind])
 		return s->of_kind ? s->of_kind[kind] : NULL;
-	/* Only where the guest counted do ids grow with time: another profiler numbers calls as it likes. */
+	/* Ids are known only for recorded steps, and rise with time only in recorded traces. */
 	by_time = s->public.source != STEPS_RECORDED || model_imported_from(m);
 	items = malloc(k->n * sizeof *items + 1);
 	for (size_t i = 0; items && i < k->n; i++) {
@@ -336,7 +336,7 @@ static int32_t item_of(const struct finder *f, const struct row_columns *c, size
 	return spot_of_corr(f, process, c->corr[row], thread, start ? start : INT64_MAX);
 }
 
-/* A range that marks a step is in it, whatever the clock says of the two moments that both began. */
+/* Assigns each range that marks a step to that step; their recorded begins may differ slightly. */
 static void put_marking(const struct finder *f, int32_t *of)
 {
 	for (size_t i = 0; i < f->n; i++) {

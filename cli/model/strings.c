@@ -1,11 +1,11 @@
-/* One text, one id, over all processes. */
+/* String ids of the model: equal texts of all processes have one id. */
 #include "cli/model/inside.h"
 
 #include <stdio.h>
 
 #define BLOCK (64u << 10)
 
-/* Both halves of the product: without the secret nobody can say which texts meet. */
+/* The xored halves of the product; with a secret factor, collisions cannot be predicted. */
 static uint64_t folded(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -73,7 +73,7 @@ static bool places_grow(struct strings *s)
 	return true;
 }
 
-/* Of n bytes without a zero among them. */
+/* Id of n bytes, which contain no zero; MAP_NONE: out of memory. */
 static uint32_t intern(struct model *m, const char *text, size_t n)
 {
 	struct strings *s = &m->strings;
@@ -142,7 +142,7 @@ const char *model_file_string(struct model *m, uint32_t number, uint32_t id)
 
 static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t rows)
 {
-	/* Ids count up from 1, so an array serves; a foreign one far off does not deserve gigabytes. */
+	/* Ids count up from 1, so an array suffices; a very large id of a damaged file goes to the map. */
 	if (id < rows * 4 + 1024) {
 		if (id >= ids->n) {
 			uint32_t n = id < 512 ? 1024 : id * 2;
@@ -161,7 +161,7 @@ static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t r
 	return map_set(&ids->rest, id, value) ? 0 : -1;
 }
 
-/* The texts of a chunk one behind the other; those of a trace in memory where they are. */
+/* Interns the strings of a chunk; does not copy tails of a trace in memory. */
 static int chunk_strings(struct model *m, const struct part *p, struct buf *tails)
 {
 	uint32_t rows = p->chunk->head.rows;

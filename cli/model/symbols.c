@@ -16,23 +16,23 @@ struct image {
 	struct image_row row;
 	uint32_t process, name;         /* name: string id of the model */
 	const uint8_t *build_id;
-	struct object *object;          /* NULL: not looked for yet */
-	struct map sets;                /* offset -> set, of the trace and those looked up */
+	struct object *object;          /* NULL: not searched yet, or not found */
+	struct map sets;                /* offset -> set, from the trace or looked up in files */
 };
 
 struct symbol_tables {
-	struct image *images;           /* by process, then id; for each process one with id 0 first: no file */
+	struct image *images;           /* by process, then id; each process has an image 0 for code in no file */
 	size_t n_images;
 	struct set *sets;
 	size_t n_sets, cap;
 	struct map by_id;               /* process << 32 | id -> image */
-	struct frame pending[MOST_PLACES];      /* rows of a set that has not ended */
+	struct frame pending[MOST_PLACES];      /* rows of a set whose last row was not read yet */
 	uint32_t n_pending;
 	uint32_t last_image;
 	uint64_t last_offset;
 	struct address *addresses;
 	size_t n_addresses, cap_addresses;
-	struct map seen;                /* addresses of seen_process that have been added */
+	struct map seen;                /* addresses of seen_process already added */
 	uint32_t seen_process;
 	struct symbols *files;
 	bool trace_only;
@@ -42,7 +42,7 @@ struct symbol_tables {
 
 /* ---- sets ---- */
 
-/* Its number, or MAP_NONE: out of memory. */
+/* Adds a set; returns its number, or MAP_NONE: out of memory. */
 static uint32_t add_set(struct symbol_tables *t, const struct frame *frames, uint32_t n)
 {
 	struct frame *copy = slab_take(&t->memory, n * sizeof *frames);
@@ -111,7 +111,7 @@ static struct image *image_by_id(struct symbol_tables *t, uint32_t process, uint
 	return at == MAP_NONE ? NULL : &t->images[at];
 }
 
-/* "[libcuda.so.1+0x1234]" */
+/* String id of "[libcuda.so.1+0x1234]". */
 static uint32_t unknown(struct model *m, const struct image *i, uint64_t offset)
 {
 	const char *path = model_string(m, i->name), *slash = strrchr(path, '/');
@@ -124,7 +124,7 @@ static uint32_t unknown(struct model *m, const struct image *i, uint64_t offset)
 	return model_intern(m, text);
 }
 
-/* A symbol row: sets end with depth 0.  The last set for an address holds. */
+/* Reads a symbol row.  A set ends with depth 0; of several sets for an address the last one is used. */
 static int add_symbol(struct model *m, uint32_t process, const void *row, const uint8_t *tail, uint32_t bytes)
 {
 	const struct symbol_row *r = row;
@@ -135,7 +135,7 @@ static int add_symbol(struct model *m, uint32_t process, const void *row, const 
 	(void)tail;
 	(void)bytes;
 	if (r->image != t->last_image || r->offset != t->last_offset)
-		t->n_pending = 0;       /* a set that never ended: damage before it */
+		t->n_pending = 0;       /* drop an incomplete set: rows before this one are damaged */
 	t->last_image = r->image;
 	t->last_offset = r->offset;
 	if (!i || t->n_pending == MOST_PLACES)
@@ -238,7 +238,7 @@ static bool holds(const struct image *i, uint64_t address)
 	return i->row.id && address >= i->row.low && address < i->row.high;
 }
 
-/* The file mapped there at a time; of none then, the one that was last; of none ever, the process's own with id 0. */
+/* The image mapped at an address at a time; else the last one mapped there at any time; else the process's image 0. */
 static struct image *image_at(struct symbol_tables *t, uint32_t process, uint64_t address, int64_t when)
 {
 	struct image *own = image_by_id(t, process, 0), *best = NULL, *end = t->images + t->n_images;
@@ -254,7 +254,7 @@ static struct image *image_at(struct symbol_tables *t, uint32_t process, uint64_
 	return best ? best : own;
 }
 
-/* One look into files. */
+/* Looks an offset of an image up in files; returns the number of functions, 0: none. */
 static size_t look(struct model *m, struct image *i, uint64_t offset, bool lines, struct spot *out)
 {
 	struct symbols *files = m->symbols->files;
@@ -270,7 +270,7 @@ static size_t look(struct model *m, struct image *i, uint64_t offset, bool lines
 	return i->object ? object_at(i->object, offset, lines, out) : 0;
 }
 
-/* A set of what files say; MAP_NONE: out of memory. */
+/* Looks an offset up and adds the result as a set; returns its number, or MAP_NONE: out of memory. */
 static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
 {
 	struct symbol_tables *t = m->symbols;
@@ -322,7 +322,7 @@ static int by_address(const void *a, const void *b)
 {
 	const struct address *p = a, *q = b;
 
-	if (p->place != q->place)       /* images stand by process and id */
+	if (p->place != q->place)       /* images are sorted by process and id */
 		return p->place < q->place ? -1 : 1;
 	return p->offset < q->offset ? -1 : p->offset > q->offset;
 }
@@ -346,7 +346,7 @@ static bool add_address(struct symbol_tables *t, size_t *cap, const struct image
 	return true;
 }
 
-/* A frame without an image is taken in every file that was ever mapped there: stacks have no time. */
+/* Adds the address of a frame.  Without an image, it is added for every image ever mapped there, because stacks have no time. */
 static bool add_frame(struct symbol_tables *t, uint32_t process, const struct stack_frame *f)
 {
 	struct image *own = image_by_id(t, process, 0), *end = t->images + t->n_images;
@@ -369,13 +369,13 @@ static int add_stack(struct model *m, uint32_t process, const void *row, const u
 
 	(void)row;
 	if (process != t->seen_process)
-		map_release(&t->seen);          /* the same address again and again, of one process */
+		map_release(&t->seen);          /* avoids repeated addresses of one process */
 	t->seen_process = process;
 	for (uint32_t at = 0; at + sizeof f <= bytes; at += sizeof f) {
 		memcpy(&f, tail + at, sizeof f);
 		if (f.what != STACK_FRAME_NATIVE)
 			continue;
-		/* In an image the same address is another one. */
+		/* The same address in another image is a different address. */
 		if (!map_put(&t->seen, f.value ^ (uint64_t)f.extra << 48, 0, &new))
 			return -1;
 		if (new && !add_frame(t, process, &f))
@@ -384,7 +384,7 @@ static int add_stack(struct model *m, uint32_t process, const void *row, const u
 	return 0;
 }
 
-/* Each once; what the trace knows of it. */
+/* Sorts the addresses, removes duplicates and sets what the trace knows of each. */
 static void tidy(struct symbol_tables *t)
 {
 	size_t n = 0;

@@ -1,7 +1,6 @@
 /*
- * What native frames of call stacks are: functions, files and lines, by the trace's own symbol rows (`gprof-trace
- * resolve` wrote them), else by the files of this machine where they are those that ran.  Stacks as people read them,
- * Python too: cli/model/stacks.h.
+ * Resolves native frames of call stacks to functions, files and lines: from the trace's symbol rows (written by `gprof-trace resolve`),
+ * else from the matching files of this machine (cli/symbols/find.h).  Whole stacks, with Python frames: cli/model/stacks.h.
  */
 #ifndef MODEL_SYMBOLS_H
 #define MODEL_SYMBOLS_H
@@ -15,9 +14,9 @@
 struct model;
 struct spot;                           /* cli/symbols/symbols.h */
 
-#define FRAME_INLINED   2u              /* into the frame that follows it */
-#define FRAME_UNNAMED   8u              /* function is where it begins: "libgomp.so.1+0x1d3a0" */
-#define FRAME_UNKNOWN   4u              /* function is "[libcuda.so.1+0x1234]" */
+#define FRAME_INLINED   2u              /* inlined into the next frame */
+#define FRAME_UNNAMED   8u              /* function without a name; `function` is its begin: "libgomp.so.1+0x1d3a0" */
+#define FRAME_UNKNOWN   4u              /* unknown function; `function` is the address: "[libcuda.so.1+0x1234]" */
 
 /* String ids are the model's. */
 struct frame {
@@ -29,23 +28,24 @@ struct frame {
 };
 
 /*
- * The functions of one native frame of a stack of a process (position in model_processes()), the innermost inlined one first,
- * *n of them: one at least.  when: the time of the event, by which libraries loaded one after the other at one address
- * are told apart; 0: the latest.  They live as long as the model.  NULL, *n 0: out of
- * memory, or it is not native.  Not during a pass.
+ * The *n >= 1 functions of a native frame of a process (position in model_processes()), innermost inlined function first; valid as long as
+ * the model.  when: time of the event, to choose among libraries loaded one after the other at one address; 0: the latest.  NULL, *n 0: out
+ * of memory, or not a native frame.  Not during a pass.
  */
 const struct frame *model_frames(struct model *m, uint32_t process, const struct stack_frame *f, int64_t when,
 				 size_t *n);
 
-/* Where to look for what the trace does not know; before any other function of this file.  symfs: see symbols_new(). */
+/* Where to search for addresses without symbol rows. */
 struct lookup {
-	const char *symfs;
-	bool trace_only;                /* look nowhere */
-	int64_t deadline;               /* MONOTONIC ns, from which on no lines are looked up; 0: never */
+	const char *symfs;              /* see symbols_new() */
+	bool trace_only;                /* search nowhere */
+	int64_t deadline;               /* MONOTONIC ns after which no lines are looked up; 0: none */
 };
+
+/* Sets the places to search; call it before all other functions of this file.  0, or -1: out of memory. */
 int model_look_in(struct model *m, const struct lookup *where);
 
-/* Was the program run on this machine?  Host names are what there is to go by. */
+/* Whether the program ran on this machine, judged by the host name. */
 bool model_ran_here(const struct model *m);
 
 /* ---- for `gprof-trace resolve` ---- */
@@ -53,17 +53,17 @@ bool model_ran_here(const struct model *m);
 /* A native address that occurs in stacks. */
 struct address {
 	uint32_t process;               /* position in model_processes() */
-	uint32_t image;                 /* its id; 0: in none */
+	uint32_t image;                 /* id of its image; 0: in no image */
 	uint64_t offset;                /* as in symbol rows */
-	bool known, lined;              /* the trace has its function, and a line */
-	bool unnamed;                   /* the trace has where its function begins, but no name */
-	size_t place;                   /* the model's own */
+	bool known, lined;              /* the trace has its function; and a line */
+	bool unnamed;                   /* the trace has the begin of its function, but no name */
+	size_t place;                   /* private to symbols.c */
 };
 
-/* All of them, each once, by process, image and offset; NULL: none, or out of memory.  Lives as long as the model. */
+/* All *n addresses, each once, by process, image and offset; valid as long as the model.  NULL: none, or out of memory. */
 const struct address *model_addresses(struct model *m, size_t *n);
 
-/* What files say about one: MOST_PLACES of out at most.  0: nothing. */
+/* Looks up an address in files, with lines if `lines`; writes up to MOST_PLACES functions to out and returns their number, 0: none. */
 size_t model_look_up(struct model *m, const struct address *a, bool lines, struct spot *out);
 
 #endif

@@ -38,7 +38,7 @@ struct torch_made *torch_made(struct model *m)
 	return m->torch;
 }
 
-/* ---- which rows ---- */
+/* ---- PyTorch's rows ---- */
 
 static bool is_domain(struct model *m, uint32_t process, uint32_t domain)
 {
@@ -61,7 +61,7 @@ bool model_has_torch(struct model *m)
 }
 
 struct counting {
-	const uint32_t *domains;        /* of each process: PyTorch's; 0: it has none */
+	const uint32_t *domains;        /* by process: id of PyTorch's domain; 0: none */
 	size_t n;
 };
 
@@ -118,7 +118,7 @@ static int by_level(const void *a, const void *b, void *levels)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Those of PyTorch by process and start; with one start the outer one first. */
+/* PyTorch's range rows by process and start; of equal starts the outer range first. */
 static struct timed *order_of(struct model *m, const struct columns *c, size_t *n)
 {
 	struct timed *order = malloc(c->n * sizeof *order + 1);
@@ -155,7 +155,7 @@ failed:
 	return NULL;
 }
 
-/* ---- what was told of them ---- */
+/* ---- op rows ---- */
 
 static int join_ops(struct model *m, struct torch_ranges *t, const uint32_t *at)
 {
@@ -193,7 +193,7 @@ uint32_t torch_open_at(const struct torch_ranges *t, uint32_t at, int64_t time)
 
 #define NOT_LOOKED 0xfffffffeu
 
-/* The innermost of each range.  All those on the way up have the same, so none is passed twice, however deep they lie. */
+/* Computes `around`.  All ranges on the way up get the same result, so each range is passed only once, however deep the nesting. */
 static uint32_t *find_around(const struct torch_ranges *t, size_t n)
 {
 	uint32_t *around = malloc(n * sizeof *around + 1);
@@ -281,7 +281,7 @@ const char *torch_scope_words(unsigned scope)
 
 /* ---- forward and backward ---- */
 
-/* PyTorch numbers its threads from 1 and counts autograd nodes in each; both fit a key for longer than any program runs. */
+/* Key of a sequence number.  PyTorch numbers threads from 1 and counts autograd nodes per thread; 12 and 40 bits suffice for both. */
 static uint64_t number_key(uint32_t process, uint64_t thread, int64_t sequence)
 {
 	return ((uint64_t)process << 52) ^ (thread << 40) ^ (uint64_t)sequence;
@@ -309,7 +309,7 @@ uint32_t *torch_forwards(struct model *m, const struct torch_ranges *t)
 			continue;
 		}
 		forward = map_get(&last, key);
-		if (forward == MAP_NONE)        /* Kineto's files do not say which number a forward's own thread has */
+		if (forward == MAP_NONE)        /* in Kineto's files, forward operators have no PyTorch thread number */
 			forward = map_get(&last, number_key(r->process, 0, t->sequence[r->op]));
 		if (forward == MAP_NONE || taken[forward] ||
 		    strncmp(model_string(m, r->name), TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0)

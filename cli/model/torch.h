@@ -1,6 +1,6 @@
 /*
- * PyTorch's ranges: operators, autograd nodes and user scopes, each with what PyTorch told of it, and the phases of training
- * that follow from them.  Of own traces (-t torch) and imported ones alike.  Made when first asked for.
+ * PyTorch's ranges (operators, autograd nodes, user scopes) with PyTorch's data about them (op rows), and the phases of training.  The same
+ * for recorded (-t torch) and imported traces.  Built on first use.
  */
 #ifndef MODEL_TORCH_H
 #define MODEL_TORCH_H
@@ -9,7 +9,7 @@
 
 struct model;
 
-#define TORCH_DOMAIN "PyTorch"          /* the domain that its ranges are in */
+#define TORCH_DOMAIN "PyTorch"          /* NVTX domain of PyTorch's ranges */
 
 enum torch_scope { TORCH_OPERATOR = 0, TORCH_BACKWARD = 1, TORCH_USER = 7 };     /* at::RecordScope */
 
@@ -17,14 +17,14 @@ enum torch_scope { TORCH_OPERATOR = 0, TORCH_BACKWARD = 1, TORCH_USER = 7 };    
 
 struct torch_range {
 	int64_t start, end;
-	uint32_t row, op;               /* row of its range; of what PyTorch told of it, NO_TORCH: nothing */
-	uint32_t parent;                /* position of the one around it on its thread; NO_TORCH: none, or a start/end range */
+	uint32_t row, op;               /* its range row; its op row, NO_TORCH: none */
+	uint32_t parent;                /* position of the PyTorch range around it on its thread; NO_TORCH: none, or a start/end range */
 	uint32_t process;               /* position in model_processes() */
 	uint32_t thread, name, scope, flags;    /* flags: RANGE_ bits */
 };
 
 struct torch_ranges {
-	struct torch_range *list;       /* by process, then start, the outer one first */
+	struct torch_range *list;       /* by process, then start, outer ranges first */
 	size_t n;
 	const uint32_t *at;             /* by range row: position in list, or NO_TORCH */
 	const uint32_t *parents;        /* by range row, of all domains: model_range_parents() */
@@ -33,41 +33,41 @@ struct torch_ranges {
 	const int64_t *sequence;
 	const uint64_t *fwd_thread, *torch_thread;
 	const uint32_t *dims, *types, *values, *overload;
-	bool operators;                 /* there are operators, not only autograd nodes and user scopes */
+	bool operators;                 /* the trace has operators, not only autograd nodes and user scopes */
 };
 
-/* NULL: out of memory.  It stays the model's until rows are selected. */
+/* All PyTorch ranges; owned by the model, valid until model_select().  NULL: out of memory. */
 const struct torch_ranges *model_torch(struct model *m);
 
-/* Whether there are any, without making the above. */
+/* Whether there are PyTorch ranges; does not build model_torch(). */
 bool model_has_torch(struct model *m);
 
-/* Of all ranges, how many are PyTorch's.  SIZE_MAX: out of memory. */
+/* Number of PyTorch ranges; SIZE_MAX: out of memory. */
 size_t model_torch_count(struct model *m);
 
-/* Position of the innermost one that a range row is in, itself included; NO_TORCH: none. */
+/* Position of the innermost PyTorch range that contains a range row, or is that row; NO_TORCH: none. */
 uint32_t torch_around(const struct torch_ranges *t, size_t range_row);
 
 /*
- * Of a position in list and those around it the innermost that has not ended at a time.  A Python function that begins in one step
- * may end in the next: what is in the function then is not in the first step.
+ * The innermost range, of list[at] and the ranges around it, that has not ended at a time.  Needed because a range around may end first: a
+ * Python function that begins in one step can end in the next.
  */
 uint32_t torch_open_at(const struct torch_ranges *t, uint32_t at, int64_t time);
 
-/* A scope for people: "operator", "backward", "user". */
+/* Text of a scope: "operator", "backward", "user". */
 const char *torch_scope_words(unsigned scope);
 
 /*
- * The operator whose forward made an autograd node: by position in list, NO_TORCH where there is none.  Each operator has one
- * node at most: as torch.profiler links them, the last operator to begin with the sequence number, and the first node.
- * free() it; NULL: out of memory.
+ * By position in list: the operator that created the autograd node in its forward; NO_TORCH: none.  An operator has at most one node.  As
+ * in torch.profiler, the last operator that began with a sequence number is linked to the first node with it.  free() it; NULL: out of
+ * memory.
  */
 uint32_t *torch_forwards(struct model *m, const struct torch_ranges *t);
 
-/* The range of the autograd engine around a node, which Kineto gives the node's numbers. */
+/* Name prefix of the autograd engine's range around a node; in Kineto's files it has the node's sequence number and thread. */
 #define TORCH_EVALUATE "autograd::engine::evaluate_function: "
 
-/* Of every process, by position in model_processes(): the whole of it, also where steps are selected.  NULL: out of memory. */
+/* Phases by position in model_processes(), always of the whole process, also if steps are selected.  NULL: out of memory. */
 const struct phases *model_phases(struct model *m);
 
 #endif

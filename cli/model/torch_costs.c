@@ -10,7 +10,7 @@ struct making {
 	const struct torch_ranges *t;
 	struct torch_cost *out;
 	uint8_t *rule;                  /* enum flop_rule, by position */
-	uint32_t *backward_of;          /* of a convolution: the aten::convolution_backward of its node */
+	uint32_t *backward_of;          /* by convolution: the aten::convolution_backward of its autograd node */
 	struct map rules;               /* string id -> rule */
 };
 
@@ -27,7 +27,7 @@ static void add_host(struct making *k)
 		if (r->parent < i)
 			k->out[r->parent].self = time_sub(k->out[r->parent].self, host);
 	}
-	for (size_t i = 0; i < k->t->n; i++)    /* two of a damaged trace may lie in one another */
+	for (size_t i = 0; i < k->t->n; i++)    /* in a damaged trace, two ranges may contain each other */
 		if (k->out[i].self < 0)
 			k->out[i].self = 0;
 }
@@ -90,7 +90,7 @@ static int rules_find(struct making *k)
 	return 0;
 }
 
-/* Of each convolution the operator that has its output's gradient, and so its shape, as first input. */
+/* Finds the backward operator of each convolution; its first input is the output's gradient, which has the output's shape. */
 static void pair_convolutions(struct making *k, const uint32_t *forwards)
 {
 	for (size_t i = 0; i < k->t->n; i++) {
@@ -113,7 +113,7 @@ static const char *dims_of(struct making *k, size_t i)
 	return id ? model_string(k->m, id) : NULL;
 }
 
-/* aten::conv_transpose2d and its like around it say so; else the channels do.  Where they fit both ways it is not transposed. */
+/* Whether a convolution is transposed: by an operator aten::conv_transpose* around it, else by the channels (not, if both fit). */
 static bool is_transposed(struct making *k, size_t i, const struct shape *in, const struct shape *weights, const struct shape *out)
 {
 	for (uint32_t up = k->t->list[i].parent, depth = 0; up != NO_TORCH && depth < 4; up = k->t->list[up].parent, depth++)
@@ -122,7 +122,7 @@ static bool is_transposed(struct making *k, size_t i, const struct shape *in, co
 	return out->of[1] != weights->of[0] && in->of[1] == weights->of[0];
 }
 
-/* By the shape of its output, where its other inputs were not recorded. */
+/* Counts a convolution without recorded parameters, from the shape of its output. */
 static bool count_by_gradient(struct making *k, size_t i, const char *dims, uint64_t *flops)
 {
 	struct shape s[FLOP_INPUTS], gradient[FLOP_INPUTS];
@@ -158,7 +158,7 @@ static void count(struct making *k, size_t i)
 		c->flops = 0;
 }
 
-/* An operator in one that counts is that one's work. */
+/* Counts operations of all operators with a rule, except those inside a counted operator. */
 static int add_flops(struct making *k, const uint32_t *forwards)
 {
 	bool *inside = calloc(k->t->n + 1, sizeof *inside);

@@ -1,4 +1,4 @@
-/* What torch.c and torch_phases.c keep in a model. */
+/* PyTorch data of a model; private to torch.c and torch_phases.c. */
 #ifndef MODEL_TORCH_INSIDE_H
 #define MODEL_TORCH_INSIDE_H
 
@@ -7,11 +7,11 @@
 struct torch_made {
 	struct torch_ranges public;
 	bool made;
-	bool looked, has;               /* model_has_torch() was asked; what it said of the domains */
+	bool looked, has;               /* model_has_torch() was called; its result */
 	struct phases *phases;          /* by process */
 };
 
-/* NULL: out of memory. */
+/* The model's torch_made, allocated on the first call; NULL: out of memory. */
 struct torch_made *torch_made(struct model *m);
 
 #endif

@@ -15,13 +15,13 @@ const char *torch_modules_last(const char *text)
 	return text;
 }
 
-/* The autograd engine's range around a node is announced as an operator. */
+/* Whether a range is an operator of a forward; the autograd engine's range around a node looks like an operator too. */
 static bool is_forward(struct model *m, const struct torch_range *r)
 {
 	return r->scope == TORCH_OPERATOR && strncmp(model_string(m, r->name), TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) != 0;
 }
 
-/* User scopes may be around it. */
+/* Whether only user scopes are around the range. */
 static bool is_outermost(const struct torch_ranges *t, const struct torch_range *r)
 {
 	uint32_t up = r->parent;

@@ -1,15 +1,15 @@
-/* Phases out of the rows of a trace, and the steps that they make. */
+/* Phases from the rows of a trace, and the steps that follow from them. */
 #include "cli/model/steps_inside.h"
 
 #include "cli/model/join.h"
 #include "cli/model/torch_inside.h"
 #include "trace/torchsteps.h"
 
-/* What the ranges of a name mean. */
+/* Meaning of ranges with a name. */
 struct meaning {
 	bool known, node;
 	bool workers;                   /* a loader with worker processes */
-	bool evaluates;                 /* the engine's range around a node: no operator of a forward */
+	bool evaluates;                 /* the engine's range around a node, not an operator of a forward */
 	enum phase_mark mark;
 };
 
@@ -23,7 +23,7 @@ static const struct meaning *meaning_of(struct model *m, struct map *names, stru
 		struct meaning made = { .known = false };
 
 		made.evaluates = strncmp(name, TORCH_EVALUATE, sizeof TORCH_EVALUATE - 1) == 0;
-		/* torch.profiler writes this node, and of old every scope, as it writes operators; so it is in imported traces. */
+		/* torch.profiler writes this node like an operator (old versions write every scope so), also in imported traces. */
 		made.node = !made.evaluates && (node || strcmp(name, "torch::autograd::AccumulateGrad") == 0);
 		made.known = phase_mark_of(name, made.node, &made.mark);
 		made.workers = torchsteps_has_workers(name);
@@ -34,7 +34,7 @@ static const struct meaning *meaning_of(struct model *m, struct map *names, stru
 
 /* ---- operators ---- */
 
-/* Outermost operators of a thread between two ranges that mean something: one event. */
+/* The event of all outermost operators of a thread between two ranges with a meaning. */
 struct running {
 	struct phase_event event;
 	bool open;
@@ -45,8 +45,8 @@ struct collecting {
 	const struct torch_ranges *t;
 	struct buf events, meanings;    /* struct phase_event, struct meaning */
 	struct map names;
-	const uint8_t *linked;          /* by position: an operator that an autograd node belongs to, or one around it; NULL: there are no operators */
-	uint8_t *inside;                /* by position: it is, or lies in, an operator, a node or what means something */
+	const uint8_t *linked;          /* by position: an operator with an autograd node, or around one; NULL: no operators */
+	uint8_t *inside;                /* by position: is, or lies in, an operator, a node or a range with a meaning */
 	struct map threads;             /* thread -> position in running */
 	struct buf running;             /* struct running */
 };
@@ -69,7 +69,7 @@ static void flush(struct collecting *c, struct running *r)
 	r->open = false;
 }
 
-/* Autograd nodes end what runs on any thread: the engine may have threads of its own. */
+/* Ends the event of operators of a thread; all: of every thread, for autograd nodes, which may run on the engine's threads. */
 static int interrupt(struct collecting *c, uint32_t thread, bool all)
 {
 	struct running *list, *r = all ? NULL : running_of(c, thread);
@@ -120,7 +120,7 @@ static int collect_range(struct collecting *c, size_t i)
 		return -1;
 	if (c->linked && is_operator && !inside && !bounds)
 		return run_operator(c, r, c->linked[i]);
-	/* What had not ended is no step, no batch and no pass. */
+	/* An incomplete range is not an event. */
 	if (!meaning->known || r->flags & RANGE_INCOMPLETE)
 		return 0;
 	e.mark = meaning->mark;
@@ -136,7 +136,7 @@ static int by_start(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Begins of the calls that launched a process's kernels. */
+/* Sorted begins of the calls that launched a process's kernels. */
 static int64_t *launches_of(struct model *m, uint32_t process, size_t *n)
 {
 	const uint32_t *corr = MODEL_U32(m, kernel, corr), *of = model_row_process(m, ROW_kernel);
@@ -159,7 +159,7 @@ static int64_t *launches_of(struct model *m, uint32_t process, size_t *n)
 	return list;
 }
 
-/* Launches are looked for only where it is doubtful without them. */
+/* Makes the phases of a process; reads launches only if the forward is ambiguous without them. */
 static int make(struct collecting *c, uint32_t process, struct phases *out)
 {
 	struct phase_event *events = (struct phase_event *)c->events.data;
@@ -197,7 +197,7 @@ static int collect(struct model *m, const struct torch_ranges *t, const uint8_t 
 	return rc;
 }
 
-/* Operators that autograd nodes belong to, and those around them. */
+/* By position: whether an operator has an autograd node, or is around such an operator. */
 static uint8_t *linked_make(struct model *m, const struct torch_ranges *t)
 {
 	uint32_t *forwards = torch_forwards(m, t);
@@ -248,7 +248,7 @@ const struct phases *model_phases(struct model *m)
 	return made ? made->phases : NULL;
 }
 
-/* A trace in which some processes train is about training: the batches of the others are no steps. */
+/* If any process trains, batches of processes that do not train are not steps. */
 int steps_find_torch(struct finding *f)
 {
 	const struct phases *phases;

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a pointer is written: the low four bits say its form, the next three what it is relative to. */
+/* Pointer encodings: the low four bits are the form, the next three what the pointer is relative to. */
 enum { FORM = 0x0f, RELATIVE = 0x70, TO_ITSELF = 0x10, INDIRECT = 0x80, OMITTED = 0xff };
 enum { FORM_ABSOLUTE, FORM_ULEB, FORM_U16, FORM_U32, FORM_U64, FORM_SLEB = 9, FORM_S16, FORM_S32, FORM_S64 };
 
-/* Bytes of the section that are looked at; whoever reads behind their end gets zeroes, and `bad`. */
+/* A range of the section being read; reading past its end returns 0 and sets `bad`. */
 struct cursor {
 	const uint8_t *at, *end;
 	bool bad;
@@ -16,8 +16,8 @@ struct cursor {
 struct section {
 	const uint8_t *bytes;
 	uint64_t size, address;
-	uint64_t common;                /* offset of the common entry read last; UINT64_MAX: none */
-	uint8_t encoding;               /* of addresses, as that one says; OMITTED: it cannot be told */
+	uint64_t common;                /* offset of the common entry (CIE) read last; UINT64_MAX: none */
+	uint8_t encoding;               /* its encoding of addresses; OMITTED: unknown */
 };
 
 static uint64_t take(struct cursor *c, size_t n, bool is_signed)
@@ -29,7 +29,7 @@ static uint64_t take(struct cursor *c, size_t n, bool is_signed)
 		c->at = c->end;
 		return 0;
 	}
-	memcpy(&v, c->at, n);           /* little endian, as the file is */
+	memcpy(&v, c->at, n);           /* the file is little endian too */
 	c->at += n;
 	if (is_signed && n < 8 && v >> (8 * n - 1))
 		v |= ~0ull << 8 * n;
@@ -75,7 +75,7 @@ static uint64_t take_form(struct cursor *c, uint8_t form)
 	return 0;
 }
 
-/* The entry at an offset, behind its length; bad: it does not lie in the section. */
+/* The contents of the entry at an offset, behind its length; `bad` if it does not lie in the section. */
 static struct cursor entry_at(const struct section *s, uint64_t offset)
 {
 	struct cursor c = { s->bytes + offset, s->bytes + s->size, offset > s->size };
@@ -93,7 +93,7 @@ static struct cursor entry_at(const struct section *s, uint64_t offset)
 	return c;
 }
 
-/* How the entries that refer to this one write addresses. */
+/* Encoding of addresses in the entries that refer to this common entry. */
 static uint8_t encoding_of(struct cursor c)
 {
 	const char *letters;
@@ -130,7 +130,7 @@ static uint8_t encoding_of(struct cursor c)
 	return c.bad ? OMITTED : encoding;
 }
 
-/* False: it describes no function, or one that cannot be told. */
+/* Reads the function of an entry.  False: it describes no function, or in an unsupported encoding. */
 static bool function_of(struct section *s, struct cursor c, struct bound *out)
 {
 	uint64_t here = (uint64_t)(c.at - s->bytes), back = take(&c, 4, false), where, length;

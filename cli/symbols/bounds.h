@@ -1,4 +1,4 @@
-/* Where functions begin and end, by the rules for unwinding: stripped files have those still. */
+/* Begins and ends of functions from the unwind tables (.eh_frame), which stripped files still have. */
 #ifndef SYMBOLS_BOUNDS_H
 #define SYMBOLS_BOUNDS_H
 
@@ -13,11 +13,11 @@ struct bounds {
 	size_t n;
 };
 
-/* Those of .eh_frame; none where there is none, it is not as it should be, or there is no memory. */
+/* Fills *b from .eh_frame; empty if there is none, or out of memory.  Reads up to the first damaged entry. */
 void bounds_read(struct bounds *b, const struct elf *e);
 void bounds_release(struct bounds *b);
 
-/* The one that covers the address, or NULL. */
+/* The function that contains the address, or NULL. */
 const struct bound *bounds_at(const struct bounds *b, uint64_t address);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rust's older names: those of C++, with escapes for what identifiers cannot hold, and a hash at the end. */
+/* Rust's legacy scheme: C++ mangling with escapes for characters that identifiers cannot contain, and a hash at the end. */
 #include "cli/symbols/demangle.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void put(struct text *t, const char *from, size_t n)
 	t->n += n;
 }
 
-/* "$LT$" and the like at p.  Length of the escape, and what it stands for; 0: none of them. */
+/* Length of an escape like "$LT$" at p, 0: none; *to: its character. */
 static size_t escape(const char *p, const char *end, char *to)
 {
 	static const struct {
@@ -50,7 +50,7 @@ static void put_part(struct text *t, const char *p, const char *end)
 	char to;
 
 	if (end - p > 1 && p[0] == '_' && p[1] == '$')
-		p++;            /* identifiers may not begin with a dollar sign */
+		p++;            /* an underscore added because identifiers cannot begin with a dollar sign */
 	while (p < end) {
 		size_t n = *p == '$' ? escape(p, end, &to) : 0;
 

@@ -1,20 +1,20 @@
-/* Rust's names in the scheme v0 (RFC 2603): a grammar with back references. */
+/* Demangles Rust's v0 scheme (RFC 2603), a grammar with back references. */
 #include "cli/symbols/demangle.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Generic types nest; back references could make a short name nest for ever, or expand without end. */
+/* Limit of nesting: back references could make a short name nest or grow without end. */
 #define MOST_NESTED 200
 
 struct rust {
-	const char *start, *p, *end;    /* start: behind "_R", what back references count from */
+	const char *start, *p, *end;    /* start: behind "_R", base of back references */
 	char *out;
-	size_t size, n;                 /* room, and how much is taken */
+	size_t size, n;                 /* size of out, bytes used */
 	int nested;
-	unsigned bound;                 /* lifetimes that binders around here have named */
-	bool silent;                    /* parsed, not printed */
+	unsigned bound;                 /* number of lifetimes named by enclosing binders */
+	bool silent;                    /* parse without printing */
 	bool bad;
 };
 
@@ -63,7 +63,7 @@ static bool eat(struct rust *r, char c)
 	return is;
 }
 
-/* "_" is 0, "0_" is 1, and so on in base 62. */
+/* Reads a base-62 number: "_" is 0, "0_" is 1, and so on. */
 static uint64_t base_62(struct rust *r)
 {
 	uint64_t v = 0;
@@ -85,7 +85,7 @@ static uint64_t base_62(struct rust *r)
 	return v + 1;
 }
 
-/* 0 without the tag before it. */
+/* Reads an optional number behind a tag; 0: no tag. */
 static uint64_t tagged_62(struct rust *r, char tag)
 {
 	return eat(r, tag) ? base_62(r) + 1 : 0;
@@ -104,7 +104,7 @@ static size_t decimal(struct rust *r)
 	if (peek(r) < '0' || peek(r) > '9')
 		r->bad = true;
 	if (eat(r, '0'))
-		return 0;       /* what follows is another number: closures in closures have no names */
+		return 0;       /* a leading 0 is the whole number: the empty name of a closure */
 	while (peek(r) >= '0' && peek(r) <= '9' && n < 100000)
 		n = n * 10 + (size_t)(*r->p++ - '0');
 	return n;
@@ -124,7 +124,7 @@ static struct ident ident(struct rust *r)
 	struct ident i = { .punycode = eat(r, 'u') };
 
 	i.n = decimal(r);
-	eat(r, '_');            /* where the text begins like a number, or with one of these */
+	eat(r, '_');            /* separates length and text if the text begins with a digit or an underscore */
 	take_text(r, &i);
 	return i;
 }
@@ -143,7 +143,7 @@ static void path(struct rust *r, bool value);
 static void type(struct rust *r);
 static void constant(struct rust *r);
 
-/* A back reference: what stands there is read again. */
+/* Follows a back reference and parses its target again with read(). */
 static void back(struct rust *r, void (*read)(struct rust *r))
 {
 	const char *here = r->p - 1;
@@ -155,7 +155,7 @@ static void back(struct rust *r, void (*read)(struct rust *r))
 		return;
 	}
 	if (r->silent)
-		return;         /* it was checked where it stands */
+		return;         /* the target was parsed before */
 	r->p = r->start + at;
 	read(r);
 	r->p = behind;
@@ -195,7 +195,7 @@ static void put_lifetime(struct rust *r, uint64_t index)
 		put_number(r, r->bound - index);
 }
 
-/* "for<'a, 'b> ".  How many names it has given. */
+/* Prints "for<'a, 'b> "; returns the number of lifetimes it names. */
 static unsigned binder(struct rust *r)
 {
 	uint64_t n = tagged_62(r, 'G');
@@ -224,7 +224,7 @@ static void generic_argument(struct rust *r)
 		type(r);
 }
 
-/* What `read` reads, up to an E.  Their number. */
+/* Parses elements with read() up to an E; returns their number. */
 static unsigned list(struct rust *r, void (*read)(struct rust *r), const char *between)
 {
 	unsigned n = 0;
@@ -266,7 +266,7 @@ static void nested_path(struct rust *r, bool value)
 	}
 }
 
-/* <T>, <T as Trait>: of an impl, where it stands is read and not told. */
+/* Prints <T> or <T as Trait>; the path of an impl is parsed but not printed. */
 static void impl_path(struct rust *r, char tag)
 {
 	bool silent = r->silent;
@@ -358,7 +358,7 @@ static void function_type(struct rust *r)
 	r->bound -= bound;
 }
 
-/* A trait's path whose generic arguments, if any, stay open for "Item = T".  True: they are open. */
+/* Prints a trait's path, without the closing '>' of its generic arguments so that "Item = T" can follow.  True: '>' is missing. */
 static bool open_path(struct rust *r)
 {
 	const char *behind;
@@ -475,7 +475,7 @@ static void type(struct rust *r)
 	r->nested--;
 }
 
-/* ---- constants: numbers, bool, char; those of other types are told by their digits ---- */
+/* ---- constants: numbers, bool, char; other types as digits ---- */
 
 static void put_char(struct rust *r, uint64_t c)
 {
@@ -540,13 +540,13 @@ static bool v0(const char *name, char *out, size_t size)
 {
 	struct rust r = { .start = name + 2, .p = name + 2, .out = out, .size = size };
 
-	/* A version, of which there is none yet, would stand here as a number. */
+	/* A digit here would be an encoding version; none is defined yet. */
 	r.end = r.p + strcspn(r.p, ".$");
 	if (*r.p < 'A' || *r.p > 'Z')
 		return false;
 	path(&r, true);
 	if (peek(&r) >= 'A' && peek(&r) <= 'Z') {
-		r.silent = true;        /* the crate that made this instance */
+		r.silent = true;        /* the crate that instantiated a generic */
 		path(&r, false);
 	}
 	out[r.n] = '\0';

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-/* libdw's interface, as far as it is used.  Its header may be missing where its library is not. */
+#include "cli/symbols/dwarf_texts.h"
+
+/* The part of libdw's interface used here; libdw's headers are not needed to build. */
 struct die {
 	void *address;
 	void *cu, *abbrev;
@@ -75,7 +77,7 @@ static void find_libdw(void)
 	};
 	void *lib;
 
-	/* Where this is set, its constructor loads an HTTP client, for a search that we never ask for. */
+	/* With this variable, libdw's constructor loads an HTTP client for a search that is never used here. */
 	unsetenv("DEBUGINFOD_URLS");
 	lib = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!lib)
@@ -87,7 +89,7 @@ static void find_libdw(void)
 			return;
 		memcpy(needed[i].to, &fn, sizeof fn);
 	}
-	usable = true;
+	usable = dwarf_texts_find(lib);
 }
 
 bool dwarf_usable(void)
@@ -96,7 +98,7 @@ bool dwarf_usable(void)
 	return usable;
 }
 
-/* Addresses of something: start <= address < end. */
+/* An address range, start <= address < end, of unit or function number `what`. */
 struct span {
 	uint64_t start, end;
 	uint32_t what;
@@ -104,17 +106,17 @@ struct span {
 
 struct spans {
 	struct span *list;              /* by start, once sorted */
-	uint64_t *reach;                /* highest end up to each */
+	uint64_t *reach;                /* highest end of list[0..i] */
 	size_t n, cap;
 };
 
 /* A compilation unit. */
 struct unit {
-	struct die whole;               /* has the lines */
-	struct die inner;               /* has the functions: the same, or of a .dwo file */
+	struct die whole;               /* die with the lines */
+	struct die inner;               /* die with the functions: the same, or that of a .dwo file */
 	struct die *functions;
 	uint32_t n_functions, cap;
-	struct spans spans;             /* of its functions */
+	struct spans spans;             /* address ranges of its functions */
 	bool read;
 };
 
@@ -122,10 +124,10 @@ struct dwarf {
 	void *dw;
 	struct unit *units;
 	uint32_t n_units, cap;
-	struct spans spans;             /* of the units */
+	struct spans spans;             /* address ranges of the units */
 	struct joined {
 		struct joined *next;
-		const char *folder, *file;      /* as libdw has them */
+		const char *folder, *file;      /* pointers of libdw */
 		char text[];
 	} *joined;
 };
@@ -170,7 +172,7 @@ static void spans_release(struct spans *s)
 	free(s->reach);
 }
 
-/* What covers the address and begins last, or NULL. */
+/* Of the spans that contain the address, the one that begins last; or NULL. */
 static const struct span *spans_at(const struct spans *s, uint64_t address)
 {
 	size_t low = 0, high = s->reach ? s->n : 0;
@@ -189,14 +191,14 @@ static const struct span *spans_at(const struct spans *s, uint64_t address)
 	return NULL;
 }
 
-/* Adds what a die covers.  False: out of memory. */
+/* Adds the address ranges of a die.  False: out of memory. */
 static bool add_ranges(struct spans *s, struct die *die, uint32_t what)
 {
 	uint64_t base = 0, start, end;
 	ptrdiff_t at = 0;
 
 	while ((at = dw.ranges(die, at, &base, &start, &end)) > 0)
-		/* Functions that the linker has left out stand at 0. */
+		/* Functions removed by the linker have address 0. */
 		if (start && start < end && !spans_add(s, start, end, what))
 			return false;
 	return true;
@@ -216,14 +218,16 @@ static int add_unit(struct dwarf *d, const struct die *whole, const struct die *
 		d->cap = cap;
 	}
 	u = &d->units[d->n_units];
-	*u = (struct unit){ .whole = *whole, .inner = type == DW_UT_skeleton && split->address ? *split : *whole };
+	*u = (struct unit){ .whole = *whole, .inner = *whole };
+	if (type == DW_UT_skeleton && split->address && dwarf_texts_end_of_unit(split->cu))
+		u->inner = *split;
 	if (!add_ranges(&d->spans, &u->whole, d->n_units))
 		return -1;
 	d->n_units++;
 	return 0;
 }
 
-/* Reading all units of a large library takes seconds. */
+/* Whether the deadline has passed; reading all units of a large library takes seconds. */
 static bool late(const struct dwarf *d, int64_t deadline)
 {
 	struct timespec now;
@@ -241,11 +245,13 @@ struct dwarf *dwarf_open(int fd, int64_t deadline)
 	void *unit = NULL;
 	uint16_t version;
 	uint8_t type = 0;
+	bool readable;
 
 	if (!d)
 		return NULL;
 	d->dw = dw.begin(fd, 0);
-	while (d->dw && !late(d, deadline) && dw.get_units(d->dw, unit, &unit, &version, &type, &whole, &split) == 0) {
+	readable = dwarf_texts_end(d->dw);
+	while (readable && !late(d, deadline) && dw.get_units(d->dw, unit, &unit, &version, &type, &whole, &split) == 0) {
 		if (add_unit(d, &whole, &split, type) < 0)
 			break;
 		memset(&split, 0, sizeof split);
@@ -278,7 +284,7 @@ void dwarf_close(struct dwarf *d)
 
 /* ---- functions of a unit ---- */
 
-/* Nesting of namespaces, types and functions; a damaged file may say more. */
+/* Limits of nested namespaces, types and functions, and of inlining, for damaged files. */
 #define MOST_NESTED  64
 #define MOST_INLINED 128
 
@@ -355,13 +361,13 @@ static bool covers(struct die *die, uint64_t address)
 	return false;
 }
 
-/* The inlined functions around an address, from the outermost inwards.  Their number. */
+/* Finds the inlined functions around an address, outermost first; returns their number. */
 static size_t inlined_at(struct die *in, uint64_t address, struct die *out, size_t max)
 {
 	struct die die = *in, child;
 	size_t n = 0;
 
-	/* Depth is bounded by max and by blocks that cover the address; each turn goes one level in. */
+	/* Each iteration goes one level (block or inlined function) deeper. */
 	for (int level = 0; level < 2 * MOST_INLINED; level++) {
 		bool found = false;
 
@@ -394,7 +400,7 @@ static const char *name_of(struct die *die)
 	return name;
 }
 
-/* DWARF 5 names files from the folder of the compiler's run; each name is put together once. */
+/* The absolute path of a file; in DWARF 5 it is relative to the compiler's working folder.  Results are cached. */
 static const char *absolute(struct dwarf *d, struct unit *u, const char *file)
 {
 	const char *folder = NULL;
@@ -415,7 +421,7 @@ static const char *absolute(struct dwarf *d, struct unit *u, const char *file)
 	return j->text;
 }
 
-/* Where an inlined function was called. */
+/* Sets file and line of the call of an inlined function. */
 static void call_place(struct dwarf *d, struct unit *u, struct die *inlined, struct dwarf_place *out)
 {
 	struct attribute a;
@@ -445,7 +451,7 @@ size_t dwarf_at(struct dwarf *d, uint64_t address, struct dwarf_place *out, size
 	line = dw.getsrc_die(&u->whole, address);
 	if (line && dw.lineno(line, &number) == 0) {
 		out[0].file = absolute(d, u, dw.linesrc(line, NULL, NULL));
-		out[0].line = number > 0 ? (uint32_t)number : 0;        /* 0: what the compiler made of several */
+		out[0].line = number > 0 ? (uint32_t)number : 0;        /* 0: code of several lines */
 	}
 	function = function_at(u, address);
 	if (!function)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Garbage says billions; the largest libraries have hundreds. */
+/* Limit of sections, for damaged files; the largest libraries have hundreds. */
 #define MOST_SECTIONS 100000u
 
 static bool inside(const struct elf *e, uint64_t at, uint64_t n)
@@ -23,7 +23,7 @@ bool elf_section(const struct elf *e, unsigned i, Elf64_Shdr *out)
 	return true;
 }
 
-/* 0, or -1: not an ELF file that we read. */
+/* Checks the ELF header and the section headers.  0, or -1: not a supported ELF file. */
 static int read_head(struct elf *e)
 {
 	Elf64_Ehdr head;
@@ -38,7 +38,7 @@ static int read_head(struct elf *e)
 	if (!head.e_shoff || head.e_shentsize != sizeof first || !inside(e, head.e_shoff, sizeof first))
 		return 0;
 	memcpy(&first, e->map + head.e_shoff, sizeof first);
-	/* More than 65,000 do not fit the head: then the first section's own says how many. */
+	/* e_shnum 0: there are more than 65,000 sections, and sh_size of the first section is their number. */
 	e->n_sections = head.e_shnum ? head.e_shnum : first.sh_size < MOST_SECTIONS ? (unsigned)first.sh_size : 0;
 	e->names = head.e_shstrndx == SHN_XINDEX ? first.sh_link : head.e_shstrndx;
 	e->sections = head.e_shoff;
@@ -123,7 +123,7 @@ unsigned elf_find(const struct elf *e, const char *name, uint32_t type, Elf64_Sh
 	return 0;
 }
 
-/* Notes stand one after the other: sizes, type, name and text, each filled up to four bytes. */
+/* Finds the build id among notes.  A note is two sizes, a type, name and contents, each padded to four bytes. */
 static const uint8_t *id_among(const uint8_t *p, uint64_t size, size_t *n)
 {
 	Elf64_Nhdr note;
@@ -173,7 +173,7 @@ const uint8_t *elf_build_id(const struct elf *e, size_t *n)
 	const uint8_t *id = NULL, *bytes;
 	Elf64_Shdr s;
 
-	/* Sections first: in files with symbols alone, segments point at what was taken out. */
+	/* Sections first: in a file with only symbols, segments refer to removed contents. */
 	for (unsigned i = 1; !id && elf_section(e, i, &s); i++)
 		if (s.sh_type == SHT_NOTE && (bytes = elf_bytes(e, &s)))
 			id = id_among(bytes, s.sh_size, n);
@@ -189,7 +189,7 @@ const char *elf_debug_link(const struct elf *e, uint32_t *crc)
 	if (!elf_find(e, ".gnu_debuglink", 0, &s))
 		return NULL;
 	name = elf_text(e, &s, 0);
-	at = (strlen(name) + 4) & ~3ull;        /* behind the name's zero, filled up */
+	at = (strlen(name) + 4) & ~3ull;        /* behind the name and its zero, padded to four bytes */
 	if (!*name || strchr(name, '/') || s.sh_size < 4 || at > s.sh_size - 4)
 		return NULL;
 	memcpy(crc, elf_bytes(e, &s) + at, sizeof *crc);

@@ -16,7 +16,7 @@ static bool same_id(const struct elf *e, const uint8_t *id, size_t n)
 	return own && n_own == n && memcmp(own, id, n) == 0;
 }
 
-/* Is it what was mapped?  Without an id a file that was changed since cannot be. */
+/* Whether the file is the mapped one: by build id; without build id by path, if it has not been changed since. */
 static bool is_it(const struct wanted *w, const struct elf *e)
 {
 	if (w->n_id)
@@ -60,7 +60,7 @@ static int by_id(const struct wanted *w, const char *root, struct elf *out)
 	return -1;
 }
 
-/* A file named by the module: it has the same id, or the checksum that the module names. */
+/* Opens a debug file named by the module, if it has the module's build id or, without one, the checksum in the module. */
 static int linked(const struct wanted *w, const char *path, uint32_t crc, struct elf *out)
 {
 	if (elf_open(out, path) < 0)
@@ -73,7 +73,7 @@ static int linked(const struct wanted *w, const char *path, uint32_t crc, struct
 
 static int by_link(const struct wanted *w, const struct elf *module, struct elf *out)
 {
-	/* Beside the module, in a folder there, and in the tree that mirrors all folders. */
+	/* In the module's folder, in its .debug folder, and under DEBUG_ROOT. */
 	static const struct { const char *root, *in; } places[] = { { "", "/" }, { "", "/.debug/" }, { DEBUG_ROOT, "/" } };
 	const char *slash = strrchr(w->path, '/'), *name;
 	char path[PATH_MAX];
@@ -94,6 +94,6 @@ int find_symbols(const struct wanted *w, const struct elf *module, struct elf *o
 	*out = (struct elf)ELF_INIT;
 	if (by_id(w, DEBUG_ROOT, out) == 0 || by_link(w, module, out) == 0)
 		return 0;
-	/* A folder of such files alone, as debuggers' servers and distributions hand them out. */
+	/* symfs may itself be a folder of debug files, with .build-id directly below it. */
 	return *w->symfs ? by_id(w, "", out) : -1;
 }

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far back from an address an outer function is looked for: symbols inside of functions are rare. */
+/* Limit of symbols examined before an address to find the enclosing function; symbols inside functions are rare. */
 #define MOST_INSIDE 64u
 
-/* From here on ranks are those of names without a type, and within a thousand those without a size. */
+/* Added to ranks: of names without a type; of names without a size. */
 #define RANK_LABEL   1000u
 #define RANK_ENDLESS 500u
 
-/* Many names stand for one address: write, __write, __GI___libc_write.  The one that people use is told. */
+/* Rank of a name: an address can have several (write, __write, __GI___libc_write); the most usual one has the lowest rank. */
 static uint32_t rank_of(const Elf64_Sym *s, const char *name)
 {
 	uint32_t rank = ELF64_ST_TYPE(s->st_info) == STT_NOTYPE ? RANK_LABEL : 0;
@@ -20,14 +20,14 @@ static uint32_t rank_of(const Elf64_Sym *s, const char *name)
 	return rank + (ELF64_ST_BIND(s->st_info) == STB_LOCAL ? 2 : ELF64_ST_BIND(s->st_info) == STB_WEAK);
 }
 
-/* Is it code, with a name?  Labels of assembly count where the full table has them: .symtab. */
+/* Whether a symbol is named code.  Untyped labels of assembly code count only in the full table, .symtab. */
 static bool is_function(const struct elf *e, const Elf64_Sym *s, const char *name, bool full, Elf64_Shdr *where)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && !(type == STT_NOTYPE && full))
 		return false;
-	/* ".Ltext0", "$x": marks of assemblers. */
+	/* ".Ltext0", "$x": internal labels of assemblers. */
 	if (!*name || (type == STT_NOTYPE && (*name == '.' || *name == '$')))
 		return false;
 	return s->st_shndx != SHN_UNDEF && s->st_shndx < SHN_LORESERVE && elf_section(e, s->st_shndx, where) &&
@@ -46,7 +46,7 @@ static int by_start(const void *a, const void *b)
 	return f->length != g->length ? (f->length < g->length ? -1 : 1) : strcmp(f->name, g->name);
 }
 
-/* One name an address; those without a size end where the next begins, or with their section. */
+/* Sorts, keeps one name per address; functions without a size end at the next function or the end of their section. */
 static void tidy(struct functions *f)
 {
 	size_t n = 0;
@@ -82,6 +82,9 @@ static void take(struct functions *f, const struct elf *e, const uint8_t *symbol
 		if (!is_function(e, &s, name, full, &where))
 			continue;
 		room = where.sh_size - (s.st_value - where.sh_addr);
+		room = room < UINT64_MAX - s.st_value ? room : UINT64_MAX - s.st_value;
+		if (!room)
+			continue;
 		f->list[f->n++] = (struct function){
 			.start = s.st_value,
 			.end = s.st_value + (s.st_size && s.st_size < room ? s.st_size : room),
@@ -133,7 +136,7 @@ void functions_release(struct functions *f)
 
 const struct function *functions_at(const struct functions *f, uint64_t address)
 {
-	const struct function *label = NULL;    /* a loop's, perhaps, within a function that is known as such */
+	const struct function *label = NULL;    /* may be the label of a loop inside a typed function */
 	size_t low = 0, high = f->n;
 
 	while (low < high) {

@@ -6,27 +6,24 @@
 
 struct function {
 	uint64_t start, end;            /* addresses in the file's headers */
-	const char *name;               /* as it stands in the file, which must stay open */
-	uint32_t length;                /* of the name, without the version behind an @ */
-	uint32_t rank;                  /* of several names for one address, the lowest is told */
+	const char *name;               /* points into the file, which must stay open */
+	uint32_t length;                /* of the name, without @ and a version */
+	uint32_t rank;                  /* of several names for one address, the lowest rank is used */
 };
 
 struct functions {
 	struct function *list;          /* by start */
-	uint64_t *reach;                /* highest end up to each */
+	uint64_t *reach;                /* highest end of list[0..i] */
 	size_t n;
 };
 
-/*
- * .symtab, else .dynsym.  True: .symtab was there, so this is all that there is to know.  Nothing, when there is no
- * memory.
- */
+/* Reads .symtab, else .dynsym.  True: .symtab was read, so all functions are known.  Empty if out of memory. */
 bool functions_read(struct functions *f, const struct elf *e);
-/* The same for one more file, in addition. */
+/* As functions_read(), but adds to *f. */
 bool functions_add(struct functions *f, const struct elf *e);
 void functions_release(struct functions *f);
 
-/* The innermost that covers the address, or NULL.  An address behind the end of a function is none of it. */
+/* The innermost function with start <= address < end, or NULL. */
 const struct function *functions_at(const struct functions *f, uint64_t address);
 
 #endif

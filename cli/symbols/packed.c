@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions of liblzma that are called here: its header may be missing on a machine that has the library. */
+/* The part of liblzma's interface used here; its headers are not needed to build. */
 #define LZMA_OK        0
 #define LZMA_BUF_ERROR 10
 
@@ -13,7 +13,7 @@ typedef int decode_fn(uint64_t *memory, uint32_t flags, const void *allocator, c
 		      uint8_t *out, size_t *out_at, size_t out_size);
 
 #define MOST_MEMORY (64u << 20)
-#define MOST_BYTES  (64u << 20)         /* unpacked; the largest library has some MiB */
+#define MOST_BYTES  (64u << 20)         /* limit of the decompressed size; the largest libraries have a few MiB */
 
 static decode_fn *decode;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -31,7 +31,7 @@ bool packed_usable(void)
 	return decode != NULL;
 }
 
-/* How long the result is stands at the end of the packed bytes; room is given until it is enough. */
+/* Decompresses; the buffer grows until the result fits, so the size stored at the end of the input need not be parsed. */
 static uint8_t *unpack(const uint8_t *in, size_t n, size_t *size)
 {
 	for (size_t room = n < 4096 ? 16384 : n * 4; room <= MOST_BYTES; room *= 2) {

@@ -1,13 +1,13 @@
-/* .gnu_debugdata: a table of the functions that a stripped file does not export, packed with xz ("MiniDebugInfo"). */
+/* .gnu_debugdata ("MiniDebugInfo"): an xz-compressed ELF file with the symbols that a stripped file does not export. */
 #ifndef SYMBOLS_PACKED_H
 #define SYMBOLS_PACKED_H
 
 #include "cli/symbols/elf.h"
 
-/* liblzma.so.5 is there. */
+/* Whether liblzma.so.5 was found. */
 bool packed_usable(void);
 
-/* The file in it, in memory that is the caller's to free; NULL: there is none, or it cannot be unpacked. */
+/* Decompresses and opens the ELF file in *out.  Returns its memory, to be freed after elf_close(); NULL: none, or not readable. */
 uint8_t *packed_open(const struct elf *module, struct elf *out);
 
 #endif

@@ -6,21 +6,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A line is some 100 bytes; compilers that run for days write millions. */
-#define LARGEST (512u << 20)
+/* Limit of bytes: a million functions of about 100 bytes a line.  Limit of lines: each takes another 48 bytes of memory. */
+#define LARGEST    (128u << 20)
+#define MOST_LINES (4u << 20)
 
-/* An address has been given away again and again: then the ranges around it are many. */
+/* Limit of ranges examined around an address, which a runtime may have reused many times. */
 #define MOST_AROUND 256u
 
-static char *read_text(const char *path, time_t when, size_t *n)
+/* Any user can create files in /tmp; as perf does, accept only files of this user and of root. */
+static bool believed(const struct stat *st, bool any_owner)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return S_ISREG(st->st_mode) && (any_owner || st->st_uid == geteuid() || st->st_uid == 0);
+}
+
+static char *read_text(const char *path, time_t when, bool any_owner, size_t *n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	char *text = NULL;
 	struct stat st;
 	ssize_t got;
 
 	*n = 0;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_mtime < when || st.st_size > LARGEST)
+	if (fd < 0 || fstat(fd, &st) < 0 || !believed(&st, any_owner) || st.st_mtime < when || st.st_size > LARGEST)
 		goto out;
 	text = malloc((size_t)st.st_size + 1);
 	while (text && *n < (size_t)st.st_size && (got = read(fd, text + *n, (size_t)st.st_size - *n)) > 0)
@@ -40,7 +47,7 @@ static int by_start(const void *a, const void *b)
 	return p->start != q->start ? (p->start < q->start ? -1 : 1) : p->order < q->order ? -1 : p->order > q->order;
 }
 
-/* Cuts the line in place. */
+/* Parses one line; the entry's name points into it. */
 static void take_line(struct perfmap *m, char *line)
 {
 	char *rest;
@@ -55,23 +62,23 @@ static void take_line(struct perfmap *m, char *line)
 	m->n++;
 }
 
-void perfmap_read(struct perfmap *m, const char *path, time_t when)
+void perfmap_read(struct perfmap *m, const char *path, time_t when, bool any_owner)
 {
 	size_t size, lines = 1;
 	char *at;
 
 	*m = (struct perfmap){ 0 };
-	m->text = read_text(path, when, &size);
+	m->text = read_text(path, when, any_owner, &size);
 	if (!m->text)
 		return;
 	for (size_t i = 0; i < size; i++)
-		lines += m->text[i] == '\n';
+		lines += m->text[i] == '\n' && lines < MOST_LINES;
 	m->list = malloc(lines * sizeof *m->list);
 	m->reach = malloc(lines * sizeof *m->reach);
 	if (!m->list || !m->reach)
 		return;
 	at = m->text;
-	for (char *line; (line = strsep(&at, "\n"));)
+	for (char *line; m->n < lines && (line = strsep(&at, "\n"));)
 		take_line(m, line);
 	qsort(m->list, m->n, sizeof *m->list, by_start);
 	for (size_t i = 0; i < m->n; i++)

@@ -16,14 +16,14 @@
 struct object {
 	struct object *next;
 	struct symbols *symbols;
-	struct wanted wanted;           /* its texts are ours */
+	struct wanted wanted;           /* path and id are owned by the object */
 	struct elf module, debug;
-	struct elf packed;              /* out of .gnu_debugdata */
+	struct elf packed;              /* the file in .gnu_debugdata */
 	uint8_t *packed_bytes;
 	struct functions functions;
-	struct bounds bounds;           /* once an address has no name */
+	struct bounds bounds;           /* read when an address without a name is met */
 	bool bounds_tried;
-	const char **names;             /* of the functions, demangled, as they are asked for */
+	const char **names;             /* by function: demangled name, NULL until first used */
 	struct dwarf *dwarf;
 	bool opened, dwarf_tried;
 };
@@ -34,7 +34,7 @@ struct process_map {
 	struct perfmap map;
 };
 
-/* Demangled names. */
+/* An owned text, in a list. */
 struct text {
 	struct text *next;
 	char *owned;
@@ -114,7 +114,7 @@ bool symbols_path(const struct symbols *s, const char *path, char *buf, size_t s
 	return (size_t)snprintf(buf, size, "%s%s", s->symfs, path) < size;
 }
 
-/* Takes over a text; NULL stays NULL. */
+/* Takes ownership of a malloc'ed text and returns it; NULL: it was NULL, or out of memory. */
 static const char *keep(struct symbols *s, char *owned)
 {
 	struct text *t = owned ? malloc(sizeof *t) : NULL;
@@ -153,7 +153,7 @@ struct object *symbols_object(struct symbols *s, const char *path, const uint8_t
 	return o;
 }
 
-/* What a stripped file does not export may stand in it packed. */
+/* Adds the functions of .gnu_debugdata, which a stripped file may contain. */
 static void add_packed(struct object *o)
 {
 	o->packed_bytes = packed_open(&o->module, &o->packed);
@@ -161,7 +161,7 @@ static void add_packed(struct object *o)
 		functions_add(&o->functions, &o->packed);
 }
 
-/* The table with all functions, wherever that is; else the exported ones. */
+/* Reads the full symbol table, from the module or a separate file; else exported functions and .gnu_debugdata. */
 static void open_files(struct object *o)
 {
 	struct functions exported;
@@ -201,7 +201,7 @@ static struct dwarf *lines_of(struct object *o)
 	o->dwarf_tried = true;
 	if (!dwarf_usable())
 		return NULL;
-	/* Symbols may be in the module, and lines elsewhere. */
+	/* The module may have symbols but no lines; then search the separate file. */
 	if (!has_lines(&o->module) && !o->debug.map)
 		find_symbols(&o->wanted, &o->module, &o->debug);
 	if (has_lines(&o->module))
@@ -236,8 +236,8 @@ static bool mangled(const char *name)
 }
 
 /*
- * The function as compiled in has two names.  DWARF's is plain for some templates, and libc's inner one
- * (__GI___qsort_r) where the symbol table has what people call; but of a clone (f.part.0) it is the better one.
+ * Whether the symbol table's name of the outermost function is better than DWARF's.  DWARF's name lacks template arguments, or is libc's
+ * internal one (__GI___qsort_r); but for a clone (f.part.0) DWARF's name is better.
  */
 static bool table_says_more(const struct object *o, uint64_t address, const char *name)
 {
@@ -271,7 +271,7 @@ static bool in_time(const struct symbols *s)
 	return !s->deadline || now.tv_sec * 1000000000ll + now.tv_nsec < s->deadline;
 }
 
-/* A function without a name is called by where it begins, so that all that is in it is one. */
+/* Name of an unnamed function: file and offset of its begin, so that all its addresses have one name; NULL: begin unknown. */
 static const char *beginning(struct object *o, uint64_t address)
 {
 	const char *slash = strrchr(o->wanted.path, '/');
@@ -324,7 +324,7 @@ const char *symbols_made(struct symbols *s, uint32_t pid, time_t when, uint64_t 
 		s->maps = m;
 		snprintf(name, sizeof name, "/tmp/perf-%u.map", pid);
 		if (symbols_path(s, name, path, sizeof path))
-			perfmap_read(&m->map, path, *s->symfs ? 0 : when);
+			perfmap_read(&m->map, path, *s->symfs ? 0 : when, *s->symfs);
 	}
 	return m ? perfmap_at(&m->map, address) : NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * What is at an address: looks at the files that a process had mapped, where they are on this machine or copied to a
- * folder.  Knows ELF, DWARF and names, and no traces.  Never goes to the network.
+ * Finds the functions at an address in the files that a process had mapped, on this machine or copied to a folder.  Knows ELF, DWARF and
+ * name mangling, not traces.  Never uses the network.
  */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
@@ -16,40 +16,39 @@ struct object;
 /* A function at an address. */
 struct spot {
 	const char *function;           /* demangled; NULL: not known */
-	bool unnamed;                   /* it has no name: function says where it begins, "libgomp.so.1+0x1d3a0" */
+	bool unnamed;                   /* no name known: function is its begin, "libgomp.so.1+0x1d3a0" */
 	const char *file;               /* NULL: not known */
 	uint32_t line;                  /* 0: not known */
 };
 
-#define MOST_PLACES 64u         /* functions inlined into each other, more are cut off */
+#define MOST_PLACES 64u         /* limit of functions at one address (inlined into each other) */
 
 /*
- * symfs: a folder that stands for / in all paths, or NULL: the files of this machine.  trusted: it is the machine that
- * ran the program (or a copy of it), so that a file without a build id may be believed by its path, if it has not
- * changed since.  NULL: out of memory.
+ * symfs: folder used as / in all paths, or NULL: the files of this machine.  trusted: this machine ran the program (or is a copy of it), so
+ * a file without a build id is accepted by its path if it has not changed since.  NULL: out of memory.
  */
 struct symbols *symbols_new(const char *symfs, bool trusted);
 void symbols_free(struct symbols *s);
 
-/* From this MONOTONIC time in ns on no more lines are looked up; 0: never. */
+/* Sets the MONOTONIC time in ns after which no lines are looked up; 0: no limit. */
 void symbols_deadline(struct symbols *s, int64_t deadline);
 
-/* What the path of a process is here, into buf.  False: too long. */
+/* Writes the local path (with symfs) of a process's path to buf.  False: too long. */
 bool symbols_path(const struct symbols *s, const char *path, char *buf, size_t size);
 
 /*
- * The file mapped from `path`, with this build id (n 0: none), at the time `when` (seconds; 0: not known).  Always an
- * object, even if nothing is found about it; NULL: out of memory.  Lives as long as s; the same for equal arguments.
+ * The object for a file mapped from `path`, with this build id (n 0: none), at the time `when` (seconds; 0: not known).  Also returned if
+ * no file is found; equal arguments give the same object.  Lives as long as s.  NULL: out of memory.
  */
 struct object *symbols_object(struct symbols *s, const char *path, const uint8_t *id, size_t n, time_t when);
 
 /*
- * The functions at an address of the file's headers, the innermost inlined one first; at most MOST_PLACES.  lines: look
- * for inlined functions and lines too.  0: nothing known.  Texts live as long as s.
+ * Writes the functions at an address (as in the file's headers) to out, innermost inlined function first, at most MOST_PLACES; returns
+ * their number, 0: unknown.  lines: also find inlined functions and lines.  Texts live as long as s.
  */
 size_t object_at(struct object *o, uint64_t address, bool lines, struct spot *out);
 
-/* Function of code that the process made itself, by /tmp/perf-PID.map if that is not older than `when`; or NULL. */
+/* Name of generated code from /tmp/perf-PID.map, if the map was written at `when` (seconds) or later; NULL: unknown. */
 const char *symbols_made(struct symbols *s, uint32_t pid, time_t when, uint64_t address);
 
 #endif
