@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make bench`: runs every bench that is built ($B/bench/*) and the ones below, and prints one table.  bench.sh WORD...: only those
-# whose name has one of the words.  Compare ratios, not nanoseconds: each ratio was taken within one run, its sides in turn.
+# `make bench`: runs every benchmark in $B/bench and those below, and prints one table.  bench.sh WORD...: only benchmarks whose name
+# contains one of the words.  Compare ratios, not nanoseconds: both sides of a ratio are measured alternately in one run.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -22,7 +22,7 @@ wanted() {
 	return 1
 }
 
-# section NAME COMMAND...: its rows go to the table; a bench that fails is named there.
+# section NAME COMMAND...: adds the command's rows to the table, or a row that names the failed benchmark.
 section() {
 	name=$1
 	shift
@@ -45,14 +45,14 @@ many_processes() {
 		'the same under gprof-run' "gprof-run -f -o $work/loop -- sh -c '$loop' 2>/dev/null"
 }
 
-# A trace of 10^7 kernels and their launches, written by the real writer.
+# A trace of 10^7 kernels and their launches, written with trace/file.h.
 big=$work/big.gtrace
 
 make_big() {
 	[ -s "$big" ] || synth_trace "$big" "$1"
 }
 
-forget() {      # takes the file out of the page cache
+forget() {      # drops the file from the page cache
 	sync "$big"
 	dd if="$big" iflag=nocache count=0 status=none
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# inject/cupti_abi.h is our own description of what we use of CUPTI.  Where NVIDIA's headers are, a file of static assertions compares.
+# inject/cupti_abi.h declares the parts of CUPTI that inject/ uses.  Compares it with NVIDIA's headers, where these are installed, by static
+# assertions.
 cd "$(dirname "$0")/.." || exit 1
 CUDA=${CUDA:-${CUDA_HOME:-/usr/local/cuda}}
 check=$(find inject test/unit -name '*cupti_abi*.c' | head -n 1)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Who includes whom (docs/architecture.md): prints every include that its floor does not allow, and fails.
-# check-layers.sh [FOLDER]: another tree, for the test of this script.
+# Layers of the source (docs/explanation/architecture.md): prints each include that its layer does not allow, and fails.
+# check-layers.sh [FOLDER]: checks another tree; used by the test of this script.
 cd "${1:-$(dirname "$0")/..}" || exit 1
 found=$(
 	grep -rHoE '^#[[:space:]]*include "[^"]+' --include='*.[ch]' --include='*.def' trace inject collector cli |
@@ -8,17 +8,17 @@ found=$(
 		while read -r file inc; do
 			case "$file $inc" in
 			trace/*' trace/'* | inject/*' inject/'* | collector/*' collector/'*) ;;
-			# The guest speaks the wire, and knows neither files nor zstd.
+			# inject/ uses the wire protocol, not trace files or zstd.
 			inject/*' trace/file.h' | inject/*' trace/reader'*.h | inject/*' trace/columns'*.h)
 				echo "$file: may not include \"$inc\"" ;;
 			inject/*' trace/'*) ;;
 			collector/*' trace/'*) ;;
 			cli/analyze/*' cli/analyze/'* | cli/export/*' cli/export/'* | cli/import/*' cli/import/'*) ;;
 			cli/analyze/*' cli/model/'* | cli/export/*' cli/model/'* | cli/import/*' cli/model/'*) ;;
-			# Foreign traces become rows in a file of ours.
+			# Importers write trace files.
 			cli/import/*' trace/'*) ;;
 			cli/model/*' cli/model/'* | cli/model/*' trace/'* | cli/model/*' cli/fail.h') ;;
-			# What is in other people's files: no model, no trace but its checksum.
+			# Readers of program files use neither model nor trace, except the checksum of trace/file.h.
 			cli/symbols/*' cli/symbols/'* | cli/symbols/*' trace/file.h') ;;
 			cli/model/*' cli/symbols/symbols.h' | cli/model/*' cli/symbols/demangle.h') ;;
 			cli/*/*' trace/records.h' | cli/*/*' trace/health.'* | cli/*/*' cli/fail.h') ;;
@@ -29,7 +29,7 @@ found=$(
 			*) echo "$file: may not include \"$inc\"" ;;
 			esac
 		done
-	# NVIDIA's headers are nowhere needed; zstd only on the ground floor.
+	# NVIDIA's headers are not used; zstd only in trace/.
 	grep -rHE '^#[[:space:]]*include <(cuda|cupti|nvtx|nvToolsExt|generated_)' --include='*.[ch]' trace inject collector cli
 	grep -rHE '^#[[:space:]]*include <zstd' --include='*.[ch]' inject collector cli
 )

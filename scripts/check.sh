@@ -1,24 +1,33 @@
 #!/bin/sh
-# `make check`: everything that can be proved on this machine.  Builds with both compilers and with sanitizers, runs all tests, checks
-# the rules of the house, and ends with one line: N passed, N failed, N skipped.  Logs of everything in $B/log.
-#	scripts/check.sh            all of it                 scripts/check.sh e2e WORD   the end-to-end tests whose file has the word
-#	scripts/check.sh unit       unit tests                scripts/check.sh rules      the rules of the house
+# `make check`: builds with gcc, with clang and with sanitizers, runs all tests, checks the rules of the source, and ends with one line:
+# N passed, N failed, N skipped.  Logs are in $B/log, times in $B/log/times.
+#	scripts/check.sh            everything                scripts/check.sh e2e WORD   end-to-end tests whose file name contains WORD
+#	scripts/check.sh unit       unit tests                scripts/check.sh rules      the rules of the source
 #	scripts/check.sh pipe WORD  the end-to-end tests that are also run with --transport=pipe
+#	scripts/check.sh sanitized WORD  the unit tests, and the end-to-end tests of test/e2e/sanitized.txt, with sanitizers
+#	scripts/check.sh quick      the build with gcc, rules, unit tests, and the end-to-end tests of test/e2e/quick.txt
+# Each part first builds what its tests need; NO_BUILD=1 tests the existing build.
+# Tests wait more than they compute, so $TASKS tests run at once, twice the number of compilers ($JOBS), the longest first.  The builds with
+# sanitizers and with clang run at the same time.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
 JOBS=${JOBS:-2}
-case $B in /*) here= ;; *) here=$PWD/ ;; esac
-export B
+TASKS=${TASKS:-$((2 * JOBS))}
+case $B in /*) HERE= ;; *) HERE=$PWD/ ;; esac
+export B HERE
 unset MAKEFLAGS MFLAGS MAKELEVEL
-log=$here$B/log
+log=$HERE$B/log
 results=$log/results
 rm -rf "$log"
 mkdir -p "$log" || exit 1
-: >"$results"
+: >"$results" >"$log/times"
+export LOG=$log
+. scripts/check-lib.sh
 started=$(date +%s)
 
-# record GROUP STATUS LOG: its ok, FAIL and skip lines become results.  One that ended badly without saying FAIL has failed as a whole.
+# record GROUP STATUS LOG: adds the log's ok, FAIL and skip lines to the results.  A task with an error status but no FAIL line counts as
+# failed.
 record() {
 	grep -E '^(ok|FAIL|skip) ' "$3" | sed "s|^\([A-Za-z]*\) |\1 $1: |" >>"$results"
 	if [ "$2" -ne 0 ] && ! grep -q '^FAIL ' "$3"; then
@@ -28,11 +37,12 @@ record() {
 	fi
 }
 
-# one GROUP 'what is true' COMMAND...: a check that is one result.  77 skips, the last line is the reason.
+# one GROUP TITLE COMMAND...: runs a check that has one result.  Status 77: skipped; the last line of output is the reason.
 one() {
-	group=$1 what=$2 file=$log/$1-$(echo "$2" | tr -cs 'a-zA-Z0-9\n' -).log
+	group=$1 what=$2 name=$1-$(echo "$2" | tr -cs 'a-zA-Z0-9\n' -)
+	file=$log/$name.log
 	shift 2
-	"$@" >"$file" 2>&1 </dev/null
+	timed "$name" "$@" >"$file" 2>&1 </dev/null
 	case $? in
 	0) echo "ok $group: $what" >>"$results" ;;
 	77) echo "skip $group: $what: $(tail -n 1 "$file")" >>"$results" ;;
@@ -46,7 +56,7 @@ one() {
 progress() { echo "== $* ($(($(date +%s) - started)) s)"; }
 
 # ---- builds ----
-# Of these targets the ones that there are.
+# targets 'A|B|...': prints those of the targets that the Makefile has.
 targets() { make -pnrR 2>/dev/null | grep -oE "^($1):" | tr -d :; }
 
 # build_in FOLDER TARGETS [VARIABLE=VALUE...]
@@ -54,124 +64,156 @@ build_in() {
 	folder=$1 wanted=$2
 	shift 2
 	# shellcheck disable=SC2046
-	make -j"$JOBS" B="$folder" "$@" all unit $(targets "$wanted")
+	${NICE-} make -j"$JOBS" B="$folder" "$@" all unit $(targets "$wanted")
 }
 
+# -O0: only the warnings matter, which do not depend on optimisation; the result is not run.
 with_clang() {
 	command -v clang >/dev/null || { echo "no clang here"; return 77; }
-	build_in "$B-clang" 'sim|host-programs|bench-programs' CC=clang
+	build_in "$B-clang" 'sim|host-programs|bench-programs' CC=clang CFLAGS=-O0
 }
 
-# The collector, the programs and the unit tests are sanitized; the injected object, the stand-ins and the test programs never are.
+# Sanitized: collector, programs and unit tests.  Not sanitized: the injected object, the simulated libraries, the test programs.
+# -g1: line numbers in reports.  -O2, because gcc 12 gives false warnings about null pointers with -O1.
 with_sanitizers() {
 	echo 'int main(void) { return 0; }' >"$log/san.c"
 	${CC:-cc} -fsanitize=address,undefined -o "$log/san" "$log/san.c" || { echo "this compiler has no sanitizers here"; return 77; }
-	# gcc's shared runtimes let each other's reports go to stderr, which the collector does not have, and want to be loaded first.
+	# Static runtimes: gcc's shared ones must be loaded first, and ignore log_path for each other's reports.
 	static='-static-libasan -static-libubsan'
 	# shellcheck disable=SC2086
 	${CC:-cc} -fsanitize=address,undefined $static -o "$log/san" "$log/san.c" || static=
-	build_in "$B-san" none SAN=address,undefined LDFLAGS="$static" || return 1
+	build_in "$B-san" fuzz-replay SAN=address,undefined CFLAGS='-O2 -g1' LDFLAGS="$static" || return 1
 	for shared in sim test/programs gpu judges tools; do
 		rm -rf "${B:?}-san/$shared"
-		[ ! -d "$B/$shared" ] || ln -s "$here$B/$shared" "$B-san/$shared"
+		[ ! -d "$B/$shared" ] || ln -s "$HERE$B/$shared" "$B-san/$shared"
 	done
 }
 
-builds() {
-	progress builds
-	one build 'builds without warnings' build_in "$B" 'sim|programs|host-programs|bench-programs'
-	one build 'builds with clang without warnings' with_clang
+PROGRAMS='sim|programs|host-programs|bench-programs|gpu-programs'
+
+# fresh COMMAND...: builds before tests; prints output only on failure.  If the build fails, no tests run.
+fresh() {
+	[ -z "${NO_BUILD-}" ] || return 0
+	progress build
+	if "$@" >"$log/build.log" 2>&1; then
+		return 0
+	elif [ $? -eq 77 ]; then
+		echo "skip build: $(tail -n 1 "$log/build.log")" >>"$results"
+		return 1
+	fi
+	grep -vE '^  [A-Z]+ +[^ ]+$' "$log/build.log"
+	echo "FAIL build: nothing was tested (log: $log/build.log)" >>"$results"
+	return 1
+}
+
+build_plain() {
+	progress build
+	one build 'builds without warnings' build_in "$B" "$1"
+}
+
+# Builds that the plain tests do not need.  They run with lower priority than the tests.
+build_others() {
+	NICE='nice -n 5'
 	one build 'builds with sanitizers' with_sanitizers
+	: >"$log/sanitized-is-built"
+	rules
+	one build 'builds with clang without warnings' with_clang
 }
 
 # ---- tests ----
-units() {
-	for runner in "$1"/test/unit-*; do
+# A task is a line: BUILD PATH, as scripts/check-task.sh takes them.
+tasks() { sed "s/^/$1 /"; }
+
+runners() {
+	for runner in "$1"/test/unit-* "$1"/fuzz-replay/*; do
 		case $runner in *.d) continue ;; esac
-		[ -x "$runner" ] || continue
-		name=${runner##*/}$2
-		progress "$name"
-		timeout 300 "$runner" >"$log/$name.log" 2>&1 </dev/null
-		record "$name" $? "$log/$name.log"
+		[ ! -x "$runner" ] || echo "$runner"
 	done
 }
 
-# chosen SUFFIX SCRIPT: is it run so?
-chosen() {
-	case $1 in
-	-san) ! grep -q '^# not sanitized' "$2" ;;
-	-pipe) grep -q '^# also on the pipe' "$2" ;;
-	esac
-}
-
-# e2e FOLDER SUFFIX [WORD]: two at a time.
-e2e() {
-	for script in test/e2e/*"${3-}"*.sh; do
-		case ${script##*/} in
-		lib.sh | assert.sh | pythons.sh) continue ;;
+# scripts WORD [LIST]: prints the end-to-end scripts whose name contains WORD and is in LIST; those of longest.txt first.
+scripts() {
+	for script in test/e2e/*"$1"*.sh; do
+		name=$(basename "$script" .sh)
+		case $name in
+		lib | assert | pythons | alike) continue ;;
 		esac
-		chosen "$2" "$script" || continue
-		echo "$script"
-	done >"$log/list$2"
-	progress "e2e$2: $(wc -l <"$log/list$2") scripts"
-	export GPROF_BUILD=$here$1 LOG=$log SUFFIX=$2
-	# shellcheck disable=SC2016
-	xargs -r -n 1 -P "$JOBS" sh -c '
-		name=$(basename "$1" .sh)$SUFFIX
-		timeout -k 5 300 sh "$1" >"$LOG/$name.log" 2>&1 </dev/null
-		echo $? >"$LOG/$name.status"
-		grep -A 12 "^FAIL " "$LOG/$name.log" | head -n 60
-		:' - <"$log/list$2"
-	once_more "$2"
-	unset GPROF_BUILD LOG SUFFIX
-	while read -r script; do
-		name=$(basename "$script" .sh)$2
-		record "$name" "$(cat "$log/$name.status" 2>/dev/null || echo 1)" "$log/$name.log"
-	done <"$log/list$2"
+		[ -e "$script" ] || continue
+		[ -z "${2-}" ] || grep -q "^$name\(:\|\$\)" "$2" || continue
+		echo "$({ grep -nx "$name" test/e2e/longest.txt || echo 9999; } 2>/dev/null | sed 's/:.*//'):$script"
+	done | sort -s -t : -n -k 1,1 | sed 's/.*://'
 }
 
-# once_more SUFFIX: a script that failed beside another one is run again alone, for the tests that wait for something on a machine of few
-# cores.  Both results are printed, the last lines name it, and where more than three failed nothing is run again: that is no matter of time.
-once_more() {
-	while read -r script; do
-		[ "$(cat "$log/$(basename "$script" .sh)$1.status" 2>/dev/null)" = 0 ] || echo "$script"
-	done <"$log/list$1" >"$log/failed$1"
-	[ "$(wc -l <"$log/failed$1")" -le 3 ] || return 0
-	while read -r script; do
-		name=$(basename "$script" .sh)$1
-		mv "$log/$name.log" "$log/$name.first.log"
-		timeout -k 5 300 sh "$script" >"$log/$name.log" 2>&1 </dev/null
-		echo $? >"$log/$name.status"
-		if [ "$(cat "$log/$name.status")" = 0 ]; then
-			grep '^FAIL ' "$log/$name.first.log" | sed "s|^FAIL |$name: |" >>"$log/only-alone"
-		fi
-	done <"$log/failed$1"
-}
+plain() { scripts "${1-}" | tasks plain; }
 
-# The second carrier of rows: those that record once more, every gprof-run with --transport=pipe (lib.sh).
+# Scripts that also run with --transport=pipe (lib.sh).
 on_the_pipe() {
-	export GPROF_TEST_TRANSPORT=pipe
-	e2e "$B" -pipe "${1-}"
-	unset GPROF_TEST_TRANSPORT
+	scripts "${1-}" | while read -r script; do
+		! grep -q '^# also on the pipe' "$script" || echo "$script"
+	done | tasks pipe
 }
 
-# Whatever a sanitizer says, in whichever process (the collector has no stderr), lands in a file of its own and is a failure.
 sanitized() {
-	[ -x "$B-san/bin/gprof-trace" ] || { echo "skip sanitized: nothing is built with sanitizers" >>"$results"; return; }
-	mkdir -p "$log/sanitizer"
-	export ASAN_OPTIONS="log_path=$log/sanitizer/asan:exitcode=99:detect_stack_use_after_return=0:abort_on_error=0"
-	export UBSAN_OPTIONS="log_path=$log/sanitizer/ubsan:print_stacktrace=1"
-	units "$B-san" -san
-	e2e "$B-san" -san "${1-}"
-	unset ASAN_OPTIONS UBSAN_OPTIONS
+	if [ ! -x "$B-san/bin/gprof-trace" ]; then
+		echo "skip sanitized: nothing is built with sanitizers" >>"$results"
+		return
+	fi
+	{
+		runners "$B-san"
+		scripts "${1-}" test/e2e/sanitized.txt
+	} | tasks san
+}
+
+everything() {
+	plain
+	runners "$B" | tasks plain
+	on_the_pipe
+	until [ -e "$log/sanitized-is-built" ]; do sleep 1; done
+	sanitized
+}
+
+# Runs the tasks of stdin, $TASKS at a time, as they arrive.
+run_tasks() {
+	progress "tests, $TASKS at a time"
+	tee "$log/tasks" | xargs -r -n 2 -P "$TASKS" sh scripts/check-task.sh
+	[ -s "$log/tasks" ] || echo "FAIL check: there is no such test" >>"$results"
+	once_more
+	while read -r build path; do
+		name=$(task_name "$build" "$path")
+		record "$name" "$(cat "$log/$name.status" 2>/dev/null || echo 1)" "$log/$name.log"
+	done <"$log/tasks"
+	! grep -q '^san ' "$log/tasks" || sanitizers_said
+}
+
+# Failed scripts that are in test/e2e/retried.txt run again alone, up to two times.  The last lines of the check name each test that passed
+# only alone.
+once_more() {
+	[ -e test/e2e/retried.txt ] || return 0
+	while read -r build path; do
+		name=$(task_name "$build" "$path")
+		grep -q "^$(basename "$path" .sh): ." test/e2e/retried.txt || continue
+		for try in first second; do
+			[ "$(cat "$log/$name.status" 2>/dev/null)" != 0 ] || break
+			mv "$log/$name.log" "$log/$name.$try.log"
+			sh scripts/check-task.sh "$build" "$path" </dev/null
+		done
+		[ -e "$log/$name.first.log" ] && [ "$(cat "$log/$name.status")" = 0 ] || continue
+		grep -h '^FAIL ' "$log/$name.first.log" | sed "s|^FAIL |$name: |" >>"$log/only-alone"
+	done <"$log/tasks"
+}
+
+# Each report of a sanitizer is a failed result.
+sanitizers_said() {
 	for report in "$log"/sanitizer/*; do
 		[ -e "$report" ] || continue
+		# Not an error: ASan warns that it does not fully support coroutines.
+		grep -v "ASan doesn't fully support makecontext" "$report" | grep -q . || { rm "$report"; continue; }
 		echo "FAIL sanitized: $(grep -m 1 -E 'ERROR|runtime error' "$report") (log: $report)" >>"$results"
 	done
 	[ -e "$report" ] || echo "ok sanitized: no sanitizer had anything to say" >>"$results"
 }
 
-# ---- rules of the house ----
+# ---- rules of the source ----
 scripts_parse() {
 	for script in scripts/*.sh test/e2e/*.sh .ci/run; do
 		case $(head -n 1 "$script") in
@@ -184,8 +226,10 @@ scripts_parse() {
 	fi
 }
 
+# Not test/data, which has files of other projects.
 files_are_short() {
-	find trace inject collector cli -name '*.[ch]' -exec wc -l {} + | awk '$1 > 600 && $2 != "total" { print; bad = 1 } END { exit bad }'
+	find trace inject collector cli scripts test -path test/data -prune -o \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \
+		-o -name '*.py' -o -name '*.js' -o -name '*.sh' \) -exec wc -l {} + | awk '$1 > 600 && $2 != "total" { print; bad = 1 } END { exit bad }'
 }
 
 rules() {
@@ -193,8 +237,19 @@ rules() {
 	one rules 'every file includes only what its floor may' scripts/check-layers.sh
 	one rules 'the guest never prints, exits, allocates or blocks signals' scripts/check-guest.sh
 	one rules 'no source file is longer than 600 lines' files_are_short
+	one rules 'the programs are position independent, with guarded stacks and read-only relocations' scripts/check-hardening.sh
 	one rules 'all scripts can be parsed' scripts_parse
+	one rules 'links of documents lead somewhere, and the index lists every document' scripts/check-docs.sh
+	one rules 'texts for users are in plain words, and the documents have every option and report' scripts/check-words.sh
+	one rules 'no line of a test ignores its own failure' scripts/check-tests.sh
 	one rules 'our declarations of CUPTI agree with NVIDIA'"'"'s headers' scripts/check-cupti.sh
+}
+
+# The 20 slowest tasks; $B/log/times has all.
+slowest() {
+	[ "$(wc -l <"$log/times")" -gt 20 ] || return 0
+	echo "slowest (CPU seconds, wall seconds):"
+	sort -k 2,2 -rn "$log/times" | head -n 20
 }
 
 finish() {
@@ -204,6 +259,7 @@ finish() {
 	grep '^skip ' "$results"
 	grep '^FAIL ' "$results"
 	[ ! -e "$log/only-alone" ] || sed 's/^/failed beside another test, passed alone: /' "$log/only-alone"
+	slowest
 	progress "logs in $log"
 	echo "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" -eq 0 ]
@@ -214,20 +270,26 @@ case ${1-all} in
 all)
 	progress "setup"
 	scripts/setup.sh || echo "FAIL setup: something that is needed is missing" >>"$results"
-	builds
-	rules
-	units "$B" ''
-	e2e "$B" ''
-	on_the_pipe
-	sanitized
+	build_plain "$PROGRAMS"
+	build_others &
+	everything | run_tasks
+	wait
 	;;
-unit) units "$B" '' ;;
-e2e) e2e "$B" '' "${2-}" ;;
-pipe) on_the_pipe "${2-}" ;;
-sanitized) with_sanitizers && sanitized "${2-}" ;;
+quick)
+	build_plain "$PROGRAMS"
+	rules
+	{
+		scripts '' test/e2e/quick.txt
+		runners "$B"
+	} | tasks plain | run_tasks
+	;;
+unit) fresh build_in "$B" '' && runners "$B" | tasks plain | run_tasks ;;
+e2e) fresh build_in "$B" "$PROGRAMS" && plain "${2-}" | run_tasks ;;
+pipe) fresh build_in "$B" "$PROGRAMS" && on_the_pipe "${2-}" | run_tasks ;;
+sanitized) fresh build_in "$B" "$PROGRAMS" && fresh with_sanitizers && sanitized "${2-}" | run_tasks ;;
 rules) rules ;;
 *)
-	echo "check.sh: unknown part '$1'; all, unit, e2e [WORD], pipe [WORD], sanitized [WORD] or rules"
+	echo "check.sh: unknown part '$1'; all, quick, unit, e2e [WORD], pipe [WORD], sanitized [WORD] or rules"
 	exit 2
 	;;
 esac

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make demo`: builds, profiles a small training loop on the GPU where there is one, otherwise on the simulated one, and shows the report.
+# `make demo`: builds, profiles a small training loop on a GPU, or on the simulated GPU if the machine has none, and shows the report.
 set -eu
 cd "$(dirname "$0")/.."
 B=${B:-build}
@@ -31,9 +31,9 @@ show() {
 echo
 echo "Profiling a training loop on $on:"
 [ -z "$simulated" ] || export LD_LIBRARY_PATH="$simulated${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-# Version managers put a chain of shell scripts in front of python3; what is of interest is behind it.
+# Calls the real python3, not the wrapper scripts of a version manager, which would be processes in the trace.
 PATH=$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
-# Without CUDA's headers there is no NVTX shim either; the nvtx package is with the judges.
+# Without CUDA's headers libnvtx_shim.so is not built; then uses the nvtx package in $B/judges.
 [ -e "$B/test/programs/libnvtx_shim.so" ] || [ ! -x "$B/judges/bin/python3" ] || PATH=$here$B/judges/bin:$PATH
 PATH=$here$B/bin:$PATH
 show gprof-run -o "$folder/train" -- python3 test/programs/train.py

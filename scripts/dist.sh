@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make dist`: $B/gprof-run-VERSION-linux-x86_64.tar.xz, from the binaries of release.sh.  Works unpacked anywhere.  The same source
-# gives the same bytes.  Exit 77: something is not to be had; the last line says what.
+# `make dist`: $B/gprof-run-VERSION-linux-x86_64.tar.xz, from the binaries of release.sh.  Works in any folder.  Builds of the
+# same source are identical.  Exit status 77: something is missing; the last line says what.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -17,9 +17,9 @@ tree=$work/$name
 
 scripts/install.sh "$B-release/x86_64" "$tree" >/dev/null || exit 1
 doc=$tree/share/doc/gprof-run
-mkdir -p "$doc/docs" && cp README.md LICENSE "$doc/" && cp docs/*.md "$doc/docs/" && cp LICENSE "$tree/" || exit 1
+mkdir -p "$doc/docs" && cp README.md LICENSE "$doc/" && cp -R docs/. "$doc/docs/" && cp LICENSE "$tree/" || exit 1
 
-# zstd is inside; its licence asks for this text beside it.
+# zstd is linked statically; its licence requires this text in the tarball.
 for text in /usr/share/doc/libzstd-dev/copyright /usr/share/licenses/libzstd*/LICENSE; do
 	[ ! -e "$text" ] || cp "$text" "$doc/LICENSE.zstd" || exit 1
 done
@@ -36,7 +36,7 @@ cat >"$tree/README" <<-END
 	They need neither root nor network, and write nothing but the trace and, while
 	they run, a folder in XDG_RUNTIME_DIR, TMPDIR or /tmp.
 
-	Containers and read-only systems: share/doc/gprof-run/docs/containers.md
+	Containers and read-only systems: share/doc/gprof-run/docs/howto/containers.md
 	Everything else: share/doc/gprof-run/README.md, man -l share/man/man1/gprof-run.1
 END
 

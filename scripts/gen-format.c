@@ -1,5 +1,5 @@
 /*
- * gen-format PAGE: prints PAGE (docs/trace-format.md) with its tables made anew from records.def, health.def and
+ * gen-format PAGE: prints PAGE (docs/reference/trace-format.md) with its tables made anew from records.def, health.def and
  * wire.h.  What stands between the two marks is replaced, the rest is kept.  `make docs` runs it.
  */
 #include <stdbool.h>
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	if (!page) {
-		fprintf(stderr, "usage: gen-format docs/trace-format.md\n");
+		fprintf(stderr, "usage: gen-format docs/reference/trace-format.md\n");
 		return 2;
 	}
 	rc = make_page(page, stdout);

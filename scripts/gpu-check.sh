@@ -1,11 +1,11 @@
 #!/bin/bash
-# Holds gprof-run against a real GPU (docs/howto-check-a-gpu.md).  It needs bash, coreutils and python3, and what was built before:
+# Tests gprof-run on a real GPU (docs/howto/check-a-gpu.md).  Needs bash, coreutils, python3, and a kit that was built before:
 #
-#	scripts/gpu-check.sh --build            where the CUDA toolkit is (no GPU needed): all of it into $B/kit, to be carried
+#	scripts/gpu-check.sh --build            on a machine with the CUDA toolkit (no GPU needed): builds the kit in $B/kit
 #	GPROF_BUILD=build/kit scripts/gpu-check.sh --out DIR
-#	                                        where the GPU is; every step has a limit, partial results stand in DIR at any moment
-#	scripts/gpu-check.sh --list             the steps; named, only those are run
-#	scripts/gpu-check.sh --sim --quick      on the simulated GPU: proves this script, says nothing about a GPU
+#	                                        on the machine with the GPU; each step has a time limit; DIR always has the results so far
+#	scripts/gpu-check.sh --list             lists the steps; names of steps as arguments run only these
+#	scripts/gpu-check.sh --sim --quick      on the simulated GPU: tests only this script
 #	scripts/gpu-check.sh --help             the other options
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -14,7 +14,7 @@ case $B in /*) ;; *) B=$top/$B ;; esac
 arguments=$*
 say() { printf 'gpu-check: %s\n' "$*" >&2; }
 has() { case " $arguments " in *" $1 "*) ;; *) return 1 ;; esac; }
-# The folder as it is named from the top, where it is in there: what was built under one name is not known as built under another.
+# B is relative to $top if possible: make would rebuild everything for another spelling of the folder.
 build() { folder=$1 && shift && make -C "$top" --no-print-directory -j"${JOBS:-2}" B="${folder#"$top/"}" "$@" >&2; }
 
 if has --build; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh BUILD PREFIX: what `make install` does.  Everything finds everything else relative to itself, so PREFIX may be moved.
+# install.sh BUILD PREFIX: does `make install`.  Programs find their files relative to themselves, so PREFIX may be moved.
 set -eu
 build=$1
 prefix=$2
@@ -14,7 +14,7 @@ done
 put 755 "$build/lib/gprof/gprof-collector" "$prefix/lib/gprof"
 put 755 "$build/lib/gprof/libgprof_inject.so" "$prefix/lib/gprof"
 
-# Both are printed from the option tables, so they cannot fall behind them.
+# The programs print man pages and completion from their tables of options.
 pages=$build/pages
 mkdir -p "$pages"
 for program in gprof-run gprof-trace gprof-ctl; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the commands of the session in README.md again and puts in what they print now.  The folder is shown as
-# /home/user/gprof-run wherever it is.  A test compares README with what is printed.
+# Runs the commands of the demo in README.md and replaces their output there.  The output shows the folder as /home/user/gprof-run.  Run it
+# on an idle machine, because the output has times.
 set -eu
 cd "$(dirname "$0")/.."
 B=${B:-build}
@@ -11,7 +11,7 @@ ln -s "$PWD/test" "$work/test"
 ln -s "$B" "$work/build"
 PATH=$B/bin:$(dirname "$(python3 -c 'import sys; print(sys.executable)')"):$PATH
 
-part='/^## A first session/,/^## What to type/'
+part='/^## The demo/,/^## Two commands/'
 sed -n "$part s/^    \\$ //p" README.md >"$work/commands"
 (
 	cd "$work"
@@ -21,8 +21,8 @@ sed -n "$part s/^    \\$ //p" README.md >"$work/commands"
 	done <commands
 ) | sed "1d; s|$work/|/home/user/gprof-run/|g; s/^./    &/" >"$work/session"
 awk -v session="$work/session" '
-	/^## A first session/ { inside = 1 }
-	/^## What to type/ { inside = 0 }
+	/^## The demo/ { inside = 1 }
+	/^## Two commands/ { inside = 0 }
 	inside && /^    / && !shown { while ((getline line < session) > 0) print line; shown = 1; print ""; skip = 1 }
 	inside && skip && (/^    / || /^$/) { next }
 	{ skip = 0; print }' README.md >"$work/README.md"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# release-check.sh ARCH: inject/ and trace/ built for that machine, and their unit tests run under qemu-user.  Exit 77: not to be had.
+# release-check.sh ARCH: builds inject/ and trace/ for ARCH and runs their unit tests under qemu-user.  Exit status 77: tools are missing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}

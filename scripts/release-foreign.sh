@@ -1,9 +1,9 @@
 #!/bin/sh
-# release-foreign.sh aarch64: what building and running for another machine needs beside the compiler, from Debian's archive, unpacked
-# in $B-release; nothing is installed and nobody need be root.
+# release-foreign.sh aarch64: gets libraries and an emulator for another architecture from Debian's archive and unpacks them in $B-release.
+# Installs nothing; needs no root rights.
 #	$B-release/zstd-ARCH           include/zstd.h, lib/libzstd.a
-#	$B-release/run-ARCH PROGRAM    runs a program for that machine: qemu-user on that machine's libc
-# Exit 77: not to be had; the last line says why.  `rm -r $B-release/foreign-ARCH` tries again.
+#	$B-release/run-ARCH PROGRAM    runs a program for ARCH: qemu-user with a libc for ARCH
+# Exit status 77: not available; the last line has the reason.  Remove $B-release/foreign-ARCH to try again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -29,14 +29,14 @@ lacking() {
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
 	lacking "for $arch: libc and libzstd.a come from Debian's archive, and there is no apt-get here"
 
-# A package list of its own: this machine's is for its own architecture, and stays as it is.
+# Uses separate package lists: those of this machine are for its own architecture and are not changed.
 apt() {
 	timeout 60 apt-get -qq -o APT::Architecture="$deb" -o APT::Architectures="$deb" -o Dir::State="$place/state" \
 		-o Dir::State::status=/dev/null -o Dir::Cache="$place/cache" -o APT::Sandbox::User="$(id -un)" \
 		-o Acquire::Retries=0 -o Acquire::http::Timeout=15 "$@" </dev/null >>"$place/log" 2>&1
 }
 
-# unpack PATTERN FOLDER [MEMBER...]
+# unpack PATTERN FOLDER [MEMBER...]: unpacks a downloaded package, or some files of it
 unpack() {
 	file=$(find "$place/get" -name "$1" | head -n 1)
 	folder=$2
@@ -55,7 +55,7 @@ mkdir -p "$zstd/include" "$zstd/lib"
 cp "$place/root/usr/include/zstd.h" "$zstd/include/" && cp "$place"/root/usr/lib/*/libzstd.a "$zstd/lib/" ||
 	lacking "for $arch: libzstd-dev is not as expected"
 
-# Of the 60 MB of emulators, the one.
+# Unpacks one emulator; all of them take 60 MB.
 emulator=$(command -v "qemu-$arch-static" || command -v "qemu-$arch") || {
 	(cd "$place/get" && timeout 60 apt-get -qq -o Acquire::Retries=0 download qemu-user-static </dev/null >>"$place/log" 2>&1) ||
 		lacking "for $arch: qemu-user-static cannot be downloaded: $(grep '^E:' "$place/log" | tail -n 1)"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# release-glibc.sh FOLDER: the highest version of glibc's symbols that each binary in it needs, as "VERSION FILE"; fails above 2.28.
+# release-glibc.sh FOLDER: prints "VERSION FILE" for each binary: the highest glibc version that it needs.  Fails above 2.28.
 set -u
 newest=2.28
 command -v readelf >/dev/null || { echo "release-glibc.sh: needs readelf (binutils)"; exit 77; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# release-zig.sh TARGET (x86_64-linux-gnu.2.28): prints the path of a C compiler for that target.  zig carries the symbols of every
-# glibc, so what it links runs on that one and all later ones.  Taken from $ZIG, from PATH, or from PyPI into $B-release/zig, once.
-# Exit 77: not to be had; the last line says why.  `rm -r $B-release/zig` tries again.
+# release-zig.sh TARGET (x86_64-linux-gnu.2.28): prints the path of a C compiler for the target.  zig has the symbol versions of every
+# glibc, so its binaries run on the given glibc and all later ones.  zig is taken from $ZIG, from PATH, or from PyPI into $B-release/zig.
+# Exit status 77: not available; the last line has the reason.  Remove $B-release/zig to try again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -34,7 +34,7 @@ if [ ! -x "$place/zig" ]; then
 	"$zig" version >/dev/null 2>&1 || lacking "this zig does not run: $zig"
 	ln -sf "$zig" "$place/zig"
 fi
-# Quiet about options of the link line: the one make rule serves compilers that want them everywhere.
+# Ignores warnings about unused link options, which make passes to every call of the compiler.
 cat >"$place/cc-$target.new" <<END
 #!/bin/sh
 export ZIG_GLOBAL_CACHE_DIR='$place/cache' ZIG_LOCAL_CACHE_DIR='$place/cache'

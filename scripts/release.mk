@@ -1,11 +1,11 @@
-# One built copy for every glibc from 2.28 on, and a tarball of it; docs/containers.md.  ARCH=aarch64 builds for that machine.
+# A build for every glibc from 2.28 on, and a tarball of it; docs/howto/containers.md.  ARCH=aarch64 builds for aarch64.
 release:
 	$(Q)scripts/release.sh $(or $(ARCH),x86_64)
 
 dist:
 	$(Q)scripts/dist.sh
 
-# The unit tests of the floors that programs load and files come from, under qemu-user.
+# Runs the unit tests of inject/ and trace/ under qemu-user.
 check-aarch64:
 	$(Q)scripts/release-check.sh aarch64
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building and testing need and this machine lacks: system packages where we are root and apt works, otherwise it says
-# exactly what to install and goes on with what is there.  Test judges from PyPI go in $B/judges, a virtual environment; one that
-# cannot be had is named, and its tests are skipped.  A second run does nothing; `rm -r $B/judges` tries the judges again.
+# Installs what building and testing need.  System packages: with apt-get if run as root; otherwise prints what to install, and continues.
+# Judges (reference programs of tests) from PyPI: in $B/judges, a virtual environment.  If one is not available, its name is printed and its
+# tests are skipped.  A second run does nothing; remove $B/judges to try the judges again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 B=${B:-build}
@@ -16,18 +16,23 @@ has_compiler() { builds 'int main(void) { return 0; }'; }
 has_zstd() { ! has_compiler || builds '#include <zstd.h>
 int main(void) { return ZSTD_versionNumber() == 0; }' -lzstd; }
 has_sanitizers() { ! has_compiler || builds 'int main(void) { return 0; }' -fsanitize=address,undefined; }
+has_fuzzer() { ! has clang || CC=clang builds '#include <stddef.h>
+int LLVMFuzzerTestOneInput(const char *p, size_t n); int LLVMFuzzerTestOneInput(const char *p, size_t n) { return p + n == 0; }' -fsanitize=fuzzer; }
+clang_major() { clang -dumpversion 2>/dev/null | cut -d. -f1; }
 has_libdw() { ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1 ' || [ -e /usr/lib64/libdw.so.1 ]; }
 has_venv() { ! has python3 || python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
 # need|what for|check|Debian package|Fedora package
 things() {
-	cat <<-'END'
+	cat <<-END
 	must|a C compiler|has_compiler|gcc libc6-dev|gcc
 	must|make|has make|make|make
 	must|zstd's header and library|has_zstd|libzstd-dev|libzstd-devel
 	test|the second compiler of the checks|has clang|clang|clang
 	test|the sanitized build|has_sanitizers|libasan8 libubsan1|libasan libubsan
+	test|fuzzing|has_fuzzer|libclang-rt-$(clang_major)-dev|compiler-rt
 	test|packing the tarball|has xz|xz-utils|xz
+	test|children of another libc|has musl-gcc|musl-tools|musl-gcc
 	test|reading symbol tables|has readelf|binutils|binutils
 	test|lines and inlined functions of stacks|has_libdw|libdw1|elfutils-libs
 	test|C++ names in stacks|has c++|g++|gcc-c++
@@ -54,7 +59,7 @@ if [ "$lacking" ] && [ "$(id -u)" -eq 0 ] && has apt-get; then
 	echo "setup: installing" $packages
 	# shellcheck disable=SC2086
 	install_packages $packages || { timeout 120 apt-get -qq update >/dev/null 2>&1; install_packages $packages; } || {
-		for package in $packages; do    # one that does not exist here must not keep the others out
+		for package in $packages; do    # one by one: a missing package must not block the others
 			install_packages "$package" || echo "setup: apt-get could not install $package: $(tail -n 1 "$scratch/apt")"
 		done
 	}
@@ -70,9 +75,9 @@ if [ "$lacking" ]; then
 	fi
 fi
 
-# Each judge: an import that proves it, and what pip is asked for.  HTA's notebook is not needed to call it, hence --no-deps.  Of
-# PyTorch the build without CUDA is taken (200 MB to fetch, else 2 GB), and none where the machine has one.  The frameworks (220 MB unpacked, 40 s) are judges
-# of steps; they come without what would fetch PyTorch again.
+# Lines: name|import that tests it|arguments of pip|arguments of a second pip.  HTA is installed with --no-deps, because its notebook is not
+# needed.  PyTorch is the build without CUDA (200 MB instead of 2 GB), unless the machine has PyTorch.  The frameworks (220 MB, 40 s) are
+# judges of steps; --no-deps keeps them from fetching PyTorch again.
 judges() {
 	cat <<-END
 	nvtx|import nvtx|nvtx

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	struct bench b = { .random = 1, .gpu = 1700000000000000000 };
 	struct output out = OUTPUT_INIT;
 	struct file_header h = { .session = 1 };
-	const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
+	const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 	struct troubles troubles = { 0 };
 	struct process *p = process_new(CLOCK_MONO);
 	struct config c;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The figures of docs/performance.md that need the whole of it: our share of an API call beside another tool's on the
+# The figures of docs/reference/performance.md that need the whole of it: our share of an API call beside another tool's on the
 # simulated stack, rows a second before the first is lost (on one core; with a slow disk), memory, the start of a program.
 # LONG=1: also those that take minutes.
 set -u

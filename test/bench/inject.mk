@@ -2,6 +2,6 @@
 BENCHES += $(B)/bench/inject
 INJECT_BENCH := $(B)/obj/test/bench/inject_bench.o $(B)/obj/test/unit/inject/fake.o $(B)/obj/test/unit/inject/cupti_fake.o
 
-$(B)/bench/inject: $(INJECT_BENCH) $(filter-out %/entry.o %/lifecycle.o %/torch_door.o,$(INJECT))
+$(B)/bench/inject: $(INJECT_BENCH) $(filter-out %/entry.o %/lifecycle.o %/limits.o %/torch_door.o,$(INJECT))
 	@mkdir -p $(@D); echo "  LINK  $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ -ldl -lpthread

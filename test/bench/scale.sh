@@ -44,7 +44,7 @@ fold=7 hold=6
 head=' |   wall    cpu    MiB'
 printf '%-34s | 10^5                 | 10^6                 | 10^7                 | 10^8                 | x a decade, at most\n' kernels
 printf '%-34s%s%s%s%s |\n' 's, s, MiB' "$head" "$head" "$head" "$head"
-for what in 'report -r cuda_gpu_kern_sum' 'report -r cuda_api_sum' 'report -r nvtx_pushpop_sum' 'report -r cuda_gpu_kern_occupancy' info check; do
+for what in 'report -r cuda_gpu_kern_sum' 'report -r cuda_api_sum' 'report -r nvtx_pushpop_sum' 'report -r occupancy' info check; do
 	# shellcheck disable=SC2086
 	row plain "$fold" $what
 done

@@ -1,9 +1,8 @@
-# One built copy for every glibc from 2.28 on, and one tarball of it that asks for nothing: no package, no root, no network, no place
-# to write but TMPDIR.  Shown in a chroot that holds libc and the program.
-# not sanitized: builds the release
+# The release runs on every glibc from 2.28 on.  Its tarball needs no package, no root, no network, and no writable folder except TMPDIR.
+# Tested in a chroot that contains only libc and the program.
 . "$(dirname "$0")/lib.sh"
 
-LIMIT=400
+LIMIT=600
 it 'the tarball can be made, and the same source gives the same bytes' '
 	B=$GPROF_BUILD sh "$GPROF_TOP/scripts/dist.sh" >said 2>&1 || { status=$?; cat said; exit $status; }
 	tarball=$(ls "$GPROF_BUILD"/gprof-run-*-linux-x86_64.tar.xz)
@@ -11,7 +10,7 @@ it 'the tarball can be made, and the same source gives the same bytes' '
 	B=$GPROF_BUILD sh "$GPROF_TOP/scripts/dist.sh" >said 2>&1
 	cmp first "$tarball"
 '
-LIMIT=120
+LIMIT=300
 
 it 'says what is missing where there is no zig, and does not ask again' '
 	need python3
@@ -48,8 +47,9 @@ it 'needs no symbol of a glibc later than 2.28, and no library but those of glib
 		readelf -dW "$file" | sed -n "s/.*(NEEDED).*\[\(.*\)\]/\1/p"
 	done >needed
 	[ -s needed ]
-	! grep -vE "^(libc|libdl|libpthread|libm|librt|ld-linux[a-z0-9-]*)\.so\.[0-9]+$" needed
-	! readelf -dW gprof/bin/* gprof/lib/gprof/* | grep -E "R(UN)?PATH"
+	exits 1 grep -vE "^(libc|libdl|libpthread|libm|librt|ld-linux[a-z0-9-]*)\.so\.[0-9]+$" needed
+	readelf -dW gprof/bin/* gprof/lib/gprof/* >dynamic
+	exits 1 grep -E "R(UN)?PATH" dynamic
 '
 
 it 'the check of symbol versions notices one that is too new' '
@@ -72,7 +72,7 @@ it 'exports what the object of the development build exports' "$unpacked"'
 '
 
 it 'has its documents, its licence and that of what is inside it' "$unpacked"'
-	for file in README LICENSE share/doc/gprof-run/README.md share/doc/gprof-run/docs/limits.md share/man/man1/gprof-run.1; do
+	for file in README LICENSE share/doc/gprof-run/README.md share/doc/gprof-run/docs/reference/limits.md share/man/man1/gprof-run.1; do
 		[ -s "gprof/$file" ] || fail "no $file"
 	done
 	says "Redistributions in binary form" gprof/share/doc/gprof-run/LICENSE.zstd
@@ -105,7 +105,7 @@ jail=$unpacked'
 	case $MOUNTS in *proc*) mount -t proc proc root/proc ;; esac
 	case $MOUNTS in *null*) mount --bind /dev/null root/dev/null ;; esac
 	mount -o remount,ro,bind root
-	! touch root/file 2>/dev/null
+	if touch root/file 2>/dev/null; then exit 99; fi
 	exec env -i PATH="/a place/gprof/bin:/bin" TMPDIR=/scratch "$(command -v chroot)" ${AS:+--userspec="$AS"} root /bin/sh -euc "$1"
 	END
 	if [ "$(id -u)" -eq 0 ]; then

@@ -1,5 +1,4 @@
-# `make install PREFIX=DIR`: programs in bin/, the rest in lib/gprof/, man pages and completion; nothing remembers where DIR was.
-# not sanitized: copies files
+# `make install PREFIX=DIR`: programs in bin/, the rest in lib/gprof/, man pages and completion; no file contains the path DIR.
 . "$(dirname "$0")/lib.sh"
 
 it 'installs exactly these files' '
@@ -54,6 +53,15 @@ it 'has man pages that a formatter accepts and that name every option of --help'
 		grep -oE -e "--[a-z][a-z-]+" help | grep -v -x -e --help | sort -u | while read -r option; do
 			says "$option" text
 		done
+	done
+'
+
+# An example is a sentence that ends with a colon, and its command lines.
+it 'has ten examples in each man page' '
+	for name in gprof-run gprof-trace gprof-ctl; do
+		"$GPROF_BUILD/bin/$name" --man | sed -n "/^.SH EXAMPLES/,/^.SH SEE/p" >examples
+		test "$(grep -c ":\$" examples)" -ge 10
+		is "" "$(grep -oE "^ +gprof-[a-z]+" examples | tr -d " " | sort -u | grep -vxE "gprof-(run|trace|ctl)")" "programs in examples"
 	done
 '
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Shares of time are of the GPU span (docs/numbers.md): what lies between two recorded windows is in none.  The simulator's own truth
-# judges.
+# Shares of time are shares of the GPU span (docs/reference/numbers.md), which excludes the time between recorded windows.  The expected
+# numbers are from the simulator's truth file.
 . "$(dirname "$0")/lib.sh"
 TRAIN='need python3
 need "$GPROF_BUILD/sim/libcuda.so.1"
@@ -40,7 +40,7 @@ it 'two windows have the time of both, not that between them' "$TRAIN"'
 	says "in 1 recorded window" flat
 	says "only window 2" flat
 	gprof-trace report -r temporal w.gtrace >got
-	says "span_ns is the recorded time, in 2 windows: of each from its first to its last GPU row" got
+	says "span is the recorded time, in 2 windows: of each from its first to its last GPU row" got
 '
 
 it 'idle_stacks has the idle time and the span that temporal has' "$TRAIN"'
@@ -78,7 +78,7 @@ it 'two processes on one GPU are one line that names both, and sums say whose th
 	is 1 "$(grep -c "^  GPU 0 " page)" "lines of the GPU"
 	tr -s " \n" " " <page >flat
 	grep -qE "\(pids ($(cat a), $(cat b)|$(cat b), $(cat a))\)" flat || fail "not both: $(cat flat)"
-	says "kernel (sum of 2 processes)" page
+	says "kernel (% of kernels) (2 processes)" page
 	gprof-trace report -f csv -r processes two.gtrace 2>/dev/null | awk -F , "
 		NR == 1 { for (i = 1; i <= NF; i++) at[\$i] = i; next }
 		\$at[\"kernels\"] > 0 { print \$at[\"process\"], \$at[\"pid\"], \$at[\"kernels\"] }" >users
@@ -113,9 +113,10 @@ it 'a device without a name is said to be unknown, and each rank has its line' '
 			{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 11, \"dur\": 4, \"args\": {\"device\": 0, \"stream\": 7}}]}" >$rank.json
 	done
 	gprof-trace report 0.json 1.json | tr -s " \n" " " >page
-	says "GPU 0 unknown device: busy 42.9 % of the 14.0 us from the first to the last GPU row (rank 0, process 1)" page
-	says "GPU 0 unknown device: busy 42.9 % of the 14.0 us from the first to the last GPU row (rank 1, process 2)" page
-	says "kernel (sum of 2 processes)" page
+	says "GPUs 2 x unknown device" page
+	says "GPU 0 busy 42.9 % of 14.0 us from first to last GPU row (rank 0)" page
+	says "GPU 0 busy 42.9 % of 14.0 us from first to last GPU row (rank 1)" page
+	says "kernel (% of kernels) (2 processes)" page
 	gprof-trace report --process 2 0.json 1.json | tr -s " \n" " " >page
 	says "only process 2 holds 1 process, 2 kernels" page
 	never_says "rank 0" page

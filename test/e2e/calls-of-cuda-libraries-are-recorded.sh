@@ -1,5 +1,5 @@
 #!/bin/sh
-# -t cublas,cudnn,cusparse,cusolver: the libraries' own NVTX, by a stand-in that does with it what cuBLAS does.
+# -t cublas,cudnn,cusparse,cusolver: NVTX ranges of these libraries.  A stand-in library calls NVTX as cuBLAS does.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +22,7 @@ it 'the calls of a library are a track of their own, apart from the ranges of th
 	is "cuBLAS:cublasSgemm_v2,7" "$(cat actual)" "the calls"
 	gprof-trace report -r nvtx_pushpop_sum --format csv run.gtrace 2>notes | tail -n +2 | awk -F, "{ print \$9 \",\" \$3 }" | sort >actual
 	is ":layer,1 mine:own domain,1" "$(paste -sd" " actual)" "the ranges"
-	says "ranges of CUDA libraries, which lib_api_sum has (nvtx_pushpop_sum:all shows them here too): 7" notes
+	says "ranges of CUDA libraries, listed in lib_api_sum (nvtx_pushpop_sum:all includes them here): 7" notes
 	gprof-trace report -r nvtx_pushpop_sum:all --format csv run.gtrace | grep -q "cuBLAS:cublasSgemm_v2" || fail "not in :all"
 	gprof-trace export -o run.json run.gtrace 2>err
 	python3 - run.json <<-PY

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Where a program cleans the environment of a child, or sets LD_PRELOAD anew, our variables are put back, and nothing else changes.
+# A program starts a child with a cleaned environment or another LD_PRELOAD: the injected object adds its own variables again, and changes
+# nothing else.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 
@@ -43,7 +44,7 @@ it 'kernels of a program behind env -i, which is told nothing else' "$execs"'
 	exits 0 gprof-run -q -f -o t -- "$ENV" -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" SIM_TRUTH="$SIM_TRUTH" "$P/driver_api" 40 2>err
 	as_the_gpu_says
 	is 40 "$(rows kernel)" kernels
-	never_says gprof-run -- COMMAND err
+	never_says "gprof-run -- COMMAND" err
 '
 
 it 'an LD_PRELOAD that a script sets anew keeps what it says, and ours joins it' "$execs"'

@@ -1,4 +1,5 @@
-# Profiles of containers forbid some system calls.  Each of these, and all at once, can be missed: rows and exit status are the same.
+# Seccomp profiles of containers forbid some system calls.  Without each of these calls, and without all of them, rows and exit status are
+# the same.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

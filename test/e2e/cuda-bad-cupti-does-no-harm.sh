@@ -1,6 +1,6 @@
 #!/bin/sh
-# A CUPTI that lies, refuses, leaves out and mixes up: what it delivers well is kept, the rest is counted and named, the program runs on.
-# not sanitized: takes the stand-in apart, which only one build folder has
+# A faulty CUPTI: wrong versions, errors, missing and damaged records.  Valid records are kept, losses are counted with a reason, and the
+# program is not disturbed.
 . "$(dirname "$0")/lib.sh"
 
 sim='
@@ -17,7 +17,7 @@ it 'a libcupti that says a newer version than its records have: what is too shor
 	is 0 "$("$P/sim_rows" late t.gtrace truth 2>&1)" "API rows at a wrong time"
 	[ "$(rows api)" -ge 106 ] || fail "$(rows api) calls"
 	gprof-trace report t.gtrace >page
-	says "activity records of a kind or size we do not know were skipped" page
+	says "activity records of an unknown kind or size were skipped" page
 '
 
 it 'a libcupti that says an older version than its records have: they are read all the same' "$sim"'
@@ -123,6 +123,7 @@ it 'buffers that come back empty, or end between two records, lose nothing' "$si
 		export SIM_TAIL_BYTES=$bytes
 		exits 0 traced driver_api 100
 		as_the_gpu_says
+		is "" "$(health record_unknown)" "unknown records with $bytes bytes behind the last one"
 	done
 '
 
@@ -232,7 +233,7 @@ it 'every switch of the simulator is written down, and some test uses it; every 
 	for name in $(sed -n "/^## Manners/,/^## The truth/s/.*|\([^|]*\)|$/\1/p" $page | tr -c "a-z-" "\n" | grep -E "^(cuda|every)-[a-z-]+"); do
 		[ -e "test/e2e/$name.sh" ] || fail "there is no test $name"
 	done
-	for name in $(sed -n "/^## Bad input/,\$p" docs/cupti-traps.md | grep -oE "[a-z-]+\.sh"); do
+	for name in $(sed -n "/^## Bad input/,\$p" docs/explanation/cupti-traps.md | grep -oE "[a-z-]+\.sh"); do
 		[ -e "test/e2e/$name" ] || fail "there is no test $name"
 	done
 '

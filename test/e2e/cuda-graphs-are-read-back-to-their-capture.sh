@@ -63,7 +63,7 @@ it 'words that nsys has behind the colon are taken and said to be without effect
 	is 2 "$(rows graph)" launches
 	says "--cuda-graph-trace=graph:host-and-device:nvtx-precapture: " err
 	exits 2 gprof-run --cuda-graph-trace=all true 2>err
-	says "is node or graph" err
+	says "must be node or graph" err
 	exits 2 gprof-run --cuda-graph-trace=node:x true 2>err
 '
 

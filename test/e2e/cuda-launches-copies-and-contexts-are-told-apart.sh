@@ -1,6 +1,5 @@
 #!/bin/sh
-# What the rows and the tables say of kinds of launches, copies, waits and contexts.  That each field is right is in
-# cuda-every-row-of-every-program.sh.
+# Rows and tables distinguish kinds of launches, copies, waits and contexts.  cuda-every-row-of-every-program.sh checks the fields of rows.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -17,7 +17,7 @@ it 'the report says of each kind how often, how much at most, and what was left'
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	OPTIONS=--cuda-memory-usage=true
 	exits 0 traced memory_use 5
-	gprof-trace report -r cuda_mem_usage -f csv t.gtrace >csv
+	gprof-trace report -r cuda_memory -f csv t.gtrace >csv
 	tail -n +2 csv | cut -d , -f 3,4,5,8 | sort >got
 	grep -v "^expect" out | tail -n +2 | while IFS=, read -r kind n freed peak; do
 		echo "$kind,$n,$freed,$(awk "BEGIN { printf \"%.3f\", $peak * 1048576 / 1000000 }")"
@@ -31,6 +31,6 @@ it 'without it there are no such rows, and the report says how to get them' '
 	exits 0 traced memory_use 1
 	as_the_gpu_says
 	is "0 0" "$(rows memory) $(rows mempool)" "rows of memory and of pools"
-	gprof-trace report -r cuda_mem_usage t.gtrace >report
+	gprof-trace report -r cuda_memory t.gtrace >report
 	says "record with --cuda-memory-usage=true" report
 '

@@ -11,7 +11,7 @@ it 'names of streams and devices are on the tracks of the export, all others in 
 	python3 - names.json <<-PY | sort >actual
 		import json, sys
 		for r in json.load(open(sys.argv[1])):
-		    print(r["Type"], "" if r["Id"] is None else "known", r["Name"], sep="|")
+		    print(r["type"], "" if r["id"] is None else "known", r["name"], sep="|")
 	PY
 	same expected actual
 	is "" "$(health nested)" "hooks inside hooks"
@@ -32,5 +32,5 @@ it 'a stream named while CUPTI is not up is kept without an id, and that is said
 	OPTIONS="-t nvtx"
 	exits 0 traced nvtx_names
 	gprof-trace report -r nvtx_resources t.gtrace >got 2>&1
-	says "streams and contexts whose id could not be asked for (CUPTI was not up in that thread): 3" got
+	says "streams and contexts with an unknown id (CUPTI was not active in the thread): 3" got
 '

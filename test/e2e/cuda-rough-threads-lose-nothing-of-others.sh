@@ -1,5 +1,5 @@
 #!/bin/sh
-# Threads that end inside a CUDA call, and signals in the middle of our hooks: what the program did is there.
+# Threads that end inside a CUDA call, and signals that interrupt a hook: no row of the program is lost.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -26,7 +26,7 @@ it 'steps that nothing marks are found in what is launched, and measured the sam
 	is 50 "$(tail -n +2 got | wc -l)" steps
 	is 50 "$(tail -n +2 got | cut -d , -f 20 | grep -cx 79)" "steps with the 79 kernels of one"
 	is 49 "$(tail -n +2 got | cut -d , -f 22 | grep -cx 1)" "complete steps: of the last one nobody knows where it ends"
-	says "steps were found by what is launched again and again (confidence" err
+	says "steps were found from repeated launches (confidence" err
 	gprof-trace report -r cuda_gpu_kern_sum -f csv --step 10:19 t.gtrace >got
 	is 790 "$(awk -F, "NR > 1 { n += \$3 } END { print n }" got)" "kernels of ten steps"
 '

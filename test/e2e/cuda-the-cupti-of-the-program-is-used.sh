@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two libcupti in one process are two CUPTIs, of which one may subscribe: ours is the one that the program has, or would load.
+# Of two copies of libcupti in a process only one may subscribe.  So gprof-run uses the copy that the program has loaded or would load.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

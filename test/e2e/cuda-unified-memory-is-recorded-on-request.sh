@@ -86,7 +86,7 @@ it 'only what was asked for is recorded, and the tables say what was not' '
 it 'a refusal is named, and the rest goes on' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	OPTIONS="--cuda-um-cpu-page-faults=true"
-	for error in "28 not on this platform" "29 not on this GPU" "30 not where GPUs" "31 not under MPS"; do
+	for error in "28 not supported on this platform" "29 not supported on this GPU" "30 not supported where GPUs" "31 not supported under MPS"; do
 		export SIM_CUPTI_FAIL="cuptiActivityConfigureUnifiedMemoryCounter=${error%% *}"
 		exits 0 traced managed 1
 		as_the_gpu_says

@@ -26,7 +26,7 @@ it 'when nobody empties the arena, every row that is not kept is counted by kind
 	grep "API calls were not kept" csv >calls
 	is "api first" "$(cut -d , -f 5 calls line | paste -s -d " " | awk "{ print \$1 <= \$2 ? \"api first\" : \"kernels first\" }")" "what was dropped first"
 	gprof-trace report t.gtrace >page
-	says "rows were dropped" page
+	says "rows (where, and what helps: report -r health)" page
 '
 
 it 'what the GPU did up to the end of the recorded time is there, though the program is killed then' '

@@ -17,6 +17,57 @@ it 'an older CUPTI that cannot name the other tool is busy all the same' '
 	is 1 "$(health cupti_busy)"
 '
 
+it 'from 13.2 on a CUPTI that another tool holds does not even tell its version' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	release 13.3.75
+	export SIM_CUPTI_HOLDER="CUPTI for somebody"
+	exits 0 traced driver_api 10
+	is "CUPTI for somebody" "$(detail cupti_busy)"
+	is "" "$(health cupti_symbol)$(health cupti_error)"
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+'
+
+it 'a CUPTI that keeps its version to itself is busy, or its error is said' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	release 13.3.75
+	export SIM_CUPTI_FAIL=cuptiGetVersion=39
+	exits 0 traced driver_api 10
+	is 1 "$(health cupti_busy)"
+	export SIM_CUPTI_FAIL=cuptiGetVersion=999,cuptiGetResultString=999
+	exits 0 traced driver_api 10
+	is "cuptiGetVersion: CUPTI_ERROR_UNKNOWN (999)" "$(detail cupti_error)"
+	is "" "$(health cupti_symbol)"
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+'
+
+it 'an error that CUPTI has no text for is said with its number' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	export SIM_CUPTI_FAIL=cuptiSetThreadIdType=77,cuptiGetResultString=999
+	exits 0 traced driver_api 10
+	is "cuptiSetThreadIdType: unknown error (77)" "$(detail cupti_error)"
+	is 10 "$(rows kernel)" kernels
+'
+
+for version in 13.2.75 13.3.75; do
+	it "$version is used as soon as there is a driver" "version=$version"'
+		. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+		release "$version"
+		exits 0 traced driver_api 10
+		as_the_gpu_says
+	'
+done
+
+it '13.2 with a driver of CUDA 12 would crash the program, and is not used' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	release 13.2.75
+	export SIM_DRIVER_VERSION=12080
+	OPTIONS="--cupti-lib $GPROF_BUILD/sim/13.2"
+	exits 0 traced driver_api 10
+	detail cupti_error >said
+	says "crashes with a driver of CUDA 12.8" said
+	is "0 0" "$(rows kernel) $(rows api)" "kernels and calls"
+'
+
 for error in 15 999; do
 	it "a driver that CUPTI does not work with ($error) is said, with its error" "
 		. \"\$GPROF_TOP/test/e2e/cuda/sim.sh\"
@@ -43,7 +94,7 @@ it 'a refused kind is named and the others go on' '
 
 it 'a release of CUPTI with known faults is named, and used' '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
-	export SIM_CUPTI_VERSION=130000
+	export SIM_CUPTI_RELEASE=13.0.48
 	exits 0 traced driver_api 10
 	is 1 "$(health cupti_flawed)"
 	detail cupti_flawed >said
@@ -78,7 +129,7 @@ it 'a folder given as --cupti-lib is searched' '
 	is "" "$(health cupti_error)" "errors"
 	as_the_gpu_says
 	gprof-run -q --cupti-lib=none -o none -- true 2>err
-	says "there is no libcupti.so.N in the folder" err
+	says "no libcupti.so.N in the folder" err
 '
 
 it 'a --cupti-lib that lacks functions is named with the first that is missing' '

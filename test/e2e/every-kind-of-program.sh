@@ -1,5 +1,5 @@
-# However a program comes to use CUDA, what the simulated GPU did is in the trace.  A statically linked CUDA runtime cannot be shown
-# here: it asks the driver for tables that the stand-in does not have.
+# Programs that reach CUDA in different ways (linked, loaded, from Python, in children): all work of the simulated GPU is in the trace.  A
+# statically linked CUDA runtime is not tested: it needs tables of the driver that the simulated driver does not have.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,4 @@
-# The exit status of gprof-run is the program's: exit codes, signals, and a shell's own codes for programs that cannot be run.
+# The exit status of gprof-run is the program's: exit codes, signals, and 126 or 127 for programs that cannot be run.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

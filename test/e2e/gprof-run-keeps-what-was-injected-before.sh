@@ -1,5 +1,4 @@
-# Somebody else's preloaded objects and injections stay; ours comes beside them, once.
-# not sanitized: preloads into gprof-run itself
+# Objects that the user preloads or injects are kept; the injected object of gprof-run is added once.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,4 @@
-# What the program gets from its parent is what it would get without gprof-run: files, terminal, process group, signals, limits.
+# The program inherits the same files, terminal, process group, signals and limits as without gprof-run.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,4 @@
-# Where the trace is: placeholders, ranks, suffixes; an output name never costs a job.
+# The name of the trace: placeholders, ranks, suffixes.  A bad output name does not keep the program from running.
 . "$(dirname "$0")/lib.sh"
 
 it 'expands placeholders' '
@@ -10,7 +10,7 @@ it 'expands placeholders' '
 	says "'"'NOT_SET'"' is not set" err
 	test -s xy.gtrace
 	gprof-run -q -o "z%n" -- true 2>err
-	says "is no placeholder" err
+	says "unknown placeholder" err
 	gprof-run -q -o "z%q{JOB" -- true 2>err
 	says "lacks its" err
 	test -s z%n.gtrace
@@ -49,7 +49,7 @@ it 'keeps an existing trace unless -f says so' '
 	test -s run.2.gtrace
 	says "run.2.gtrace'"'"', because '"'run.gtrace'"' exists; -f replaces it" err
 	gprof-run -q -o run -f -- true 2>err
-	! cmp -s first run.gtrace
+	exits 1 cmp -s first run.gtrace
 	test ! -e run.3.gtrace
 '
 

@@ -1,4 +1,4 @@
-# A signal that is sent to gprof-run alone reaches the program, once; one that the whole group gets is not doubled.
+# gprof-run passes a signal that only gprof-run received to the program.  A signal to the process group reaches the program once.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 
@@ -74,7 +74,7 @@ it 'kill -9 of it leaves the program running, and the trace is finished when tha
 	within 20 test -s went
 	is on "$(cat went)"
 	need gprof-trace
-	within 20 sh -c "gprof-trace check run.gtrace | grep -q whole"
+	within 20 sh -c "gprof-trace check run.gtrace | grep -q complete"
 '
 
 it 'a signal before the program has started is not lost' '
@@ -120,7 +120,7 @@ it '--duration ends the recording, not the program, unless --kill says so' '
 it 'waits for the whole tree only with --wait=all, and ^C ends the waiting' '
 	mkfifo door
 	exits 2 gprof-run -o run -- sh -c "(read x <door; echo late >late) >/dev/null 2>&1 & exit 2" 2>err
-	says "processes that go on are recorded too, into this trace; --wait=all waits for them" err
+	says "processes of the program still run and are recorded into this trace; --wait=all waits for them" "$(tr -s " \n" " " <err >joined; echo joined)"
 	echo go >door
 	within 20 test -s late
 	rm late
@@ -129,7 +129,7 @@ it 'waits for the whole tree only with --wait=all, and ^C ends the waiting' '
 	exits 2 wait $!
 	test -s late
 	gprof-run -q --wait=all -o run -f -- sh -c "(echo \$PPID >pid; read x <door) >/dev/null 2>&1 & exit 2" 2>err &
-	within 20 grep -q "waiting for the last" err
+	within 20 grep -q "waiting for the processes that it started" err
 	kill -INT $!
 	exits 2 wait $!
 	echo go >door

@@ -1,4 +1,4 @@
-# Whatever of ours is missing, broken or killed: the program runs, its exit status is its own, and one line says what happened.
+# Parts of gprof-run are missing, broken or killed: the program still runs with its own exit status, and one line names the problem.
 . "$(dirname "$0")/lib.sh"
 
 # A tree like the installed one, for taking things away.
@@ -36,7 +36,7 @@ it 'without the injected object' "$copy"'
 	rm tree/lib/gprof/libgprof_inject.so
 	exits 3 gprof-run -q -o run -- sh -c "echo \"\${LD_PRELOAD-none}\"; exit 3" >out 2>err
 	is none "$(cat out)"
-	says "cannot find our object" err
+	says "cannot find gprof-run" err
 	test -s run.gtrace
 '
 
@@ -55,14 +55,14 @@ it 'without a place for the session folder' '
 	unshare -m sh -c "mount -t tmpfs -o ro none /tmp; TMPDIR=/proc/none exec gprof-run -o /dev/shm/x -- sh -c \"exit 3\"" 2>err || status=$?
 	is 3 "$status"
 	says "cannot make a session folder" err
-	says "TMPDIR=FOLDER" err
+	says "set TMPDIR to a folder that can be written" err
 '
 
 it 'with a full disk under the session folder' '
 	unshare -m true 2>/dev/null || skip "no right to mount"
 	unshare -m sh -euc "
 		mount -t tmpfs -o size=64k none \"\$TMPDIR\"
-		! head -c 100000 /dev/zero >\"\$TMPDIR/fill\" 2>/dev/null
+		if head -c 100000 /dev/zero >\"\$TMPDIR/fill\" 2>/dev/null; then exit 99; fi
 		exec gprof-run -q -o run -- sh -c \"echo \\\$GPROF_SESSION; exit 3\"
 	" >out 2>err || status=$?
 	is 3 "$status"

@@ -1,4 +1,4 @@
-# Programs that our object cannot be loaded into, and commands that start programs elsewhere: one line, and they run all the same.
+# Programs that cannot load the injected object, and launchers: gprof-run warns in one line and runs them.
 . "$(dirname "$0")/lib.sh"
 
 it 'a static program' '
@@ -26,14 +26,22 @@ it 'a set-uid program' '
 	says "is set-uid" err
 '
 
-it 'a program built with a sanitizer, which must come first' '
+it 'a program of musl, whose children are recorded' '
+	need musl-gcc "no musl here (package musl-tools)"
+	echo "int main(void) { return 5; }" >five.c
+	musl-gcc -o five five.c
+	exits 5 gprof-run -q -o run -- ./five 2>err
+	says "uses musl" err
+'
+
+it 'and nothing of a program built with a sanitizer that must come first: it is recorded' '
 	need cc
 	echo "int main(void) { return 5; }" >five.c
 	cc -fsanitize=address -shared-libasan -o five five.c 2>/dev/null || cc -fsanitize=address -o five five.c 2>/dev/null ||
 		skip "no sanitizer here"
-	readelf -d five | grep -q "libasan\|libclang_rt" || skip "the sanitizer is linked statically"
 	exits 5 gprof-run -q -o run -- ./five 2>err
-	says "built with a sanitizer" err
+	is "gprof-run: the trace is" "$(cut -c 1-23 err)" "standard error"
+	gprof-trace report -r processes --format csv run.gtrace | grep -q "five" || fail "it is not listed"
 '
 
 it 'a script of such a program' '

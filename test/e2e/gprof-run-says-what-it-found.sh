@@ -1,4 +1,4 @@
-# After the program, on standard error: the page, the tables, the export; with -q one line.  Never on standard output.
+# After the program gprof-run prints the page, the tables and the export on standard error; with -q one line.  Nothing on standard output.
 . "$(dirname "$0")/lib.sh"
 
 it 'prints where the trace is and what to type next' '
@@ -14,7 +14,8 @@ it 'says that only a part of the time was recorded, and does not call the progra
 	says "window    only the first 0.2 s were recorded (--duration)" err
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	gprof-run --delay 500 -o run -f -- "$P/driver_api" 10 >out 2>err
-	says "only what came 500 s after the start and later was recorded (--delay)" err
+	tr -s " \n" " " <err >flat
+	says "only the time from 500 s after the start was recorded (--delay)" flat
 	says "CUDA was used, but not in the time that was recorded" err
 	gprof-trace report -r cuda_gpu_kern_sum run >out
 	says "not in the time that was recorded" out
@@ -69,7 +70,7 @@ it 'names the new place of a trace whose folder was removed while the program ra
 
 it 'waits the moment that processes behind the program take to end, so that the trace is finished' '
 	gprof-run -q -o run -- sh -c "(sleep 0.1; exit 0) & exit 4" 2>err || is 4 $?
-	gprof-trace check run.gtrace | grep -q "whole" || fail "$(gprof-trace check run.gtrace)"
+	gprof-trace check run.gtrace | grep -q "complete" || fail "$(gprof-trace check run.gtrace)"
 	gprof-trace info run.gtrace >info
 	never_says "not finished" info
 '

@@ -1,5 +1,4 @@
-# The hta_ reports on real Kineto traces against what Holistic Trace Analysis printed for them.
-# not sanitized: two hundred megabytes of JSON
+# The hta_ reports on real Kineto traces, compared with the numbers that Holistic Trace Analysis printed for these traces.
 . "$(dirname "$0")/lib.sh"
 
 it 'equals HTA on every trace and in every report' '
@@ -38,11 +37,11 @@ it 'says what these reports do not take' '
 	says "rank 0 has no GPU rows" err
 	gprof-trace report list >ours
 	gprof-trace report list --all >all
-	never_says hta_ ours
+	never_says hta_t ours
 	says hta_temporal_breakdown all
 	gprof-trace import -o own a.json >said
 	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum own.gtrace a.json 2>err
-	says "one trace at a time" err
+	says "this command reads one trace" err
 	exits 2 gprof-trace report -r temporal,cuda_gpu_kern_sum nothing.gtrace a.json 2>err
 	says "nothing.gtrace" err
 	for report in aten_kernels:foo compare_traces:GPUU compare_traces:CPU.GPU ops_diff:iterx; do
@@ -126,7 +125,7 @@ it 'finds operators by their names with _ for ::, the whole name first' "$EVENTS
 	never_says my_aten out
 	gprof-trace report -r hta_critical_path.aten_add.1 --format json a.json >out
 	says "\"critical_nodes\": " out
-	never_says "there is no annotation" out
+	never_says "no annotation number" out
 '
 
 it 'compares the second step of a job, whatever rank had it' "$EVENTS"'
@@ -225,7 +224,7 @@ it 'reads memory timelines' '
 	is "5,100,0,0,0,0,0,0,512" "$(sed -n 2p out)"
 	is "5,100,0,0,0,0,0,0,512" "$(sed -n 3p out)"
 	is "9,100,0,0,0,0,0,0,0" "$(sed -n 4p out)"
-	says "1 parts that are no JSON" err
+	says "1 parts that are not valid JSON" err
 '
 
 # What is exported and imported again is what was recorded, but that a file holds microseconds with three decimals.

@@ -1,7 +1,5 @@
-# The judge is Holistic Trace Analysis: what it finds in the JSON against what the program and our own report say.
-# not sanitized: HTA takes its time
+# Holistic Trace Analysis reads the exported JSON; its numbers are compared with the program's and with reports of gprof-trace.
 . "$(dirname "$0")/lib.sh"
-LIMIT=180       # it imports half of PyPI
 
 HTA='
 	need "$GPROF_BUILD/judges/bin/python"

@@ -62,7 +62,7 @@ def judge(want, got):
 def compare(name, operands, found, equal, total, bad):
     reports = sorted(found)
     run = subprocess.run(["gprof-trace", "report", "-r", ",".join("hta_" + r for r in reports), "--format", "csv", *operands],
-                         capture_output=True, text=True, timeout=100)
+                         capture_output=True, text=True, timeout=280)
     parts = list(tables(run.stdout))
     for i, report in enumerate(reports):
         kind = report.split(".")[0]
@@ -108,7 +108,7 @@ def objects(pattern, operands, equal, total, bad):
         kind = report.split(".")[0]
         path = variant(path, "stable-sort")
         run = subprocess.run(["gprof-trace", "report", "-r", "hta_" + report, "--format", "json", *operands],
-                             capture_output=True, text=True, timeout=100)
+                             capture_output=True, text=True, timeout=280)
         with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as f:
             want = json.load(f)
         what = same_object(want, json.loads(run.stdout)) if run.returncode == 0 else run.stderr[-200:]

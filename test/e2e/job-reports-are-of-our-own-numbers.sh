@@ -1,8 +1,6 @@
 #!/bin/sh
-# The job reports against each other, against the page, and against the exports of the same traces.
-# not sanitized: PyTorch takes its time
+# The numbers of the job reports agree with each other, with the page, and with exports of the same traces.
 . "$(dirname "$0")/lib.sh"
-LIMIT=120
 
 # busy and span of the first rank of temporal are those of the page, for a process on one GPU.
 BUSY='
@@ -45,15 +43,14 @@ it 'busy is one number on the page and in temporal, for a loop on the simulated 
 	is 2 $compared "traces with a busy GPU"
 	gprof-trace report -r temporal parts.gtrace >said
 	says "the recorded time, in 2 windows" said
-	# What is neither of two windows is in no span.
+	# What is between two windows is in no span, however long each of them takes.
 	gprof-trace report -r temporal --format json parts.gtrace >t.json 2>/dev/null
 	gprof-trace report -r windows --format json parts.gtrace >w.json 2>/dev/null
 	python3 -c "
 import json
 span = json.load(open(\"t.json\"))[0][\"span_ns\"]
 windows = json.load(open(\"w.json\"))
-first, last = windows[0], windows[-1]
-assert len(windows) == 2 and 0 < span < (last[\"start_ns\"] - first[\"start_ns\"]), (span, windows)"
+assert len(windows) == 2 and 0 < span <= sum(w[\"duration_ns\"] for w in windows), (span, windows)"
 '
 
 it 'kinds of rows add up to busy, overlap to what temporal has, and both to what HTA calls idle' '
@@ -152,10 +149,10 @@ it 'recordings on the CPU alone give what their exports give' '
 '
 
 it 'titles and help of the hta_ reports say how they differ' '
-	gprof-trace report list --all | grep "^hta_" >list
+	gprof-trace report list --all | grep "^  hta_" >list
 	[ "$(wc -l <list)" -gt 20 ] || fail "too few: $(cat list)"
 	is "" "$(grep -v "as HTA counts" list)" "reports that do not say whose numbers they have"
-	gprof-trace report list --all | grep "^hta_temporal_breakdown" >one
+	gprof-trace report list --all | grep "^  hta_temporal_breakdown" >one
 	says "last step left out, whole microseconds" one
 '
 

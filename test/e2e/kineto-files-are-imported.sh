@@ -93,7 +93,7 @@ it 'plain, gzip and zstd of one file are one trace' "$TOOLS"'
 	says "a.gtrace" out
 	kernels a.gtrace | cmp - want
 	exits 1 gprof-trace import a.json 2>err
-	says "there already" err
+	says "exists; -f replaces it" err
 	gprof-trace import -q -f a.json
 	[ -z "$(find . -name "*.part")" ] || fail "something was left: $(ls)"
 '
@@ -107,13 +107,13 @@ it 'ranks are one trace with a process each, from files or a folder' "$TOOLS"'
 	! grep collector notes || fail "nobody collected anything"
 	cp "$SMALL"/base/host0*.gz a.gz; cp a.gz b.gz
 	exits 1 gprof-trace report a.gz b.gz 2>err
-	says "both of rank 0" err
+	says "both from rank 0; name one file for each rank" err
 	events "$(kernel 5 5)" >none.json
 	exits 1 gprof-trace report a.gz none.json 2>err
-	says "no rank" err
+	says "has no rank; name files of one job" err
 	gzip -dc "$SMALL"/base/host1*.gz | sed "s/\"world_size\": 2/\"world_size\": 4/" >c.json
 	exits 1 gprof-trace report a.gz c.json 2>err
-	says "of a job of 2 ranks" err
+	says "from a job of 2 ranks" err
 '
 
 it 'the machine that a file names is the host of the trace' "$TOOLS"'
@@ -161,7 +161,7 @@ it 'Chrome traces of other programs are their ranges, and nothing is said of GPU
 	says "2 events of unknown categories" err
 	says "2 other ranges" out
 	says "fusion.1005" out
-	says "from a Chrome trace. What" out
+	says "from a Chrome trace" out
 	says "report -r nvtx_startend_sum jax.json" out
 	grep -q "used CUDA" out && fail "$(cat out)"
 	events "$(x 1000 | sed "s/\"ph\"/\"cat\": \"cpu_op\", \"ph\"/")" >cpu.json
@@ -172,19 +172,19 @@ it 'Chrome traces of other programs are their ranges, and nothing is said of GPU
 it 'what is no trace is refused with one line that says why' "$TOOLS"'
 	: >empty.json;                            one_line empty.json "is empty"
 	gzip <empty.json >empty.gz;               one_line empty.gz "is empty"
-	mkdir folder;                             one_line folder "folder without a trace"
+	mkdir folder;                             one_line folder "no trace in the folder"
 	echo "hello" >text.json;                  one_line text.json "neither a trace" "is not a trace"
 	echo "{\"a\": 1}" >other.json;            one_line other.json "no traceEvents"
 	echo "[1, 2, 3]" >list.json;              one_line list.json "no element of its list is an event"
-	echo "[[1, 2], [[3], [4]]]" >line.json;   one_line line.json "of a memory timeline"
-	echo "{\"schema\": \"1.1\", \"nodes\": []}" >et.json;  one_line et.json "an execution trace has no times"
+	echo "[[1, 2], [[3], [4]]]" >line.json;   one_line line.json "use the file named .raw.json.gz"
+	echo "{\"schema\": \"1.1\", \"nodes\": []}" >et.json;  one_line et.json "use the trace of torch.profiler"
 	printf "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n" >lfs.json;  one_line lfs.json "neither a trace" "git lfs pull"
-	events "" >none.json;                     one_line none.json "without events"
-	echo "{\"a\": }" >bad.json;               one_line bad.json "is not JSON"
+	events "" >none.json;                     one_line none.json "has no events"
+	echo "{\"a\": }" >bad.json;               one_line bad.json "is not valid JSON: unexpected data at byte"
 	truncate -s 4G sparse.json;               one_line sparse.json "neither a trace" "is not a trace"
-	head -c 100000 /dev/zero | tr "\0" "[" >deep.json;  one_line deep.json "no trace"
-	events "$(kernel -5 3)" >early.json;      one_line early.json "before time zero"
-	printf "\037\213\010broken" >broken.gz;   one_line broken.gz "packed data"
+	head -c 100000 /dev/zero | tr "\0" "[" >deep.json;  one_line deep.json "not a trace"
+	events "$(kernel -5 3)" >early.json;      one_line early.json "before 1970"
+	printf "\037\213\010broken" >broken.gz;   one_line broken.gz "compressed data"
 	one_line missing.json "No such file"
 '
 
@@ -197,10 +197,10 @@ it 'what is wrong in a trace is counted, and the rest is used' "$TOOLS"'
 	is 2 "$(instances cut.json)" "kernels of the cut file"
 	is 1 "$(count cut.json import_cut)" "cut"
 	exits 0 gprof-trace check all.json >out
-	says "whole" out
+	says "complete" out
 	exits 1 gprof-trace check cut.json >out 2>err
 	says "damaged" out
-	says "ends in the middle" err
+	says "the file ends too early (complete events: 2)" err
 	gzip <all.json | head -c -12 >cut.gz
 	is 1 "$(count cut.gz import_cut)" "cut while packed"
 	events "$good, $(kernel NaN 5), $(kernel \"20\" \"5\"), $(kernel 30 -5), {\"ph\": \"X\" \"name\": oops}, $good" >odd.json
@@ -266,10 +266,10 @@ it 'what of a folder is no trace is named and left out' "$TOOLS"'
 	gprof-trace dump --kind kernel ranks >out 2>err
 	is 2 "$(grep -c "^kernel " out)" "kernels"
 	is 1 "$(wc -l <err)" "lines"
-	grep -q "left out of .ranks., being no traces: .config.json., .notes.gz., .reasons.json.gz. and 1 more$" err || fail "$(cat err)"
+	grep -q "files of .ranks. left out, not a trace: .config.json., .notes.gz., .reasons.json.gz. and 1 more$" err || fail "$(cat err)"
 	cp ranks/config.json nothing
 	exits 1 gprof-trace dump nothing 2>err
-	says "folder without a trace" err
+	says "no trace in the folder" err
 '
 
 it 'a trace comes through a pipe as from a file' "$TOOLS"'
@@ -283,7 +283,7 @@ it 'a trace comes through a pipe as from a file' "$TOOLS"'
 	gprof-trace dump --kind kernel piped.gtrace | cmp - want
 	cat f.json.gz | exits 1 gprof-trace report - 2>err
 	is 1 "$(wc -l <err)" "lines"
-	says "unpack them for a pipe" err
+	says "compressed data cannot come from a pipe" err
 '
 
 it 'several programs in one file have the kernels of their own calls' "$TOOLS"'
@@ -348,7 +348,7 @@ it 'bytes that the file does not say are not known, and in no sum' "$TOOLS"'
 	events "$(copy 10 ""), $(copy 20 "\"bytes\": 3000000"), $(copy 30 "\"bytes\": 0")" >f.json
 	gprof-trace report -r cuda_gpu_mem_size_sum --format csv f.json >out 2>err
 	says "3.000,3,1.500,1.500,0.000,3.000," out
-	says "1 copies and memory sets are counted, but in no figure of bytes" err
+	says "1 copies and memory sets are counted, but in no number of bytes" err
 	gprof-trace report -r cuda_gpu_trace --format csv f.json >out
 	is 1 "$(grep -c ",3.000,1500000.000," out)" "sizes with a throughput"
 	is 1 "$(grep -c ",0.000,0.000," out)" "sizes of 0"
@@ -420,15 +420,15 @@ it 'no report of an imported trace speaks as if gprof-run had recorded it' "$TOO
 		{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 9, \"dur\": 5, \"args\": {\"correlation\": 3, \"device\": 0, \"stream\": 7}}" >kernels.json
 	events "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"train_step_1\", \"ts\": 1, \"dur\": 5, \"tid\": 1},
 		{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"train_step_2\", \"ts\": 7, \"dur\": 5, \"tid\": 1}" >steps.json
-	gprof-trace report list | sed "s/ .*//" | grep -vxE "compare_traces|ops_diff|memory_by_category" >names
+	gprof-trace report list -f csv | sed "1d; s/,.*//" | grep -vxE "compare_traces|ops_diff|memory_by_category" >names
 	[ "$(wc -l <names)" -gt 50 ] || fail "only $(wc -l <names) reports"
 	for file in calls kernels steps; do
 		gprof-trace report "$file.json" >out 2>&1
-		says ". What it did not record cannot be shown." out
+		says "What it did not record cannot be shown." out
 		while read -r name; do
 			gprof-trace report -r "$name" "$file.json" >>out 2>&1
 		done <names
-		for words in "gprof-run " "record with" "CUPTI could not" "connected" "nothing is known to be missing" "NVTX ranges with" "measured by us" \
+		for words in "gprof-run " "record with" "CUPTI could not" "connected" "nothing is known to be missing" "NVTX ranges with" "measured by gprof-run" \
 			"see report -r health"; do
 			never_says "$words" out
 		done

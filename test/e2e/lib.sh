@@ -5,12 +5,14 @@
 #		says "cannot open" err
 #	'
 #
-# Each body is a *separate* `sh -euc` in its own empty folder: inside `if ( ... )` or `( ... ) || ...` a shell ignores set -e, and
-# a failing first line would pass.  It sees assert.sh, PATH with the build's bin/ first, and
+# Each body runs in a *separate* `sh -euc` in an empty folder: in a subshell such as `if ( ... )` or `( ... ) || ...` the shell would
+# ignore set -e, and a failing line would not fail the test.  The body has the functions of assert.sh, PATH with the build's bin/ first, and
 #	GPROF_BUILD	the build folder, absolute	GPROF_TOP	the repository
-#	TMPDIR		an empty folder of its own	(no XDG_RUNTIME_DIR, no LD_PRELOAD, no rank variables)
-# Exit 77 skips; the last line of output is the reason.  LIMIT=300 before an `it` gives the ones after it more than 120 s.
-# By hand: ONLY=word sh test/e2e/x.sh runs what has the word in its name, KEEP=1 keeps the folders and says where they are.
+#	TMPDIR		another empty folder		(XDG_RUNTIME_DIR, LD_PRELOAD and rank variables are not set)
+# Exit status 77 skips the test; the last line of output is the reason.  A test may take 300 s; LIMIT=600 before an `it` changes that for
+# all following tests.  test/e2e/sanitized.txt lists the scripts that make check also runs with sanitized programs, longest.txt the scripts
+# that it starts first.  By hand: `ONLY=word sh test/e2e/x.sh` runs the tests whose title contains the word; KEEP=1 keeps the folders and
+# prints their path.
 
 GPROF_TOP=$(cd "$(dirname "$0")/../.." && pwd)
 GPROF_BUILD=${GPROF_BUILD:-build}
@@ -21,18 +23,19 @@ case $GPROF_BUILD in /*) ;; *) GPROF_BUILD=$GPROF_TOP/$GPROF_BUILD ;; esac
 }
 PATH=$GPROF_BUILD/bin:$PATH
 LC_ALL=C
-export GPROF_TOP GPROF_BUILD PATH LC_ALL
+COLUMNS=1000   # no table is folded or cut, whatever terminal the tests run in
+export GPROF_TOP GPROF_BUILD PATH LC_ALL COLUMNS
 unset XDG_RUNTIME_DIR LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH GPROF_SESSION GPROF_RAW \
 	RANK LOCAL_RANK WORLD_SIZE SLURM_PROCID SLURM_LOCALID SLURM_NTASKS PMI_RANK PMI_SIZE PMIX_RANK \
 	OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_SIZE MPI_LOCALRANKID
 
-LIMIT=120      # what hangs does so for ever; a busy machine needs minutes for what takes seconds
+LIMIT=300      # seconds; generous, because a busy machine can need minutes for a test of seconds
 E2E_FAILED=0
 E2E_COUNT=0
 E2E_ROOT=$(mktemp -d "${TMPDIR:-/tmp}/gprof-e2e.XXXXXX") || exit 1
 
-# GPROF_TEST_TRANSPORT=pipe: every gprof-run of the tests gets --transport=pipe; those with "# also on the pipe" in their first lines
-# are run so by make check.  Where the pipe promises less, $GPROF_TEST_TRANSPORT tells.
+# GPROF_TEST_TRANSPORT=pipe: every gprof-run of the tests gets --transport=pipe.  make check runs scripts with the line "# also on the pipe"
+# near their top a second time in this way.  Tests look at $GPROF_TEST_TRANSPORT where the pipe guarantees less.
 if [ "${GPROF_TEST_TRANSPORT-}" ]; then
 	export GPROF_TEST_TRANSPORT
 	mkdir "$E2E_ROOT/bin"

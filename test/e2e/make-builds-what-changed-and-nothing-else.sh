@@ -1,8 +1,7 @@
-# not sanitized: runs make
 . "$(dirname "$0")/lib.sh"
 
-# Dry runs alone: the build folder is in use by other tests.
-# B as it was given to the make that built it: the compiler's lists of headers have it in their names.
+# Only dry runs of make: other tests use the build folder.
+# B must have the same spelling as in the build: dependency files of the compiler contain it.
 DRY="make -s -n -C $GPROF_TOP B=${GPROF_BUILD#$GPROF_TOP/}"
 export DRY
 

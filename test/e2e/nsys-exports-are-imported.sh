@@ -56,6 +56,11 @@ it 'graphs, memory, unified memory, libraries, OS calls, stacks and samples of n
 	done
 	says "700,300,1,1,0,2,,,leaf (libx.so) <- main (prog)" got.stacks
 	says "leaf,/lib/libx.so,,2,2,66.7,66.7" got.cpu_sum
+	gprof-trace report --process 1 t.gtrace >page
+	says "unexpected values: a payload with" page
+	never_says "next: nothing" page
+	gprof-trace report --process 2 t.gtrace >page
+	grep -q "sampled  *recorded by nsys (rate unknown)" page || fail "$(cat page)"
 	says "cuBLAS:cublasSgemm" got.lib_api_sum
 	says "OS runtime:poll" got.nvtx_startend_sum
 	never_says "not recorded" said.um_total_sum
@@ -76,7 +81,7 @@ it 'other databases are refused with one line' "$TOOLS"'
 	exits 1 gprof-trace report x.sqlite 2>err
 	is 1 "$(wc -l <err)" "lines"
 	grep -q "is not installed" err && skip "$(cat err)"
-	says "no export of nsys" err
+	says "not an nsys export" err
 	head -c 5000 x.sqlite >cut.sqlite
 	export_of t.sqlite
 	head -c 9000 t.sqlite >cut.sqlite
@@ -102,11 +107,60 @@ it 'an export of hardly anything, and one that is a trap, end with what is there
 	exits 1 gprof-trace report bare.sqlite 2>err
 	is 1 "$(wc -l <err)" "lines"
 	grep -q "is not installed" err && skip "$(cat err)"
-	says "before time zero" err
+	says "before 1970" err
 	python3 -c "import sqlite3; d = sqlite3.connect(\"bare.sqlite\"); d.execute(\"DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE start < 0\"); d.commit()"
 	gprof-trace import -q bare.sqlite
 	gprof-trace dump --kind api bare.gtrace >out
 	is 1 "$(grep -c "duration=1000 .*corr=1" out)" "calls"
 	exits 1 timeout 20 gprof-trace report trap.sqlite 2>err
-	says "an export of nsys without calls" err
+	says "an nsys export without CUDA calls" err
+'
+
+it 'a database that computes its values, or whose pages hang below themselves, is refused and costs little' "$TOOLS"'
+	python3 - <<-END || skip "python3 has no sqlite3"
+		import os, sqlite3, struct, sys
+		columns = "start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER"
+		if sqlite3.sqlite_version_info < (3, 31):
+		    sys.exit(1)
+		made = sqlite3.connect("made.sqlite")
+		made.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (" + columns + ", nameId AS (length(hex(zeroblob(200000000)))))")
+		made.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 281542086098848, 1)", [(i, i + 1) for i in range(9)])
+		made.commit()
+		deep = sqlite3.connect("deep.sqlite")
+		deep.execute("PRAGMA page_size = 512")
+		tables = ["CUPTI_ACTIVITY_KIND_RUNTIME"] + ["T%d" % i for i in range(9)]
+		for table in tables:
+		    deep.execute("CREATE TABLE " + table + " (" + columns + ")")
+		    deep.executemany("INSERT INTO " + table + " VALUES (?, ?, 281542086098848, 1)", [(i, i + 1) for i in range(500)])
+		deep.commit()
+		roots = [deep.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0] for table in tables]
+		deep.close()
+		file = bytearray(open("deep.sqlite", "rb").read())
+		for page, below in zip(roots, roots[1:]):
+		    at = (page - 1) * 512
+		    cells = struct.unpack_from(">H", file, at + 3)[0]
+		    assert file[at] == 5 and cells > 5
+		    for place in [at + 8] + [at + struct.unpack_from(">H", file, at + 12 + 2 * i)[0] for i in range(cells)]:
+		        struct.pack_into(">I", file, place, below)
+		open("deep.sqlite", "wb").write(file)
+	END
+	cat >cost.py <<-END
+		import os, resource, subprocess, sys
+		p = subprocess.Popen(["gprof-trace", "report", sys.argv[1]], stdout=subprocess.DEVNULL,
+		                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (20, 20)))
+		_, status, used = os.wait4(p.pid, 0)
+		if used.ru_maxrss >> 10 > 300 or not os.WIFEXITED(status):
+		    print(sys.argv[1], "status", status, used.ru_maxrss >> 10, "MiB")
+		sys.exit(os.WEXITSTATUS(status))
+	END
+	for file in made deep; do
+		exits 1 python3 cost.py $file.sqlite 2>err >bad
+		[ ! -s bad ] || fail "$(cat bad)"
+		grep -q "is not installed" err && skip "$(cat err)"
+		is 1 "$(wc -l <err)" "lines"
+		case $file in
+		made) says "table CUPTI_ACTIVITY_KIND_RUNTIME has generated columns, so nsys did not write it" err ;;
+		deep) says "CUPTI_ACTIVITY_KIND_RUNTIME: its tables are larger than the file" err ;;
+		esac
+	done
 '

@@ -1,10 +1,9 @@
 # Reports that print the same quantity of the same trace print the same number; the list is PAIRS in test/oracle/check_pairs.py.
-# not sanitized: two hundred megabytes of JSON
 . "$(dirname "$0")/lib.sh"
 
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
-LIMIT=300
+LIMIT=600
 
 it 'prints the same number for the same quantity of made-up traces' '
 	python3 "$GPROF_TOP/test/oracle/made.py" made

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Many names: domains are found by hash, strings take bounded memory.
+# Many domains and names: lookup stays fast (hash table), and memory for strings is bounded.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

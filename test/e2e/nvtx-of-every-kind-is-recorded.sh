@@ -1,5 +1,5 @@
 #!/bin/sh
-# NVTX through our own injection: C programs and the nvtx package of Python, what they did against what the trace says.
+# NVTX calls of C programs and of Python's nvtx package, compared with the trace.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

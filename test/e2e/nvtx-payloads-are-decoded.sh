@@ -1,5 +1,5 @@
 #!/bin/sh
-# Payloads of NVTX's extension: what the program put in, against what reports and exports say of it.
+# Payloads of the NVTX extension: values that the program passed, compared with reports and exports.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,7 @@ it 'decodes payloads by the schemas that the program registered, in a forked chi
 	python3 - rows.json <<-PY | sort >actual
 		import json, sys
 		for r in json.load(open(sys.argv[1])):
-		    print("|".join(r[k] or "" for k in ("Event", "Range", "Schema", "Field", "Value")))
+		    print("|".join(r[k] or "" for k in ("event", "range", "schema", "field", "value")))
 	PY
 	same expected actual
 '

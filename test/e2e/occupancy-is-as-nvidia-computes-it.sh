@@ -1,7 +1,7 @@
 #!/bin/sh
 . "$(dirname "$0")/lib.sh"
 
-# Half of the devices do not say how many blocks a multiprocessor holds, as in the files of torch.profiler.
+# Half of the devices lack the maximum number of blocks per multiprocessor, as in files of torch.profiler.
 it 'cuda_occupancy.h finds as many blocks for 200000 random launches on 13 kinds of GPU' '
 	header=${CUDA:-/usr/local/cuda}/include/cuda_occupancy.h
 	need "$header"
@@ -64,7 +64,7 @@ it 'the export has the estimate that Kineto writes, the report the theoretical o
 	exits 0 traced streams
 	gprof-trace export -o k.json t.gtrace
 	is 41 "$(grep "\"cat\": \"kernel\"" k.json | grep -c "\"est. achieved occupancy %\": 0")" "kernels of one block of 64 threads"
-	gprof-trace report -r cuda_gpu_kern_occupancy -f csv t.gtrace 2>/dev/null | tail -n +2 | cut -d , -f 3,5-8 >got
+	gprof-trace report -r occupancy -f csv t.gtrace 2>/dev/null | tail -n +2 | cut -d , -f 3,5-8 >got
 	printf "40,66.7,blocks,16,0.00\n1,66.7,blocks,16,0.00\n" >want
 	same want got
 '

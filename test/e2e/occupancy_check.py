@@ -6,11 +6,11 @@ total = bad = 0
 for f in files:
     d = json.load((gzip.open if f.endswith('gz') else open)(f))
     props = {p.get('id', i): p for i, p in enumerate(d.get('deviceProperties', []))}
-    out = subprocess.run([tool, 'report', '-r', 'cuda_gpu_kern_occupancy', '-f', 'csv', f], capture_output=True, text=True).stdout
+    out = subprocess.run([tool, 'report', '-r', 'occupancy', '-f', 'csv', f], capture_output=True, text=True).stdout
     ours = {}
     for r in csv.DictReader(io.StringIO(out)):
-        if r['Occupancy (%)']:
-            ours[(r['GridXYZ'], r['BlockXYZ'], r['Reg/Trd'], r['SMem/Blk (B)'], r['Device'])] = int(r['Blocks/SM'])
+        if r['occupancy_pct']:
+            ours[(r['grid'], r['block'], r['registers_per_thread'], r['shared_bytes'], r['device'])] = int(r['blocks_per_sm'])
     for e in d['traceEvents']:
         a = e.get('args', {})
         est = a.get('est. achieved occupancy %')

@@ -140,7 +140,7 @@ def reports(name):
 
 def own(name, report):
     run = subprocess.run(["gprof-trace", "report", "-r", report, "--format", "csv", os.path.join(DATA, "traces", name)],
-                         capture_output=True, text=True, timeout=100, check=True)
+                         capture_output=True, text=True, timeout=280, check=True)
     return list(csv.DictReader(io.StringIO(run.stdout)))
 
 

@@ -1,6 +1,6 @@
 """phases_check.py PHASES.csv CLOCKS.json [PROCESS]: report phases against the clocks of torch_loops.py.
 
-Prints for each loop the step, and of each phase the mean of both sides and the mean difference in percent of the step, and the difference that a third of
+Prints for each loop the step, and of each phase the mean of both sides and the mean difference in percent of the step, and the difference that a fifth of
 the steps stay below.  Fails where that is above 3 % of the median step: a busy machine preempts many steps between two clocks, but a rule that is wrong
 is wrong in all of them.
 """
@@ -28,11 +28,11 @@ def main():
                 continue
             ours, theirs = [int(r[phase + "_ns"] or 0) for r, _ in pairs], [c[phase] for _, c in pairs]
             off = [abs(a - b) for a, b in zip(ours, theirs)]
-            third = sorted(off)[len(off) // 3]
-            line.append("%s %.2f/%.2f ms, off by %.1f %% (a third below %.1f)" % (
+            fifth = sorted(off)[len(off) // 5]
+            line.append("%s %.2f/%.2f ms, off by %.1f %% (a fifth below %.1f)" % (
                 phase, statistics.mean(ours) / 1e6, statistics.mean(theirs) / 1e6, 100 * statistics.mean(off) / mean,
-                100 * third / step))
-            if third > 0.03 * step:
+                100 * fifth / step))
+            if fifth > 0.03 * step:
                 bad.append("%s: %s" % (loop, line[-1]))
         for r, _ in pairs:
             parts = [int(r[p + "_ns"] or 0) for p in PHASES + ("other",)]

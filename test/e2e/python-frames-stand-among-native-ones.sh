@@ -1,9 +1,8 @@
 #!/bin/sh
-# Call stacks of a Python program's CUDA calls and NVTX ranges: Python frames in the interpreter's place, native ones between; the judge is
-# traceback.
+# Call stacks of CUDA calls and NVTX ranges in Python programs: Python frames replace the interpreter's frames, native frames stay between
+# them.  Compared with Python's traceback module.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
-LIMIT=200
 
 # said PYTHON OPTION...: of each synchronisation, what the trace says in ./got (as python_stacks.py does) and what Python said in ./want;
 # with SHIM=libnvtx_shim.so of each range.

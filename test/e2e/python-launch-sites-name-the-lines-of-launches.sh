@@ -1,5 +1,5 @@
 #!/bin/sh
-# A Python program on the simulated GPU: each launch and copy is given the lines that it comes from.
+# --python-launch-site on the simulated GPU: each launch and copy has the Python lines that it comes from.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# trace/pyline.c turns an instruction into a line; the judge is each CPython that this machine has.
+# trace/pyline.c maps an instruction to a line; compared with each CPython installed on this machine.
 . "$(dirname "$0")/lib.sh"
 
 it 'gives every instruction of the standard library the line that its Python gives it' '

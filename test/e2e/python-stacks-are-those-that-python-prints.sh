@@ -1,7 +1,7 @@
 #!/bin/sh
-# The walker of inject/python*.c, called from Python scripts; the judge is each CPython that this machine has.
+# Python scripts call the stack walker of inject/python*.c; compared with the stacks that each CPython of this machine prints.
 . "$(dirname "$0")/lib.sh"
-LIMIT=400
+LIMIT=600
 
 ready='
 	. "$GPROF_TOP/test/e2e/pythons.sh"

@@ -1,4 +1,4 @@
-# Sourced by the bodies of test/e2e/python-*.sh: the CPythons of this machine, one of each version and place.
+# Sourced by the bodies of test/e2e/python-*.sh: lists the CPythons of this machine, one per version and location.
 
 # pythons MINOR: paths of those from 3.MINOR to 3.14; $GPROF_PYTHONS (paths, separated by blanks) adds to the usual places.
 pythons() {

@@ -1,7 +1,5 @@
-# The judge is torch.utils.flop_counter, case by case; the same of torch.profiler's file, which has the inputs that are no tensors too.
-# not sanitized: PyTorch takes its time
+# FLOP of convolutions, compared case by case with torch.utils.flop_counter; also for a file of torch.profiler, which has non-tensor inputs.
 . "$(dirname "$0")/lib.sh"
-LIMIT=120
 
 it 'forward alone and with a backward pass, whatever gradients that made' '
 	judge=
@@ -27,7 +25,7 @@ for row in json.load(open(\"ops.json\")):
     if row[\"flops\"] is not None: sums[row[\"name\"], re.search(\"[0-9]+\", row[\"input_dims\"])[0]] += row[\"flops\"]
 for (name, case), flops in sums.items(): print(name, case, flops, sep=\"\t\")" | sort >got
 		same flops got
-		never_says "FLOPs are not known" notes
+		never_says "flops is unknown" notes
 	done
 
 	# Every operator has the inputs that torch.profiler writes; so has its file after we read it.

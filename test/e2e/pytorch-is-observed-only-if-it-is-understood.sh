@@ -1,5 +1,5 @@
 #!/bin/sh
-# A PyTorch that is as we know it is observed; any other is left alone, and health says why.  With stand-ins for libtorch_cpu.
+# A PyTorch with the expected layout is observed.  Any other is not touched, and health has the reason.  With stand-ins for libtorch_cpu.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 
@@ -71,7 +71,7 @@ it 'without torch in -t nothing is looked for' "$BEGIN"'
 
 it 'one with another layout, or without its functions, is refused, and health has the reason' "$BEGIN"'
 	for kind in more_scopes:"for one scope" starts_twice:"once at its begin" no_name:"RecordFunction4nameEv" \
-		other_name:"another name" version_3:"not PyTorch 2"; do
+		other_name:"the name that was set" version_3:"major version is not 2"; do
 		exits 7 gprof-run -q -f -o run -- "$program" "$(torch ${kind%%:*})" train 10 >out 2>err
 		is done "$(cat out)" "output"
 		is 0 "$(ranges)" "ranges of ${kind%%:*}"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# The nn.Modules that operators run in: of modules that are called as PyTorch calls them, in each CPython; and of a real network, where the
-# judge is torch.profiler, whose names and numbers ours are.
-# not sanitized: the judge takes its time
+# The nn.Modules in which operators run: modules called as PyTorch calls them, in each CPython; and a real network, whose module
+# names and numbers must equal those of torch.profiler.
 . "$(dirname "$0")/lib.sh"
 
 it 'finds the modules around a call in each CPython' '

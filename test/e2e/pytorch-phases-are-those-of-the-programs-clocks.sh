@@ -1,5 +1,4 @@
-# The judge is the program: loops that time their own phases (torch_loops.py), unmodified, beside what the report says of them.
-# not sanitized: PyTorch takes its time
+# Training loops that time their own phases (torch_loops.py); the phases report is compared with these times.
 . "$(dirname "$0")/lib.sh"
 
 TORCH='
@@ -23,13 +22,13 @@ TORCH='
 it 'of a plain loop, loader workers, accumulation, autocast, step(closure), LBFGS and a loop that loads ahead' "$TORCH"'
 	close loops 8 mlp cnn accumulate amp closure lbfgs huggingface || fail "$(cat why said)"
 	gprof-trace report -r phases t.gtrace >table
-	grep -qE "^  median of [0-9]+ steps \(#[0-9]+\), [0-9.]+ ms: data [0-9.]+, forward [0-9.]+, backward [0-9.]+, optimizer [0-9.]+" table || fail "$(tail -n 3 table)"
+	grep -qE "^  median step \(#[0-9]+ of [0-9]+ steps\), [0-9.]+ ms: data [0-9.]+ ms, forward [0-9.]+ ms, backward [0-9.]+ ms, optimizer [0-9.]+ ms" table || fail "$(tail -n 3 table)"
 	says "GPU time was not recorded" table
 '
 
 it 'of a loop without a loader, whose data is unknown and not zero' "$TORCH"'
 	close loops 6 no_loader || fail "$(cat why said)"
-	says "no DataLoader was seen: data is not known" notes
+	says "data is unknown: no DataLoader was seen" notes
 	is "" "$(cut -d, -f4 phases | tail -n +2 | tr -d "\n")" "data_ns"
 '
 
@@ -42,10 +41,10 @@ it 'of a forward in front of zero_grad, which begins with its operators, or is u
 	close operators 8 between || fail "$(cat why said)"
 	close operators 8 inference || fail "$(cat why said)"
 	loops 6 between || :
-	says "nothing shows where forward begins: forward is not known" notes
+	says "nothing shows where forward starts" notes
 	is "" "$(cut -d, -f5 phases | tail -n +2 | tr -d "\n")" "forward_ns"
 	loops 6 inference || :
-	says "no operators were recorded: forward is not known" notes
+	says "forward is unknown, and its time is in other: no backward pass was seen" notes
 	is "" "$(cut -d, -f5 phases | tail -n +2 | tr -d "\n")" "forward_ns"
 	is 6 "$(tail -n +2 phases | wc -l)" "steps"
 '

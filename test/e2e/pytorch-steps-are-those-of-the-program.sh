@@ -1,5 +1,4 @@
-# The judge is the program: loops in the orders of calls that real programs have (torch_orders.py), which write down where their own steps end.
-# not sanitized: PyTorch takes its time
+# Training loops with the orders of calls of real programs (torch_orders.py) log the ends of their steps; recorded steps must match.
 . "$(dirname "$0")/lib.sh"
 
 TORCH='
@@ -48,7 +47,7 @@ it 'of an evaluation that was taken for inference the schedule begins anew, and 
 	counts evaluation "--schedule wait=2,active=3,repeat=1" 2 3
 	gprof-trace report -r health t.gtrace >health
 	says window_unstepped health
-	says "no step of an optimizer in it" health
+	says "contains no optimizer step" health
 '
 
 it 'in inference of two epochs' "$PLAIN"'

@@ -37,7 +37,7 @@ def check_sentence(verdict, text):
         assert REASONS[verdict[0]] in text, (verdict, text)
         return
     late, wait, least, most, margin, noise, between, steps = verdict[1:]
-    got = re.search(r"rank (\d+) arrives last: it waits ([\d.]+ \w+) in collectives(?: per step)?, the others? ([\d.]+ \w+)(?: to ([\d.]+ \w+))? "
+    got = re.search(r"rank (\d+) arrives last: it waits ([\d.]+ \w+) in collectives(?: per step)?, the other ranks? ([\d.]+ \w+)(?: to ([\d.]+ \w+))? "
                     r"\((.*); difference at least ([\d.]+ \w+), noise between (\w+) ([\d.]+ \w+)\)", text)
     assert got, text
     assert int(got[1]) == late, (verdict, text)

@@ -1,6 +1,6 @@
-"""read_gtrace.py FILE docs/trace-format.md: prints every row as `gprof-trace dump --raw` does.
+"""read_gtrace.py FILE docs/reference/trace-format.md: prints every row as `gprof-trace dump --raw` does.
 
-Written from docs/trace-format.md alone, and fields are read from its tables: it fails when that page does not say all that a reader in
+Written from docs/reference/trace-format.md alone, and fields are read from its tables: it fails when that page does not say all that a reader in
 another language needs.  zstd through its C library, since Python 3.11 has none of its own.
 """
 import bisect
@@ -183,7 +183,7 @@ def main():
                 if unit == "tail":
                     text, tails = tails[:values[field][i]], tails[values[field][i]:]
             if any(unit == "tail" for _, _, unit in fields):
-                line.append("text=" + json.dumps(text.decode(), ensure_ascii=False))
+                line.append("text=" + json.dumps(text.decode(errors="replace"), ensure_ascii=False))
             print(" ".join(line))
 
 

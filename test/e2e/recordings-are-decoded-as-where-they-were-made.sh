@@ -1,6 +1,6 @@
 #!/bin/sh
-# test/data/replay/README.md: raw activity buffers are played by the stand-in libcupti, and become the rows that they were where they
-# were recorded.
+# The simulated libcupti delivers recorded raw activity buffers (test/data/replay/README.md); decoding must give the same rows as on the
+# machine of the recording.
 . "$(dirname "$0")/lib.sh"
 
 # replay FILE.gpraw ROWS

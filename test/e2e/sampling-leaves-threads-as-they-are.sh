@@ -1,5 +1,5 @@
 #!/bin/sh
-# -s cpu puts itself before pthread_create() and behind libc's signal 33: whatever else does so goes on as before, and is sampled.
+# -s cpu interposes pthread_create() and chains to libc's handler of signal 33.  Other users of both still work, and are sampled.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,4 @@
-# The judge is PyTorch's own torch.profiler.schedule(): the one of this machine if it has one, else the one that set-up fetched.
-# not sanitized: the judge takes its time
+# --schedule, compared with torch.profiler.schedule() of the installed PyTorch, or else of the PyTorch that scripts/setup.sh fetched.
 . "$(dirname "$0")/lib.sh"
 
 it 'does in each step what torch.profiler does, for 5000 random schedules' '

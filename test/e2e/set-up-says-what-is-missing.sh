@@ -1,7 +1,6 @@
-# not sanitized: shell scripts alone
 . "$(dirname "$0")/lib.sh"
 
-# A machine with a shell and little else, where we are nobody and pip reaches nothing.
+# scripts/setup.sh on a machine with little more than a shell, without root rights and without access to PyPI.
 bare='
 	mkdir -p bin build/judges
 	touch build/judges/tried

@@ -1,6 +1,5 @@
 #!/bin/sh
-# What `gprof-trace resolve` writes about addresses of programs that were compiled, stripped and moved in every way; against what the
-# program's own addresses mean to addr2line and nm.
+# `gprof-trace resolve` on programs that were compiled, stripped and moved in different ways; compared with addr2line and nm.
 . "$(dirname "$0")/lib.sh"
 
 PROGRAM='need cc "needs a C compiler"
@@ -40,7 +39,7 @@ it 'functions, inlined ones and lines of a program that can be loaded anywhere, 
 		symbols
 		the_chain
 		gprof-trace check run.gtrace >checked
-		says "whole" checked
+		says "complete" checked
 	done
 '
 
@@ -209,10 +208,92 @@ it 'Python sources are in the trace, but not those that were changed after it' "
 	is 0 "$(wc -l <got)"
 '
 
+# taken FILE...: the sources that resolve puts into a trace whose stacks name these files.
+TAKEN='
+taken() {
+	for file in "$@"; do echo "python f 1 $file"; done >names
+	cat given names 2>/dev/null | "$write" run.gtrace
+	# shellcheck disable=SC2086
+	resolve ${OPTIONS-}
+	gprof-trace dump -k source run.gtrace | sed "s/.* name=\"\([^\"]*\)\".*/\1/" | sort >got
+	cat got
+}
+'
+
+it 'only what looks like Python, and is this user'"'"'s own or root'"'"'s, is read' "$PROGRAM$TAKEN"'
+	mkdir .ssh
+	echo TOPSECRET | tee .ssh/id_rsa .ssh/.py plain.txt x.py.bak >real.py
+	ln -s real.py link.py
+	ln -s .ssh/id_rsa key.py
+	mkfifo pipe.py
+	mkdir folder.py
+	printf "#!/usr/bin/env python3\nTOPSECRET\n" >script
+	printf "#!/bin/sh\nTOPSECRET\n" >script.sh
+	cp real.py cython.pyx
+	here=$PWD
+	is "$here/cython.pyx $here/real.py $here/script" "$(echo $(taken "$here/.ssh/id_rsa" "$here/.ssh/.py" "$here/plain.txt" "$here/x.py.bak" \
+		"$here/real.py" "$here/link.py" "$here/key.py" "$here/pipe.py" "$here/folder.py" "$here/script" "$here/script.sh" "$here/cython.pyx" /etc/passwd))"
+	gprof-trace info run.gtrace >out
+	says "Source Files in the Trace" out
+	grep -E "$here/real.py +10" out
+	gprof-trace report run.gtrace >out
+	says "the text of 3 Python files is in the trace" out
+	[ "$(id -u)" = 0 ] || exit 0
+	chown 12345 real.py
+	is "" "$(taken "$here/real.py")" "sources of another user"
+'
+
+it 'a trace of another machine, or of before this one was started, gets no sources' "$PROGRAM$TAKEN"'
+	echo "pass" >train.py
+	is "$PWD/train.py" "$(taken "$PWD/train.py")"
+	for given in "host elsewhere" boot; do
+		echo "$given" >given
+		is "" "$(taken "$PWD/train.py")" "sources of a trace with: $given"
+		OPTIONS=--symfs=/
+		is "$PWD/train.py" "$(taken "$PWD/train.py")" "sources with --symfs, of a trace with: $given"
+		OPTIONS=
+	done
+'
+
+it 'sources of the standard library and of packages are left out, unless all are asked for' "$PROGRAM$TAKEN"'
+	mkdir -p lib/python3.12 venv/site-packages/p
+	echo "import os" | tee train.py lib/python3.12/os.py >venv/site-packages/p/x.py
+	files="$PWD/lib/python3.12/os.py $PWD/train.py $PWD/venv/site-packages/p/x.py"
+	is "$PWD/train.py" "$(taken $files)"
+	OPTIONS=--sources=none
+	is "" "$(taken $files)"
+	OPTIONS=--sources=all
+	is "$files" "$(echo $(taken $files))"
+	exits 2 gprof-trace resolve --sources=some run.gtrace
+'
+
+it 'gprof-run --sources says which are embedded when the session ends' "$PROGRAM"'
+	python=$(python3 -c "import sys; print(sys.executable)") || skip "needs python3"
+	cat >train.py <<-END
+		import colorsys, time
+		begin = time.process_time()
+		while time.process_time() - begin < 0.4:
+		    [colorsys.rgb_to_hsv(i, 0.2, 0.7) for i in range(1000)]
+	END
+	for which in own all none; do
+		exits 0 gprof-run -f -o run -s cpu --sources=$which -- "$python" train.py 2>page
+		gprof-trace dump -k source run.gtrace >got
+		case $which in
+		none) is 0 "$(wc -l <got)" "sources"; never_says "Python file" page ;;
+		own)  is 1 "$(wc -l <got)" "sources"; says train.py got; says "the text of 1 Python file is in the trace" page ;;
+		all)  says colorsys.py got ;;
+		esac
+		gprof-trace report -r lines run.gtrace >$which
+	done
+	grep -E "train.py +[0-9]+ .*\[colorsys.rgb_to_hsv" own || fail "a line without its text: $(cat own)"
+	grep -E "train.py +[0-9]+ .* -$" none || fail "a line with a text that is not there: $(cat none)"
+	says "the trace has no source text" none
+'
+
 it 'wrong words are refused, and files that are no traces' "$PROGRAM"'
 	exits 2 gprof-trace resolve
 	exits 2 gprof-trace resolve --symfs /no/such/folder x.gtrace 2>err
-	says "there is no folder" err
+	says "no folder" err
 	echo text >x.gtrace
 	exits 1 gprof-trace resolve x.gtrace 2>err
 	is text "$(cat x.gtrace)"
@@ -227,7 +308,7 @@ it 'the collector resolves a trace with stacks when its session ends, unless tol
 	symbols
 	says plainly symbols            # of test/programs/wire/fake_guest.c: it calls what takes the address
 	gprof-trace check run.gtrace
-	[ ! -e run.log ] || fail "there is a log: $(cat run.log)"
+	[ ! -e run.gtrace.log ] || fail "there is a log: $(cat run.gtrace.log)"
 	rm run.gtrace
 	fake_run -s resolve_symbols=0 -- fake_guest roster=c hello thread stack clean >said
 	symbols

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reports and exports about call stacks, over traces that are made up: the numbers are computed anew from what `gprof-trace dump` prints.
+# Reports and exports of call stacks on synthetic traces; expected numbers are computed from the output of `gprof-trace dump`.
 . "$(dirname "$0")/lib.sh"
 MADE='need "$GPROF_BUILD/test/programs/stack_trace" "test programs are not built (make programs)"
 need python3

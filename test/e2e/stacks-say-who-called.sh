@@ -1,5 +1,5 @@
 #!/bin/sh
-# Call stacks of CUDA calls and NVTX ranges: a program whose places are known, on the simulated GPU; names by nm.
+# Call stacks of CUDA calls and NVTX ranges on the simulated GPU: a program that prints its own call sites; names from nm.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

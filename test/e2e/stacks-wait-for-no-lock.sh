@@ -1,6 +1,6 @@
 #!/bin/sh
-# Taking a call stack waits for nobody and allocates nothing that the program could see: a program holds the loader's locks meanwhile, and
-# counts what is allocated.
+# Taking a call stack waits for no lock and does not call the program's malloc: a program holds the loader's locks and counts allocations
+# while stacks are taken.
 . "$(dirname "$0")/lib.sh"
 
 setup='

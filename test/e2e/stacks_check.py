@@ -8,201 +8,15 @@ import fnmatch
 import gzip
 import io
 import json
-import re
 import subprocess
 import sys
 
-TRACE = sys.argv[1]
-SITE, GONE = "(no stack)", "(none of these frames)"
+sys.dont_write_bytecode = True
 
-
-def gprof(*args):
-    return subprocess.run(["gprof-trace", *args, TRACE], check=True, capture_output=True, text=True).stdout
-
-
-def rows_of_dump():
-    rows = collections.defaultdict(list)
-    for line in gprof("dump").split("\n"):
-        kind, _, rest = line.partition(" ")
-        row = {}
-        for key, value in re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', rest):
-            if value.startswith('"'):
-                row[key] = json.loads(value)
-            elif re.fullmatch(r"-?\d+", value) and key not in ("table", "build_id"):
-                row[key] = int(value)
-            elif value.startswith("0x"):
-                row[key] = int(value, 16)
-            else:
-                row[key] = value
-        rows[kind].append(row)
-    return rows
-
-
-ROWS = rows_of_dump()
-CWD = next((r["text"][4:] for r in ROWS["attribute"] if r["text"].startswith("cwd=")), None)
-
-
-# ---- from frames to places
-
-def varint(table, i):
-    value, shift = table[i] & 63, 6
-    while table[i] & 64:
-        i += 1
-        value |= (table[i] & 63) << shift
-        shift += 6
-    return -(value >> 1) if value & 1 else value >> 1
-
-
-def signed(byte):
-    return byte - 256 if byte > 127 else byte
-
-
-def line_of(code, offset):
-    """0: the instruction has no line."""
-    table, line, at = bytes.fromhex(code["table"]), code["first_line"], 0
-    if offset is None:
-        return line
-    if code["version"] < 0x030a:
-        for step, up in zip(table[::2], table[1::2]):
-            at += step
-            if at > offset:
-                break
-            line += signed(up)
-        return line
-    if code["version"] == 0x030a:
-        for step, up in zip(table[::2], table[1::2]):
-            line += 0 if up == 128 else signed(up)
-            if at <= offset < at + step:
-                return 0 if up == 128 else line
-            at += step
-        return 0
-    i = 0
-    while i < len(table):
-        kind, units = table[i] >> 3 & 15, (table[i] & 7) + 1
-        line += kind - 10 if 10 <= kind <= 12 else varint(table, i + 1) if kind in (13, 14) else 0
-        if at <= offset < at + 2 * units:
-            return 0 if kind == 15 else line
-        at += 2 * units
-        i += 1
-        while i < len(table) and not table[i] & 128:
-            i += 1
-    return 0
-
-
-CODE = {(r["process"], r["id"]): r for r in ROWS["code"]}
-IMAGE = {(r["process"], r["id"]): r for r in ROWS["image"]}
-SYMBOL, open_set = {}, []
-for r in ROWS["symbol"]:
-    open_set.append(r)
-    if not r["depth"]:
-        SYMBOL[r["process"], r["image"], r["offset"]] = open_set
-        open_set = []
-
-Place = collections.namedtuple("Place", "function file line begin python image named")
-
-
-def places(process, frame):
-    if "+" in frame:
-        number, offset = frame.split("+")
-        code = CODE[process, int(number)]
-        offset = None if offset == "?" else int(offset)
-        return [Place(code["name"], code["file"], line_of(code, offset), code["first_line"], True, "", True)]
-    number, address = frame.split(":")
-    image = IMAGE.get((process, int(number)))
-    offset = int(address, 16) - (image["base"] if image else 0)
-    name = image["name"] if image else ""
-    if (process, int(number), offset) in SYMBOL:
-        return [Place(s["name"], s["file"], s["line"], 0, False, name, True) for s in SYMBOL[process, int(number), offset]]
-    where = "%s+0x%x" % (name.split("/")[-1], offset) if image else "0x%x" % offset
-    return [Place(where, "", 0, 0, False, name, False)]
-
-
-STACK = {(r["process"], r["id"]): [p for f in r["frames"].split(",") for p in places(r["process"], f)] for r in ROWS["stack"]}
-
-
-def short(path):
-    for root in ("/site-packages/", "/dist-packages/"):
-        if root in path:
-            return path.split(root, 1)[1]
-    return path[len(CWD) + 1:] if CWD and path.startswith(CWD + "/") else path
-
-
-def text(p):
-    if p.file:
-        return "%s (%s:%d)" % (p.function, short(p.file), p.line) if p.line else "%s (%s)" % (p.function, short(p.file))
-    return "%s (%s)" % (p.function, p.image.split("/")[-1]) if p.named and p.image else p.function
-
-
-def users(path):
-    return path and path[0] != "<" and not any(s in path for s in ("/site-packages/", "/dist-packages/", "/lib/python3", "/lib64/python3"))
-
-
-def site(stack):
-    python = [p for p in stack or () if p.python]
-    mine = [p for p in python if users(p.file)]
-    callers = [p for p in stack or () if not p.python and not p.image.split("/")[-1].startswith(("libcuda.so", "libcudart.so", "libnvToolsExt.so"))
-               and not re.match(r"cuda|cu[A-Z]|__cuda|__device_stub__|nvtx", p.function)]
-    native = [p for p in callers if p.file and p.line]
-    outside = callers
-    return (mine or python or native or outside or [None])[0]
-
-
-# ---- events
-
-CALL = {}
-for r in ROWS["api"]:
-    r["frames"] = STACK.get((r["process"], r["stack"]))
-    CALL[r["process"], r["corr"]] = r
-GPU = []
-for kind in ("kernel", "graph", "memcpy", "memset"):
-    launched = set()
-    for r in ROWS[kind]:
-        r["kind_of"] = r.get("kind")        # of a copy
-        r["kind"] = kind
-        r["call"] = CALL.get((r["process"], r["corr"]))
-        r["frames"] = r["call"]["frames"] if r["call"] else None
-        r["ns"] = r["duration"] if r["start"] or r["duration"] else None
-        GPU.append(r)
-for r in ROWS["sample"]:
-    r["frames"] = STACK.get((r["process"], r["stack"]))
-BEGUN = {(r["process"], r["range"]): r["stack"] for r in ROWS["range_stack"]}
-for r in ROWS["range"]:
-    r["frames"] = STACK.get((r["process"], BEGUN.get((r["process"], r["id"]))))
-RANGES = [r for r in ROWS["range"] if r["frames"]]
-
-HAS_CALLS = any(r["stack"] for r in ROWS["api"])
-HAS_SAMPLES = bool(ROWS["sample"])
-HAS_RANGES = bool(ROWS["range_stack"])
-
-
-def api_name(name, any_version=True):
-    return re.sub(r"_v\d{4}\d*$" if any_version else r"_v\d{4}$", "", name)
-
-
-def kernel_name(r):
-    if r["kind"] == "graph":
-        return "CUDA graph"
-    m = re.match(r"_Z(\d+)", r["name"])
-    return r["name"][m.end():m.end() + int(m[1])] if m else r["name"]
-
-
-def firsts(rows):
-    seen, out = set(), []
-    for r in rows:
-        key = r["process"], r["corr"]
-        if r["call"] and key not in seen:
-            seen.add(key)
-            out.append(r)
-    return out
-
-
-KERNELS = [r for r in GPU if r["kind"] in ("kernel", "graph")]
-LAUNCHED = {id(r) for r in firsts(KERNELS)}
-
-
-def tenths(part, whole):
-    return (part * 2000 + whole) // (2 * whole) / 10 if whole else 0
-
+from stacks_dump import (  # noqa: E402
+    GONE, GPU, HAS_CALLS, HAS_RANGES, HAS_SAMPLES, HZ, KERNELS, LAUNCHED, RANGES, ROWS, SITE, STACK, TRACE,
+    api_name, gprof, kernel_name, places, short, site, tenths, text, users, varint,
+)
 
 # ---- comparing
 
@@ -279,7 +93,7 @@ def sites_of(events, show):
     for name, ns, frames in events:
         names[name] += ns
         sums.setdefault((name, show(frames) if frames else None), []).append(ns)
-    want = [dict(name=k[0], total_ns=sum(v), name_pct=tenths(sum(v), names[k[0]]), calls=len(v), avg_ns=sum(v) // len(v), max_ns=max(v),
+    want = [dict(name=k[0], total_ns=sum(v), name_pct=tenths(sum(v), names[k[0]]), calls=len(v), mean_ns=sum(v) // len(v), max_ns=max(v),
                  call_site=k[1]) for k, v in sums.items()]
     for name in names:      # the tenth and those below it may be equal in time: only the sums are certain
         of = sorted((w for w in want if w["name"] == name), key=lambda w: -w["total_ns"])
@@ -289,7 +103,7 @@ def sites_of(events, show):
             want = [w for w in want if w not in rest]
             want.append(dict(name=name, total_ns=sum(w["total_ns"] for w in rest), calls=sum(w["calls"] for w in rest),
                              name_pct=tenths(sum(w["total_ns"] for w in rest), names[name]),
-                             avg_ns=sum(w["total_ns"] for w in rest) // sum(w["calls"] for w in rest),
+                             mean_ns=sum(w["total_ns"] for w in rest) // sum(w["calls"] for w in rest),
                              max_ns=max(w["max_ns"] for w in rest), call_site="(%d more)" % len(rest)))
     return want, lambda r: (-names[r["name"]], r["name"], str(r["call_site"])[-5:] == "more)", -r["total_ns"])
 
@@ -316,7 +130,7 @@ def check_range_sites():
     for show, args in ((line_or_innermost, ()), (two_python_frames, ("--by", "python", "--group-by-stack", "2"))):
         want, order = sites_of([(names.get((r["process"], r["domain"]), "") + ":" + r["name"], r["duration"], r["frames"]) for r in RANGES], show)
         got = report("range_sites", *args)
-        same = [dict(name=r["range"], total_ns=r["total_ns"], name_pct=r["range_pct"], calls=r["instances"], avg_ns=r["avg_ns"],
+        same = [dict(name=r["range"], total_ns=r["total_ns"], name_pct=r["range_pct"], calls=r["instances"], mean_ns=r["mean_ns"],
                      max_ns=r["max_ns"], call_site=r["begun_at"]) for r in got]
         compare("range_sites " + " ".join(args), same, want, order)
         for name in ("nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum"):
@@ -342,11 +156,11 @@ def check_launch_sites(each):
         alone = len(key) > 1
         most = kinds[key[:1]].most_common(2)
         assert alone or len(most) < 2 or most[0][1] != most[1][1], "choose another seed"
-        want.append(dict(gpu_pct=tenths(s["gpu_ns"], whole), gpu_ns=s["gpu_ns"], kernels=s["kernels"], avg_ns=s["gpu_ns"] // max(s["timed"], 1),
+        want.append(dict(gpu_pct=tenths(s["gpu_ns"], whole), gpu_ns=s["gpu_ns"], kernels=s["kernels"], mean_ns=s["gpu_ns"] // max(s["timed"], 1),
                          launches=s["launches"], names=1 if alone else len(kinds[key[:1]]), file=short(p[1]) if p and p[1] else None,
                          line=p[2] or None if p else None, function=p[0] if p else None, kernel=key[1] if alone else most[0][0]))
         if not s["timed"]:
-            want[-1].update(gpu_pct=None, gpu_ns=None, avg_ns=None)
+            want[-1].update(gpu_pct=None, gpu_ns=None, mean_ns=None)
     name = "launch_sites:kernels" if each else "launch_sites"
     got = report(name)
     compare(name, got, want, lambda r: -(r["gpu_ns"] or 0))
@@ -379,13 +193,23 @@ def check_lines(*args, file="*", function="*"):
             at(r["frames"])["python_samples" if r["frames"][0].python else "native_samples"] += 1
     source = {r["name"]: r["text"].split("\n") for r in ROWS["source"]}
     want = []
+    all_gpu = sum(s["gpu_ns"] for s in sums.values())
+    all_samples = sum(s["python_samples"] + s["native_samples"] for s in sums.values())
     for (path, line), s in sums.items():
         text_of = source.get(path, [])
         want.append(dict(file=short(path), line=line, source=text_of[line - 1] if line <= len(text_of) else None,
                          **{k: s[k] if HAS_SAMPLES else None for k in ("python_samples", "native_samples")},
+                         gpu_pct=tenths(s["gpu_ns"], all_gpu) if HAS_CALLS else None,
+                         samples_pct=tenths(s["python_samples"] + s["native_samples"], all_samples) if HAS_SAMPLES else None,
+                         cpu_ns=int((s["python_samples"] + s["native_samples"]) * 1e9 / HZ + 0.5) if HAS_SAMPLES and HZ else None,
                          **{k: s[k] if HAS_CALLS else None for k in ("gpu_ns", "launches", "bytes", "blocked_ns")}))
     full = {short(k[0]): k[0] for k in sums}
-    compare("lines " + " ".join(args), report("lines", *args), want, lambda r: (full[r["file"]], r["line"]))
+
+    def order(r):
+        samples = (r["python_samples"] or 0) + (r["native_samples"] or 0)
+        return (not users(full[r["file"]]), -(r["gpu_ns"] or 0), -samples, -(r["bytes"] or 0), -(r["blocked_ns"] or 0), full[r["file"]], r["line"])
+
+    compare("lines " + " ".join(args), report("lines", *args), want, order)
 
 
 def check_cpu_sum(samples, *args):

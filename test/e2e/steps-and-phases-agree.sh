@@ -1,5 +1,5 @@
 #!/bin/sh
-# The judge is an own reading of the original files: unions of intervals, nothing else (steps_check.py).
+# Steps and phases, compared with steps_check.py, which computes unions of intervals from the original files.
 . "$(dirname "$0")/lib.sh"
 
 it 'steps and phases of real traces have the communication and idle time that the files have' '
@@ -29,6 +29,6 @@ it 'phases of a step are in the unit of the step' '
 		json.dump(dict(traceEvents=events), open("a.json", "w"))
 	END
 	gprof-trace report -r phases a.json >out
-	says "step #1, 1.80 ms: data 1.23, " out
+	says "step #1, 1.80 ms: data 1.23 ms, " out
 	says "optimizer 0.20" out
 '

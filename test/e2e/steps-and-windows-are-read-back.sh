@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 SAMPLE='need "$GPROF_BUILD/test/programs/sample_trace" "test programs are not built (make programs)"
 sample() { "$GPROF_BUILD/test/programs/sample_trace" "$1.gtrace" "$1" >"$1.has"; }
-# Sum of column 3 (instances, calls) of a summary.
+# Prints the sum of column 3 (instances, calls) of a summary.
 rows() { gprof-trace report -f csv -r "$@" loop.gtrace 2>/dev/null | awk -F, "NR > 1 { n += \$3 } END { print n + 0 }"; }
 '
 
@@ -31,9 +31,9 @@ it 'the table names the slow step and what made it slow, without warm-up' "$SAMP
 	sample loop
 	gprof-trace report -r steps --sort step:asc loop.gtrace >got
 	says "8 steps of kind train (excluded: 2 warm-up, 0 incomplete)" got
-	says "outliers, 1 of 8:" got
-	says "step 7 (batch 107) of process 1: 5.00 ms, 4.00 ms above the median of 1.00 ms; gpu idle is 3.30 ms above its median" got
-	says "steps are as --step and --schedule asked" got
+	says "1 of 8 steps are outliers" got
+	says "step 7 (batch 107): 5.00 ms, 4.00 ms above the median of 1.00 ms; gpu_idle is 3.30 ms above its median" got
+	says "steps are those of --step and --schedule" got
 	gprof-trace report -r steps -f csv --step train=6:7 loop.gtrace 2>/dev/null | tail -n +2 >part
 	gprof-trace report -r steps -f csv loop.gtrace 2>/dev/null | grep "^[67],train," | cmp - part || fail "steps that are selected have other numbers"
 '
@@ -54,8 +54,8 @@ it 'every report and export can be of some steps or a window, and sums are their
 	is 4 "$(rows cuda_api_sum --step 3 --window 1)" "calls of a step in a window"
 	is 4 "$(gprof-trace report -f csv -r cuda_gpu_trace --step 7 loop.gtrace 2>/dev/null | grep -c "^5")" "rows of the step"
 	gprof-trace report -r health --step 3 loop.gtrace >got
-	says "this is about the whole program" got
-	for name in $(gprof-trace report list | cut -d " " -f 1); do
+	says "this report covers the whole program" got
+	for name in $(gprof-trace report list -f csv | sed "1d; s/,.*//"); do
 		gprof-trace report -r "$name" --step train=3:4 loop.gtrace >/dev/null 2>err || grep -q "takes 2 traces" err ||
 			grep -q "^gprof-trace: report tb_.* counts whole traces, as TensorBoard" err ||
 			fail "report $name of a part"
@@ -97,12 +97,13 @@ it 'windows are listed with what is in each, and info says how steps were found'
 	is "1,schedule,,1,21900000,30000000,4,13,17,1" "$(sed -n 2p got)" "window 1"
 	is "2,schedule,,1,46000000,65000000,6,18,25,0" "$(sed -n 3p got)" "window 2"
 	gprof-trace info loop.gtrace >got
-	says "steps      10 of kind train, 2 of kind val; steps are as --step and --schedule asked (batch 100, ...)" got
+	says "steps      10 of kind train, 2 of kind val; steps are those of --step and --schedule (batch 100, ...)" got
 	says "** Windows (windows):" got
 	gprof-trace info marks.gtrace >got
 	says "steps      3; steps are marks with the names of steps (step 0, ...)" got
 	gprof-trace report loop.gtrace >got
-	says "8 of kind train (and 2 not recorded), median 1.00 ms, slowest #7 at 5.00 ms (details:" got
+	tr -s " \n" " " <got >flat
+	says "8 of kind train (and 2 not recorded), median 1.00 ms, slowest #7 at 5.00 ms: GPU " flat
 '
 
 it 'steps that cross ranges are exported on a track of their own' "$SAMPLE"'

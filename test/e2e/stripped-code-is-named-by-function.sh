@@ -1,5 +1,5 @@
 #!/bin/sh
-# Samples in code without a symbol table: one row a function, with its name where .gnu_debugdata has it, else by where it begins.
+# Samples in code without a symbol table: one row per function, with its name from .gnu_debugdata or else its start address.
 . "$(dirname "$0")/lib.sh"
 
 STRIPPED='

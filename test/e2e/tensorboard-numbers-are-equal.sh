@@ -1,5 +1,4 @@
-# The tb_ reports on real Kineto traces against what PyTorch's TensorBoard plugin computed of them.
-# not sanitized: two hundred megabytes of JSON
+# The tb_ reports on real Kineto traces, compared with numbers that PyTorch's TensorBoard plugin computed from them.
 . "$(dirname "$0")/lib.sh"
 
 it 'equals the TensorBoard plugin on every trace, but for what it gets wrong' '
@@ -7,6 +6,18 @@ it 'equals the TensorBoard plugin on every trace, but for what it gets wrong' '
 	[ -d "$data/tb/golden/torch_tb_profiler" ] || skip "no answers of torch_tb_profiler in GPROF_TEST_DATA"
 	python3 "$GPROF_TOP/test/e2e/tb_golden.py" "$data" >said || { cat said; fail "not equal"; }
 	tail -n 1 said
+'
+
+it 'takes an empty value for the 0 of the plugin only in the fields that a trace may not tell' '
+	PYTHONPATH=$GPROF_TOP/test/e2e python3 -B -c "if True:
+		from tb_golden import Judge
+		def bad(view, field, want):
+			judge = Judge()
+			judge.value(view, [\"trace\", field], want, \"\")
+			return len(judge.bad)
+		print(bad(\"steps\", \"DataLoader\", 0), bad(\"steps\", \"Total\", 0), bad(\"operators\", \"tc_self_ratio\", 0.0),
+		      bad(\"operators\", \"calls\", 0), bad(\"steps\", \"DataLoader\", 5), bad(\"kernels\", \"Tensor Cores Used\", \"yes\"))" data >said
+	is "0 1 0 1 1 1" "$(cat said)" "what differs"
 '
 
 it 'says unknown, not 0, of what a trace cannot know' '
@@ -37,13 +48,13 @@ it 'tells waiting for another rank from transfer' '
 	gprof-trace report -r tb_distributed --format csv r0.json r1.json >out 2>err
 	is "r0,0,1,0,0,42000,58000,12000,30000" "$(sed -n 2p out)" "the rank that comes early"
 	is "r1,1,1,0,0,12000,88000,12000,0" "$(grep "^r1,1,1" out)" "the rank that comes late"
-	says "it does not tell which rank is late; report ranks does" err
+	says "It does not find the late rank; report ranks does" err
 	never_says "waiting least" err
 	gprof-trace report -r tb_steps r0.json r1.json >out
 	says "all 2 workers: 2 steps of 0.100 ms" out
 	gprof-trace report -r tb_distributed --format csv r0.json >out 2>err
 	is "r0,0,1,0,0,42000,58000,," "$(sed -n 2p out)" "one rank alone"
-	says "it takes the traces of all ranks" err
+	says "give the traces of all ranks" err
 '
 
 it 'reads traces of ours too, and what they did not keep is no step' '

@@ -1,4 +1,4 @@
-# Limits of the file, full disks, places that cannot be written or vanish: one message, a readable trace, the program unharmed.
+# Size limits, full disks, output folders that cannot be written or vanish: one message, a readable trace, and the program is not disturbed.
 . "$(dirname "$0")/lib.sh"
 
 PATH=$GPROF_BUILD/test/programs:$PATH
@@ -17,7 +17,8 @@ it 'counts detail rows beyond --max-size and keeps ranges, names and health' '
 	kept=$(sed -n "s/^rows 1 kernel //p" rows)
 	lost=$(sed -n "s/^drop 1 kernel where=1 //p" rows | tail -n 1)
 	is 400000 $((kept + lost)) "kept and counted kernels"
-	is 1 "$(wc -l <run.log)" "lines in the log"
+	is 1 "$(grep -c "max-size" run.gtrace.log)" "lines in the log"
+	[ ! -e run.log ] || fail "the log has the name that users give what the program prints"
 '
 
 it 'leaves room on a full disk for what matters' '
@@ -108,7 +109,7 @@ it 'saves a trace whose folder is removed while it is written' '
 	count_rows "$TMPDIR/run.gtrace" >rows
 	says finished rows
 	says "rows 1 kernel 111" rows
-	says "is saved as" "$TMPDIR/run.log"
+	says "is saved as" "$TMPDIR/run.gtrace.log"
 '
 
 it 'finishes when the session folder is removed while it runs' '
@@ -137,4 +138,41 @@ it 'works where the kernel refuses memfd_create, pidfd_open or fallocate' '
 		grep -q "api 5" rows
 		grep -q "ranges_open 1" rows
 	done
+'
+
+it 'writes nothing into the file that the program prints to' '
+	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
+	exits 0 gprof-run -q -o train --max-size=100k -- sh -c "echo step 1; $P/many_kernels 20000 1; echo step 2" >train.log
+	printf "%s\n" "step 1" "Name,Instances" "spin_small(unsigned long long),20000" "step 2" >want
+	same want train.log
+	says "has reached --max-size" train.gtrace.log
+	is 600 "$(stat -c %a train.gtrace.log)" "mode of the log"
+	[ "$(id -u)" = 0 ] || skip "needs root to mount a small file system"
+	mkdir small
+	mount -t tmpfs -o size=1m none small 2>/dev/null || skip "cannot mount a tmpfs here"
+	trap "umount small" EXIT
+	exits 0 gprof-run -q -o small/train -- sh -c "echo step 1; $P/many_kernels 60000 1; echo step 2" >small/train.log
+	sed -i s/20000/60000/ want
+	same want small/train.log
+	count_rows small/train.gtrace | grep "health 0 disk_full 1"
+'
+
+it 'appends to a log of its own alone' '
+	limited() {
+		rm -f run.gtrace
+		fake_run -s max_size=262144 -s arena_size=100000000 -- fake_guest roster=c hello kernels=400000 clean >run
+		says closed run
+	}
+	limited
+	limited
+	is "1 2" "$(grep -c "^log of gprof-collector$" run.gtrace.log) $(grep -c "max-size" run.gtrace.log)" "first lines and messages of two sessions"
+	for other in "mine" ""; do
+		printf "%s" "$other" >run.gtrace.log
+		limited
+		is "$other" "$(cat run.gtrace.log)" "a file that is no log"
+	done
+	echo mine >mine
+	ln -sf mine run.gtrace.log
+	limited
+	is mine "$(cat mine)" "what a link names"
 '

@@ -1,4 +1,4 @@
-# Arenas written over, rows that are none, guests of another version: the rest of the trace is whole.
+# Overwritten arenas, invalid rows, guests of another version: the rest of the trace is complete.
 . "$(dirname "$0")/lib.sh"
 
 PATH=$GPROF_BUILD/test/programs:$PATH
@@ -54,4 +54,37 @@ it 'lives through an arena that was shrunk all the same' '
 	says "can be shrunk" err
 	says closed run
 	count_rows run.gtrace | grep "api 2"
+'
+
+it 'lives through a board that was cut off, and keeps every row before and after' '
+	cat >cut.sh <<-"SH"
+		fake_guest roster=c hello kernels=50 touch=there wait=cut kernels=7 &
+		until [ -e there ]; do sleep 0.05; done
+		truncate -s "$1" "$GPROF_SESSION/board"
+		fake_guest roster=c hello kernels=9
+		touch cut
+		wait
+	SH
+	for size in 0 4096 100000; do
+		rm -f there cut
+		fake_run -o $size.gtrace -- sh cut.sh $size >run
+		says closed run
+		count_rows $size.gtrace >rows
+		says finished rows
+		says "kernel 57" rows
+		says "kernel 9" rows
+		never_says roster_lost rows
+	done
+'
+
+it 'is not ended by signals that a process sends' '
+	fake_run -- fake_guest roster=c hello kernels=5 wait=go kernels=6 >run &
+	within 20 sh -c "count_rows run.gtrace | grep -q \"kernel 5\""
+	for signal in BUS BUS TERM INT HUP QUIT PIPE XFSZ USR1 USR2 BUS; do
+		kill -$signal "$(sed -n "s/^collector //p" run)"
+	done
+	touch go
+	wait
+	says closed run
+	count_rows run.gtrace | grep "kernel 11"
 '

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program with strict habits looks after itself: descriptors, files, errno, signals, vfork and fork.
+# A program checks that the injected object does not change its descriptors, files, errno, signals, vfork and fork.
 # also on the pipe
 . "$(dirname "$0")/lib.sh"
 

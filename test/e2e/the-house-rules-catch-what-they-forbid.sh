@@ -1,5 +1,4 @@
-# The checks of scripts/ are only worth something if they find what is planted.
-# not sanitized: shell scripts alone
+# The checks of scripts/ find violations that are planted for this test.
 . "$(dirname "$0")/lib.sh"
 
 it 'finds no include that a floor forbids' '
@@ -34,14 +33,76 @@ it 'allows what the floors are for' '
 	sh "$GPROF_TOP/scripts/check-layers.sh" .
 '
 
+it 'names a phrase that no user should read, in a text of a program and in a document' '
+	printf "%s\n" "/* the dearest of ours */" "const char *a = \"a plain text: one, two\";" >good.c
+	printf "%s\n" "A share of the step." "" "| column | of it |" >good.md
+	exits 0 sh "$GPROF_TOP/scripts/check-words.sh" "$PWD/good.c" "$PWD/good.md"
+	printf "%s\n" "char x = 34;" "f(\"two literals of\"" "  \" us, joined\");" "g(\"the dearest report\"); /* fine */" >bad.c
+	printf "%s\n" "Rows are kept from" "then on." "" "- Meanwhile, nothing." >bad.md
+	exits 1 sh "$GPROF_TOP/scripts/check-words.sh" "$PWD/bad.c" "$PWD/bad.md" >found
+	for place in bad.c:2: bad.c:4: bad.md:1: bad.md:4:; do
+		says "$place not plain" found
+	done
+	is 4 "$(wc -l <found)" "number of finds"
+'
+
 it 'names a word that a guest must not say, and no comment or string' '
 	mkdir inject
+	export B=build
 	printf "%s\n" "/* never exit(1) here */" "void a(void);" "void a(void) { const char *s = \"abort()\"; (void)s; } // printf(x)" >inject/good.c
 	printf "%s\n" "void module_exit(void);" "void b(void) { snprintf(0, 0, 0); module_exit(); }" >>inject/good.c
+	mkdir -p build/pic/inject
+	printf "inject/good.c:3:6:a\t16\tstatic\n" | tee build/pic/inject/good.su build/pic/inject/bad.su >build/pic/inject/lifecycle.su
 	sh "$GPROF_TOP/scripts/check-guest.sh" .
 	echo "void c(void) { fprintf(stderr, \"no\"); }" >inject/bad.c
 	echo "void d(void) { _exit(1); }" >inject/lifecycle.c
 	exits 1 sh "$GPROF_TOP/scripts/check-guest.sh" . >found
 	says inject/bad.c found
 	is 1 "$(wc -l <found)" "number of finds"
+	CC=false exits 1 sh "$GPROF_TOP/scripts/check-guest.sh" . >found
+	says "inject/good.c: false cannot read it" found
+'
+
+it 'names a function that takes much of the stack of the program, and one that was not measured' '
+	export B=build
+	mkdir -p inject build/pic/inject build/pic/trace
+	printf "%s\n" "void a(void)" "{" "}" | tee inject/good.c >inject/carrier.c
+	printf "%s\n" "inject/good.c:1:6:a	1024	static" "inject/good.c:5:6:b	1000	dynamic,bounded" >build/pic/inject/good.su
+	printf "%s\n" "inject/carrier.c:9:6:is_last	1280	static" >build/pic/inject/carrier.su
+	sh "$GPROF_TOP/scripts/check-guest.sh" .
+	printf "%s\n" "trace/far.c:7:6:c	1040	static" "/usr/include/x.h:8:6:d	16	dynamic" >build/pic/trace/far.su
+	printf "%s\n" "inject/carrier.c:9:6:is_first	1280	static" >>build/pic/inject/carrier.su
+	cp inject/good.c inject/new.c
+	exits 1 sh "$GPROF_TOP/scripts/check-guest.sh" . >found
+	says "trace/far.c:7: c() takes 1040 bytes" found
+	says "trace/far.c:8: d() takes as much of the stack as its caller says" found
+	says "inject/carrier.c:9: is_first() takes 1280 bytes" found
+	says "inject/new.c: there is no build/pic/inject/new.su" found
+	is 4 "$(wc -l <found)" "number of finds"
+'
+
+it 'names a line of a test that cannot fail' '
+	mkdir -p test/e2e
+	printf "%s\n" "	! grep wrong found || fail wrong" "	if ! true; then :; fi" >test/e2e/good.sh
+	sh "$GPROF_TOP/scripts/check-tests.sh" .
+	printf "%s\n" "	! grep wrong found" "	true" >test/e2e/bad.sh
+	exits 1 sh "$GPROF_TOP/scripts/check-tests.sh" . >found
+	says "test/e2e/bad.sh:1:" found
+	is 1 "$(wc -l <found)" "number of finds"
+'
+
+it 'names a script that a list of tests has and nobody else, and a command that no sanitized script runs' '
+	mkdir -p test/e2e cli
+	: >cli/cmd_import.c
+	: >cli/cmd_recover.c
+	echo "gprof-run; gprof-ctl; gprof-trace report list; gprof-trace import; gprof-trace export -t kineto; folded; pprof" >test/e2e/some.sh
+	echo "some: bytes" >test/e2e/sanitized.txt
+	printf "%s\n" "# a list" some renamed >test/e2e/quick.txt
+	exits 1 sh "$GPROF_TOP/scripts/check-tests.sh" . >found
+	says "test/e2e/quick.txt: there is no test/e2e/renamed.sh" found
+	says "no script has gprof-trace recover" found
+	is 2 "$(wc -l <found)" "number of finds"
+	rm cli/cmd_recover.c
+	echo some >test/e2e/quick.txt
+	sh "$GPROF_TOP/scripts/check-tests.sh" .
 '

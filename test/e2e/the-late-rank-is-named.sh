@@ -1,4 +1,4 @@
-# Report `ranks` and the page's line on it: against the plan of a simulated job, the simulator's truth, and files of torch.profiler.
+# Report `ranks` and the page's line about it, compared with the plan of a simulated job, the truth file, and files of torch.profiler.
 . "$(dirname "$0")/lib.sh"
 JOB='. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 unset SIM_TRUTH
@@ -44,12 +44,11 @@ it 'traces of ranks recorded apart are one job when they are given together' "$J
 	as_planned part.rank0.gtrace part.rank1.gtrace
 	says "rank 1 arrives last" said
 	gprof-trace report -r ranks part.rank0.gtrace >said
-	says "no rank is judged: it takes the traces of several ranks" said
+	says "no rank is judged: give the traces of several ranks" said
 	gprof-trace report -r ranks part.rank0.gtrace part.rank0.gtrace >said
-	says "no rank is judged: rank 0 is there twice" said
+	says "no rank is judged: rank 0 occurs twice" said
 '
 
-LIMIT=300
 it 'is as the definitions say on jobs made by chance, with sequence numbers and without' '
 	for seed in $(seq 1 24); do
 		mkdir "$seed"
@@ -75,9 +74,9 @@ it 'names rank 7 of a real job, and says why it names none of another' '
 	check() { python3 "$GPROF_TOP/test/e2e/ranks_check.py" "$1" -- kineto "$1"/*; }
 	is late "$(check "$traces/dlrm-v100-8rank")"
 	gprof-trace report -r ranks,tb_distributed "$traces/dlrm-v100-8rank" >said
-	says "rank 7 arrives last: it waits 1.53 ms in collectives per step, the others 3.28 ms to 11.1 ms (one step;" said
+	says "rank 7 arrives last: it waits 1.53 ms in collectives per step, the other ranks 3.28 ms to 11.1 ms (one step;" said
 	never_says "worker2_step_12," said
-	says "it does not tell which rank is late; report ranks does" said
+	says "It does not find the late rank; report ranks does" said
 	gprof-trace report "$traces/dlrm-v100-8rank" >page
 	says "rank 7 arrives last" page
 	is apart "$(check "$traces/hta-sampled-2rank")" "ranks of which a part was kept"

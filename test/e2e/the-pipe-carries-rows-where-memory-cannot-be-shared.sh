@@ -1,5 +1,5 @@
-# The second carrier: chosen by itself where it must be, it loses nothing at a normal end, never makes the program wait, and says what it
-# cannot promise.
+# The pipe as carrier of rows: chosen automatically where memory cannot be shared.  It loses no row at a normal end, does not block the
+# program, and health names its limits.
 . "$(dirname "$0")/lib.sh"
 
 PATH=$GPROF_BUILD/test/programs:$PATH
@@ -27,7 +27,7 @@ it 'keeps every row of many processes and threads that write at once' "$prefix"'
 	is 160001 "$((kept + 32000 * refused + slow))" "rows, those of each thread without a gap, and rows that are said to be missing"
 	[ "$(($(count run.gtrace pipe_used) + refused))" -ge 5 ] || fail "not all processes are on the pipe"
 	is 0 "$(count run.gtrace pipe_frames)" "frames that were none"
-	[ "$refused" != 0 ] || gprof-trace info run.gtrace | grep "transport  rows of 5 processes came through a pipe (asked for by --transport=pipe)"
+	[ "$refused" != 0 ] || gprof-trace info run.gtrace | grep "transport  rows of 5 processes came through a pipe (requested by --transport=pipe)"
 '
 
 it 'loses nothing however a program ends by itself' "$prefix"'
@@ -49,8 +49,12 @@ it 'keeps the first rows of each thread of a program that is killed, and says wh
 	kept=$(prefix run.gtrace)
 	[ "$kept" -gt 0 ] && [ "$kept" -le 400001 ] || fail "$kept rows are kept, of 400001"
 	is 1 "$(count run.gtrace pipe_cut)" "processes that were cut off"
-	exits 137 gprof-run -q --transport=pipe -o later -- "$rows" 4 1000 ms=600 kill=9 >said
-	is 4001 "$(prefix later.gtrace)" "rows that were there when it was killed 0.6 s later"
+	gprof-run -q --transport=pipe -o later -- "$rows" 4 1000 wait=arrived kill=9 >said &
+	run=$!
+	within 60 sh -c "[ \$(gprof-trace dump later.gtrace 2>/dev/null | grep -c ^mark) -eq 4001 ]"
+	touch arrived
+	exits 137 wait $run
+	is 4001 "$(prefix later.gtrace)" "rows that had arrived when it was killed"
 '
 
 # A collector that stands still while the program makes 200000 rows, 7 MB of each thread: the pipe holds one MB.
@@ -62,8 +66,8 @@ stalled='
 		shift
 		gprof-run -q --transport=pipe --arena-size=$arena -o run -- "$rows" 2 100000 touch=ready wait=stopped "$@" >said &
 		run=$!
-		within 20 test -e ready
-		within 20 sh -c "gprof-trace dump run.gtrace 2>/dev/null | grep -q ^mark"
+		within 60 test -e ready
+		within 60 sh -c "gprof-trace dump run.gtrace 2>/dev/null | grep -q ^mark"
 		collector=$(child $run gprof-collector)
 		program=$(child $run pipe_rows)
 		kill -STOP $collector
@@ -72,8 +76,10 @@ stalled='
 		until [ ! -e /proc/$program ] || grep -q " (pipe_rows) Z " /proc/$program/stat; do sleep 0.05; done
 		took=$((($(date +%s%N) - begin) / 1000000))
 	}
-	# What is left are rows of any kind, of the threads themselves, too.
-	about() { [ $2 -ge $1 ] && [ $2 -le $(($1 + 3)) ] || fail "$3: $2, of $1"; }
+	# Each of the 5 threads has a row of its own before its marks; rows that are left or dropped are of any kind.  The name of the marks came with the first.
+	threads() { gprof-trace dump run.gtrace | sed -n "s/^thread .* id=\([0-9]*\) .*/\1/p" | sort -u | wc -l; }
+	# All marks and a row of each thread.  A row of a thread that found no room is counted, and comes again later: once more for each at most.
+	none_missing() { [ $1 -ge $((made + 1 + 5)) ] && [ $1 -le $((made + 1 + 10)) ] || fail "$2: $1, of $((made + 1 + 5))"; }
 	resumed() {
 		kill -CONT $collector
 		wait $run
@@ -89,7 +95,7 @@ it 'never makes a program wait for a collector that stands still, and counts wha
 	is 400000 "$made" "rows that the program made"
 	left=$(count run.gtrace pipe_left)
 	[ "$left" -gt 0 ] || fail "no row is left"
-	about $((made + 1)) $(($(prefix run.gtrace) + left)) "rows kept and left"
+	none_missing $(($(prefix run.gtrace) + $(threads) + left)) "rows kept and left"
 	[ "$took" -ge 1900 ] && [ "$took" -lt 10000 ] || fail "the program ended after $took ms"
 '
 
@@ -100,20 +106,27 @@ it 'drops and counts rows when the private blocks are full, too' "$prefix$stalle
 	dropped=$(dropped run.gtrace)
 	# 12 MB hold less than the 14 MB that are made while the collector stands still.
 	[ "$kept" -lt "$made" ] || fail "nothing was dropped"
-	about $((made + 1)) $((kept + dropped + $(count run.gtrace pipe_left))) "rows kept, dropped and left"
+	none_missing $((kept + $(threads) + dropped + $(count run.gtrace pipe_left))) "rows kept, dropped and left"
 '
 
 it 'lets a program end at once whose collector is gone, without a signal' "$prefix$stalled"'
-	gprof-run -q --transport=pipe -o run -- "$rows" 2 1000 touch=ready wait=stopped more ms=300 more >said &
-	run=$!
-	within 20 test -e ready
-	kill -9 $(child $run gprof-collector)
-	begin=$(date +%s%N)
-	touch stopped
-	wait $run || fail "exit status $?"
-	took=$((($(date +%s%N) - begin) / 1000000))
-	is 3 "$(grep -c made said)" "times that it made rows"
-	[ "$took" -lt 2200 ] || fail "it took $took ms"
+	# Who waits for the collector takes 2.3 s at least; who does not, may be slow on a busy machine.
+	tries=5
+	took=9999
+	while [ "$took" -ge 2200 ]; do
+		tries=$((tries - 1))
+		[ $tries -ge 0 ] || fail "it took $took ms"
+		rm -f ready stopped
+		gprof-run -q -f --transport=pipe -o run -- "$rows" 2 1000 touch=ready wait=stopped more ms=300 more >said &
+		run=$!
+		within 60 test -e ready
+		kill -9 $(child $run gprof-collector)
+		begin=$(date +%s%N)
+		touch stopped
+		wait $run || fail "exit status $?"
+		took=$((($(date +%s%N) - begin) / 1000000))
+		is 3 "$(grep -c made said)" "times that it made rows"
+	done
 '
 
 it 'is chosen where the program cannot map shared memory, and says so' "$prefix"'

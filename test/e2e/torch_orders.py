@@ -31,8 +31,14 @@ def network():
     return torch.nn.Sequential(linear(256, 1024), relu(), linear(1024, 1024), relu(), linear(1024, 10))
 
 
-def loader(batches, size=64):
-    return DataLoader(TensorDataset(torch.randn(size * batches, 256), torch.randint(0, 10, (size * batches,))), batch_size=size)
+def loader(batches, size=64, collate=None):
+    return DataLoader(TensorDataset(torch.randn(size * batches, 256), torch.randint(0, 10, (size * batches,))), batch_size=size, collate_fn=collate)
+
+
+def slowly(samples):
+    """A batch takes 40 ms: one that does not exist is told from it by its time, also on a busy machine that keeps a thread waiting for some ms."""
+    time.sleep(0.04)
+    return torch.utils.data.default_collate(samples)
 
 
 def evaluate(model, batches):
@@ -100,9 +106,10 @@ def gan(model, opt):
 
 
 def inference(model, opt):
+    epochs = loader(STEPS // 2, collate=slowly)
     for _ in range(2):
         with torch.no_grad():
-            batches = iter(loader(STEPS // 2))
+            batches = iter(epochs)
             for _ in range(STEPS // 2):
                 x, y = next(batches)
                 model(x)

@@ -1,29 +1,48 @@
-# `make fuzz`: throws bytes at the reader, at the importer, whole and in pieces, and databases at it where SQLite's header is installed,
-# FUZZ_TIME seconds each.
-# Needs clang; what it found is in $(B)/fuzz.
-FUZZ_TIME ?= 60
+# Fuzz targets.  test/fuzz/NAME.c tests one parser of untrusted bytes.  The folder test/fuzz/NAME has its inputs: small ones written for it,
+# and every input that once caused a failure.
+#	make fuzz                           builds all targets with libFuzzer (clang and its runtime, libclang-rt-dev), in $(B)/fuzz
+#	make fuzz-run TARGET=elf MINUTES=5  runs one; new inputs and findings stay in $(B)/fuzz/elf-inputs and $(B)/fuzz
+#	make fuzz-keep TARGET=elf           adds the new inputs to the target's folder, reduced to those that add coverage
+#	make fuzz-replay                    builds $(B)/fuzz-replay/NAME, which runs the kept inputs without a fuzzer, as make check does
+MINUTES     ?= 1
+FUZZ_CC     ?= clang
+FUZZ_FLAGS   = $(filter-out -MMD -MP,$(BASE)) -MMD -MP -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_SQLITE := $(shell $(CC) -include sqlite3.h -x c -E /dev/null >/dev/null 2>&1 && echo nsys)
+FUZZ_COLL   := frames roster
+FUZZ_CLI    := reader import pieces gzip elf dwarf demangle perfmap $(FUZZ_SQLITE)
+FUZZ_ALL    := $(FUZZ_CLI) $(FUZZ_COLL)
 
-$(B)/fuzz/reader: test/fuzz/reader.c $(wildcard trace/*.c trace/*.h trace/*.def)
-$(B)/fuzz/import $(B)/fuzz/nsys: $(B)/fuzz/%: test/fuzz/%.c test/fuzz/import_bytes.h $(wildcard cli/import/*.c cli/import/*.h cli/import/*.def trace/*.c trace/*.h trace/*.def)
-# Its source of bytes is the unit tests' own.
-$(B)/fuzz/pieces: test/fuzz/pieces.c test/unit/import/source.c test/unit/import/rows.h $(filter-out cli/import/source.c,$(wildcard cli/import/*.c)) \
-	$(wildcard cli/import/*.h cli/import/*.def trace/*.c trace/*.h trace/*.def)
-$(B)/fuzz/%:
-	@mkdir -p $(@D); echo "  FUZZ  $@"
-	$(Q)clang $(filter-out -MMD -MP,$(BASE)) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $(filter %.c,$^) -lzstd -lpthread -ldl $(if $(filter %/nsys,$@),-lsqlite3)
+# Objects that a target is linked with: from obj, or, with coverage instrumentation, from fuzz/obj.
+fuzz_libs    = $(if $(filter $(FUZZ_COLL),$(1)),$(filter-out %/main.o,$(COLLECT)),$(if $(filter pieces,$(1)),$(filter-out %/import/source.o,$(CLI)) \
+	$(B)/obj/test/unit/import/source.o,$(CLI))) $(TRACE)
+fuzz_objects = $(B)/obj/test/fuzz/$(1).o $(call fuzz_libs,$(1))
+fuzz_link    = -lzstd -lpthread -ldl -lm $(if $(filter nsys,$(1)),-lsqlite3)
+marked       = $(patsubst $(B)/obj/%,$(B)/fuzz/obj/%,$(1))
 
-fuzz: $(B)/fuzz/reader $(B)/fuzz/import $(B)/fuzz/pieces $(B)/tools/synth_trace
-	$(Q)mkdir -p $(B)/fuzz/corpus && $(B)/tools/synth_trace $(B)/fuzz/corpus/seed 50 >/dev/null
-	$(Q)cd $(B)/fuzz && ./reader -verbosity=1 -max_total_time=$(FUZZ_TIME) -max_len=16384 corpus
-	$(Q)mkdir -p $(B)/fuzz/import-corpus && cp test/fuzz/import/* $(B)/fuzz/import-corpus
-	$(Q)cd $(B)/fuzz && ./import -verbosity=1 -max_total_time=$(FUZZ_TIME) -max_len=16384 -dict=$(CURDIR)/test/fuzz/import.dict import-corpus
-	$(Q)mkdir -p $(B)/fuzz/pieces-corpus && for f in test/fuzz/import/*.json; do { printf 'a\0'; cat $$f; } >$(B)/fuzz/pieces-corpus/$${f##*/}; done
-	$(Q)cd $(B)/fuzz && ./pieces -verbosity=1 -max_total_time=$(FUZZ_TIME) -max_len=16384 -dict=$(CURDIR)/test/fuzz/import.dict pieces-corpus
-	$(Q)! echo '#include <sqlite3.h>' | clang -E - >/dev/null 2>&1 || $(MAKE) -s fuzz-nsys
+$(B)/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D); echo "  CC    $< (fuzzed)"
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
 
-fuzz-nsys: $(B)/fuzz/nsys
-	$(Q)mkdir -p $(B)/fuzz/nsys-corpus && cp test/fuzz/nsys/* $(B)/fuzz/nsys-corpus
-	$(Q)cd $(B)/fuzz && ./nsys -verbosity=1 -max_total_time=$(FUZZ_TIME) -timeout=20 -max_len=2048 nsys-corpus
+define fuzz_target
+$(B)/fuzz/$(1): $(call marked,$(call fuzz_objects,$(1)))
+	@mkdir -p $$(@D); echo "  FUZZ  $$@"
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $$@ $$^ $(call fuzz_link,$(1))
 
-.PHONY: fuzz fuzz-nsys
+$(B)/fuzz-replay/$(1): $(call fuzz_objects,$(1)) $(B)/obj/test/fuzz/replay.o
+	@mkdir -p $$(@D); echo "  LINK  $$@"
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $$@ $$^ $(LDFLAGS) $(call fuzz_link,$(1))
+endef
+$(foreach t,$(FUZZ_ALL),$(eval $(call fuzz_target,$(t))))
+
+fuzz: $(FUZZ_ALL:%=$(B)/fuzz/%)
+fuzz-replay: $(FUZZ_ALL:%=$(B)/fuzz-replay/%)
+
+fuzz-run: $(B)/fuzz/$(TARGET)
+	$(Q)mkdir -p $(B)/fuzz/$(TARGET)-inputs
+	$(Q)cd $(B)/fuzz && ./$(TARGET) -verbosity=1 -print_final_stats=1 -max_total_time=$$(($(MINUTES) * 60)) -timeout=20 -max_len=16384 \
+		$(if $(wildcard test/fuzz/$(TARGET).dict),-dict=$(CURDIR)/test/fuzz/$(TARGET).dict) $(TARGET)-inputs $(CURDIR)/test/fuzz/$(TARGET)
+
+fuzz-keep: $(B)/fuzz/$(TARGET)
+	$(Q)cd $(B)/fuzz && ./$(TARGET) -merge=1 -max_len=4096 $(CURDIR)/test/fuzz/$(TARGET) $(TARGET)-inputs
+
+.PHONY: fuzz fuzz-replay fuzz-run fuzz-keep

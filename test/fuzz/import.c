@@ -1,4 +1,4 @@
-/* libFuzzer target: any bytes as a Kineto file, plain or packed. */
+/* libFuzzer target: the input is a Kineto file, plain or gzip. */
 #include "test/fuzz/import_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

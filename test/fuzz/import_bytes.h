@@ -1,4 +1,4 @@
-/* For fuzzers: bytes as a file that is imported.  What comes of it opens, whole and undamaged, and each of its rows can be read. */
+/* For fuzz targets: imports the input.  A resulting trace must open, be complete and valid, and all its rows must be readable. */
 #ifndef TEST_FUZZ_IMPORT_BYTES_H
 #define TEST_FUZZ_IMPORT_BYTES_H
 
@@ -10,7 +10,7 @@
 #include "cli/import/import.h"
 #include "trace/reader.h"
 
-/* Rows of all kinds, but those that only a file has. */
+/* Reads all rows; returns their number without clock rows, which only a file has. */
 static uint64_t read_all(struct trace *t)
 {
 	uint64_t n = 0;
@@ -39,7 +39,7 @@ static uint64_t read_back(const char *path)
 	return n;
 }
 
-/* Once into a file and once into memory, which is the same. */
+/* Imports into a file and into memory; both must have the same result. */
 static void import_path(const char *from)
 {
 	int out = memfd_create("fuzz", MFD_CLOEXEC), own = dup(out);
@@ -53,7 +53,7 @@ static void import_path(const char *from)
 	if (own < 0)
 		abort();
 	if (import_files(&im, own, &err) < 0) {
-		/* Whoever is refused is told why, in one line. */
+		/* a refused file has an error text of one line */
 		if (!err.text[0] || strchr(err.text, '\n') || import_rows(&im, from, &t, &again) == 0 || strcmp(err.text, again.text) != 0)
 			abort();
 	} else {

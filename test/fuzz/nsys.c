@@ -1,7 +1,7 @@
 /*
- * libFuzzer target: databases as nsys exports them, and almost.  The input says how each differs from one that nsys would
- * write: tables and columns that are missing or of another kind, values of any kind in any row, and last bytes of the
- * finished file.  What libsqlite3 refuses, it may; the importer never reads a row wrong, and says in a line why it stops.
+ * libFuzzer target: imports databases that resemble exports of nsys.  The input says how a database differs from such an export: missing
+ * tables or columns, or ones of another kind; any values in any row; and at last changed bytes of the file.  libsqlite3 may refuse the
+ * file; the importer must not read a row wrong, and an error is one line.
  */
 #include "test/fuzz/import_bytes.h"
 
@@ -31,7 +31,7 @@ static const struct {
 	{ "ThreadNames", "nameId priority globalTid" },
 	{ "PROCESSES", "globalPid pid name" },
 	{ "META_DATA_EXPORT", "name value" },
-	/* From here on: only where the input asks for them. */
+	/* The tables below exist only if the input asks for them. */
 	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "start end deviceId contextId streamId correlationId globalPid graphId" },
 	{ "CUDA_GRAPH_NODE_EVENTS", "start globalTid graphNodeId originalGraphNodeId" },
 	{ "ENUM_CUDA_DEV_MEM_EVENT_OPER", "id name label" },
@@ -53,7 +53,7 @@ static const struct {
 #define N_TABLES (sizeof tables / sizeof *tables)
 #define N_ALWAYS 12u
 
-/* What is left of the input; zeros behind its end. */
+/* The rest of the input; zeros after its end. */
 struct input {
 	const uint8_t *p, *end;
 };
@@ -74,10 +74,10 @@ static uint64_t take_many(struct input *in, unsigned n)
 
 static void exec(sqlite3 *db, const char *sql)
 {
-	sqlite3_exec(db, sql, NULL, NULL, NULL);        /* what cannot be made is not there */
+	sqlite3_exec(db, sql, NULL, NULL, NULL);        /* errors are ignored: that table or row is missing then */
 }
 
-/* What nsys would write for row `row` of a column. */
+/* Appends the value that nsys would write in this column of row `row`. */
 static void put_usual(sqlite3_str *s, const char *column, size_t n, unsigned row)
 {
 	const uint64_t pid = 0x1000000000000 | (uint64_t)(4000 + row % 2) << 24;
@@ -122,7 +122,7 @@ static void put_any(sqlite3_str *s, struct input *in)
 	}
 }
 
-/* One row, of whose values the input replaces some. */
+/* Inserts a row; the input replaces up to four of its values. */
 static void put_row(sqlite3 *db, size_t table, uint32_t missing, unsigned row, struct input *in)
 {
 	sqlite3_str *s = sqlite3_str_new(db);
@@ -156,7 +156,7 @@ static void put_row(sqlite3 *db, size_t table, uint32_t missing, unsigned row, s
 
 enum shape { USUAL, FEWER, VIEW, WITHOUT_ROWID, TEXTS, GENERATED, N_SHAPES };
 
-/* Those of its columns that are missing. */
+/* Creates the table.  Returns a bit mask of its missing columns; ~0: no table, or no rows can be inserted. */
 static uint32_t put_table(sqlite3 *db, size_t table, struct input *in)
 {
 	unsigned how = take(in);
@@ -197,7 +197,7 @@ static uint32_t put_table(sqlite3 *db, size_t table, struct input *in)
 	return missing;
 }
 
-/* Damages the file, behind the words that it is known by. */
+/* Damages the file after its first 16 bytes, SQLite's magic. */
 static void patch(uint8_t *file, size_t size, struct input *in)
 {
 	for (unsigned n = take(in); n > 128 && size > 16; n--) {
@@ -220,7 +220,7 @@ static void remove_files(void)
 	}
 }
 
-/* SQLite follows links to a file's name, so it must have one. */
+/* SQLite needs a real path: it resolves /proc/self/fd links to a name that a memfd does not have. */
 static void import_database(const uint8_t *data, size_t size)
 {
 	static int fd = -1;

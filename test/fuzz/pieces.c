@@ -1,6 +1,6 @@
 /*
- * libFuzzer target: any bytes as a Kineto file, once whole and once in pieces, each time with other bytes behind those that
- * are there.  What is made of it is the same.  The first two bytes of the input say how large the pieces are.
+ * libFuzzer target: the input is a Kineto file, imported once in one piece and once in small pieces, with different garbage after the bytes
+ * that have arrived.  Both imports must have the same result.  The first two bytes of the input give the size of the pieces.
  */
 #include "test/unit/import/rows.h"
 #include "test/unit/import/source.h"

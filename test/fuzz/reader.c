@@ -1,7 +1,4 @@
-/*
- * libFuzzer target: any bytes as a trace file.  Nothing may be read past its end, and everything that opens can be
- * recovered.
- */
+/* libFuzzer target: the input is a trace file.  It is opened, read and recovered; a recovered file must open and be complete. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,11 +6,11 @@
 
 #include "trace/reader.h"
 
-#define MUCH (16u << 20)                /* bytes of rows; more is slow and shows nothing new */
+#define MUCH (16u << 20)                /* bytes of rows of a chunk; larger chunks are not read, which would be slow */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Makes the checksums right wherever something looks like a header, or mutations would not get behind them. */
+/* Corrects the checksum of everything that looks like a header.  Otherwise mutated inputs would fail at the checksums. */
 static void seal(uint8_t *p, size_t size)
 {
 	struct file_header *file = (struct file_header *)p;
@@ -56,7 +53,7 @@ static void read_all(struct trace *t)
 static long recover(const char *path, struct trace_error *err)
 {
 	err->text[0] = '\0';
-	return trace_recover(path, err);
+	return trace_recover(path, 0, err);
 }
 
 static void run(const uint8_t *data, size_t size)
@@ -77,7 +74,7 @@ static void run(const uint8_t *data, size_t size)
 	}
 	saved = recover(path, &err);
 	if (saved >= 0) {
-		/* What was saved is there: the header is whole, and so is every chunk that the index names. */
+		/* the recovered file is complete, and the index names only chunks inside the file */
 		if (trace_open(&t, path, 0, &err) < 0 || !t.finished || t.n_chunks != (size_t)saved)
 			abort();
 		for (size_t i = 0; i < t.n_chunks; i++)

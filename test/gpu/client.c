@@ -6,17 +6,21 @@
  *	callback          an empty callback on the API calls that gprof-run records
  *	domain            an empty callback on all runtime and driver calls
  *	process-buffers   activity buffers are the process's, not each thread's (the default since 13.0)
- *	kind=N            enables activity kind N; may stand several times.  Buffers come back unread.
+ *	zeroed            attribute 5: buffers are handed out zeroed, and CUPTI clears none
+ *	count             counts records by kind ("records.KIND N"); without it buffers come back unread
+ *	kind=N            enables activity kind N; may stand several times
  *
  * At the end "word result" lines and the bytes of records that came go to the file GPU_CHECK_REPORT.
  */
 #include "client.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define API(X)                                                                                                   \
 	X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain) X(cuptiActivityRegisterCallbacks)              \
-	X(cuptiActivityEnable) X(cuptiActivityFlushAll) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivitySetAttribute)
+	X(cuptiActivityEnable) X(cuptiActivityFlushAll) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivitySetAttribute) \
+	X(cuptiActivityGetNextRecord)
 
 API(CLIENT_POINTER)
 
@@ -38,6 +42,9 @@ static const struct {
 
 static CUpti_SubscriberHandle subscriber;
 static atomic_ullong bytes, buffers;
+#define KINDS 128
+static atomic_ullong records[KINDS];
+static bool counting, zeroed;
 
 static void called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data)
 {
@@ -47,13 +54,17 @@ static void called(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbi
 static void request(uint8_t **buffer, size_t *size, size_t *max)
 {
 	*size = BUFFER_SIZE;
-	*buffer = aligned_alloc(4096, BUFFER_SIZE);
+	*buffer = zeroed ? calloc(1, BUFFER_SIZE) : aligned_alloc(4096, BUFFER_SIZE);
 	*max = 0;
 }
 
 static void completed(CUcontext ctx, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
+	CUpti_Activity *record = NULL;
+
 	(void)ctx, (void)stream, (void)size;
+	while (counting && p_cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
+		atomic_fetch_add(&records[record->kind < KINDS ? record->kind : 0], 1);
 	atomic_fetch_add(&bytes, valid);
 	atomic_fetch_add(&buffers, 1);
 	free(buffer);
@@ -69,6 +80,9 @@ static void finish(void)
 	client_report("bytes %llu", (unsigned long long)bytes);
 	client_report("buffers %llu", (unsigned long long)buffers);
 	client_report("dropped %zu", dropped);
+	for (int i = 0; i < KINDS; i++)
+		if (records[i])
+			client_report("records.%d %llu", i, (unsigned long long)records[i]);
 }
 
 static void enable_calls(void)
@@ -80,12 +94,11 @@ static void enable_calls(void)
 	client_report("callback 0 refused=%d", refused);
 }
 
-static int use_process_buffers(void)
+static int set(CUpti_ActivityAttribute attribute, uint8_t value)
 {
-	uint8_t per_thread = 0;
-	size_t size = sizeof per_thread;
+	size_t size = sizeof value;
 
-	return p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &per_thread);
+	return p_cuptiActivitySetAttribute(attribute, &size, &value);
 }
 
 static void enable(const char *word)
@@ -96,7 +109,12 @@ static void enable(const char *word)
 		client_report("domain %d", p_cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API));
 		client_report("domain %d", p_cuptiEnableDomain(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API));
 	} else if (strcmp(word, "process-buffers") == 0) {
-		client_report("%s %d", word, use_process_buffers());
+		client_report("%s %d", word, set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0));
+	} else if (strcmp(word, "zeroed") == 0) {
+		zeroed = true;
+		client_report("%s %d", word, set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1));
+	} else if (strcmp(word, "count") == 0) {
+		counting = true;
 	} else if (strncmp(word, "kind=", 5) == 0) {
 		client_report("%s %d", word, p_cuptiActivityEnable((CUpti_ActivityKind)atoi(word + 5)));
 	}

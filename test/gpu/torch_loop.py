@@ -2,6 +2,7 @@
 
 torch_loop.py plain                      warms up, then the loop inside the NVTX range "measured"
 torch_loop.py profiled TRACE TABLE       the same, the loop under torch.profiler: its Kineto trace, and its key_averages() as JSON
+torch_loop.py sessions FOLDER            three sessions of torch.profiler, in ranges "session I", with work in ranges "gap I" before, between and after
 torch_loop.py time [profiler]            prints what a launch-bound step costs, perhaps under torch.profiler
 torch_loop.py libraries                  operations of cuBLAS, cuDNN and cuSOLVER
 torch_loop.py first                      prints how long it took from the start of Python to the end of the first kernel
@@ -97,6 +98,19 @@ def profiled(trace, table):
         json.dump(rows, f)
 
 
+def sessions(folder):
+    training = Training()
+    for i in range(4):
+        with torch.profiler.record_function(f"gap {i}"), Range(f"gap {i}"):
+            training.run(5)
+        if i == 3:
+            break
+        with profiler() as prof:
+            with torch.profiler.record_function(f"session {i}"), Range(f"session {i}"):
+                training.run(5)
+        prof.export_chrome_trace(os.path.join(folder, f"{i}.json"))
+
+
 def timed(under_profiler):
     training = Training()
     training.run(100)  # the first steps load modules and choose algorithms
@@ -133,6 +147,8 @@ def main(mode, *arguments):
         measured(training)
     elif mode == "profiled":
         profiled(*arguments)
+    elif mode == "sessions":
+        sessions(*arguments)
     elif mode == "time":
         timed(bool(arguments))
     elif mode == "libraries":

@@ -1,4 +1,4 @@
-"""check_columns.py DOCS/numbers.md TRACE: every column of every own report, and every quantity of docs/numbers.md, has an oracle function or
+"""check_columns.py DOCS/numbers.md TRACE: every column of every own report, and every quantity of docs/reference/numbers.md, has an oracle function or
 a written exception; no exception is about something that there is not."""
 import os
 import re
@@ -61,7 +61,7 @@ def reasons_untrue(top):
 
 
 def quantities_without(path):
-    """Rows of the tables of docs/numbers.md whose first column is a quantity or the column of a report."""
+    """Rows of the tables of docs/reference/numbers.md whose first column is a quantity or the column of a report."""
     wrong, count, heading = [], 0, None
     lines = open(path, encoding="utf-8").read().splitlines()
     for line, below in zip(lines, lines[1:] + [""]):
@@ -88,10 +88,10 @@ def quantities_without(path):
 def main(numbers, trace):
     wrong, columns = columns_without(trace)
     more, quantities = quantities_without(numbers)
-    wrong += reasons_untrue(os.path.dirname(os.path.dirname(os.path.abspath(numbers))))
+    wrong += reasons_untrue(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(numbers)))))
     for what in wrong + more:
         print(what)
-    print("%d columns of %d reports, %d quantities of docs/numbers.md" % (columns, len(REPORTS), quantities))
+    print("%d columns of %d reports, %d quantities of docs/reference/numbers.md" % (columns, len(REPORTS), quantities))
     return 1 if wrong or more or not columns or not quantities else 0
 
 

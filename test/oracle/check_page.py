@@ -10,7 +10,7 @@ import command
 from compare import Tally
 from job import Job, found
 from page import Page
-from page_gpu import gpus, holds, kernels
+from page_gpu import gpus, holds, kernels, largest
 from page_ranks import ranks
 from page_steps import of_reports, steps_and_phases
 
@@ -55,6 +55,7 @@ def check(name, paths):
     holds(sheet, processes)
     of_processes(sheet, processes)
     steps_and_phases(sheet, processes, of_reports(processes, reports))
+    largest(sheet, processes)
     ranks(sheet, job)
     return sheet.tally
 

@@ -10,7 +10,7 @@ from job import found
 from page import TIME, Shown
 
 NAMES = ("temporal", "overlap", "steps", "phases", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_api_sum", "cuda_gpu_trace", "launch_sites",
-         "call_sites", "kernel_breakdown", "kernel_types", "cuda_gpu_kern_occupancy", "windows", "processes", "ops", "ops_by_shape", "memory_bandwidth",
+         "call_sites", "kernel_breakdown", "kernel_types", "occupancy", "windows", "processes", "ops", "ops_by_shape", "memory_bandwidth",
          "queue_length", "launch_delay_sum", "launch_delays", "stacks", "lines", "idle_stacks", "cuda_graph_kern_sum", "ranks")
 PARTS = ("data", "forward", "backward", "optimizer", "zero_grad", "other")
 
@@ -97,7 +97,7 @@ def share_as_on_page(r):
 
 def without_stack(r, report):
     """How many calls a report says that it leaves out; None: it has none."""
-    found = re.search(report + r": calls (?:that have no line, or are )?without a stack: ([\d,]+)", r["said"])
+    found = re.search(report + r": calls (?:without a line or )?without a stack: ([\d,]+)", r["said"])
     return None if not r[report].rows else int(found.group(1).replace(",", "")) if found else 0
 
 
@@ -125,7 +125,7 @@ def of_graphs(r):
         return None, None
     graphs = {x["correlation"] for x in r["launch_delays"].rows if "GraphLaunch" in x["call"]}
     rows = [x for x in r["cuda_gpu_trace"].rows if x["CorrId"] in graphs and x["GrdX"]]
-    return known(r["cuda_graph_kern_sum"], "Total Time (ns)"), sum(number(x["Duration (ns)"]) or 0 for x in rows)
+    return known(r["cuda_graph_kern_sum"], "gpu_ns"), sum(number(x["Duration (ns)"]) or 0 for x in rows)
 
 
 def idle_said(r):
@@ -169,7 +169,7 @@ PAIRS = {
     "kernels: cuda_gpu_kern_sum, cuda_gpu_trace": lambda r: (known(r["cuda_gpu_kern_sum"], "Total Time (ns)"), kernels_of_trace(r)),
     "kernels: cuda_gpu_kern_sum, kernel_breakdown": lambda r: (known(r["cuda_gpu_kern_sum"], "Total Time (ns)"), breakdown(r, False)),
     "kernels: cuda_gpu_kern_sum, launch_sites": sums("cuda_gpu_kern_sum", "Total Time (ns)", "launch_sites", "gpu_ns"),
-    "kernels: cuda_gpu_kern_sum, cuda_gpu_kern_occupancy": sums("cuda_gpu_kern_sum", "Total Time (ns)", "cuda_gpu_kern_occupancy", "Total Time (ns)"),
+    "kernels: cuda_gpu_kern_sum, occupancy": sums("cuda_gpu_kern_sum", "Total Time (ns)", "occupancy", "gpu_ns"),
     "number of kernels: cuda_gpu_kern_sum, launch_sites": sums("cuda_gpu_kern_sum", "Instances", "launch_sites", "kernels"),
     "number of kernels: cuda_gpu_kern_sum, windows": sums("cuda_gpu_kern_sum", "Instances", "windows", "kernels"),
     "number of kernels: cuda_gpu_kern_sum, processes": sums("cuda_gpu_kern_sum", "Instances", "processes", "kernels"),

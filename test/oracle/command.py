@@ -36,10 +36,9 @@ def reports(names, operands, *options):
 
 
 def listed():
-    """{name: title} of the reports that are ours: `report list`."""
-    out, _ = run("report", "list")
-    return dict(re.split(r"\s{2,}|\s(?=\S+$)", line.strip(), maxsplit=1) if "  " in line else line.split(" ", 1)
-                for line in out.splitlines() if line.strip())
+    """{name: question} of the reports that are ours: `report list`."""
+    out, _ = run("report", "list", "--format", "csv")
+    return {row["report"]: row["question"] for row in csv.DictReader(io.StringIO(out))}
 
 
 def page(operand):

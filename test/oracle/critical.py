@@ -1,4 +1,4 @@
-"""critical.py FILE...: the critical path of a step of each Kineto file, by the rules of docs/critical-path.md, beside that of the report.
+"""critical.py FILE...: the critical path of a step of each Kineto file, by the rules of docs/reference/critical-path.md, beside that of the report.
 
 What is on the GPU, between it and its launches, and on the host is compared to the nanosecond; of what kind the host's time is, is not.
 """

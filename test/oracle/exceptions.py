@@ -14,7 +14,7 @@ REPORTS = {
     "nvtx_payloads": COUNTED + "test/e2e/nvtx-payloads-are-decoded.sh",
     "nvtx_resources": COUNTED + "test/e2e/cuda-names-of-streams-and-devices-are-kept.sh",
     "cuda_graph_kern_sum": COUNTED + "test/e2e/cuda-graphs-are-read-back-to-their-capture.sh; test/oracle/check_pairs.py compares the sum",
-    "cuda_mem_usage": COUNTED + "test/e2e/cuda-memory-usage-is-recorded-on-request.sh",
+    "cuda_memory": COUNTED + "test/e2e/cuda-memory-usage-is-recorded-on-request.sh",
     "torch_memory": COUNTED + "test/e2e/pytorch-is-observed-only-if-it-is-understood.sh",
     "cuda_sync_sum": COUNTED + "test/e2e/cuda-launches-copies-and-contexts-are-told-apart.sh",
     "um_sum": COUNTED + "test/e2e/cuda-unified-memory-is-recorded-on-request.sh",
@@ -50,21 +50,23 @@ COLUMNS = {
                   "cpu_ns": "no file has it: test/e2e/how-each-process-ended-is-known.sh",
                   "samples": "test/e2e/samples-show-what-ran.sh"},
     "windows": {"cause": TEXT, "name": TEXT, "start_ns": "of the recording", "duration_ns": "of the recording"},
-    "cuda_devices": {"Rank": "of processes", "UUID": TEXT, "MIG": TEXT, "L2 (MB)": "Kineto has it not", "Clock (MHz)": "Kineto has it not"},
+    "cuda_devices": {"rank": "of processes", "uuid": TEXT, "mig": TEXT, "l2_mb": "Kineto has it not", "clock_mhz": "Kineto has it not"},
 }
 
-# docs/numbers.md, first column of its tables -> report and column that stand for it, or why there is none.
+# docs/reference/numbers.md, first column of its tables -> report and column that stand for it, or why there is none.
 QUANTITIES = {
     "busy": ("temporal", "busy_ns"), "idle": ("temporal", "idle_ns"), "compute": ("temporal", "compute_ns"),
     "communication (`comm`)": ("temporal", "comm_ns"), "exposed communication (`comm_exposed`)": ("temporal", "comm_exposed_ns"),
     "overlap": ("overlap", "overlap_ns"), "copies, memory sets (`memcpy`, `memset`)": ("steps", "memcpy_ns"),
     "step: `gpu_busy`": ("steps", "gpu_busy_ns"), "step: `gpu_idle`": ("steps", "gpu_idle_ns"), "`launched_busy`": ("steps", "launched_busy_ns"),
     "`launched_start`, `launched_end`": ("steps", "launched_start_ns"),
+    "CPU time (`cpu`) of a line": "stacks are not read from a Kineto file: test/e2e/stacks_check.py",
     "GPU time (`gpu`) of a range, operator, module, line, stack": ("ops", "gpu_ns"), "launch delay": ("launch_delays", "delay_ns"),
     "queue depth of a stream": ("queue_length_series", "queue_length"), "step: `wall`": ("steps", "wall_ns"), "`api`": ("steps", "api_ns"),
     "phase: `gpu_idle`": ("phases", "forward_gpu_idle_ns"), "`comm_host`": ("phases", "comm_host_ns"),
     "phase (`data`, `forward`, `backward`, `optimizer`, `zero_grad`, `other`)": ("phases", "forward_ns"),
-    "`comm_host_exposed`": ("phases", "comm_host_exposed_ns"), "total, self time of a range": ("ops", "self_host_ns"), "launches, kernels": ("steps", "launches"),
+    "`comm_host_exposed`": ("phases", "comm_host_exposed_ns"), "total, self time of a range": ("ops", "self_host_ns"),
+    "share of an operator (`self_host_pct`, `host_pct`; `self_gpu_pct`)": ("ops", "host_pct"), "mean of an operator (`host_mean`, `gpu_mean`)": ("ops", "host_mean_ns"), "launches, kernels": ("steps", "launches"),
     "process: `wall_ns`": "test/e2e/how-each-process-ended-is-known.sh", "process: `cpu_ns`": "test/e2e/how-each-process-ended-is-known.sh",
     "process: `samples`": "test/e2e/samples-show-what-ran.sh", "process: `ended`": "test/e2e/how-each-process-ended-is-known.sh",
     "`collectives`": ("ranks", "collectives"), "`wait_ns`": ("ranks", "wait_ns"), "`last`": ("ranks", "last"), "`step_wait_ns`": ("ranks", "step_wait_ns"),

@@ -1,4 +1,4 @@
-"""What a process's GPU did in a span of time: docs/numbers.md, "GPU quantities"."""
+"""What a process's GPU did in a span of time: docs/reference/numbers.md, "GPU quantities"."""
 from intervals import intersect, length, subtract, union
 from rows import is_communication
 

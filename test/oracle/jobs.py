@@ -1,4 +1,4 @@
-"""The reports by rank: docs/numbers.md, "Reports by rank".  A rank is one Kineto file here, with all processes that are in it."""
+"""The reports by rank: docs/reference/numbers.md, "Reports by rank".  A rank is one Kineto file here, with all processes that are in it."""
 from fractions import Fraction
 
 from compare import Start
@@ -79,7 +79,7 @@ def kernel_types(ranks, memory=True):
     total = sum(sums.values())
     for label, time in sums.items():
         if time:
-            yield {"kernel_type": label, "time_ns": time, "pct": share(time, total)}
+            yield {"kernel_type": label, "time_ns": time, "time_pct": share(time, total)}
 
 
 def gaps(rank):
@@ -242,7 +242,7 @@ def kernel_breakdown(ranks):
                 groups.setdefault((row.name, kind_of(row)), []).append(row.end - row.start)
         total = sum(map(sum, groups.values()))
         for (name, kind), times in groups.items():
-            yield {"name": name, "kernel_type": kind, "rank": r.number, "gpu_ns": sum(times), "pct": share(sum(times), total) if total else None,
+            yield {"name": name, "kernel_type": kind, "rank": r.number, "gpu_ns": sum(times), "gpu_pct": share(sum(times), total) if total else None,
                    "count": len(times), **of_durations(times, ("mean_ns", "min_ns", "max_ns"))}
 
 
@@ -260,7 +260,7 @@ def top10(ranks):
             times = [x.end - x.start for x in r.rows if x.timed() and x.name in names and kind_of(x) == kind]
             if times:
                 yield {"name": "others", "kernel_type": kind, "rank": r.number, "gpu_ns": sum(times), "count": len(times),
-                       "pct": share(sum(times), total) if total else None, **of_durations(times, ("mean_ns", "min_ns", "max_ns"))}
+                       "gpu_pct": share(sum(times), total) if total else None, **of_durations(times, ("mean_ns", "min_ns", "max_ns"))}
 
 
 def kind_of(row):

@@ -43,9 +43,9 @@ def devices(job):
     for p in sorted(job.processes(), key=lambda p: -len(p.calls))[:1]:
         for number, facts in p.devices.items():
             capability = "%d.%d" % (facts["computeMajor"], facts["computeMinor"]) if "computeMajor" in facts else None
-            yield {"Pid": p.pid, "Device": number, "SMs": facts.get("numSms"), "CC": capability,
-                   "Kernels": sum(r.kind == "kernel" and r.device == number for r in p.gpu), "Name": facts.get("name"),
-                   "Memory (MB)": near(Fraction(facts["totalGlobalMem"], 10 ** 6)) if facts.get("totalGlobalMem") else None}
+            yield {"pid": p.pid, "device": number, "sm_count": facts.get("numSms"), "cc": capability,
+                   "kernels": sum(r.kind == "kernel" and r.device == number for r in p.gpu), "name": facts.get("name"),
+                   "memory_mb": near(Fraction(facts["totalGlobalMem"], 10 ** 6)) if facts.get("totalGlobalMem") else None}
 
 
 def call_sites(job):
@@ -54,4 +54,4 @@ def call_sites(job):
     for name, calls in groups.items():
         times = [c.end - c.start for c in calls]
         yield {"name": name, "total_ns": sum(times), "name_pct": near(100 if sum(times) else 0), "calls": len(calls),
-               "avg_ns": near(Fraction(sum(times), len(times)), 1), "max_ns": max(times), "call_site": None}
+               "mean_ns": near(Fraction(sum(times), len(times)), 1), "max_ns": max(times), "call_site": None}

@@ -46,13 +46,14 @@ def nodes_of(process):
 def table(processes, key):
     """One row for each key(range)."""
     groups = {}
-    total_self = 0
+    total_self = total_self_gpu = 0
     has_gpu = any(p.gpu for p in processes)
     for process in processes:
         add_gpu(process)
         made = nodes_of(process)
         for r in process.ranges:
             total_self += self_time(r)
+            total_self_gpu += r.self_gpu
             outer = folded(r)
             g = groups.setdefault(key(outer), {"host": 0, "self": 0, "gpu": 0, "self_gpu": 0, "calls": 0, "scope": r.kind, "nodes": []})
             g["self"] += self_time(r)
@@ -65,8 +66,12 @@ def table(processes, key):
                 g["nodes"].append(made[id(r)])
     for name, g in groups.items():
         backward = sum(n.end - n.start for n in g["nodes"])
-        yield {"self_host_pct": share(g["self"], total_self) if total_self else near(0), "self_host_ns": g["self"], "host_ns": g["host"],
+        yield {"self_host_pct": share(g["self"], total_self) if total_self else near(0), "self_host_ns": g["self"],
+               "host_pct": share(g["host"], total_self) if total_self else near(0), "host_ns": g["host"],
+               "host_mean_ns": (g["host"] + g["calls"] // 2) // g["calls"] if g["calls"] else None,
+               "self_gpu_pct": (share(g["self_gpu"], total_self_gpu) if total_self_gpu else near(0)) if has_gpu else None,
                "self_gpu_ns": g["self_gpu"] if has_gpu else None, "gpu_ns": g["gpu"] if has_gpu else None,
+               "gpu_mean_ns": (g["gpu"] + g["calls"] // 2) // g["calls"] if has_gpu and g["calls"] else None,
                "backward_ns": backward if g["nodes"] else None,
                "backward_gpu_ns": (sum(n.gpu for n in g["nodes"]) if has_gpu else None) if g["nodes"] else None,
                "calls": g["calls"], "scope": SCOPES[g["scope"]], "name": name}

@@ -5,7 +5,9 @@ from fractions import Fraction
 UNITS = {"s": 10 ** 9, "ms": 10 ** 6, "us": 1000, "ns": 1}
 LABEL = 12
 TIME = r"[\d.]+ (?:s|ms|us|ns)"
-MORE = re.compile(r" and (\d+) more GPUs$")
+ROW = re.compile(r" +(" + TIME + r"|-) +([\d.]+|-) +([\d,]+) +(" + TIME + r"|-)  (.*)$")
+HEADING = re.compile(r" +(time|self|samples) +(self )?% +")
+MOST_LINES, MOST_COLUMNS = 25, 80
 
 
 class Shown:
@@ -30,8 +32,8 @@ class Line:
     """A row of the table."""
 
     def __init__(self, text):
-        self.time, self.share, self.runs, self.mean = (text[a:b].strip() for a, b in ((2, 12), (13, 19), (20, 31), (32, 41)))
-        self.name = text[43:]
+        found = ROW.match(text)
+        self.time, self.share, self.runs, self.mean, self.name = found.groups() if found else ("", "", "", "", text)
 
     def names(self, name):
         """Whether it is the line of that name, whose middle may be left out."""
@@ -42,12 +44,13 @@ class Line:
 class Page:
     def __init__(self, text):
         self.parts, self.table, self.heading, self.more = {}, [], None, 0
+        self.lines = text.splitlines()
         label = None
         for line in text.splitlines():
-            if re.match(r" +time +(self )?% +", line):
+            if HEADING.match(line):
                 self.heading, label = line.strip(), "table"
             elif label == "table" and line.strip():
-                left = re.fullmatch(r" {10,}and (\d+) more", line)
+                left = re.fullmatch(r" {10,}and (\d+) more \w+", line)
                 if left:
                     self.more = int(left.group(1))
                 else:
@@ -64,10 +67,17 @@ class Page:
         return " ".join(self.parts.get(label, []))
 
     def gpus(self):
-        """(device, text) of each line, and how many more there are."""
-        found = [(int(label[4:]), text) for label, texts in self.parts.items() if re.fullmatch(r"GPU \d+", label) for text in texts]
-        more = [int(m.group(1)) for _, text in found for m in [MORE.search(text)] if m]
-        return [(device, MORE.sub("", text)) for device, text in found], sum(more)
+        """(device, text) of each line."""
+        return [(int(label[4:]), text) for label, texts in self.parts.items() if re.fullmatch(r"GPU \d+", label) for text in texts]
+
+    def left_out(self, label):
+        """It may be, where the page has as many lines as it may have: a block has three at most."""
+        return label not in self.parts and len(self.lines) > MOST_LINES - 3
+
+    def next(self):
+        """(why, report) of the first that is named."""
+        found = re.match(r"(.*?:) gprof-trace report -r (\S+) ", self.one("next") + " ")
+        return found.groups() if found else ("", "")
 
     def counts(self):
         """{word: number} of the line `holds`; kernel is kernels."""

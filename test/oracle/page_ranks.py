@@ -1,10 +1,10 @@
-"""The page's line `ranks`: the verdict of docs/numbers.md, "The late rank"."""
+"""The page's line `ranks`: the verdict of docs/reference/numbers.md, "The late rank"."""
 import re
 
 import ranks as of_ranks
 from page import TIME, Shown
 
-LATE = re.compile(r"rank (\d+) arrives last: it waits (" + TIME + r") in collectives( per step)?, the others? (?:(" + TIME + r") to )?(" + TIME + r") \((.*?); "
+LATE = re.compile(r"rank (\d+) arrives last: it waits (" + TIME + r") in collectives( per step)?, the other ranks? (?:(" + TIME + r") to )?(" + TIME + r") \((.*?); "
                   r"difference at least (" + TIME + r"), noise between (steps|collectives) (" + TIME + r")\)$")
 
 

@@ -65,12 +65,24 @@ def steps_and_phases(sheet, processes, known):
     kinds = {}
     for step in known.steps:
         kinds.setdefault(step.kind, []).append(step)
-    steps_line(sheet, max(kinds.values(), key=len) if kinds else [], known)
+    most = max(kinds.values(), key=len) if kinds else []
+    steps_line(sheet, most, known)
     said = sheet.page.one("phases")
     if said:
-        phases_line(sheet, said, known)
-    else:
+        phases_line(sheet, said, most, known)
+    elif not sheet.page.left_out("phases") and not sheet.page.left_out("comm"):
         comm_line(sheet, sheet.page.one("comm"), processes, known)
+
+
+STEPS = re.compile(r"(\d+)(?: of kind (\S+))?(?: \(and (?:\d+ not recorded)?(?:, )?(?:(\d+) incomplete)?\))?, (?:median (" + TIME + r"), slowest )?#(\d+)"
+                   r"(?: of (rank|process) (\d+))? at (" + TIME + r")(?:: ([\w ]+) \+(" + TIME + r"))?"
+                   r"(?: \((found from launches that repeat)?(?:; )?(?:details: report -r steps)?\))?$")
+
+
+def is_of(known, step, word, number):
+    """`rank 2`, `process 3`"""
+    process = known.numbers[step.process]
+    return word is None or str(process.rank if word == "rank" else step.process) == number
 
 
 def steps_line(sheet, steps, known):
@@ -78,14 +90,15 @@ def steps_line(sheet, steps, known):
     if not steps:
         sheet.same("steps", "nothing", True, not said or said.startswith("none complete"))
         return
-    found = re.match(r"(\d+)(?: of kind (\S+))?(?: \(and (?:\d+ not recorded)?(?:, )?(?:(\d+) incomplete)?\))?, (?:median (" + TIME + r"), slowest )?#(\d+)"
-                     r"(?: of process (\d+))? at (" + TIME + r") \((found from launches that repeat; )?details: report -r steps\)$", said)
+    if sheet.page.left_out("steps"):
+        return
+    found = STEPS.match(said)
     if not found:
         sheet.wrong("steps", "text", "a line", said)
         return
-    count, kind, incomplete, middle, number, process, slowest, repeat = found.groups()
+    count, kind, incomplete, middle, number, word, whose, slowest, what, excess, repeat = found.groups()
     walls = [s.wall for s in steps]
-    of = [s for s in steps if s.number == int(number) and process in (None, s.process)]
+    of = [s for s in steps if s.number == int(number) and is_of(known, s, word, whose)]
     sheet.same("steps", "count", (len(steps), steps[0].kind), (int(count), kind or ""))
     sheet.same("steps", "incomplete", known.incomplete, int(incomplete or 0))
     sheet.same("steps", "slowest", True, max(walls) in [s.wall for s in of])
@@ -93,6 +106,25 @@ def steps_line(sheet, steps, known):
     sheet.rounded("steps", "slowest's time", max(walls), Shown(slowest))
     if len(walls) > 1:
         sheet.rounded("steps", "median", median(walls), middle and Shown(middle))
+        slow_by(sheet, next(s for s in steps if s.wall == max(walls)), median_step(steps), what, excess)
+
+
+def slow_by(sheet, slow, usual, what, excess):
+    """The phase that the slowest step was longer in, by most; where phases are not known, busy or idle time of the GPU."""
+    parts = {}
+    if slow.phases and usual.phases:
+        times = {p: (cell(slow.phases, p + "_ns"), cell(usual.phases, p + "_ns")) for p in PARTS}
+        parts = {p: a - b for p, (a, b) in times.items() if a is not None and b is not None}
+    if max(parts.values(), default=0) <= 0:
+        parts = {}
+    if not parts and slow.idle is not None and usual.idle is not None:
+        parts = {"GPU idle": slow.idle - usual.idle, "GPU busy": slow.wall - slow.idle - usual.wall + usual.idle}
+    most = max(parts.values(), default=0)
+    said = most > 0 and slow.wall - usual.wall >= usual.wall // 10
+    sheet.same("steps", "excess is said", said, excess is not None)
+    if said and excess is not None:
+        sheet.same("steps", "where", most, parts.get(what))
+        sheet.rounded("steps", "excess", most, Shown(excess))
 
 
 def of_most(steps):
@@ -108,21 +140,21 @@ def median_step(steps):
     return next(s for s in steps if s.wall == wall)
 
 
-def phases_line(sheet, said, known):
+def phases_line(sheet, said, most, known):
+    """The median step of all; where its process has no phases, that of the process with most steps of those that have."""
     with_phases = {s.process for s in known.steps if s.phases}
-    steps = of_most([s for s in known.steps if s.process in with_phases])
+    steps = most if median_step(most).process in with_phases else of_most([s for s in known.steps if s.process in with_phases])
     step = median_step(steps)
-    found = re.match(r"(?:process (\d+)(?: \(rank \d+\))?: )?(?:median of (\d+) steps(?: of kind \S+)? \(#(\d+)\)|step #(\d+)(?: of kind \S+)?), (" + TIME + r"): (.*)$", said)
+    found = re.match(r"(median )?step #(\d+)(?: of kind \S+)?(?: of (rank|process) (\d+))?, (" + TIME + r"): (.*)$", said)
     if not found:
         sheet.wrong("phases", "text", "a line", said)
         return
-    process, count, number, only, wall, rest = found.groups()
-    sheet.same("phases", "process", step.process if len(with_phases) > 1 else None, process)
-    sheet.same("phases", "step", (len(steps), step.number), (int(count or 1), int(number or only)))
+    middle, number, word, whose, wall, parts = found.groups()
+    sheet.same("phases", "whose", True, is_of(known, step, word, whose))
+    sheet.same("phases", "step", (len(steps) > 1, step.number), (bool(middle), int(number)))
     sheet.rounded("phases", "wall", step.wall, Shown(wall))
-    parts, *more = rest.split("; ")
     parts_of(sheet, parts, wall, step)
-    of_gpu(sheet, more, step)
+    of_gpu(sheet, step)
 
 
 def parts_of(sheet, parts, wall, step):
@@ -145,38 +177,42 @@ def percent(sheet, line, what, part, whole, shown):
     sheet.rounded(line, what, Fraction(100 * part, whole), Shown(shown))
 
 
-def comm_words(sheet, line, text, comm, exposed):
-    """`15.6 ms, 13.2 ms (84 %) exposed`; what is behind it."""
-    found = re.match("(" + TIME + r"), (?:(" + TIME + r") \((\d+) %\) exposed|none exposed)", text)
+COMM = re.compile("(" + TIME + r") \((\d+) % of (.*?)\); (?:exposed \(no compute runs\): (" + TIME + r"), (\d+) % of comm|none exposed)$")
+
+
+def comm_words(sheet, line, text, comm, exposed, whole):
+    """`15.6 ms (7 % of step #3); exposed (no compute runs): 13.2 ms, 84 % of comm`; what it is a share of, in words."""
+    found = COMM.match(text)
     if not found:
         sheet.wrong(line, "communication", comm, text)
         return ""
     sheet.rounded(line, "communication", comm, Shown(found.group(1)))
-    sheet.same(line, "anything exposed", bool(exposed), bool(found.group(2)))
-    if found.group(2) and exposed:
-        sheet.rounded(line, "exposed", exposed, Shown(found.group(2)))
-        percent(sheet, line, "exposed, %", exposed, comm, found.group(3))
-    return text[found.end():]
+    percent(sheet, line, "communication, %", comm, whole, found.group(2))
+    sheet.same(line, "anything exposed", bool(exposed), bool(found.group(4)))
+    if found.group(4) and exposed:
+        sheet.rounded(line, "exposed", exposed, Shown(found.group(4)))
+        percent(sheet, line, "exposed, %", exposed, comm, found.group(5))
+    return found.group(3)
 
 
-def of_gpu(sheet, texts, step):
-    comm = [t[len("communication "):] for t in texts if t.startswith("communication ")]
-    idle = [re.match(r"GPU idle (\d+) %, (most of it|longest) during (\w+)$", t) for t in texts if t.startswith("GPU idle")]
-    sheet.same("phases", "communication is said", bool(step.comm), bool(comm) and "unknown" not in comm[0])
+def of_gpu(sheet, step):
+    comm, idle = sheet.page.one("comm"), sheet.page.one("GPU idle")
+    host = re.match("collectives issued for (" + TIME + r") on the host, (" + TIME + r") \((\d+) %\) outside the backward pass", comm)
+    if not sheet.page.left_out("comm"):
+        sheet.same("phases", "communication is said", bool(step.comm), bool(comm) and not host and "unknown" not in comm)
+        sheet.same("phases", "issued is said", step.idle is None and bool(step.issued), bool(host))
     if comm and step.comm:
-        comm_words(sheet, "phases", comm[0], step.comm, step.exposed)
-    sheet.same("phases", "GPU time is unknown", step.idle is None, "GPU time was not recorded" in texts)
-    host = [re.match("collectives issued for (" + TIME + r") on the host, (" + TIME + r") \((\d+) %\) outside the backward pass", t) for t in texts]
-    host = [h for h in host if h]
-    sheet.same("phases", "issued is said", step.idle is None and bool(step.issued), bool(host))
+        comm_words(sheet, "phases", comm, step.comm, step.exposed, step.wall)
     if host:
-        sheet.rounded("phases", "issued", step.issued, Shown(host[0].group(1)))
+        sheet.rounded("phases", "issued", step.issued, Shown(host.group(1)))
         outside = cell(step.phases, "comm_host_exposed_ns")
-        sheet.rounded("phases", "issued outside of backward", outside, Shown(host[0].group(2)))
-        percent(sheet, "phases", "issued, %", outside, step.issued, host[0].group(3))
-    sheet.same("phases", "idle is said", bool(step.idle and step.idle >= step.wall // 100), bool(idle))
-    if idle and step.idle:
-        idle_words(sheet, step, *idle[0].groups())
+        sheet.rounded("phases", "issued outside of backward", outside, Shown(host.group(2)))
+        percent(sheet, "phases", "issued, %", outside, step.issued, host.group(3))
+    found = re.match(r"(\d+) % of (?:the median step|step #.*), (most of it|longest) during (\w+)$", idle)
+    if not sheet.page.left_out("GPU idle"):
+        sheet.same("phases", "idle is said", bool(step.idle and step.idle >= step.wall // 100), bool(found))
+    if found and step.idle:
+        idle_words(sheet, step, *found.groups())
 
 
 def idle_words(sheet, step, shown, how, phase):
@@ -193,24 +229,28 @@ def comm_line(sheet, said, processes, known):
     if not communicate or any(w.graphs for w in communicate.values()):
         sheet.same("comm", "nothing", "", said)
         return
-    process, said = re.match(r"(?:process (\d+)(?: \(rank \d+\))?: )?(.*)$", said).groups()
     if steps:
-        of = of_most(steps)
-        step = median_step(of)
-        if not step.comm:
-            sheet.same("comm", "nothing", "", said)
-            return
-        number, comm, exposed, whole = step.process, step.comm, step.exposed, step.wall
-        rest = comm_words(sheet, "comm", said, comm, exposed)
-        tail = re.match(r"; communication is (\d+) % of step #(\d+)(?:, the median of (\d+))?$", rest)
-        sheet.same("comm", "step", (step.number, len(of)), (int(tail.group(2)), int(tail.group(3) or 1)) if tail else rest)
-    else:
-        cuts = {n: inside(w, w.span) for n, w in communicate.items()}
-        number = max(cuts, key=lambda n: cuts[n]["comm_ns"])
-        comm, exposed, whole = cuts[number]["comm_ns"], cuts[number]["comm_exposed_ns"], cuts[number]["span_ns"]
-        rest = comm_words(sheet, "comm", said, comm, exposed)
-        tail = re.match(r"; communication is (\d+) % of the GPU's span of (" + TIME + ")$", rest)
-        sheet.rounded("comm", "span", whole, tail and Shown(tail.group(2)))
-    sheet.same("comm", "process", number if len(communicate) > 1 else None, process)
-    if tail:
-        percent(sheet, "comm", "%", comm, whole, tail.group(1))
+        of_step(sheet, said, of_most(steps), known)
+        return
+    cuts = {n: inside(w, w.span) for n, w in communicate.items()}
+    number = max(cuts, key=lambda n: cuts[n]["comm_ns"])
+    cut = cuts[number]
+    of = comm_words(sheet, "comm", said, cut["comm_ns"], cut["comm_exposed_ns"], cut["span_ns"])
+    found = re.match(r"the GPU's span of (" + TIME + r")(?: of (rank|process) (\d+))?$", of)
+    sheet.rounded("comm", "span", cut["span_ns"], found and Shown(found.group(1)))
+    if found:
+        process = known.numbers[number]
+        sheet.same("comm", "process", len(communicate) > 1, bool(found.group(2)))
+        sheet.same("comm", "whose", True, not found.group(2) or str(process.rank if found.group(2) == "rank" else number) == found.group(3))
+
+
+def of_step(sheet, said, steps, known):
+    step = median_step(steps)
+    if not step.comm:
+        sheet.same("comm", "nothing", "", said)
+        return
+    of = comm_words(sheet, "comm", said, step.comm, step.exposed, step.wall)
+    found = re.match(r"(median )?step #(\d+)(?: of kind \S+)?(?: of (rank|process) (\d+))?$", of)
+    sheet.same("comm", "step", (len(steps) > 1, step.number), (bool(found.group(1)), int(found.group(2))) if found else of)
+    if found:
+        sheet.same("comm", "whose", True, is_of(known, step, found.group(3), found.group(4)))

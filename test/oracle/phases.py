@@ -1,4 +1,4 @@
-"""Phases of training out of what PyTorch announces: docs/torch-reports.md, "Report `phases`"."""
+"""Phases of training out of what PyTorch announces: docs/reference/torch-reports.md, "Report `phases`"."""
 import bisect
 
 from intervals import intersect, length, subtract, union

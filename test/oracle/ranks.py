@@ -1,4 +1,4 @@
-"""Report `ranks`: docs/numbers.md, "Ranks".  Which collectives of different ranks are one, what each rank waits in them, who is late."""
+"""Report `ranks`: docs/reference/numbers.md, "Ranks".  Which collectives of different ranks are one, what each rank waits in them, who is late."""
 import json
 import math
 import re
@@ -24,7 +24,7 @@ def own_name(name):
 
 
 def operation(name):
-    """(operation, kind) of a name; docs/numbers.md."""
+    """(operation, kind) of a name; docs/reference/numbers.md."""
     name = own_name(name).replace("_", "")
     if "crossdevicereduce" in name or "quickreduce" in name or "nvshmemireduce" in name:
         return "allreduce", ALL

@@ -74,7 +74,7 @@ COMMUNICATION = ("rccl", "nvshmem", "msccl", "cross_device_reduce", "quickreduce
 
 
 def is_communication(name):
-    """Of a kernel's name, by docs/numbers.md."""
+    """Of a kernel's name, by docs/reference/numbers.md."""
     short = name[5:] if name.startswith("void ") else name
     short = short.replace("(anonymous namespace)", "")
     for stop in "<(":

@@ -37,9 +37,9 @@ def occupancy(trace):
     for (name, device, grid, block, registers, shared), group in groups.items():
         process, first = group[0]
         known = [duration(r) for _, r in group if r.timed()]
-        row = {"Name": name, "Device": device, "GridXYZ": grid, "BlockXYZ": block, "Reg/Trd": registers,
-               "SMem/Blk (B)": shared if block else None, "Time (%)": share(sum(known), total) if total else near(0),
-               "Total Time (ns)": sum(known), "Instances": len(group), "Avg (ns)": near(Fraction(sum(known), len(known))) if known else None}
+        row = {"name": name, "device": device, "grid": grid, "block": block, "registers_per_thread": registers,
+               "shared_bytes": shared if block else None, "gpu_pct": share(sum(known), total) if total else near(0),
+               "gpu_ns": sum(known), "count": len(group), "mean_ns": near(Fraction(sum(known), len(known))) if known else None}
         row.update(of_configuration(first, process.devices.get(device)))
         yield row
 
@@ -47,12 +47,12 @@ def occupancy(trace):
 def of_configuration(row, device):
     found = of_row(row, device)
     if found is None:
-        return {"Occupancy (%)": None, "Limited By": None, "Blocks/SM": None, "Waves": None}
+        return {"occupancy_pct": None, "limited_by": None, "blocks_per_sm": None, "waves": None}
     blocks, (warps, most), limits = found
     grid = row.grid[0] * row.grid[1] * row.grid[2]
     sms = device.get("numSms")
-    return {"Occupancy (%)": share(warps, most), "Limited By": OneOf([", ".join(limits), *limits]), "Blocks/SM": blocks,
-            "Waves": near(Fraction(grid, blocks * sms)) if blocks and sms else None}
+    return {"occupancy_pct": share(warps, most), "limited_by": OneOf([", ".join(limits), *limits]), "blocks_per_sm": blocks,
+            "waves": near(Fraction(grid, blocks * sms)) if blocks and sms else None}
 
 
 def processes(trace):

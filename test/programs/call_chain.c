@@ -1,6 +1,6 @@
 /*
- * call_chain FOLDER: calls of CUDA from places that are known by name: functions in each other, a callback of libc, a thread, a signal
- * handler on a stack of its own, a coroutine, and libraries of FOLDER that are loaded one after the other.  Driver API alone.
+ * call_chain FOLDER: CUDA calls from functions with known names: nested functions, a callback of libc, a thread, a signal handler on an
+ * alternate stack, a coroutine, and libraries of FOLDER that are loaded one after the other.  Uses only the driver API.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #else
 #define PLACE static __attribute__((noinline, noclone))
 #endif
-#define STOP __asm__ volatile("" ::: "memory")  /* behind a call: it is not a jump then */
+#define STOP __asm__ volatile("" ::: "memory")  /* after a call: prevents a tail call */
 
 static CUresult (*init)(unsigned int);
 static CUresult (*retain)(CUcontext *, CUdevice);
@@ -110,7 +110,7 @@ static void by_coroutine(void)
 	STOP;
 }
 
-/* The library calls what it is given. */
+/* Loads a library whose function calls the function that it gets. */
 static void by_library(const char *folder, const char *name)
 {
 	char path[4096];

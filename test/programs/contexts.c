@@ -1,7 +1,7 @@
 /*
- * contexts: two contexts of one device beside its primary one, and one of the next device if there is one; streams and kernels in each;
- * one is destroyed with work in flight, and the primary context is reset and used again.  Driver API alone.  Prints how many kernels
- * there are in all, and how many contexts.
+ * contexts: a device with its primary and two other contexts, and a context of the next device if there is one; streams and kernels in
+ * each.  One context is destroyed with work in flight; the primary context is reset and used again.  Uses only the driver API.  Prints the
+ * number of kernels and of contexts.
  */
 #define PROGRAM "contexts"
 #define NEEDS(X)                                                                                                 \
@@ -11,9 +11,9 @@
 
 #include "test/programs/driver.h"
 
-static CUresult (*create)(CUcontext *ctx, unsigned int flags, CUdevice dev);     /* cuCtxCreate_v2, of every driver */
+static CUresult (*create)(CUcontext *ctx, unsigned int flags, CUdevice dev);     /* cuCtxCreate_v2, which every driver has */
 
-/* n kernels in the current context, half of them in its default stream, half in one of its own. */
+/* Launches n kernels in the current context, half of them in its default stream, half in a new stream. */
 static void work(int n, unsigned long long ns)
 {
 	void *args[] = { &ns };
@@ -49,7 +49,7 @@ int main(void)
 	must(create(&second, 0, dev), "cuCtxCreate");
 	DO(cuCtxSetCurrent, second);
 	work(8, 300000);
-	DO(cuCtxDestroy_v2, second);            /* with all of that under way */
+	DO(cuCtxDestroy_v2, second);            /* with its work in flight */
 	kernels = 4 + 6 + 8;
 	if (devices > 1) {
 		DO(cuDeviceGet, &next, 1);
@@ -65,7 +65,7 @@ int main(void)
 	DO(cuCtxDestroy_v2, first);
 	DO(cuCtxSetCurrent, primary);
 	work(2, 300000);
-	DO(cuDevicePrimaryCtxReset_v2, dev);    /* likewise */
+	DO(cuDevicePrimaryCtxReset_v2, dev);    /* with work in flight */
 	DO(cuDevicePrimaryCtxRetain, &primary, dev);
 	DO(cuCtxSetCurrent, primary);
 	work(4, 20000);

@@ -1,6 +1,6 @@
 /*
- * copies: copies of every kind: from memory that is pageable, pinned, registered, managed and on the device, waited for and not, on one
- * device and, where there are two, between them; and memory sets.  Prints how many of each there were.
+ * copies: copies from and to pageable, pinned, registered, managed and device memory, synchronous and asynchronous, on one device and, if
+ * there are two, between them; and memory sets.  Prints the number of each kind.
  */
 #include "spin.cuh"
 

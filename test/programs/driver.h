@@ -1,6 +1,6 @@
 /*
- * What programs of the driver API alone share: libcuda.so.1 opened at run time, and a kernel.  Before it stand PROGRAM, the program's name,
- * and NEEDS(X), the functions that it calls: p_cuInit and so on, or with DO(cuInit, 0), which ends the program where it fails.
+ * Shared by programs that use only the driver API: loads libcuda.so.1 at run time; has a kernel.  Define before including: PROGRAM, the
+ * name of the program, and NEEDS(X), the functions that it calls.  Call them as p_cuInit(0), or as DO(cuInit, 0), which exits on an error.
  */
 #ifndef TEST_PROGRAMS_DRIVER_H
 #define TEST_PROGRAMS_DRIVER_H
@@ -14,7 +14,7 @@
 NEEDS(X)
 #undef X
 
-/* Spins for its first argument in nanoseconds, at most 2^24 looks at the clock. */
+/* Spins for as many ns as its first argument says, at most 2^24 reads of the clock. */
 static const char ptx[] __attribute__((unused)) =
 	".version 6.0\n.target sm_60\n.address_size 64\n"
 	".visible .entry spin_ptx(.param .u64 spin_ns)\n"

@@ -1,6 +1,6 @@
 /*
- * driver_api [N]: N kernels (8) from PTX text through the driver API alone, libcuda.so.1 opened at run time, no CUDA
- * runtime.  Prints what it expects to find in its own trace.
+ * driver_api [N]: launches N kernels (8) from PTX with the driver API; libcuda.so.1 is loaded at run time, the CUDA runtime is not used.
+ * Prints the rows expected in its trace.
  */
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 #include "test/programs/driver.h"
 
-/* Says that it waits for a file, and waits. */
+/* Prints that it waits for a file, and waits for it. */
 static void wait_for(const char *path)
 {
 	puts("waiting");

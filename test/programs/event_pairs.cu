@@ -1,6 +1,6 @@
 /*
- * event_pairs [N]: kernels between events, N times (4), three ways: on a stream that is busy, on one that is idle, and around work of
- * another stream from the default stream.  Prints what the program measured, in ns, one line a pair.
+ * event_pairs [N]: kernels between two events, N times (4), in three ways: on a busy stream, on an idle stream, and with events on the
+ * default stream around work of another stream.  Prints the measured time of each pair in ns.
  */
 #include "spin.cuh"
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	CHECK(cudaEventCreate(&b));
 	puts("Stream,Elapsed");
 	for (int i = 0; i < n; i++) {
-		/* What stands before the first event keeps the stream busy until the second one is in it. */
+		/* work before the first event keeps the stream busy until the second event is submitted */
 		spin_between<<<1, 32, 0, alone>>>(20000000);
 		CHECK(cudaEventRecord(a, alone));
 		spin_between<<<1, 32, 0, alone>>>(100000 * (i + 1));

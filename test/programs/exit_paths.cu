@@ -1,7 +1,7 @@
 /*
- * exit_paths HOW [N [WAIT_MS]]: N kernels (20), waited for, then WAIT_MS (0) of nothing, then the end that HOW names:
- * return exit _exit quick_exit abort segv kill9 reset printexit running across.  `running` returns while a kernel still runs; `across`
- * starts one, as long, after WAIT_MS and waits for it.
+ * exit_paths HOW [N [WAIT_MS]]: launches N kernels (20) and waits for them, sleeps WAIT_MS (0), then ends as HOW says: return exit _exit
+ * quick_exit abort segv kill9 reset printexit running across.  `running` returns while a kernel runs; `across` launches a kernel of the
+ * same length after WAIT_MS and waits for it.
  */
 #include "spin.cuh"
 

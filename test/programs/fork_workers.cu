@@ -1,6 +1,6 @@
 /*
- * fork_workers [N [before|after]]: N children (3).  before: forked before CUDA is touched, child i runs 5 + i kernels
- * and leaves by _exit, as multiprocessing's workers do.  after: forked after cuInit, where CUDA refuses to work.
+ * fork_workers [N [before|after]]: N children (3).  before: forked before the first CUDA call; child i runs 5 + i kernels and ends with
+ * _exit, as workers of multiprocessing do.  after: forked after cuInit, so that CUDA returns errors in the children.
  */
 #include "spin.cuh"
 

@@ -1,6 +1,6 @@
 /*
  * graph_layers [LAUNCHES]: one thread captures a graph of layers, each in an NVTX range, and makes two executable graphs of it; the
- * main thread launches both, LAUNCHES times each (3), inside a range of its own.
+ * main thread launches both, LAUNCHES times each (3), inside another range.
  */
 #include "spin.cuh"
 

@@ -1,6 +1,6 @@
 /*
- * graph_update [N]: an executable graph is launched, updated from a graph of the same shape that was captured later, and launched
- * again, N times (3).  Prints the calls that make and change graphs, and the kernels.
+ * graph_update [N]: launches an executable graph, updates it from a graph of the same shape that was captured later, and launches it again,
+ * N times (3).  Prints the number of calls that create and change graphs, and of kernels.
  */
 #include "spin.cuh"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""kinds.py KIND [ARGUMENT...]: one program for each of several ways to use CUDA, all through ctypes.
+"""kinds.py KIND [ARGUMENT...]: several ways to use CUDA, all through ctypes.
 
   workers METHOD N K     N multiprocessing workers (fork, forkserver, spawn), K kernels each; the parent never touches CUDA
   exec N FORM            N kernels, then exec in this form (execl, ...) of a Python with N + 1
-  stays N                while N kernels run an exec of nothing in each form, then N more
-  contexts N             on each device: N kernels in the primary context, N in one of our own, destroyed while they run
+  stays N                failing execs in each form while N kernels run, then N more kernels
+  contexts N             on each device: N kernels in the primary context, N in a new context, destroyed while they run
   reset N                N kernels, the primary context reset while they run, then N + 1 in the new one
   runtimes LIBCUDART...  copies and sets through each of these CUDA runtimes, opened by name, in one process
-Prints what is to be found in the trace.
+Prints the rows expected in the trace.
 """
 import ctypes
 import multiprocessing
@@ -45,7 +45,7 @@ def run_exec(n, form, again=None):
     print("kernels", n, flush=True)
     if again:
         return
-    os.environ["SIM_CORRELATION_START"] = "100000"      # one process id, two lives: told apart by these
+    os.environ["SIM_CORRELATION_START"] = "100000"      # distinguishes the two programs of one process id
     words = [word.encode() for word in (sys.executable, __file__, "exec", str(int(n) + 1), form, "again")]
     libc, here = ctypes.CDLL(None), os.open(sys.executable, os.O_RDONLY)
     listed = (ctypes.c_char_p * 7)(*words, None)
@@ -102,7 +102,7 @@ def contexts(n):
 
 
 def launch_again(cuda):
-    """After the other context is gone this one goes on."""
+    """The primary context works after the other one was destroyed."""
     cuda.load(0.1)
     launch(cuda, 1)
 

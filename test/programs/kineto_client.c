@@ -1,29 +1,36 @@
 /*
- * kineto_client [WORD...]: profiles itself with CUPTI as libkineto does, linked to libcupti, and prints what it found:
- * kernels by name with count and summed time, copies, memory sets, calls, external correlations.  Under gprof-run it
- * must print the same.
+ * kineto_client [WORD...]: profiles itself with CUPTI as libkineto does; linked with libcupti.  Prints what it recorded: count and total
+ * time of kernels by name, copies, memory sets, calls, external correlations.  Its output must be the same under gprof-run.
  *
- *	cycles=N	that many profiles (2), with work that is not profiled before, between and after
- *	kernels=N	in each stretch of work (20)
+ *	cycles=N	N profiles (2); work before, between and after them is not profiled
+ *	kernels=N	N kernels in each profile (20)
  *	early		subscribes before cuInit
- *	clock		asks for times of a clock of its own, and checks that records lie within the profile on it
- *	callbacks	no activity: counts the calls it is told of, and times them with the word that CUPTI keeps for
- *			each
- *	threads=N	the work is done by N threads (1)
+ *	named		subscribes with a name, by cuptiSubscribe_v2
+ *	clock		registers its own clock, and checks that the times of records are within the profile
+ *	clockfirst	also registers it before cuInit
+ *	otherclock	every second profile has another clock
+ *	callbacks	no activity records: counts callbacks, and checks the word that CUPTI keeps for each call
+ *			(correlationData)
+ *	threads=N	N threads launch the work (1)
  *	inside		unsubscribes in its own callback after the first cycle
  *	finalize	cuptiFinalize() after each cycle, and subscribes again
  *	small		buffers of 1 KiB
- *	refuse		gives no buffer at all
- *	graphs		asks for whole graphs, too
- *	each=N		asks for a buffer for each thread (1), one of all (0), or neither (2); counts its buffers
+ *	refuse		gives CUPTI no buffer
+ *	graphs		also enables GRAPH_TRACE (whole graphs)
+ *	each=N		requests a buffer per thread (1), a shared buffer (0), or CUPTI's default (2); counts its buffers
  *	noflush		never flushes, but waits for a second at the end
  *	teardown	unsubscribes and finalizes in its own callback after each cycle, as libkineto does with
  *			TEARDOWN_CUPTI=1
- *	second		tries to subscribe once more
- *	fork		a child asks for CUPTI, too
- *	forkearly	subscribes, and goes on in a child that is forked before cuInit
- *	toggle=N	no tables: N threads switch kinds, callbacks, and flush, while others launch
+ *	single		records only calls of cuLaunchKernel
+ *	second		tries to subscribe a second time
+ *	stranger	code that gets CUPTI's functions with dlsym tries to subscribe, and uses CUPTI if that succeeds
+ *	driven		launches a graph of two kernels outside of each profile
+ *	switching	a thread switches callbacks before, during and after cuInit
+ *	fork		a forked child also calls CUPTI
+ *	forkearly	subscribes, then continues in a child forked before cuInit
+ *	toggle=N	prints no tables: N threads switch kinds and callbacks (serialized) and flush, while other threads launch
  *	leave		ends without disabling or unsubscribing anything
+ *	atexit		as leave, but an exit handler, registered before the first context, flushes and prints
  */
 #include <cuda.h>
 #include <cupti.h>
@@ -40,7 +47,8 @@
 #define NEEDS(X)                                                                                                 \
 	X(cuInit) X(cuDeviceGet) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuModuleLoadData)                   \
 	X(cuModuleGetFunction) X(cuMemAlloc_v2) X(cuMemcpyHtoD_v2) X(cuMemsetD32_v2) X(cuStreamCreate)                \
-	X(cuLaunchKernel) X(cuStreamSynchronize) X(cuCtxSynchronize)
+	X(cuLaunchKernel) X(cuStreamSynchronize) X(cuCtxSynchronize) X(cuStreamBeginCapture_v2) X(cuStreamEndCapture)      \
+	X(cuGraphInstantiateWithFlags) X(cuGraphLaunch)
 
 #define ull unsigned long long
 
@@ -62,7 +70,7 @@ static const char ptx[] =
 static struct {
 	int cycles, kernels, threads, toggle, each;
 	bool early, clock, callbacks, inside, finalize, small, refuse, graphs;
-	bool leave, noflush, teardown, second, fork, forkearly;
+	bool leave, noflush, teardown, second, fork, forkearly, clockfirst, otherclock, stranger, driven, switching, atexit, single, named;
 } o = { .cycles = 2, .kernels = 20, .threads = 1, .each = -1 };
 
 static CUcontext ctx;
@@ -87,6 +95,14 @@ static uint64_t own_clock(void)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 	return ((uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec) * 3;
 }
+
+/* Same speed, other offset. */
+static uint64_t other_clock(void)
+{
+	return own_clock() + 1000000000000000u;
+}
+
+static uint64_t (*its_clock)(void) = own_clock;
 
 /* ---- callbacks ---- */
 
@@ -123,7 +139,8 @@ static void callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId c
 
 static void subscribe(void)
 {
-	int rc = cuptiSubscribe(&subscriber, callback, &o);
+	CUpti_SubscriberParams params = { .structSize = CUpti_SubscriberParams_STRUCT_SIZE, .subscriberName = "kineto_client" };
+	int rc = o.named ? cuptiSubscribe_v2(&subscriber, callback, &o, &params) : cuptiSubscribe(&subscriber, callback, &o);
 
 	if (rc)
 		die("cuptiSubscribe", rc);
@@ -133,74 +150,7 @@ static void subscribe(void)
 		CUPTI(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 }
 
-/* ---- buffers ---- */
-
-#define MOST_BUFFERS 4096
-
-static struct {
-	uint8_t *data;
-	size_t valid;
-	bool ready;
-} buffers[MOST_BUFFERS];
-static int n_buffers, n_allocated, n_asked;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void requested(uint8_t **buffer, size_t *size, size_t *most)
-{
-	*buffer = NULL;
-	*size = o.small ? 1024 : 4 << 20;
-	*most = 0;
-	if (o.refuse)
-		return;
-	pthread_mutex_lock(&lock);
-	n_asked++;
-	if (n_buffers < MOST_BUFFERS) {
-		*buffer = aligned_alloc(64, *size);
-		buffers[n_buffers++].data = *buffer;
-		n_allocated++;
-	}
-	pthread_mutex_unlock(&lock);
-}
-
-static void completed(CUcontext c, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
-{
-	int i;
-
-	(void)c, (void)stream, (void)size;
-	pthread_mutex_lock(&lock);
-	for (i = 0; i < n_buffers; i++)
-		if (buffers[i].data == buffer && !buffers[i].ready)
-			break;
-	if (i == n_buffers) {
-		printf("a buffer came back that was never given\n");
-	} else {
-		buffers[i].ready = true;
-		buffers[i].valid = valid;
-		n_allocated--;
-	}
-	pthread_mutex_unlock(&lock);
-}
-
-static void forget_buffers(void)
-{
-	int kept = 0;
-
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < n_buffers; i++) {
-		if (buffers[i].ready) {
-			free(buffers[i].data);
-		} else {
-			buffers[kept].data = buffers[i].data;
-			buffers[kept].ready = false;
-			kept++;
-		}
-	}
-	for (int i = kept; i < n_buffers; i++)
-		memset(&buffers[i], 0, sizeof buffers[i]);
-	n_buffers = kept;
-	pthread_mutex_unlock(&lock);
-}
-
+#include "test/programs/kineto_buffers.h"
 #include "test/programs/kineto_found.h"
 
 /* ---- work ---- */
@@ -261,11 +211,18 @@ static void switch_all(bool on)
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		if (kinds[i] == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && !o.graphs)
 			continue;
+		if (o.single && (kinds[i] == CUPTI_ACTIVITY_KIND_DRIVER || kinds[i] == CUPTI_ACTIVITY_KIND_RUNTIME))
+			continue;
 		if (on)
 			CUPTI(cuptiActivityEnable, kinds[i]);
 		else
 			CUPTI(cuptiActivityDisable, kinds[i]);
 	}
+}
+
+static void switch_launches(bool on)
+{
+	CUPTI(cuptiActivityEnableDriverApi, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, on);
 }
 
 static void want_each(uint8_t each)
@@ -275,7 +232,7 @@ static void want_each(uint8_t each)
 	CUPTI(cuptiActivitySetAttribute, CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &each);
 }
 
-/* Until CUPTI has none, or a second. */
+/* Waits until CUPTI holds no buffer, at most 1 s. */
 static void wait_for_buffers(void)
 {
 	for (int i = 0; i < 1000 && __atomic_load_n(&n_allocated, __ATOMIC_RELAXED); i++)
@@ -287,26 +244,31 @@ static void profile(int cycle)
 {
 	if (!subscribed)
 		subscribe();
+	its_clock = o.otherclock && cycle % 2 ? other_clock : own_clock;
 	if (o.clock)
-		CUPTI(cuptiActivityRegisterTimestampCallback, own_clock);
+		CUPTI(cuptiActivityRegisterTimestampCallback, its_clock);
 	if (o.each == 0 || o.each == 1)
 		want_each((uint8_t)o.each);
 	CUPTI(cuptiActivityRegisterCallbacks, requested, completed);
-	profile_begin = own_clock();
+	profile_begin = its_clock();
 	switch_all(true);
-	/* Warm-up: what it brings is thrown away. */
+	if (o.single)
+		switch_launches(true);
+	/* Warm-up; its records are discarded. */
 	run(inside, 3);
 	if (n_allocated)
 		CUPTI(cuptiActivityFlushAll, 0);
 	forget_buffers();
 	run(inside, o.kernels);
-	if (o.leave)
+	if (o.leave || o.atexit)
 		exit(0);
 	switch_all(false);
+	if (o.single)
+		switch_launches(false);
 	leave_now = o.inside && cycle == 0;
 	run(outside, 2);
-	profile_end = own_clock();
-	/* libkineto asks for its buffers only if CUPTI has one of them. */
+	profile_end = its_clock();
+	/* As libkineto, flushes only if CUPTI holds a buffer. */
 	if (o.noflush)
 		wait_for_buffers();
 	else if (n_allocated)
@@ -340,6 +302,7 @@ static void only_callbacks(void)
 /* ---- all at once ---- */
 
 static _Atomic bool enough;
+static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;  /* CUPTI requires the subscriber to serialize these calls */
 
 static void *toggle(void *arg)
 {
@@ -361,7 +324,9 @@ static void *toggle(void *arg)
 			cuptiActivityFlushAll((uint32_t)rand_r(&seed) % 2);
 			break;
 		default:
+			pthread_mutex_lock(&switching);
 			cuptiEnableDomain((uint32_t)rand_r(&seed) % 2, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+			pthread_mutex_unlock(&switching);
 		}
 	}
 	return NULL;
@@ -383,6 +348,73 @@ static void toggle_all(void)
 	CUPTI(cuptiUnsubscribe, subscriber);
 	CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	printf("done\n");
+}
+
+static void *switch_callbacks(void *arg)
+{
+	for (uint32_t i = 0; !enough; i++) {
+		CUPTI(cuptiEnableDomain, i % 2, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+		nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);        /* lets other threads take CUPTI's internal lock */
+	}
+	CUPTI(cuptiEnableDomain, 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
+	return arg;
+}
+
+/* ---- others ---- */
+
+static void take_none(uint8_t **buffer, size_t *size, size_t *most)
+{
+	*buffer = NULL;
+	*size = *most = 0;
+}
+
+static void lose(CUcontext c, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	(void)c, (void)stream, (void)buffer, (void)size, (void)valid;
+}
+
+static void stranger(void)
+{
+	__typeof__(&cuptiActivityRegisterCallbacks) use;
+	__typeof__(&cuptiSubscribe) ask;
+	CUpti_SubscriberHandle other;
+	Dl_info info;
+	void *lib;
+	int rc;
+
+	/* The libcupti that this program is linked with. */
+	lib = dladdr((void *)(uintptr_t)cuptiActivityGetNextRecord, &info) ? dlopen(info.dli_fname, RTLD_NOW) : NULL;
+	if (!lib)
+		die("no libcupti", 0);
+	*(void **)&ask = dlsym(lib, "cuptiSubscribe");
+	*(void **)&use = dlsym(lib, "cuptiActivityRegisterCallbacks");
+	rc = ask(&other, callback, &o);
+	printf("a stranger's cuptiSubscribe answers %d\n", rc);
+	if (rc == CUPTI_SUCCESS)
+		use(take_none, lose);
+}
+
+static CUgraphExec drives;
+
+static void capture(void)
+{
+	unsigned long long ns = 50000;
+	void *args[] = { &ns };
+	CUstream stream;
+	CUgraph graph;
+
+	CU(cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+	CU(cuStreamBeginCapture_v2, stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+	CU(cuLaunchKernel, outside, 1, 1, 1, 32, 1, 1, 0, stream, args, NULL);
+	CU(cuLaunchKernel, outside, 1, 1, 1, 32, 1, 1, 0, stream, args, NULL);
+	CU(cuStreamEndCapture, stream, &graph);
+	CU(cuGraphInstantiateWithFlags, &drives, graph, 0);
+}
+
+static void drive(void)
+{
+	CU(cuGraphLaunch, drives, NULL);
+	CU(cuCtxSynchronize);
 }
 
 static void try_again(const char *who)
@@ -418,9 +450,18 @@ static void go_on_in_child(void)
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
+static void at_exit(void)
+{
+	profile_end = its_clock();
+	CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	parse();
+	print(0);
+}
+
 static void set_up(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+	pthread_t switcher;
 	CUmodule module;
 	CUdevice dev;
 
@@ -433,7 +474,13 @@ static void set_up(void)
 		subscribe();
 	if (o.forkearly)
 		go_on_in_child();
+	if (o.clockfirst)
+		CUPTI(cuptiActivityRegisterTimestampCallback, own_clock);
+	if (o.switching)
+		pthread_create(&switcher, NULL, switch_callbacks, NULL);
 	CU(cuInit, 0);
+	if (o.atexit)
+		atexit(at_exit);        /* runs before the driver's handler, after one registered at the first context */
 	CU(cuDeviceGet, &dev, 0);
 	CU(cuDevicePrimaryCtxRetain, &ctx, dev);
 	CU(cuCtxSetCurrent, ctx);
@@ -443,6 +490,14 @@ static void set_up(void)
 	CU(cuMemAlloc_v2, &memory, 1024);
 	if (!subscribed)
 		subscribe();
+	if (o.switching) {
+		enough = true;
+		pthread_join(switcher, NULL);
+	}
+	if (o.driven)
+		capture();
+	if (o.stranger)
+		stranger();
 }
 
 static void read_word(const char *word)
@@ -454,7 +509,10 @@ static void read_word(const char *word)
 		{ "early", &o.early }, { "clock", &o.clock }, { "callbacks", &o.callbacks }, { "inside", &o.inside },
 		{ "finalize", &o.finalize }, { "small", &o.small }, { "refuse", &o.refuse }, { "graphs", &o.graphs },
 		{ "leave", &o.leave }, { "noflush", &o.noflush }, { "teardown", &o.teardown }, { "second", &o.second },
-		{ "fork", &o.fork }, { "forkearly", &o.forkearly },
+		{ "fork", &o.fork }, { "forkearly", &o.forkearly }, { "clockfirst", &o.clockfirst },
+		{ "otherclock", &o.otherclock }, { "stranger", &o.stranger }, { "driven", &o.driven },
+		{ "switching", &o.switching }, { "atexit", &o.atexit },
+		{ "single", &o.single }, { "named", &o.named },
 	};
 
 	if (sscanf(word, "cycles=%d", &o.cycles) == 1 || sscanf(word, "kernels=%d", &o.kernels) == 1 ||
@@ -494,6 +552,8 @@ int main(int argc, char **argv)
 	for (int cycle = 0; cycle < o.cycles; cycle++) {
 		profile(cycle);
 		run(outside, 5);
+		if (o.driven)
+			drive();
 	}
 	printf("contexts told: %llu, words lost: %llu\n", (ull)told_contexts, (ull)word_lost);
 	if (subscribed)

@@ -1,4 +1,4 @@
-/* kineto_client.c: what its records say, and its tables.  Uses its options `o`, its buffers and its profile's begin and end. */
+/* Part of kineto_client.c: reads records and prints tables.  Uses the options `o`, the buffers, and begin and end of the profile. */
 #ifndef TEST_PROGRAMS_KINETO_FOUND_H
 #define TEST_PROGRAMS_KINETO_FOUND_H
 
@@ -41,7 +41,7 @@ static void one(CUpti_Activity *r)
 	case CUPTI_ACTIVITY_KIND_KERNEL: {
 		CUpti_ActivityKernel4 *k = (CUpti_ActivityKernel4 *)r;
 
-		/* A clock three times as fast: what is left after rounding is the same. */
+		/* own_clock() is three times as fast; after division and rounding the output is the same. */
 		add_kernel(k->name, o.clock ? (k->end - k->start + 1500) / 3000 * 1000 : k->end - k->start);
 		check_time(k->start, k->end);
 		break;
@@ -56,6 +56,7 @@ static void one(CUpti_Activity *r)
 	}
 	case CUPTI_ACTIVITY_KIND_MEMSET:
 		found.sets++;
+		check_time(((CUpti_ActivityMemset *)r)->start, ((CUpti_ActivityMemset *)r)->end);
 		break;
 	case CUPTI_ACTIVITY_KIND_DRIVER:
 		found.driver++;
@@ -72,12 +73,13 @@ static void one(CUpti_Activity *r)
 		break;
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
 		found.waits++;
+		check_time(((CUpti_ActivitySynchronization *)r)->start, ((CUpti_ActivitySynchronization *)r)->end);
 		break;
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
 		found.graphs++;
 		break;
 	case CUPTI_ACTIVITY_KIND_OVERHEAD:
-		break;          /* as many as there are */
+		break;          /* any number is valid */
 	default:
 		found.others++;
 	}

@@ -1,7 +1,7 @@
 /*
- * launches [N]: every way to launch, N times each (5): plain, with static and dynamic shared memory, in three dimensions, cooperative, in
- * clusters where the GPU has them, on streams of the lowest and highest priority; copies on the device, to a second one where there is
- * one; memory sets.  Prints what its trace must hold.
+ * launches [N]: all kinds of launches, N times each (5): plain, with static and dynamic shared memory, in three dimensions, cooperative, in
+ * clusters if the GPU supports them, on streams of the lowest and highest priority; copies on the device, and to a second device if there
+ * is one; memory sets.  Prints the rows expected in its trace.
  */
 #include "spin.cuh"
 
@@ -37,7 +37,7 @@ __global__ void spin_urgent(nanoseconds ns)
 	spin_for(ns);
 }
 
-/* Not every GPU has clusters, and not every binary may use them. */
+/* Clusters need a GPU and a binary that support them. */
 static bool launch_cluster(nanoseconds ns)
 {
 	cudaLaunchConfig_t config = {};

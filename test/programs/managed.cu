@@ -1,6 +1,6 @@
 /*
- * managed [ROUNDS]: memory that host and GPU use in turns, ROUNDS times (5), then once more after a prefetch.  Writes 5 MiB, a kernel
- * reads and changes it, the host reads what has become of it.  Prints what was called and how much memory it is.
+ * managed [ROUNDS]: host and GPU use managed memory in turn, ROUNDS times (5), then once more after a prefetch.  The host writes 5 MiB, a
+ * kernel changes it, the host reads it.  Prints the number of calls and the size of the memory.
  */
 #include "spin.cuh"
 

@@ -1,4 +1,4 @@
-/* managed_devices: every GPU uses the same managed memory in turn, then the host does.  With one GPU there is nothing between devices. */
+/* managed_devices: every GPU uses the same managed memory in turn, then the host does.  Transfers between devices need two GPUs. */
 #include "spin.cuh"
 
 #define BYTES ((size_t)4 << 20)

@@ -1,6 +1,6 @@
 /*
- * memory_use [ROUNDS]: allocates and frees memory of every kind, ROUNDS times (3), and leaves one allocation of each behind.  Prints
- * what a table of memory use must say: kind, allocations, releases, most at a time in MiB.
+ * memory_use [ROUNDS]: allocates and frees memory of every kind, ROUNDS times (3), and does not free one allocation of each kind.
+ * Prints the expected table of memory use: kind, allocations, releases, peak in MiB.
  */
 #include "spin.cuh"
 

@@ -1,6 +1,6 @@
 /*
- * module_names [N]: N times (3) a module is loaded, its kernel launched once more than the time before, and unloaded; the names of
- * the kernels are equally long, so that their memory may be used again.  Then a kernel whose name has 5000 letters.  Driver API alone.
+ * module_names [N]: loads and unloads N modules (3), one after the other; the kernel of the nth is launched n times.  The names of the
+ * kernels have the same length, so that their memory may be reused.  Then a kernel whose name has 5000 letters.  Uses only the driver API.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ static void must(CUresult rc, const char *what)
 
 #define DO(fn, ...) must(p_##fn(__VA_ARGS__), #fn)
 
-/* Loads a module of one empty kernel of that name, launches it n times, unloads the module. */
+/* Loads a module with one empty kernel of this name, launches it n times, unloads the module. */
 static void use(const char *name, int n)
 {
 	static char ptx[16384];

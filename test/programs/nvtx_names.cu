@@ -1,4 +1,4 @@
-/* nvtx_names: names a device, a context, two streams and an event in every way that NVTX has.  Prints type|id is known|name. */
+/* nvtx_names: names a device, a context, two streams and an event with every NVTX function for names.  Prints type|id is known|name. */
 #include "spin.cuh"
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-/* NVTX for programs that can only call plain functions: train.py uses it where the nvtx package is not installed. */
+/* NVTX as plain functions, for ctypes: train.py uses it if the nvtx package is not installed. */
 #include <nvtx3/nvToolsExt.h>
 
 void nvtx_push(const char *name);

@@ -1,6 +1,6 @@
 /*
- * profiler_calls [N]: N times (5) cudaProfilerStart, a kernel that is waited for, one that is not, cudaProfilerStop; then waits for all.
- * Prints how long the calls of Stop took at most, in milliseconds, on stderr.
+ * profiler_calls [N]: N times (5): cudaProfilerStart, a kernel and a wait for it, a kernel without a wait, cudaProfilerStop; at the end
+ * waits for all.  Prints the longest time of cudaProfilerStop in ms on stderr.
  */
 #include "spin.cuh"
 

@@ -1,4 +1,4 @@
-# Programs without CUDA that end-to-end tests run: one .c each in test/programs/host.  NVTX headers come with the CUDA toolkit.
+# Programs without CUDA for end-to-end tests: one .c each in test/programs/host.  Needs the NVTX headers of the CUDA toolkit.
 HOST_PROGRAMS := $(patsubst test/programs/host/%.c,$(B)/test/programs/%,$(wildcard test/programs/host/*.c))
 NVTX_INCLUDE  ?= $(CUDA)/include
 
@@ -7,10 +7,10 @@ host-programs: $(if $(wildcard $(NVTX_INCLUDE)/nvtx3/nvToolsExt.h),$(HOST_PROGRA
 
 $(HOST_PROGRAMS): $(B)/test/programs/%: test/programs/host/%.c
 	@mkdir -p $(@D); echo "  CC    $<"
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -isystem $(NVTX_INCLUDE) -o $@ $< -ldl -lpthread
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -O1 -g -iquote . -isystem $(NVTX_INCLUDE) -rdynamic -o $@ $< -ldl -lpthread
 
-# A library with NVTX of its own, as CUDA's libraries are (its file name is what tells them), and another NVTX tool.
-STANDIN := $(B)/test/programs/libcublas_standin.so $(B)/test/programs/libnvtx_other.so
+# Libraries that call NVTX (their file names imitate libraries of CUDA), and another NVTX tool.
+STANDIN := $(B)/test/programs/libcublas_standin.so $(B)/test/programs/libnvtx_other.so $(B)/test/programs/libnvtx_module.so
 host-programs: $(if $(wildcard $(NVTX_INCLUDE)/nvtx3/nvToolsExt.h),$(STANDIN))
 $(STANDIN): $(B)/test/programs/lib%.so: test/programs/lib/%.c
 	@mkdir -p $(@D); echo "  CC    $<"

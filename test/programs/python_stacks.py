@@ -1,8 +1,8 @@
-"""Calls CUDA in many shapes of calls, and says where from: python_stacks.py LIBCUDA [NVTX_SHIM]; with the shim it begins NVTX ranges
-instead.
+"""python_stacks.py LIBCUDA [NVTX_SHIM]: calls CUDA from many kinds of Python call stacks, and prints these stacks; with the shim it begins
+NVTX ranges instead.
 
-A line for each call, innermost first: LINE:FUNCTION of the Python frames, and "native" where a function outside of the interpreter, as
-ctypes has some, called back into Python or was called from it.
+Prints a line for each call, innermost frame first: LINE:FUNCTION of each Python frame, and "native" for functions outside the interpreter
+(of ctypes, for instance) between them.
 """
 import ctypes
 import functools
@@ -18,7 +18,7 @@ if len(sys.argv) > 2:
 DONE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
 COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 libc = ctypes.CDLL(None)
-BELOW = {"called", "compared"}          # ctypes calls these
+BELOW = {"called", "compared"}          # called by ctypes
 lock = threading.Lock()
 
 
@@ -27,7 +27,7 @@ def name(frame):
 
 
 def look():
-    """The frames of the caller, as traceback has them; 3.8 and 3.9 say f_lineno by the same table."""
+    """Returns the frames of the caller, as traceback does; in 3.8 and 3.9 f_lineno uses the same table."""
     frame, words = sys._getframe(1), ["native"]
     lines = [f.lineno for f in reversed(traceback.extract_stack())][1:]
     for line in lines:

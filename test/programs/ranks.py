@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""A job of several ranks, each a process with RANK set, whose collectives take as long as they would among real ranks.
+"""A job of several ranks, each a process with RANK set, whose collectives have the durations of a real job.
 
-What each rank launches is planned before (every rank makes the same plan from the same seed): a rank computes, then its collective runs
-until the last rank has come and the transfer is done.  So collectives end on all ranks at one time, and the rank that comes last waits
-least.  --late RANK comes --delay-us later in every step.  Broadcasts and sends are planned the other way round: whoever counts them
-with the rest names another rank.
+All launches are planned in advance; every rank makes the same plan from the same seed.  A rank computes, then its collective runs until the
+last rank has arrived and the transfer is done.  So a collective ends on all ranks at the same time, and the last rank waits least.  --late
+RANK arrives --delay-us later in every step.  In broadcasts and sends another rank is last, so counting them would name a wrong rank.
 
-Prints what each rank waits, as planned: "rank 2 pid 17 wait 1234 last 5".
+Prints the planned waits of each rank: "rank 2 pid 17 wait 1234 last 5".
 """
 import argparse
 import os
@@ -17,7 +16,7 @@ import time
 
 import train
 
-BASE_US = 20000         # transfer of a collective: long, so that processes that start a little apart still overlap
+BASE_US = 20000         # transfer time of a collective; long, so that ranks that start at slightly different times overlap
 PER_STEP = 3
 
 
@@ -30,7 +29,7 @@ train.KERNELS["send"] = (nccl("ncclDevKernel_SendRecv"), 1)
 
 
 def plan(args):
-    """By step and collective: how long each rank computes before it."""
+    """Returns, by step and collective, how long each rank computes before it."""
     draw = random.Random(args.seed)
     steps = []
     for _ in range(args.steps):
@@ -62,7 +61,7 @@ class Rank:
         self.cuda.launch(kernel)
 
     def meet(self):
-        """Waits for all ranks: a file each."""
+        """Waits for all ranks; each writes a file."""
         open(os.path.join(self.args.meet, str(self.number)), "w").close()
         while len(os.listdir(self.args.meet)) < self.args.ranks:
             time.sleep(0.0005)

@@ -1,8 +1,9 @@
 /*
- * Programs that are rough with threads in CUDA; driver API and NVTX.  Prints what must be in the trace, exits 1 when it hangs.
+ * Threads that are interrupted, cancelled or ended inside CUDA calls; driver API and NVTX.  Prints the expected rows; exits with 1 if it
+ * hangs.
  *
- *	rough_cuda storm [N]    N launches (2000) in ranges, while signals rain on the thread, whose handler calls NVTX and CUDA
- *	rough_cuda cancel [N]   N threads (20) are cancelled while they wait for a kernel, the main thread launches on
+ *	rough_cuda storm [N]    N launches (2000) in ranges, while the thread gets many signals, whose handler calls NVTX and CUDA
+ *	rough_cuda cancel [N]   N threads (20) are cancelled while they wait for a kernel, the main thread continues to launch
  *	rough_cuda leave [N]    N threads (20) leave by pthread_exit() from a function that the driver calls
  */
 #include <cuda.h>

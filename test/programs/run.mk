@@ -1,4 +1,4 @@
-# Parents and children for the tests of gprof-run: what a shell cannot tell, or does itself.
+# Parents and children for tests of gprof-run: things that a shell cannot observe or do.
 RUN_PROGRAMS := $(patsubst test/programs/run/%.c,$(B)/test/programs/%,$(wildcard test/programs/run/*.c))
 
 run-programs programs: $(RUN_PROGRAMS)

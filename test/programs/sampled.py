@@ -1,6 +1,6 @@
-"""A program whose call graph is written down, for samples at any moment: python3 sampled.py LIBPESTER SIGNALS [US]; CALLS says who may call whom.
+"""sampled.py LIBPESTER SIGNALS [US]: a program with a known call graph, sampled at any moment.
 
-Who looks at its samples: test/e2e/samples_check.py.
+CALLS lists the possible callers of each function; test/e2e/samples_check.py checks the samples with it.
 """
 import ctypes
 import gc
@@ -9,13 +9,13 @@ import sys
 import threading
 import time
 
-# Of each function its callers; "*": it may be called anywhere.
+# The callers of each function; "*": any.
 CALLS = {
     "<module>": [], "main": ["<module>"], "<lambda>": ["main", "worker"], "worker": ["*"], "short_lived": ["*"], "at_the_end": ["*"],
     "everything": ["main", "worker", "in_child"], "in_child": ["fork"], "fork": ["main"],
     "deep": ["deep", "everything", "short_lived", "in_child", "at_the_end"],
     "ping": ["pong", "everything"], "pong": ["ping"],
-    # A generator that is left is closed when its owner's frame is gone: by the caller.
+    # An unfinished generator is closed when its owner's frame ends, in the caller.
     "outer": ["consume", "everything", "at_the_end"], "inner": ["outer", "consume", "everything", "at_the_end"],
     "consume": ["everything", "at_the_end"],
     "squares": ["everything"], "<listcomp>": ["squares", "objects", "main", "worker", "in_child"], "<dictcomp>": ["squares"], "<genexpr>": ["squares"],
@@ -94,7 +94,7 @@ def sorts(things):
 
 
 def churn(k):
-    """Code objects that live for one call; others take their addresses."""
+    """Code objects that exist for one call; later ones reuse their addresses."""
     space = {"leaf": leaf}
     text = "\n" * (k % 7) + "def made(n):\n    return leaf(n), leaf(%d)\n" % k
     exec(compile(text, "/made/%d.py" % (k % 13), "exec"), space)
@@ -219,10 +219,12 @@ def main():
             fork()
     for t in workers:
         t.join()
+    lib.pester_tells_of_crashes()
+    print("the end begins", flush=True)
     for _ in range(2):
         threading.Thread(target=at_the_end, daemon=True).start()
     time.sleep(0.05)
-    # It goes on while Python ends.
+    # Continues while Python is finalized.
 
 
 if __name__ == "__main__":

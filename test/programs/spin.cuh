@@ -1,6 +1,6 @@
 /*
- * What the CUDA test programs share.  A kernel whose name begins with `spin` keeps its stream busy for as many
- * nanoseconds as its first argument says: on a GPU by clock64(), on the simulated one by that convention.
+ * Shared by the CUDA test programs.  A kernel whose name begins with `spin` runs for as many ns as its first argument says: on a GPU it
+ * reads clock64(), the simulated GPU knows the name and the argument.
  */
 #pragma once
 #include <cstdio>
@@ -18,7 +18,7 @@
 
 typedef unsigned long long nanoseconds;
 
-/* Two clocks a nanosecond: about right on today's GPUs (1.4 to 2.6 GHz), and a program needs no more. */
+/* Assumes 2 GHz; current GPUs have 1.4 to 2.6 GHz, which is precise enough. */
 __device__ static inline void spin_for(nanoseconds ns)
 {
 	long long start = clock64();

@@ -1,7 +1,7 @@
 /*
- * stack_locks loader | opening FOLDER | malloc: calls of CUDA from many places that were not met before, while another thread is inside a
- * callback of dl_iterate_phdr(), or in the constructor of FOLDER/libslow.so, and leaves only when all calls are done; or while every
- * malloc() of the calling thread is counted.  Prints what it saw.
+ * stack_locks loader | opening FOLDER | malloc: makes CUDA calls from many new call stacks.  loader: while another thread is inside a
+ * callback of dl_iterate_phdr(); opening: in the constructor of FOLDER/libslow.so.  That thread leaves only after all calls are made.
+ * malloc: counts each malloc() during the calls.  Prints the result.
  */
 #include <pthread.h>
 #include <link.h>
@@ -22,7 +22,7 @@
 static int held, done, counted;
 static __thread int in_call;
 
-/* ---- every malloc of this process ---- */
+/* ---- replaces malloc() ---- */
 
 extern void *__libc_malloc(size_t n), *__libc_calloc(size_t n, size_t size), *__libc_realloc(void *p, size_t n);
 
@@ -44,9 +44,9 @@ void *realloc(void *p, size_t n)
 	return __libc_realloc(p, n);
 }
 
-/* ---- who holds the lock ---- */
+/* ---- the thread that holds the loader's lock ---- */
 
-/* Until all calls are done; said, if that takes ten seconds. */
+/* Waits until all calls are made, at most 10 s; prints which. */
 static void hold(void)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -81,7 +81,7 @@ static void *open_slow(void *folder)
 	return NULL;
 }
 
-/* libslow.so's constructor calls it. */
+/* Called by the constructor of libslow.so. */
 void stack_locks_slow(void);
 void stack_locks_slow(void)
 {
@@ -103,7 +103,7 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Another way down for each number: each bit is one of two frames, some through libc. */
+/* Each n has another call stack: each bit chooses one of two frames, some of them through libc. */
 PLACE int way(unsigned n)
 {
 	volatile char room[64] = { (char)n };

@@ -1,16 +1,16 @@
 /*
- * stepper STEPS [WORD...]: a training loop, as far as marks and launches go; each step launches KERNELS kernels.
+ * stepper STEPS [WORD...]: marks and launches of a training loop; each step launches KERNELS kernels.
  *
  *	nvtx            a range "step N" around each step; "setup" before the first
  *	marks           a mark "step" before each step
  *	pairs           cudaProfilerStart and Stop around each step
- *	profile=A:B     cudaProfilerStart before step A, Stop behind step B
- *	eval=N          behind every N steps one of evaluation, "val N", of two kernels
- *	sleep=MS        pause behind each step
- *	until=FILE      goes on until there is such a file, for three minutes at most
- *	threads=N       as many threads do so at once, each on a stream of its own
+ *	profile=A:B     cudaProfilerStart before step A, Stop after step B
+ *	eval=N          after every N steps a step of evaluation, "val N", with two kernels
+ *	sleep=MS        pause after each step
+ *	until=FILE      continues until the file exists, at most three minutes
+ *	threads=N       N threads run the loop at once, each with its own stream
  *
- * Prints how many kernels it launched.
+ * Prints the number of launched kernels.
  */
 #include "spin.cuh"
 

@@ -1,4 +1,4 @@
-# The pure functions about steps as programs, so that others can be held against them.
+# Programs that call the functions for steps, for comparison with other implementations.
 STEP_PROGRAMS := $(patsubst test/programs/steps/%.c,$(B)/test/programs/%,$(wildcard test/programs/steps/*.c))
 
 step-programs programs: $(STEP_PROGRAMS)

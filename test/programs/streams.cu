@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 			CHECK(cudaGetLastError());
 		}
 	CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream[0]));
-	/* The last stream waits for the others. */
+	/* The last stream waits for all other streams. */
 	for (int i = 0; i < n; i++) {
 		CHECK(cudaEventRecord(done[i], stream[i]));
 		CHECK(cudaStreamWaitEvent(stream[n - 1], done[i], 0));

@@ -22,7 +22,7 @@ $(B)/test/programs/torch_linked: test/programs/libtorch/torch_standin.c $(TORCH_
 	@mkdir -p $(@D); echo "  CC    $< (linked)"
 	$(Q)$(TORCH_CC) -o $@ $< -Wl,--no-as-needed $(TORCH_DIR)/new/libtorch_cpu.so '-Wl,-rpath,$$ORIGIN/torch/new' -ldl -lpthread
 
-# Its allocator: bound when it is loaded, in a table that is read-only then, and bound at the first call.
+# The allocator library, linked in two ways: bound at load time, with a read-only table (now), and bound at the first call (lazy).
 TORCH_MEMORY := $(TORCH_DIR)/now/libc10_cuda.so $(TORCH_DIR)/lazy/libc10_cuda.so
 host-programs: $(TORCH_MEMORY)
 $(TORCH_DIR)/%/libc10.so: test/programs/libtorch/libc10.c

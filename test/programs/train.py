@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A small training loop to profile.
 
-With PyTorch and a GPU it trains a small network for real.  Otherwise the kernels of such a loop are launched through
-the CUDA driver API (a real driver or the simulated one): they only take time, and what is learned is a small linear
-model on the CPU.  Without any driver the loop runs on the CPU alone.  NVTX ranges mark steps and phases in all three.
+With PyTorch and a GPU it trains a small network.  Otherwise it launches kernels with the same pattern through the CUDA
+driver API (a real or the simulated driver): these only take time, while a small linear model is trained on the CPU.
+Without a driver it uses only the CPU.  NVTX ranges mark steps and phases in all three cases.
 """
 import argparse
 import ctypes
@@ -16,7 +16,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-# ---- NVTX: the nvtx package, or the little shared object that `make programs` builds, or nothing ----
+# ---- NVTX: the nvtx package, or libnvtx_shim.so of `make programs`, or none ----
 
 class Nvtx:
     def __init__(self, shim):
@@ -45,7 +45,7 @@ class Nvtx:
 
 
 class StepClock:
-    """Writes when each step began and ended, outside and inside of its range: what a profiler measures lies between."""
+    """Writes begin and end of each step, outside and inside its range; a profiler's times are between them."""
 
     def __init__(self, path):
         self.file = open(path, "a") if path else None
@@ -83,7 +83,7 @@ class NvtxRange:
         self.nvtx.pop()
 
 
-# ---- the part that is the same without PyTorch: data, and a linear model that really learns ----
+# ---- data, and a linear model that is trained on the CPU ----
 
 class Loader:
     """Makes batches: y = 3 x0 - 2 x1 + 1, with noise.  Takes a while, as decoding and augmenting do."""
@@ -103,7 +103,7 @@ class Linear:
         self.a = self.b = self.c = 0.0
 
     def learn(self, rows, rate=0.2):
-        """One step of gradient descent; the mean squared error before it."""
+        """One step of gradient descent; returns the mean squared error before it."""
         n, loss, ga, gb, gc = len(rows), 0.0, 0.0, 0.0, 0.0
         for x, z, y in rows:
             e = self.a * x + self.b * z + self.c - y
@@ -115,7 +115,7 @@ class Linear:
 
 # ---- the CUDA driver through ctypes ----
 
-# Kernels as a PyTorch training step launches them; us: what each takes for a batch of 32.
+# Kernels of a PyTorch training step; us: duration for a batch of 32.
 ELEMENTWISE = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
 KERNELS = {
     "layer_norm": ("_ZN2at6native28vectorized_layer_norm_kernelIffEEviT0_PKT_S5_S5_PS2_S6_PS3_", 14),
@@ -135,7 +135,7 @@ KERNELS = {
     "all_reduce": ("_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE", 160),
 }
 
-# Spins for spin_ns nanoseconds, at most 2^22 looks at the clock.
+# Spins for spin_ns ns, at most 2^22 reads of the clock.
 PTX_KERNEL = """
 .visible .entry %s(.param .u64 spin_ns)
 {
@@ -163,7 +163,7 @@ class NoDriver(Exception):
 
 
 class Driver:
-    """As much of the driver API as the loop needs.  Raises NoDriver where there is none, or no device."""
+    """The driver API functions that the loop needs.  Raises NoDriver if there is no driver or no device."""
 
     def __init__(self, scale):
         try:
@@ -258,14 +258,14 @@ class DriverStep:
         self.cuda.launch("fill")
 
     def wait(self):
-        """What loss.item() does: a copy back, and a wait for it."""
+        """As loss.item(): a copy to the host, and a wait for it."""
         loss = ctypes.c_float()
         self.cuda("cuMemcpyDtoHAsync_v2", ctypes.byref(loss), self.input, ctypes.c_size_t(4), None)
         self.cuda("cuStreamSynchronize", None)
 
 
 class CpuStep:
-    """The same phases where there is no GPU: they take time, nothing else."""
+    """The same phases without a GPU; they only take time."""
 
     load = optimize = wait = lambda self: time.sleep(0.0002)
     forward = lambda self: time.sleep(0.001)
@@ -327,7 +327,7 @@ def train_with_torch(torch, args):
             with nvtx.range("backward"):
                 optimizer.zero_grad()
                 loss.backward()
-            with nvtx.range("all_reduce"):      # one rank: the traffic of a reduction on a stream of its own
+            with nvtx.range("all_reduce"):      # one rank: only the traffic of a reduction, on a separate stream
                 comm.wait_stream(torch.cuda.current_stream())
                 with torch.cuda.stream(comm):
                     flat = torch.cat([p.grad.flatten() for p in model.parameters()])

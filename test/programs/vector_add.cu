@@ -1,4 +1,4 @@
-/* One vector addition with its copies.  Prints what it expects to find in its own trace. */
+/* One vector addition with its copies.  Prints the rows expected in its trace. */
 #include "spin.cuh"
 
 #include <vector>

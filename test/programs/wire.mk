@@ -1,4 +1,4 @@
-# Both ends of the wire without the injected object and without gprof-run, for tests of the collector; and a reader that counts.
+# Both ends of the wire protocol, without the injected object and gprof-run, for tests of the collector; and readers of traces.
 WIRE_PROGRAMS := $(patsubst test/programs/wire/%.c,$(B)/test/programs/%,$(wildcard test/programs/wire/*.c))
 
 wire-programs programs: $(WIRE_PROGRAMS)

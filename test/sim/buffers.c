@@ -1,25 +1,31 @@
 /*
- * Activity buffers.  A record takes its place in the calling thread's buffer (or the one that all share) when the
- * operation is submitted; a buffer goes back to the client when it is full, or flushed, and the last operation in it
- * has ended.  A worker thread hands back full ones, and writes what concerns no thread into a buffer of its own.
+ * Activity buffers.  A record is written into the calling thread's buffer, or the buffer shared by all threads, when the operation is
+ * submitted.  A buffer goes back to the client after it is full or flushed and its last operation has ended.  A worker thread returns full
+ * buffers, and writes records of devices, contexts and streams into its own buffer.
+ *
+ * Records are written as CUPTI writes them: only bytes that are not 0.  If the client promises zeroed buffers (attribute
+ * ZEROED_OUT_ACTIVITY_BUFFER) and gives one with other content, its records are garbage.  Without that promise the whole buffer is zeroed
+ * here, on the thread that requested the buffer.
  */
+#include "test/sim/release.h"
 #include "test/sim/tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALLEST 256                    /* the longest record */
-#define TIMES_AT 16                     /* start, end, of kernels also completed: three u64 */
+#define SMALLEST 256                    /* smallest buffer accepted: the longest record fits */
+#define TIMES_AT 16                     /* u64 start, end; for kernels also completed */
 
 struct buffer {
 	uint8_t *data;
 	size_t size, used, n, max;
-	uint64_t ready;                 /* when everything in it has ended */
+	uint64_t ready;                 /* end of its last operation, ns */
+	bool torn;                      /* flushed while its thread may have been writing into it */
 	struct buffer *next;
 };
 
-/* Somebody who fills buffers: a thread, the worker, or all threads together. */
+/* The buffer being filled by one thread, by the worker, or by all threads together. */
 struct lane {
 	pthread_mutex_t lock;
 	struct buffer *now;
@@ -35,10 +41,10 @@ struct later {
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* over the lists below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* protects the lists below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct lane *lanes;
-static struct buffer *retired;          /* no more records go in */
+static struct buffer *retired;          /* closed buffers that wait for delivery */
 static struct later *later, **later_end = &later;
 static int delivering;
 static bool worker_runs, stopping;
@@ -47,10 +53,16 @@ static struct lane shared = { .lock = PTHREAD_MUTEX_INITIALIZER }, worker_lane =
 static __thread struct lane *own;
 static __thread bool in_client;
 static _Atomic size_t dropped, outstanding;
+static _Atomic int completing;
 
 bool buffer_in_client(void)
 {
 	return in_client;
+}
+
+bool buffer_completing(void)
+{
+	return completing;
 }
 
 size_t buffer_take_dropped(void)
@@ -81,6 +93,24 @@ static uint64_t delay_ns(void)
 
 /* ---- filling ---- */
 
+/* The client gave no buffer.  CUPTI 12.9 and later report it with a callback; some earlier releases crash. */
+static void refused(void)
+{
+	if (sim_release() >= RELEASE(12, 9, 0)) {
+		cupti_state(CUPTI_CBID_STATE_WARNING, CUPTI_ERROR_OUT_OF_MEMORY, "the client gave no activity buffer");
+		return;
+	}
+	fprintf(stderr, "sim: the client gave no activity buffer, which CUPTI before 12.9 may not survive\n");
+	abort();
+}
+
+static void write_record(uint8_t *at, const uint8_t *record, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (record[i])
+			at[i] = record[i];
+}
+
 static struct buffer *buffer_new(void)
 {
 	struct buffer *b;
@@ -93,8 +123,10 @@ static struct buffer *buffer_new(void)
 	cupti_pay();
 	request(&data, &size, &max);
 	in_client = false;
-	if (!data)
+	if (!data) {
+		refused();
 		return NULL;
+	}
 	if ((uintptr_t)data % 8) {
 		fprintf(stderr, "sim: the client gave an activity buffer that is not aligned to 8 bytes\n");
 		abort();
@@ -103,6 +135,8 @@ static struct buffer *buffer_new(void)
 		fprintf(stderr, "sim: the client gave an activity buffer of %zu bytes, in which no record fits\n", size);
 		abort();
 	}
+	if (!activity_zeroed())
+		memset(data, 0, size);
 	outstanding++;
 	b = calloc(1, sizeof(*b));
 	b->data = data;
@@ -132,7 +166,7 @@ static enum op_fate lane_put(struct lane *l, const void *record, size_t size, ui
 	if (!l->now)
 		l->now = buffer_new();
 	if (l->now && l->now->used + size <= l->now->size) {
-		memcpy(l->now->data + l->now->used, record, size);
+		write_record(l->now->data + l->now->used, record, size);
 		l->now->used += size;
 		l->now->n++;
 		if (ready > l->now->ready)
@@ -201,7 +235,7 @@ static void write_later_ones(void)
 
 /* ---- handing back ---- */
 
-/* Records that have not ended when a forced flush comes are delivered with end 0, and never again. */
+/* A forced flush delivers records of unfinished operations with end 0.  They are not delivered a second time. */
 static void cut_unfinished(struct buffer *b)
 {
 	uint64_t now = cupti_now(), t[3];
@@ -225,7 +259,7 @@ static void cut_unfinished(struct buffer *b)
 	}
 }
 
-/* The order of records in a buffer means nothing.  SIM_SHUFFLE=0 keeps that of submission. */
+/* CUPTI does not define the order of records in a buffer.  SIM_SHUFFLE=0 keeps the order of submission. */
 static void shuffle(struct buffer *b)
 {
 	static uint32_t seed;
@@ -259,7 +293,7 @@ static void shuffle(struct buffer *b)
 	free(copy);
 }
 
-/* SIM_TAIL_BYTES=N: what is valid of a buffer ends with N bytes that are no record, so perhaps between two multiples of 8. */
+/* SIM_TAIL_BYTES=N: the valid part of a buffer ends with N zero bytes that are no record; its size may be no multiple of 8. */
 static size_t tail(const struct buffer *b)
 {
 	size_t n = env("SIM_TAIL_BYTES", 0);
@@ -270,7 +304,7 @@ static size_t tail(const struct buffer *b)
 	return n;
 }
 
-/* SIM_EMPTY_BUFFERS=1: before each buffer one comes back in which there is nothing. */
+/* SIM_EMPTY_BUFFERS=1: before each buffer an empty buffer is returned. */
 static void deliver_nothing(void)
 {
 	uint8_t *data = NULL;
@@ -281,22 +315,37 @@ static void deliver_nothing(void)
 		complete(NULL, 0, data, size, 0);
 }
 
+static void tear(struct buffer *b)
+{
+	size_t last = 0, size;
+
+	for (size_t at = 0; at < b->used; at += size) {
+		last = at;
+		size = record_size(*(uint32_t *)(b->data + at));
+	}
+	memset(b->data + last, 0xab, b->used - last);
+}
+
 static void deliver(struct buffer *b)
 {
 	cut_unfinished(b);
 	shuffle(b);
 	clock_stamp(b->data, b->used);
+	if (b->torn)
+		tear(b);
 	in_client = true;
+	completing++;
 	cupti_pay();
 	if (env("SIM_EMPTY_BUFFERS", 0))
 		deliver_nothing();
 	complete(NULL, 0, b->data, b->size, b->used + tail(b));
+	completing--;
 	in_client = false;
 	outstanding--;
 	free(b);
 }
 
-/* Takes one retired buffer that may go back now; *when is the earliest time another one may. */
+/* Takes a retired buffer that may be delivered now.  NULL: none; then *when is the time at which the first one may. */
 static struct buffer *take_ready(bool forced, uint64_t *when)
 {
 	uint64_t now = cupti_now();
@@ -332,9 +381,21 @@ static void deliver_ready(bool forced)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * Before 12.6 Update 2 a flush races with other threads that write into per-thread buffers.  Here the flush always damages the last record
+ * of such a buffer, unless no kernel kind is enabled, or SIM_PER_THREAD chose the buffers instead of the client.
+ */
+static bool tears(const struct lane *l)
+{
+	return l != &shared && l != &worker_lane && l != own && !getenv("SIM_PER_THREAD") && sim_release() < RELEASE(12, 6, 80) &&
+	       (kind_on[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] || kind_on[CUPTI_ACTIVITY_KIND_KERNEL]);
+}
+
 static void lane_retire(struct lane *l, bool forced)
 {
 	pthread_mutex_lock(&l->lock);
+	if (l->now && tears(l))
+		l->now->torn = true;
 	if (l->now && (forced || (l->now->used && l->now->ready + delay_ns() <= cupti_now()))) {
 		retire(l->now);
 		l->now = NULL;
@@ -352,13 +413,56 @@ void buffer_flush(bool forced)
 	pthread_mutex_lock(&lock);
 	l = lanes;
 	pthread_mutex_unlock(&lock);
-	for (; l; l = l->next)          /* only ever grows, at its head */
+	for (; l; l = l->next)          /* threads are only added, at the head */
 		lane_retire(l, forced);
 	deliver_ready(forced);
 	pthread_mutex_lock(&lock);
 	while (delivering)
 		pthread_cond_wait(&changed, &lock);
 	pthread_mutex_unlock(&lock);
+}
+
+/* ---- records lost with a context ---- */
+
+static void lose_from(struct buffer *b, uint32_t context)
+{
+	size_t used = 0, size;
+
+	for (size_t at = 0; b && at < b->used; at += size) {
+		uint8_t *r = b->data + at;
+		uint32_t kind = *(uint32_t *)r;
+
+		size = record_size(kind);
+		if (record_has_gpu_times(kind) && record_context(r) == context) {
+			b->n--;
+			continue;
+		}
+		memmove(b->data + used, r, size);
+		used += size;
+	}
+	if (b && used < b->used)
+		memset(b->data + used, 0, b->used - used);
+	if (b)
+		b->used = used;
+}
+
+void buffer_lose(uint32_t context)
+{
+	struct lane *l;
+
+	pthread_mutex_lock(&lock);
+	for (struct buffer *b = retired; b; b = b->next)
+		lose_from(b, context);
+	l = lanes;
+	pthread_mutex_unlock(&lock);
+	for (; l; l = l->next) {
+		pthread_mutex_lock(&l->lock);
+		lose_from(l->now, context);
+		pthread_mutex_unlock(&l->lock);
+	}
+	pthread_mutex_lock(&shared.lock);
+	lose_from(shared.now, context);
+	pthread_mutex_unlock(&shared.lock);
 }
 
 /* ---- the worker ---- */

@@ -1,4 +1,4 @@
-/* Entering and leaving API calls, the attached tool, the driver's beginning and end. */
+/* Begin and end of API calls, the attached tool, initialization and exit of the driver. */
 #include "test/sim/engine.h"
 
 #include <cuda.h>
@@ -17,6 +17,8 @@ static _Atomic bool forked;
 static _Atomic uint32_t last_corr;
 static pthread_mutex_t init_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int init_result;
+static _Atomic bool initialising;
+static __thread bool initialises;
 static __thread struct sim_call *innermost;
 
 uint64_t sim_now(void)
@@ -44,7 +46,7 @@ void call_attach(const struct sim_tools *t)
 	attached = t;
 }
 
-/* What a call made now must answer: 0 when the driver is up. */
+/* Returns the error that a driver call returns now; 0: the driver is initialized. */
 int driver_usable(void)
 {
 	int now = phase;
@@ -78,12 +80,18 @@ static void driver_end(void)
 		t->ended();
 }
 
-/* A child forked after cuInit has no GPU. */
+static bool driver_starting(void)
+{
+	return initialising && !initialises;
+}
+
+/* In a child forked after cuInit every driver call fails. */
 static void driver_forked(void)
 {
 	if (phase != NOT_STARTED)
 		forked = true;
 	innermost = NULL;
+	initialising = false;
 }
 
 static void inject(void)
@@ -105,9 +113,21 @@ static void inject(void)
 		truth_event(initialize() ? "InitializeInjection" : "InitializeInjection refused");
 }
 
+/* SIM_SLOW_INIT_MS=N: cuInit returns N ms after its CU_INIT_FINISHED callback. */
+static void finish(void)
+{
+	const struct sim_tools *t = attached;
+	uint64_t ms = sim_env("SIM_SLOW_INIT_MS", 0);
+
+	if (!init_result && t)
+		t->resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL, NULL, NULL);
+	nanosleep(&(struct timespec){ .tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000 }, NULL);
+	initialising = initialises = false;
+}
+
 /*
- * In the order of the real one: the driver's own atexit handler stands before the injection runs, so a handler that
- * the injection registers runs first.  Synchronous, on the calling thread, before cuInit returns.
+ * Same order as the real driver: it registers its atexit handler before it loads the injection library, so handlers that the injection
+ * registers run before the driver's.  All of it runs on the calling thread, before cuInit returns.
  */
 int driver_init(void)
 {
@@ -123,6 +143,7 @@ int driver_init(void)
 		return init_result;
 	}
 	phase = STARTING;
+	initialising = initialises = true;
 	last_corr = (uint32_t)sim_env("SIM_CORRELATION_START", 0);
 	pthread_atfork(NULL, NULL, driver_forked);
 	if (sim_env("SIM_NO_DEVICE", 0) || !engine_start()) {
@@ -136,8 +157,7 @@ int driver_init(void)
 		}
 	}
 	phase = RUNNING;
-	if (!init_result && (t = attached))
-		t->resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL, NULL, NULL);
+	finish();
 	pthread_mutex_unlock(&init_lock);
 	return init_result;
 }
@@ -153,7 +173,8 @@ void call_enter(struct sim_call *call)
 	const struct sim_tools *t = attached;
 
 	call->outer = innermost;
-	call->corr = innermost ? innermost->corr : ++last_corr;
+	if (!call->corr)                /* player.c has set it otherwise */
+		call->corr = innermost ? innermost->corr : ++last_corr;
 	call->ctx = *context_slot();
 	call->data = 0;
 	call->told = false;
@@ -179,6 +200,7 @@ static const struct sim_driver driver = {
 	.abi = SIM_ABI,
 	.attach = call_attach,
 	.usable = driver_usable,
+	.starting = driver_starting,
 	.enter = call_enter,
 	.leave = call_leave,
 	.current = context_current,
@@ -194,9 +216,11 @@ static const struct sim_driver driver = {
 	.each_stream = engine_each_stream,
 	.graph_id = graph_id,
 	.node_id = graph_node_id,
+	.note = truth_event,
+	.correlation = call_correlation,
 };
 
-/* By its name alone a tool can tell that this is no real driver. */
+/* Tools detect the simulated driver by this symbol; nobody calls it. */
 int sim_is_simulated(void)
 {
 	return 1;

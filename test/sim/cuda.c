@@ -25,7 +25,7 @@ CUresult cuInit(unsigned int flags)
 
 CUresult cuDriverGetVersion(int *version)
 {
-	*version = SIM_DRIVER_VERSION;
+	*version = (int)sim_env("SIM_DRIVER_VERSION", SIM_DRIVER_VERSION);
 	return CUDA_SUCCESS;
 }
 
@@ -77,7 +77,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 	return LEAVE(CUDA_SUCCESS);
 }
 
-/* About an RTX-class card of compute capability 8.6. */
+/* Values resemble an RTX card of compute capability 8.6. */
 static const int attributes[] = {
 	[CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = 1024,
 	[CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X] = 1024,
@@ -183,7 +183,7 @@ static CUresult context_create(CUcontext *ctx, CUdevice dev)
 	NEED(device_get(dev), CUDA_ERROR_INVALID_DEVICE);
 	if (n_pushed < STACK_DEPTH)
 		pushed[n_pushed++] = context_current();
-	*context_slot() = context_new(device_get(dev), false);
+	*context_slot() = context_new(device_get(dev), false, NULL);
 	*ctx = (CUcontext)context_current();
 	return CUDA_SUCCESS;
 }
@@ -269,7 +269,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
 	ENTER(cuCtxGetApiVersion, ctx, version);
-	*version = SIM_DRIVER_VERSION;
+	*version = (int)sim_env("SIM_DRIVER_VERSION", SIM_DRIVER_VERSION);
 	return LEAVE(CUDA_SUCCESS);
 }
 
@@ -279,6 +279,35 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
 	*least = 0;
 	*greatest = -5;
 	return LEAVE(CUDA_SUCCESS);
+}
+
+/* A green context is a separate context here; its resource descriptor is ignored. */
+CUresult cuGreenCtxCreate(CUgreenCtx *ctx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags)
+{
+	ENTER(cuGreenCtxCreate, ctx, desc, dev, flags);
+	if (device_get(dev))
+		*ctx = (CUgreenCtx)context_new(device_get(dev), false, context_primary(device_get(dev)));
+	return LEAVE(device_get(dev) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE);
+}
+
+CUresult cuCtxFromGreenCtx(CUcontext *ctx, CUgreenCtx green)
+{
+	ENTER(cuCtxFromGreenCtx, ctx, green);
+	*ctx = (CUcontext)green;
+	return LEAVE(CUDA_SUCCESS);
+}
+
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags, int priority)
+{
+	ENTER(cuGreenCtxStreamCreate, stream, green, flags, priority);
+	*stream = (CUstream)stream_new((struct context *)green, flags, priority);
+	return LEAVE(CUDA_SUCCESS);
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx green)
+{
+	ENTER(cuGreenCtxDestroy, green);
+	return LEAVE(context_end((CUcontext)green));
 }
 
 static CUresult context_sync(void)
@@ -345,7 +374,7 @@ CUresult cuGetErrorName(CUresult error, const char **text)
 	return error_text(error, text, true);
 }
 
-/* The newest version of the name that is here. */
+/* Returns the newest version of the function that this library exports; ignores `version`. */
 CUresult cuGetProcAddress_v2(const char *symbol, void **fn, int version, cuuint64_t flags,
 			     CUdriverProcAddressQueryResult *status)
 {

@@ -10,14 +10,14 @@
 enum { HTOD = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, DTOH = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
        DTOD = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, PTOP = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP };
 
-#define POOL_BYTES (32u << 20)          /* a pool grows by so much */
+#define POOL_BYTES (32u << 20)          /* bytes by which a pool grows */
 
 static uint64_t pool_size(const struct device *dev)
 {
 	return (dev->pool_used + POOL_BYTES - 1) / POOL_BYTES * POOL_BYTES;
 }
 
-/* The default pool of a device is made by the first asynchronous allocation; it only ever grows here. */
+/* The first asynchronous allocation creates the device's default pool. */
 static void pool_use(struct op *op, struct device *dev, bool take)
 {
 	struct op made = { .type = OP_POOL, .value = 1, .name = "created", .pool = 0x900000000ull + (uint64_t)dev->ordinal,
@@ -35,7 +35,7 @@ static void pool_use(struct op *op, struct device *dev, bool take)
 	op->pool_size = pool_size(dev);
 }
 
-/* Tells about the allocation, as MEMORY2 records do. */
+/* Reports an allocation or a release, the content of a MEMORY2 record.  s: not NULL if asynchronous. */
 static void memory_tell(uint32_t what, const void *p, size_t size, int kind, struct stream *s)
 {
 	struct context *ctx = context_current();
@@ -71,7 +71,7 @@ static CUresult release(void *p, CUstream *stream)
 	NEED(ctx, CUDA_ERROR_INVALID_CONTEXT);
 	NEED(memory_range(p, NULL, &size), CUDA_ERROR_INVALID_VALUE);
 	if (!stream)
-		wait_until(context_tail(ctx));  /* freeing synchronizes */
+		wait_until(context_tail(ctx));  /* a synchronous free waits for all work of the context */
 	memory_tell(2, p, size, kind, stream ? stream_here(*stream) : NULL);
 	return memory_free(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

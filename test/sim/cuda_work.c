@@ -1,6 +1,7 @@
 /* Driver API: modules, launches, streams, events, graphs. */
 #include "test/sim/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cupti_activity.h>
@@ -10,6 +11,24 @@ static CUresult module_load(void **out, const void *image)
 	NEED(out && image, CUDA_ERROR_INVALID_VALUE);
 	*out = module_from_image(image);
 	return *out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_PTX;
+}
+
+static CUresult module_read(CUmodule *module, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *image = calloc(1, 1 << 20);
+
+	if (f)
+		(void)!fread(image, 1, (1 << 20) - 1, f);
+	if (!f || fclose(f))
+		return CUDA_ERROR_FILE_NOT_FOUND;
+	return module_load((void **)module, image);     /* the module keeps the image */
+}
+
+CUresult cuModuleLoad(CUmodule *module, const char *fname)
+{
+	ENTER(cuModuleLoad, module, fname);
+	return LEAVE(module_read(module, fname));
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -37,7 +56,7 @@ CUresult cuModuleUnload(CUmodule module)
 	return LEAVE(CUDA_SUCCESS);
 }
 
-/* PTX shows which kernels there are; of binary images every name is believed. */
+/* PTX lists its kernels.  In binary images, which are not parsed, every name exists. */
 static CUresult module_get(void **out, void *module, const char *name)
 {
 	struct module *m = module;
@@ -114,7 +133,7 @@ struct launch {
 	CUstream stream;
 	void **args, **extra;
 	bool cooperative;
-	uint32_t cluster[3];            /* 0: none asked for */
+	uint32_t cluster[3];            /* 0: no cluster requested */
 };
 
 static CUresult launch(const struct launch *l)
@@ -124,7 +143,7 @@ static CUresult launch(const struct launch *l)
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	struct op op = { .type = OP_KERNEL, .dynamic_shared = l->shared, .cooperative = l->cooperative };
 	struct managed_moves *moves = NULL;
-	static _Atomic uint64_t slow_us = UINT64_MAX;   /* long enough for the record to come before the call returns */
+	static _Atomic uint64_t slow_us = UINT64_MAX;   /* so that the record can be delivered before the call returns */
 
 	NEED(context_current(), CUDA_ERROR_INVALID_CONTEXT);
 	NEED(f && s, CUDA_ERROR_INVALID_HANDLE);
@@ -190,7 +209,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **args, vo
 	return LEAVE(launch(&l));
 }
 
-/* Runs on the caller once everything before it is done: in order, if not beside the host. */
+/* Runs the function on the calling thread after the stream's earlier work.  A real driver does not block the caller. */
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *data)
 {
 	ENTER(cuLaunchHostFunc, stream, fn, data);
@@ -311,7 +330,7 @@ CUresult cuEventCreate(CUevent *event, unsigned int flags)
 	return LEAVE(CUDA_SUCCESS);
 }
 
-/* Kept: records and captured graphs may still speak of it. */
+/* The event is not freed: captured graphs may still refer to it. */
 CUresult cuEventDestroy_v2(CUevent event)
 {
 	ENTER(cuEventDestroy_v2, event);
@@ -332,6 +351,8 @@ static CUresult event_record(struct event *e, CUstream handle)
 	}
 	e->time = op_ready(s);
 	e->stream = s->id;
+	if (tools())
+		tools()->event_recorded(e, s);
 	return CUDA_SUCCESS;
 }
 
@@ -425,6 +446,25 @@ CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
 	ENTER(cuGraphCreate, graph, flags);
 	*graph = (CUgraph)graph_new();
 	return LEAVE(CUDA_SUCCESS);
+}
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph, CUcontext ctx, unsigned int value, unsigned int flags)
+{
+	ENTER(cuGraphConditionalHandleCreate, handle, graph, ctx, value, flags);
+	*handle = (CUgraphConditionalHandle)(uintptr_t)graph;
+	return LEAVE(CUDA_SUCCESS);
+}
+
+/* Supports conditional nodes only; their bodies never run. */
+CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *deps, const CUgraphEdgeData *edges, size_t n,
+			   CUgraphNodeParams *params)
+{
+	bool conditional = params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+
+	ENTER(cuGraphAddNode_v2, node, graph, deps, edges, n, params);
+	if (conditional)
+		*node = (CUgraphNode)graph_add_conditional((struct graph *)graph);
+	return LEAVE(conditional ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
 }
 
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)

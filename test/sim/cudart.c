@@ -1,4 +1,4 @@
-/* Runtime API: what nvcc's generated code calls, launches, finding the driver. */
+/* Runtime API: functions that nvcc's generated code calls, launches, loading the driver. */
 #include "test/sim/runtime.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 struct fatbin {
 	const void *wrapper;
-	struct module *module;          /* made at the first look into it: not before the driver is there */
+	struct module *module;          /* NULL until first used: constructors register before the driver is loaded */
 };
 
 struct kernel {
@@ -93,7 +93,7 @@ cudaError_t cudaPeekAtLastError(void)
 	return last_error;
 }
 
-/* ---- registration, from constructors: no driver yet ---- */
+/* ---- registration, in constructors, before the driver is loaded ---- */
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -160,7 +160,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 
 	(void)name, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)wsize;
 	k->host = host;
-	k->name = device;               /* the mangled name; `name` is the same text */
+	k->name = device;               /* mangled name, the same text as `name` */
 	k->from = (struct fatbin *)handle;
 	pthread_mutex_lock(&lock);
 	k->next = *bucket(host);
@@ -168,7 +168,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 	pthread_mutex_unlock(&lock);
 }
 
-/* The wrapper: magic, version, data, file name.  The data's header: magic, version (16 bit), own size (16), size. */
+/* f->wrapper is { magic, version, data, file name }.  data begins with u32 magic, u16 version, u16 header size, u64 size. */
 static struct module *fatbin_module(struct fatbin *f)
 {
 	const struct { int magic, version; const uint8_t *data; void *file; } *w = f->wrapper;
@@ -198,7 +198,7 @@ struct function *runtime_kernel(const void *func)
 
 /* ---- launches ---- */
 
-/* Parameters of the calls that nvcc generates; NVIDIA's headers name their callbacks, but not these structs. */
+/* Parameter structs of calls that nvcc generates.  NVIDIA's headers have the callback ids of these calls, but not the structs. */
 struct push_params { dim3 grid, block; size_t shared; void *stream; };
 struct pop_params { dim3 *grid, *block; size_t *shared; void *stream; };
 struct get_kernel_params { cudaKernel_t *out; const void *func; };
@@ -263,7 +263,7 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
 	return LEAVE(launch(kernel, grid, block, args, shared, stream));
 }
 
-/* A host function, or a cudaKernel_t as CUDA 12.1 and later allow. */
+/* func: a host function, or a cudaKernel_t, which CUDA 12.1 and later accept. */
 static struct function *kernel_of(const void *func)
 {
 	return runtime_ready() ? NULL : runtime_kernel(func);
@@ -297,7 +297,7 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *c, struct function *f, vo
 	CUlaunchConfig config = { .gridDimX = c->gridDim.x, .gridDimY = c->gridDim.y, .gridDimZ = c->gridDim.z,
 				  .blockDimX = c->blockDim.x, .blockDimY = c->blockDim.y, .blockDimZ = c->blockDim.z,
 				  .sharedMemBytes = (unsigned int)c->dynamicSmemBytes, .hStream = (CUstream)c->stream,
-				  .attrs = (CUlaunchAttribute *)c->attrs /* of the same shape */, .numAttrs = c->numAttrs };
+				  .attrs = (CUlaunchAttribute *)c->attrs /* same layout */, .numAttrs = c->numAttrs };
 
 	if (!f)
 		return cudaErrorInvalidDeviceFunction;

@@ -1,4 +1,4 @@
-/* Runtime API of programs built with --default-stream per-thread: stream 0 is the calling thread's own. */
+/* Runtime API for programs built with --default-stream per-thread: stream 0 is the calling thread's default stream. */
 #include "test/sim/runtime.h"
 
 #define OWN(stream) ((stream) ? (CUstream)(stream) : CU_STREAM_PER_THREAD)
@@ -49,23 +49,9 @@ cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 grid, dim3 block, void 
 	return LEAVE(launch(f, grid, block, args, shared, stream));
 }
 
-static CUresult copy(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, CUstream s)
-{
-	switch (kind) {
-	case cudaMemcpyHostToDevice:
-		return rt.cuMemcpyHtoDAsync_v2(PTR(dst), src, n, s);
-	case cudaMemcpyDeviceToHost:
-		return rt.cuMemcpyDtoHAsync_v2(dst, PTR(src), n, s);
-	case cudaMemcpyDeviceToDevice:
-		return rt.cuMemcpyDtoDAsync_v2(PTR(dst), PTR(src), n, s);
-	default:
-		return rt.cuMemcpyAsync(PTR(dst), PTR(src), n, s);
-	}
-}
-
 static CUresult copy_and_wait(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind)
 {
-	CUresult rc = copy(dst, src, n, kind, CU_STREAM_PER_THREAD);
+	CUresult rc = runtime_copy_async(dst, src, n, kind, CU_STREAM_PER_THREAD);
 
 	return rc ? rc : rt.cuStreamSynchronize(CU_STREAM_PER_THREAD);
 }
@@ -79,7 +65,7 @@ cudaError_t cudaMemcpy_ptds(void *dst, const void *src, size_t n, enum cudaMemcp
 cudaError_t cudaMemcpyAsync_ptsz(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	ENTER(cudaMemcpyAsync_ptsz, 7000, dst, src, n, kind, stream);
-	return LEAVE(copy(dst, src, n, kind, OWN(stream)));
+	return LEAVE(runtime_copy_async(dst, src, n, kind, OWN(stream)));
 }
 
 cudaError_t cudaMemset_ptds(void *p, int value, size_t n)

@@ -1,4 +1,4 @@
-/* Runtime API: devices, memory, streams, events, graphs.  Each call goes down to the driver call the real one makes. */
+/* Runtime API: devices, memory, streams, events, graphs.  Each function calls the same driver function as the real runtime. */
 #include "test/sim/runtime.h"
 
 #include <stdio.h>
@@ -253,7 +253,7 @@ static CUresult copy(void *dst, const void *src, size_t n, enum cudaMemcpyKind k
 	}
 }
 
-static CUresult copy_async(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, CUstream s)
+CUresult runtime_copy_async(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, CUstream s)
 {
 	switch (kind) {
 	case cudaMemcpyHostToDevice:
@@ -276,10 +276,10 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t n, enum cudaMemcpyKind
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	ENTER(cudaMemcpyAsync, 3020, dst, src, n, kind, stream);
-	return LEAVE(copy_async(dst, src, n, kind, (CUstream)stream));
+	return LEAVE(runtime_copy_async(dst, src, n, kind, (CUstream)stream));
 }
 
-/* A device variable's host shadow is its memory here. */
+/* The host shadow of a device variable serves as its device memory. */
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t n, size_t offset, enum cudaMemcpyKind kind)
 {
 	ENTER(cudaMemcpyToSymbol, 3020, symbol, src, n, offset, kind);

@@ -1,7 +1,9 @@
 /* CUPTI: attaching to the driver, the subscriber, API and resource callbacks. */
+#include "test/sim/release.h"
 #include "test/sim/tool.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,9 @@ struct CUpti_Subscriber_st {
 	CUpti_CallbackFunc callback;
 	void *user;
 	char name[64];
+	bool second_family;             /* subscribed with cuptiSubscribe_v2, release 13.2 or later */
+	_Atomic bool on;
+	_Atomic uint8_t enabled[N_DOMAINS][N_CBIDS];
 };
 
 static const char *const runtime_names[N_CBIDS] = {
@@ -24,9 +29,10 @@ static const char *const driver_names[N_CBIDS] = {
 };
 
 const struct sim_driver *drv;
-static struct CUpti_Subscriber_st subscriber;
-static _Atomic bool subscribed, ended, fatal, context_seen;
-static _Atomic uint8_t enabled[N_DOMAINS][N_CBIDS];
+/* From 13.3 on a subscriber of the first family of functions does not exclude one of the second; it takes the second entry. */
+static struct CUpti_Subscriber_st subscribers[2];
+#define FIRST (&subscribers[0])
+static _Atomic bool ended, fatal, context_seen;
 static __thread int callback_depth;
 static __thread uint32_t callback_domain;
 
@@ -34,15 +40,12 @@ uint32_t cupti_version(void)
 {
 	static _Atomic uint32_t version;
 
-	if (!version) {
-		const char *value = getenv("SIM_CUPTI_VERSION");
-
-		version = replay_on() ? replay_version() : value && *value ? (uint32_t)strtoul(value, NULL, 0) : CUPTI_API_VERSION;
-	}
+	if (!version)
+		version = replay_on() ? replay_version() : sim_release_version();
 	return version;
 }
 
-/* The toolkit as runtime callback names carry it: 11080 for 11.8. */
+/* The toolkit version in the form of the suffixes of runtime callback names: 11080 for 11.8. */
 static long toolkit(void)
 {
 	static const struct { uint32_t version; long toolkit; } table[] = {
@@ -91,24 +94,50 @@ bool cupti_in_callback(void)
 	       callback_domain != CUPTI_CB_DOMAIN_DRIVER_API;
 }
 
-static void tell(uint32_t domain, uint32_t cbid, const void *data)
+static void tell_one(const struct CUpti_Subscriber_st *s, uint32_t domain, uint32_t cbid, const void *data)
 {
 	uint32_t outer = callback_domain;
 
 	callback_domain = domain;
 	callback_depth++;
 	cupti_pay();
-	subscriber.callback(subscriber.user, (CUpti_CallbackDomain)domain, cbid, data);
+	s->callback(s->user, (CUpti_CallbackDomain)domain, cbid, data);
 	callback_depth--;
 	callback_domain = outer;
 }
 
-static bool wanted(uint32_t domain, uint32_t cbid)
+static bool wants(const struct CUpti_Subscriber_st *s, uint32_t domain, uint32_t cbid)
 {
-	return subscribed && cbid < N_CBIDS && enabled[domain][cbid];
+	return s->on && cbid < N_CBIDS && s->enabled[domain][cbid];
 }
 
-/* SIM_FATAL_AFTER=N: at the Nth API callback CUPTI gives up, says so, and answers every later call with an error. */
+static bool wanted(uint32_t domain, uint32_t cbid)
+{
+	return wants(&subscribers[0], domain, cbid) || wants(&subscribers[1], domain, cbid);
+}
+
+static void tell(uint32_t domain, uint32_t cbid, const void *data)
+{
+	for (int i = 0; i < 2; i++)
+		if (wants(&subscribers[i], domain, cbid))
+			tell_one(&subscribers[i], domain, cbid, data);
+}
+
+/* A subscriber that got a call's ENTER callback also gets its EXIT callback, even if the callback was disabled between them. */
+static void tell_call(const struct sim_call *call, CUpti_CallbackData *data)
+{
+	static __thread uint64_t word;
+
+	for (int i = 0; i < 2; i++) {
+		if (!(call->told >> i & 1) || !subscribers[i].on)
+			continue;
+		if (i)
+			data->correlationData = &word;
+		tell_one(&subscribers[i], call->domain, call->cbid, data);
+	}
+}
+
+/* SIM_FATAL_AFTER=N: at the Nth API callback CUPTI reports FATAL_ERROR; every later call returns CUPTI_ERROR_UNKNOWN. */
 static void maybe_fatal(void)
 {
 	static _Atomic int64_t left = -1;
@@ -124,7 +153,7 @@ static void maybe_fatal(void)
 	if (wanted(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR))
 		tell(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
 	fatal = true;
-	subscribed = false;
+	FIRST->on = false;
 	memset((void *)kind_on, 0, sizeof(kind_on));
 }
 
@@ -144,22 +173,41 @@ static void on_api(struct sim_call *call, bool exit)
 
 	if (!exit) {
 		activity_enter(call);
-		call->told = wanted(call->domain, call->cbid);
+		call->told = wants(&subscribers[0], call->domain, call->cbid) |
+			     wants(&subscribers[1], call->domain, call->cbid) << 1;
 	}
-	if (call->told && subscribed)
-		tell(call->domain, call->cbid, &data);
+	if (call->told)
+		tell_call(call, &data);
 	if (exit)
 		activity_api(call);
 	if (call->told && exit)
 		maybe_fatal();
 }
 
-static void on_context(const struct context *ctx)
+void cupti_state(uint32_t cbid, CUptiResult result, const char *message)
+{
+	CUpti_StateData data = { .notification = { result, message } };
+
+	if (wanted(CUPTI_CB_DOMAIN_STATE, cbid))
+		tell(CUPTI_CB_DOMAIN_STATE, cbid, &data);
+}
+
+static uint32_t on_context(const struct context *ctx)
 {
 	context_seen = true;
+	clock_context(ctx->id);
 	if (replay_on())
 		replay_begin();
-	activity_context(ctx);
+	return activity_context(ctx);
+}
+
+/* SIM_CONTEXT_LOSES=1: GPU records that are undelivered when their context is destroyed are lost. */
+static void on_context_gone(const struct context *ctx)
+{
+	const char *value = getenv("SIM_CONTEXT_LOSES");
+
+	if (value && atoi(value))
+		buffer_lose(ctx->id);
 }
 
 static bool on_resource(uint32_t cbid, struct context *ctx, struct stream *stream, void *descriptor)
@@ -200,12 +248,14 @@ static const struct sim_tools listener = {
 	.op = activity_op,
 	.device_made = activity_device,
 	.context_made = on_context,
+	.context_gone = on_context_gone,
+	.event_recorded = activity_event,
 	.stream_made = activity_stream,
 	.names_go = on_names_go,
 	.ended = on_end,
 };
 
-/* SIM_CUPTI_FAIL=cuptiSubscribe=15,cuptiActivityEnable=35 */
+/* SIM_CUPTI_FAIL=cuptiSubscribe=15,cuptiActivityEnable=35: these functions return these errors. */
 static CUptiResult chosen_failure(const char *caller)
 {
 	const char *p = getenv("SIM_CUPTI_FAIL");
@@ -217,17 +267,28 @@ static CUptiResult chosen_failure(const char *caller)
 	return CUPTI_SUCCESS;
 }
 
-/* Like the real one, loads the driver at first use and answers 999 where there is none it knows. */
-CUptiResult cupti_ready(const char *caller)
+static const char *holder(void)
+{
+	const char *other = getenv("SIM_CUPTI_HOLDER");
+
+	return other && *other ? other : NULL;
+}
+
+/* Without a driver of 13.0 or later, CUPTI 13.2 recurses endlessly in its error path: SIGSEGV. */
+static void maybe_recurse(bool driver)
+{
+	const char *version = getenv("SIM_DRIVER_VERSION");
+
+	if ((!driver || (version && atoi(version) < 13000)) && sim_release() >= RELEASE(13, 2, 0) && sim_release() < RELEASE(13, 3, 0))
+		raise(SIGSEGV);
+}
+
+static bool attach(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	const struct sim_driver *(*get)(void) = NULL;
 	void *lib;
 
-	if (ended)
-		return CUPTI_ERROR_NOT_INITIALIZED;
-	if (fatal)
-		return CUPTI_ERROR_UNKNOWN;
 	pthread_mutex_lock(&lock);
 	if (!drv) {
 		lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -239,13 +300,40 @@ CUptiResult cupti_ready(const char *caller)
 		}
 	}
 	pthread_mutex_unlock(&lock);
-	return drv ? chosen_failure(caller) : CUPTI_ERROR_UNKNOWN;
+	maybe_recurse(drv);
+	return drv;
 }
 
-#define READY() do { CUptiResult r_ = cupti_ready(__func__); if (r_) return r_; } while (0)
+/* Loads the driver at first use, as the real library does.  CUPTI_ERROR_UNKNOWN (999): no simulated driver found. */
+CUptiResult cupti_ready(const char *caller)
+{
+	if (ended)
+		return CUPTI_ERROR_NOT_INITIALIZED;
+	if (fatal)
+		return CUPTI_ERROR_UNKNOWN;
+	return attach() ? chosen_failure(caller) : CUPTI_ERROR_UNKNOWN;
+}
+
+/* For functions that work without a driver up to 13.1.  From 13.2 on they need it, and return 39 if another tool holds CUPTI. */
+static CUptiResult dispatched(const char *caller)
+{
+	CUptiResult rc = chosen_failure(caller);
+
+	if (rc || sim_release() < RELEASE(13, 2, 0))
+		return rc;
+	if (holder())
+		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+	if (!attach())
+		return CUPTI_ERROR_UNKNOWN;
+	maybe_recurse(drv->usable() != CUDA_ERROR_NOT_INITIALIZED);
+	return CUPTI_SUCCESS;
+}
+
+#define DISPATCHED() do { CUptiResult r_ = dispatched(__func__); if (r_) return r_; } while (0)
 
 CUptiResult cuptiGetVersion(uint32_t *version)
 {
+	DISPATCHED();
 	*version = cupti_version();
 	return CUPTI_SUCCESS;
 }
@@ -254,37 +342,41 @@ CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
 {
 	const char *early = getenv("SIM_CLOCK_EARLY_NS");
 
+	DISPATCHED();
 	*timestamp = cupti_now();
-	/* Off until there is a context: CUDA 13's clock settles late. */
+	/* SIM_CLOCK_EARLY_NS=N: off by N until the first context exists, as in CUDA 13. */
 	if (early && !context_seen)
 		*timestamp += strtoull(early, NULL, 0);
 	return CUPTI_SUCCESS;
 }
 
-static CUptiResult subscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *user, const char *name,
-			     char *holder, size_t holder_size)
+static CUptiResult subscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *user,
+			     const CUpti_SubscriberParams *p, bool second_family)
 {
-	const char *other = getenv("SIM_CUPTI_HOLDER");
+	struct CUpti_Subscriber_st *s = FIRST;
 
 	if (!out || !callback)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (subscribed || (other && *other)) {
-		if (holder)
-			snprintf(holder, holder_size, "%s", subscribed ? subscriber.name : other);
+	if (sim_release() >= RELEASE(13, 3, 0) && FIRST->on && FIRST->second_family && !second_family)
+		s = &subscribers[1];
+	if (s->on || holder()) {
+		if (p && p->oldSubscriberName)
+			snprintf(p->oldSubscriberName, p->oldSubscriberSize, "%s", s->on ? s->name : holder());
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	}
-	subscriber.callback = callback;
-	subscriber.user = user;
-	snprintf(subscriber.name, sizeof(subscriber.name), "CUPTI for %.53s", name ? name : "");
-	subscribed = true;
-	*out = &subscriber;
+	s->callback = callback;
+	s->user = user;
+	s->second_family = second_family;
+	snprintf(s->name, sizeof(s->name), "CUPTI for %.53s", p && p->subscriberName ? p->subscriberName : "");
+	s->on = true;
+	*out = s;
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *user)
 {
 	READY();
-	return subscribe(out, callback, user, NULL, NULL, 0);
+	return subscribe(out, callback, user, NULL, false);
 }
 
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc callback, void *user,
@@ -293,21 +385,25 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc ca
 	READY();
 	if (cupti_version() < 130000)
 		return CUPTI_ERROR_NOT_SUPPORTED;
-	return subscribe(out, callback, user, p ? p->subscriberName : NULL, p ? p->oldSubscriberName : NULL,
-			 p ? p->oldSubscriberSize : 0);
+	return subscribe(out, callback, user, p, sim_release() >= RELEASE(13, 2, 0));
+}
+
+static bool is_subscriber(const struct CUpti_Subscriber_st *s)
+{
+	return (s == &subscribers[0] || s == &subscribers[1]) && s->on;
 }
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 {
 	READY();
-	if (handle != &subscriber || !subscribed)
+	if (!is_subscriber(handle))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	subscribed = false;
-	memset((void *)enabled, 0, sizeof(enabled));
+	handle->on = false;
+	memset((void *)handle->enabled, 0, sizeof(handle->enabled));
 	return CUPTI_SUCCESS;
 }
 
-/* A runtime callback of a toolkit newer than the version played is not known. */
+/* NULL: unknown id, or a runtime function newer than the simulated toolkit. */
 static const char *callback_name(uint32_t domain, uint32_t cbid)
 {
 	const char *name, *suffix;
@@ -339,27 +435,48 @@ static bool callback_known(uint32_t domain, uint32_t cbid)
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char **name)
 {
+	DISPATCHED();
 	*name = callback_name(domain, cbid);
 	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+/* Number of threads that switch callbacks.  CUPTI requires the client to serialize these calls. */
+static _Atomic int switching;
+
+/* SIM_SWITCH_US=N: switching callbacks takes N us. */
+static void switch_begin(const char *caller)
+{
+	const char *us = getenv("SIM_SWITCH_US");
+
+	if (switching++) {
+		fprintf(stderr, "sim: %s in two threads at once\n", caller);
+		abort();
+	}
+	if (us)
+		nanosleep(&(struct timespec){ .tv_nsec = atol(us) * 1000 }, NULL);
 }
 
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
 				CUpti_CallbackId cbid)
 {
 	READY();
-	if (handle != &subscriber || !subscribed || !callback_known(domain, cbid))
+	if (!is_subscriber(handle) || !callback_known(domain, cbid))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	enabled[domain][cbid] = enable != 0;
+	switch_begin(__func__);
+	handle->enabled[domain][cbid] = enable != 0;
+	switching--;
 	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain)
 {
 	READY();
-	if (handle != &subscriber || !subscribed || !domain || domain >= N_DOMAINS)
+	if (!is_subscriber(handle) || !domain || domain >= N_DOMAINS)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	switch_begin(__func__);
 	for (uint32_t i = 0; i < N_CBIDS; i++)
-		enabled[domain][i] = enable && callback_known(domain, i);
+		handle->enabled[domain][i] = enable && callback_known(domain, i);
+	switching--;
 	return CUPTI_SUCCESS;
 }
 
@@ -376,9 +493,9 @@ CUptiResult cuptiGetCallbackState(uint32_t *enable, CUpti_SubscriberHandle handl
 				  CUpti_CallbackId cbid)
 {
 	READY();
-	if (handle != &subscriber || !callback_known(domain, cbid))
+	if (!is_subscriber(handle) || !callback_known(domain, cbid))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	*enable = enabled[domain][cbid];
+	*enable = handle->enabled[domain][cbid];
 	return CUPTI_SUCCESS;
 }
 
@@ -387,76 +504,11 @@ CUptiResult cuptiFinalize(void)
 	READY();
 	buffer_flush(true);
 	buffer_stop();
-	subscribed = false;
+	subscribers[0].on = subscribers[1].on = false;
 	memset((void *)kind_on, 0, sizeof(kind_on));
 	drv->attach(NULL);
 	drv = NULL;
 	return CUPTI_SUCCESS;
-}
-
-/* ---- ids ---- */
-
-CUptiResult cuptiGetContextId(CUcontext context, uint32_t *id)
-{
-	READY();
-	if (!context)
-		return CUPTI_ERROR_INVALID_CONTEXT;
-	*id = ((struct context *)context)->id;
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t *id)
-{
-	struct context *ctx = (struct context *)context;
-
-	READY();
-	if (!ctx)
-		ctx = drv->current();
-	if (!ctx)
-		return CUPTI_ERROR_INVALID_CONTEXT;
-	*id = (uint32_t)ctx->dev->ordinal;
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread, uint32_t *id)
-{
-	struct context *ctx = (struct context *)context;
-	struct stream *s;
-
-	READY();
-	if (!ctx)
-		ctx = drv->current();
-	s = ctx ? drv->stream(ctx, !stream && per_thread ? CU_STREAM_PER_THREAD : stream) : NULL;
-	if (!s)
-		return ctx ? CUPTI_ERROR_INVALID_STREAM : CUPTI_ERROR_INVALID_CONTEXT;
-	*id = s->id;
-	return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t *id)
-{
-	return cuptiGetStreamIdEx(context, stream, 0, id);
-}
-
-CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t *id)
-{
-	READY();
-	*id = drv->graph_id(graph, false);
-	return *id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-CUptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t *id)
-{
-	READY();
-	*id = drv->graph_id(exec, true);
-	return *id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
-{
-	READY();
-	*id = drv->node_id(node);
-	return *id ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
@@ -465,6 +517,7 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
 #include "cupti_results.h"
 	};
 
+	DISPATCHED();
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		if (table[i].code == (int)result) {
 			*text = table[i].text;

@@ -1,6 +1,8 @@
-/* CUPTI's activity side: which kinds are wanted, attributes, what becomes a record. */
+/* CUPTI's activity API: enabled kinds, attributes, and the choice of operations and calls that become records. */
+#include "test/sim/release.h"
 #include "test/sim/tool.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #define N_CBIDS 1024
 #define N_EXTERNAL 6
 #define EXTERNAL_DEPTH 64
-#define BY_VERSION 255          /* nobody has chosen: 0, from 13.0 on 1 */
+#define BY_VERSION 255          /* not set by the client: 0 before 13.0, 1 from 13.0 on */
 
 _Atomic uint8_t kind_on[N_KINDS];
 static _Atomic uint8_t api_on[3][N_CBIDS];
@@ -18,7 +20,7 @@ static _Atomic uint8_t counter_on[CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COU
 static _Atomic bool all_sync_records = true;
 static CUpti_ActivityThreadIdType thread_id_type;
 
-/* In the order of CUpti_ActivityAttribute: size of the value and default. */
+/* Indexed by CUpti_ActivityAttribute.  size: bytes of the value; value: initially the default. */
 static struct { size_t size; uint64_t value; } attributes[] = {
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE] = { sizeof(size_t), 3200000 },
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_CDP] = { sizeof(size_t), 8 << 20 },
@@ -36,9 +38,7 @@ static struct { size_t size; uint64_t value; } attributes[] = {
 
 static __thread struct { uint64_t id[EXTERNAL_DEPTH]; int depth; } external[N_EXTERNAL];
 
-#define READY() do { CUptiResult r_ = cupti_ready(__func__); if (r_) return r_; } while (0)
-
-/* SIM_PER_THREAD=0|1: what the version does not decide. */
+/* SIM_PER_THREAD=0|1 overrides the attribute and the version's default. */
 bool activity_per_thread(void)
 {
 	const char *value = getenv("SIM_PER_THREAD");
@@ -50,7 +50,7 @@ bool activity_per_thread(void)
 	return chosen == BY_VERSION ? cupti_version() >= 130000 : chosen != 0;
 }
 
-/* ---- what the driver did ---- */
+/* ---- records of operations and calls ---- */
 
 static uint32_t op_kind(const struct op *op)
 {
@@ -80,7 +80,31 @@ static uint32_t op_kind(const struct op *op)
 	}
 }
 
-/* Now and then a record of a kind that this client cannot know. */
+/* Copies the record and cuts or extends it to the simulated release's size, which is returned. */
+static size_t sized(uint8_t out[512], const void *record, size_t size)
+{
+	memset(out, 0, 512);
+	memcpy(out, record, size);
+	return record_extend(out, size, *(const uint32_t *)record);
+}
+
+static void put(const void *record, size_t size)
+{
+	uint8_t out[512] __attribute__((aligned(8)));
+
+	size = sized(out, record, size);
+	buffer_put(out, size, 0);
+}
+
+void activity_put_later(const void *record, size_t size)
+{
+	uint8_t out[512] __attribute__((aligned(8)));
+
+	size = sized(out, record, size);
+	buffer_put_later(out, size);
+}
+
+/* SIM_UNKNOWN_KIND=N: before every Nth record, one of an unknown kind. */
 static void put_unknown(void)
 {
 	static _Atomic int64_t every = -1;
@@ -96,7 +120,7 @@ static void put_unknown(void)
 		buffer_put(record, sizeof(record), 0);
 }
 
-/* SIM_LOSE_KERNELS=N: of every Nth nothing comes, and nobody counts it, as when a context goes before its records are delivered. */
+/* SIM_LOSE_KERNELS=N: every Nth kernel has no record and is not counted as dropped, as if its context was destroyed before delivery. */
 static bool lose(const struct op *op)
 {
 	static _Atomic int64_t every = -1;
@@ -110,25 +134,87 @@ static bool lose(const struct op *op)
 	return every && op->type == OP_KERNEL && ++n % (uint64_t)every == 0;
 }
 
+/* SIM_GRAPH_CRASH=N: SIGSEGV at the Nth graph operation, as in long runs of CUPTI 12.1 to 13.0 without pinned host memory. */
+static void maybe_crash(const struct op *op)
+{
+	static _Atomic int64_t left = -1;
+
+	if (!op->graph || sim_release() >= RELEASE(13, 0, 85) || sim_release() < RELEASE(12, 1, 0) ||
+	    attributes[CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED].value)
+		return;
+	if (left < 0) {
+		const char *value = getenv("SIM_GRAPH_CRASH");
+
+		left = value ? atoll(value) : 0;
+	}
+	if (left && !--left)
+		raise(SIGSEGV);
+}
+
+/* SIM_CDP=N: every Nth kernel launches a kernel from the GPU, which gets a CDP_KERNEL record. */
+static void put_child(const struct op *op)
+{
+	static _Atomic int64_t every = -1;
+	static _Atomic uint64_t n;
+	uint8_t record[512] __attribute__((aligned(8)));
+	CUpti_ActivityCdpKernel r = {
+		.kind = CUPTI_ACTIVITY_KIND_CDP_KERNEL, .start = op->start, .end = op->end, .completed = op->end,
+		.deviceId = op->device, .contextId = op->context, .streamId = op->stream, .correlationId = op->corr, .name = op->name,
+	};
+
+	if (every < 0) {
+		const char *value = getenv("SIM_CDP");
+
+		every = value ? atoll(value) : 0;
+	}
+	if (!every || op->type != OP_KERNEL || ++n % (uint64_t)every)
+		return;
+	buffer_put(record, sized(record, &r, sizeof(r)), op->done);
+}
+
+/* Up to 12.8, enabling SYNCHRONIZATION also enables CUDA_EVENT records. */
+void activity_event(const struct event *e, const struct stream *s)
+{
+	bool along = sim_release() < RELEASE(12, 9, 0) && kind_on[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION];
+	CUpti_ActivityCudaEvent2 r = {
+		.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT, .correlationId = drv->correlation(), .contextId = s->ctx->id, .streamId = s->id,
+		.eventId = e->id, .deviceId = (uint32_t)s->ctx->dev->ordinal,
+	};
+
+	if ((!along && !kind_on[CUPTI_ACTIVITY_KIND_CUDA_EVENT]) || cupti_at_end() || replay_on())
+		return;
+	put(&r, sizeof(r));
+}
+
+bool activity_zeroed(void)
+{
+	return attributes[CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER].value;
+}
+
 enum op_fate activity_op(const struct op *op)
 {
+	enum op_fate fate;
 	uint8_t record[512] __attribute__((aligned(8)));
 	uint32_t kind = op_kind(op);
+	struct op wrong;
 	size_t size;
 
 	if (!kind_on[kind] || cupti_at_end() || replay_on())
 		return OP_NOT_ENABLED;
 	if (op->graph && op->type != OP_GRAPH && kind_on[CUPTI_ACTIVITY_KIND_GRAPH_TRACE])
-		return OP_NOT_ENABLED;  /* one record for each launch stands for those of the nodes */
+		return OP_NOT_ENABLED;  /* one GRAPH_TRACE record per launch replaces the nodes' records */
 	if (op->type == OP_UNIFIED && !counter_on[op->value])
 		return OP_NOT_ENABLED;
 	if (op->type == OP_SYNC && op->result && !all_sync_records)
 		return OP_NOT_ENABLED;
-	if (lose(op))
+	if (lose(op) || fault_loses(op))
 		return OP_LOST;
 	put_unknown();
-	size = record_from_op(op, kind, record);
-	return buffer_put(record, size, op->type == OP_GRAPH || record_has_gpu_times(kind) ? op->done : 0);
+	size = record_from_op(fault_correlation(op, &wrong), kind, record);
+	maybe_crash(op);
+	fate = buffer_put(record, size, op->type == OP_GRAPH || record_has_gpu_times(kind) ? op->done : 0);
+	put_child(op);
+	return fate;
 }
 
 static uint32_t thread_id(void)
@@ -157,7 +243,7 @@ void activity_enter(const struct sim_call *call)
 			continue;
 		record.externalKind = (CUpti_ExternalCorrelationKind)i;
 		record.externalId = external[i].id[external[i].depth - 1];
-		buffer_put(&record, sizeof(record), 0);
+		put(&record, sizeof(record));
 	}
 }
 
@@ -172,83 +258,12 @@ void activity_api(const struct sim_call *call)
 		.cbid = call->cbid, .start = call->begin, .end = call->end, .processId = (uint32_t)getpid(),
 		.threadId = thread_id(), .correlationId = call->corr, .returnValue = *(uint32_t *)call->ret,
 	};
-	buffer_put(&record, sizeof(record), 0);
+	put(&record, sizeof(record));
 }
 
-/* ---- what there is ---- */
+/* ---- functions that the client calls ---- */
 
-static void put_device(const struct device *dev)
-{
-	CUpti_ActivityDevice5 r = {
-		.kind = CUPTI_ACTIVITY_KIND_DEVICE,
-		.flags = CUPTI_ACTIVITY_FLAG_DEVICE_CONCURRENT_KERNELS,
-		.globalMemoryBandwidth = 936096000, .globalMemorySize = (uint64_t)24576 << 20,
-		.constantMemorySize = 65536, .l2CacheSize = 6291456, .numThreadsPerWarp = 32,
-		.coreClockRate = 1695000, .numMemcpyEngines = 2, .numMultiprocessors = 84, .maxIPC = 4,
-		.maxWarpsPerMultiprocessor = 48, .maxBlocksPerMultiprocessor = 16,
-		.maxSharedMemoryPerMultiprocessor = 102400, .maxRegistersPerMultiprocessor = 65536,
-		.maxRegistersPerBlock = 65536, .maxSharedMemoryPerBlock = 49152, .maxThreadsPerBlock = 1024,
-		.maxBlockDimX = 1024, .maxBlockDimY = 1024, .maxBlockDimZ = 64, .maxGridDimX = 2147483647,
-		.maxGridDimY = 65535, .maxGridDimZ = 65535, .computeCapabilityMajor = 8, .computeCapabilityMinor = 6,
-		.id = (uint32_t)dev->ordinal, .name = strdup(SIM_DEVICE_NAME) /* the client frees it */, .isCudaVisible = 1,
-	};
-
-	memcpy(&r.uuid, dev->uuid, sizeof(r.uuid));
-	if (getenv("SIM_MIG")) {
-		r.isMigEnabled = 1;
-		r.gpuInstanceId = 7 + (uint32_t)dev->ordinal;
-		r.computeInstanceId = 1;
-		memcpy(&r.migUuid, dev->uuid, sizeof(r.migUuid));
-		r.migUuid.bytes[0] ^= 0x7f;
-	}
-	buffer_put_later(&r, record_size(r.kind));
-}
-
-static void put_context(const struct context *ctx)
-{
-	CUpti_ActivityContext3 r = {
-		.kind = CUPTI_ACTIVITY_KIND_CONTEXT, .contextId = ctx->id, .deviceId = (uint32_t)ctx->dev->ordinal,
-		.computeApiKind = CUPTI_ACTIVITY_COMPUTE_API_CUDA, .nullStreamId = (uint16_t)ctx->null.id,
-		.numMultiprocessors = 84,
-	};
-
-	buffer_put_later(&r, record_size(r.kind));
-}
-
-static void put_stream(const struct stream *s)
-{
-	CUpti_ActivityStream r = {
-		.kind = CUPTI_ACTIVITY_KIND_STREAM, .contextId = s->ctx->id, .streamId = s->id,
-		.priority = (uint32_t)s->priority,
-		.flag = s == &s->ctx->null ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL :
-			s->flags & CU_STREAM_NON_BLOCKING ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING :
-							    CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT,
-	};
-
-	buffer_put_later(&r, record_size(r.kind));
-}
-
-void activity_device(const struct device *dev)
-{
-	if (kind_on[CUPTI_ACTIVITY_KIND_DEVICE] && !replay_on())
-		put_device(dev);
-}
-
-void activity_context(const struct context *ctx)
-{
-	if (kind_on[CUPTI_ACTIVITY_KIND_CONTEXT] && !replay_on())
-		put_context(ctx);
-}
-
-void activity_stream(const struct stream *s)
-{
-	if (kind_on[CUPTI_ACTIVITY_KIND_STREAM] && !replay_on())
-		put_stream(s);
-}
-
-/* ---- the client's side ---- */
-
-/* SIM_REFUSE_KINDS=10,1: these are refused, as not supported. */
+/* SIM_REFUSE_KINDS=10,1: enabling these kinds returns CUPTI_ERROR_NOT_SUPPORTED. */
 static bool kind_refused(CUpti_ActivityKind kind)
 {
 	const char *p = getenv("SIM_REFUSE_KINDS");
@@ -263,8 +278,11 @@ static CUptiResult kind_set(CUpti_ActivityKind kind, bool on)
 {
 	if (on && kind_refused(kind))
 		return CUPTI_ERROR_NOT_SUPPORTED;
+	if (on && fault_excludes(kind))
+		return CUPTI_ERROR_NOT_COMPATIBLE;
 	if (!record_size(kind))
 		return CUPTI_ERROR_INVALID_KIND;
+	fault_switch(kind, on);
 	kind_on[kind] = on;
 	if (kind == CUPTI_ACTIVITY_KIND_KERNEL)
 		drv->serialize_kernels(on);
@@ -292,15 +310,15 @@ CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 	if (rc)
 		return rc;
 	if (kind == CUPTI_ACTIVITY_KIND_DEVICE)
-		drv->each_device(put_device);
+		drv->each_device(activity_put_device);
 	if (kind == CUPTI_ACTIVITY_KIND_CONTEXT)
-		drv->each_context(put_context);
+		drv->each_context(activity_put_context);
 	if (kind == CUPTI_ACTIVITY_KIND_STREAM)
-		drv->each_stream(put_stream);
+		drv->each_stream(activity_put_stream);
 	return CUPTI_SUCCESS;
 }
 
-/* SIM_UNIFIED_KINDS=N: no counters of kinds above N. */
+/* SIM_UNIFIED_KINDS=N: counters of kinds above N return CUPTI_ERROR_INVALID_PARAMETER. */
 CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config, uint32_t count)
 {
 	const char *value = getenv("SIM_UNIFIED_KINDS");
@@ -367,7 +385,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 	return CUPTI_SUCCESS;
 }
 
-/* SIM_FLUSH_HANG=1: no flush returns; =2: no forced one does. */
+/* SIM_FLUSH_HANG=1: a flush never returns; 2: only a forced flush never returns. */
 static void maybe_hang(uint32_t flag)
 {
 	const char *value = getenv("SIM_FLUSH_HANG");
@@ -376,6 +394,26 @@ static void maybe_hang(uint32_t flag)
 	if (hang == 1 || (hang == 2 && flag))
 		for (;;)
 			pause();
+}
+
+static uint32_t n_contexts;
+
+static void count(const struct context *ctx)
+{
+	(void)ctx;
+	n_contexts++;
+}
+
+/* SIM_FLUSH_US=N: a flush takes N us per context. */
+static void take_time(void)
+{
+	const char *value = getenv("SIM_FLUSH_US");
+
+	if (!value)
+		return;
+	n_contexts = 0;
+	drv->each_context(count);
+	usleep((useconds_t)atoi(value) * n_contexts);
 }
 
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
@@ -387,6 +425,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	}
 	maybe_hang(flag);
+	take_time();
+	drv->note(flag ? "forced flush" : "flush");
 	if (replay_on())
 		replay_wait();
 	else
@@ -428,7 +468,7 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *size
 	READY();
 	if ((size_t)attr >= N_ATTRIBUTES || !size || !value)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	if (attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER && cupti_version() < 20)
+	if (attr == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER && cupti_version() < 21)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (*size < attributes[attr].size)
 		return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;

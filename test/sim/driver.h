@@ -1,4 +1,4 @@
-/* What every driver API function of the stand-in begins and ends with. */
+/* Begin and end of every driver API function of the stand-in. */
 #ifndef TEST_SIM_DRIVER_H
 #define TEST_SIM_DRIVER_H
 
@@ -17,7 +17,7 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_v1_st CUDA_ARRAY3D_DESCRIPTOR_v1;
 
 #include <generated_cuda_meta.h>
 
-/* Refuses when the driver is not up; else tells the tools.  `rc` and `call` are there for LEAVE(). */
+/* Returns an error if the driver is not initialized; otherwise makes the ENTER callback.  Declares `rc` and `call` for LEAVE(). */
 #define ENTER_(fn, param_ptr, kernel)                                                                            \
 	CUresult rc = (CUresult)driver_usable();                                                                 \
 	struct sim_call call = { .domain = SIM_DRIVER_API, .cbid = CUPTI_DRIVER_TRACE_CBID_##fn, .name = #fn,      \
@@ -40,7 +40,7 @@ typedef struct CUDA_ARRAY3D_DESCRIPTOR_v1_st CUDA_ARRAY3D_DESCRIPTOR_v1;
 
 #define NEED(condition, error) do { if (!(condition)) return (error); } while (0)
 
-/* The stream a handle means in this thread's context, or NULL. */
+/* Returns the stream of this handle in the thread's context, or NULL. */
 static inline struct stream *stream_here(CUstream handle)
 {
 	return context_current() ? stream_get(context_current(), handle) : NULL;

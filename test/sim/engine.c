@@ -7,7 +7,7 @@
 
 #include <cupti_callbacks.h>
 
-#define NULL_STREAM_ID 7                /* what real contexts show */
+#define NULL_STREAM_ID 7                /* as in real contexts */
 #define FIRST_STREAM_ID 13
 
 pthread_mutex_t engine_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -18,11 +18,11 @@ static struct context *contexts;
 static uint32_t last_context;
 static __thread struct context *current;
 static __thread int runtime_ordinal;
-static __thread struct stream *own_stream;      /* the per-thread default stream */
+static __thread struct stream *own_stream;      /* the thread's CU_STREAM_PER_THREAD */
 
 int engine_start(void)
 {
-	/* A fixed identity, so that reports can be compared: "gprof-sim" and the ordinal. */
+	/* Fixed UUIDs make reports comparable: "gprof-sim", zeros, the ordinal. */
 	static const uint8_t uuid[16] = { 0x67, 0x70, 0x72, 0x6f, 0x66, 0x2d, 0x73, 0x69, 0x6d, 0, 0, 0, 0, 0, 0, 0 };
 
 	n_devices = (int)sim_env("SIM_DEVICES", 1);
@@ -46,13 +46,14 @@ struct device *device_get(int ordinal)
 	return ordinal >= 0 && ordinal < n_devices ? &devices[ordinal] : NULL;
 }
 
-struct context *context_new(struct device *dev, bool primary)
+struct context *context_new(struct device *dev, bool primary, struct context *parent)
 {
 	struct context *ctx = calloc(1, sizeof(*ctx));
 	const struct sim_tools *t = tools();
 
 	ctx->dev = dev;
 	ctx->primary = primary;
+	ctx->parent = parent;
 	ctx->next_stream = FIRST_STREAM_ID;
 	ctx->null.ctx = ctx;
 	ctx->null.id = NULL_STREAM_ID;
@@ -63,16 +64,24 @@ struct context *context_new(struct device *dev, bool primary)
 	pthread_mutex_unlock(&engine_lock);
 	if (t) {
 		truth_line("\"type\":\"context\",\"context\":%u,\"device\":%d,\"null_stream\":%u", ctx->id, dev->ordinal,
-			   ctx->null.id);
+			   t->context_made(ctx));
 		truth_line("\"type\":\"stream\",\"context\":%u,\"stream\":%u,\"priority\":0,\"flags\":3", ctx->id, ctx->null.id);
-		t->context_made(ctx);
 		t->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ctx, NULL, NULL);
 		t->stream_made(&ctx->null);
 	}
 	return ctx;
 }
 
-/* Waits for the work; the memory stays, so that stale handles are recognized instead of followed. */
+struct context *context_numbered(struct device *dev, uint32_t id)
+{
+	pthread_mutex_lock(&engine_lock);
+	last_context = id - 1;
+	pthread_mutex_unlock(&engine_lock);
+	dev->primary = context_new(dev, true, NULL);
+	return dev->primary;
+}
+
+/* Waits for the context's work.  The struct is not freed: later uses of the handle find `dead` set. */
 void context_destroy(struct context *ctx)
 {
 	const struct sim_tools *t = tools();
@@ -81,13 +90,16 @@ void context_destroy(struct context *ctx)
 	for (struct stream *s = ctx->streams; s; s = s->next)
 		if (!s->dead)
 			stream_destroy(s);
-	if (t)
+	if (t) {
 		t->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ctx, NULL, NULL);
+		t->context_gone(ctx);
+	}
 	pthread_mutex_lock(&engine_lock);
 	ctx->dead = true;
 	if (ctx->dev->primary == ctx) {
 		ctx->dev->primary = NULL;
 		ctx->dev->primary_refs = 0;
+		ctx->dev->runtime_holds = false;
 	}
 	pthread_mutex_unlock(&engine_lock);
 	if (current == ctx)
@@ -113,17 +125,28 @@ struct context *context_primary(struct device *dev)
 
 	pthread_mutex_lock(&making);
 	if (!dev->primary)
-		dev->primary = context_new(dev, true);
+		dev->primary = context_new(dev, true, NULL);
 	ctx = dev->primary;
 	pthread_mutex_unlock(&making);
 	return ctx;
 }
 
-/* What the runtime API works in. */
+/* The runtime retains the primary context that it uses.  Tools get no callback for that. */
+static struct context *runtime_primary(struct device *dev)
+{
+	struct context *ctx = context_primary(dev);
+
+	if (!dev->runtime_holds)
+		dev->primary_refs++;
+	dev->runtime_holds = true;
+	return ctx;
+}
+
+/* The context of a runtime API call: the current one, else the primary one of the runtime's device. */
 struct context *context_primary_current(void)
 {
 	if (!context_current())
-		current = context_primary(&devices[runtime_ordinal]);
+		current = runtime_primary(&devices[runtime_ordinal]);
 	return current;
 }
 
@@ -131,7 +154,7 @@ int runtime_device(int set)
 {
 	if (set >= 0) {
 		runtime_ordinal = set;
-		current = context_primary(&devices[set]);
+		current = runtime_primary(&devices[set]);
 	}
 	return current ? current->dev->ordinal : runtime_ordinal;
 }
@@ -158,7 +181,7 @@ struct stream *stream_new(struct context *ctx, uint32_t flags, int priority)
 	return s;
 }
 
-/* Like the real one: returns at once, work already submitted still ends when it ends. */
+/* Returns at once, as the real driver does; submitted work still runs to its end. */
 void stream_destroy(struct stream *s)
 {
 	const struct sim_tools *t = tools();
@@ -168,7 +191,7 @@ void stream_destroy(struct stream *s)
 	s->dead = true;
 }
 
-/* NULL for a handle that is no stream of a living context. */
+/* NULL: the stream or its context was destroyed. */
 struct stream *stream_get(struct context *ctx, void *handle)
 {
 	struct stream *s = handle;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tables that NVIDIA's headers imply: gen.sh INCLUDE_DIR OUT_DIR
+# gen.sh INCLUDE_DIR OUT_DIR: writes tables of callback ids and result codes, taken from NVIDIA's headers.
 set -eu
 inc=$1 out=$2
 mkdir -p "$out"

@@ -1,4 +1,4 @@
-/* Graphs: operations recorded from capturing streams, with what each waits for, run at each launch. */
+/* Graphs: operations captured from streams, with their dependencies; a launch runs them. */
 #include "test/sim/engine.h"
 
 #include <cuda.h>
@@ -9,11 +9,12 @@
 
 struct node {
 	uint64_t id;
-	bool empty;                     /* a join: waits, does nothing */
+	bool empty;                     /* join of two branches: no operation */
+	bool conditional;               /* conditional node: no operation */
 	struct op op;
 	struct node *deps[2];
-	struct node *copy;              /* while cloning */
-	uint64_t end;                   /* in the launch that is under way */
+	struct node *copy;              /* the node's copy, set while cloning */
+	uint64_t end;                   /* end of the operation in the current launch */
 	struct node *next;
 };
 
@@ -21,7 +22,7 @@ struct graph {
 	uint32_t id;
 	bool exec;
 	struct node *first, **last;
-	pthread_mutex_t lock;           /* one launch at a time uses the nodes' ends */
+	pthread_mutex_t lock;           /* serializes launches, which write the nodes' `end` */
 };
 
 static _Atomic uint32_t last_graph;
@@ -36,11 +37,11 @@ static void tell(uint32_t cbid, struct graph *g, struct graph *from, struct node
 	bool told;
 
 	if (n)
-		data.nodeType = n->empty ? CU_GRAPH_NODE_TYPE_EMPTY :
+		data.nodeType = n->conditional ? CU_GRAPH_NODE_TYPE_CONDITIONAL : n->empty ? CU_GRAPH_NODE_TYPE_EMPTY :
 				n->op.type == OP_KERNEL ? CU_GRAPH_NODE_TYPE_KERNEL :
 				n->op.type == OP_MEMCPY ? CU_GRAPH_NODE_TYPE_MEMCPY : CU_GRAPH_NODE_TYPE_MEMSET;
 	told = t && t->resource(cbid, *context_slot(), NULL, &data);
-	if (n)
+	if (n && !(g->exec && cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED))
 		truth_node(n->id, original ? original->id : 0, (uint32_t)data.nodeType, told);
 }
 
@@ -98,15 +99,26 @@ struct graph *graph_clone(struct graph *of)
 		struct node *c = node_add(g, n->empty ? NULL : &n->op);
 
 		n->copy = c;
+		c->conditional = n->conditional;
 		for (int i = 0; i < 2; i++)
 			c->deps[i] = n->deps[i] ? n->deps[i]->copy : NULL;
+		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, g, of, c, NULL);    /* without the original node, which CLONED has */
 		tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, g, of, c, n);
 	}
 	tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, g, of, NULL, NULL);
 	return g;
 }
 
-/* Node by node, in the order of their making; ids stay. */
+struct node *graph_add_conditional(struct graph *g)
+{
+	struct node *n = node_add(g, NULL);
+
+	n->conditional = true;
+	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, g, NULL, n, NULL);
+	return n;
+}
+
+/* Updates node by node, in order of creation; node ids do not change. */
 bool graph_update(struct graph *exec, const struct graph *like)
 {
 	struct node *n = exec->first;
@@ -201,7 +213,7 @@ void graph_capture_event(struct stream *s, struct event *e)
 	e->capture_node = s->capture_last;
 }
 
-/* The stream joins the graph that the event belongs to, or joins two branches of it. */
+/* A stream that does not capture starts to capture into the event's graph; a capturing stream joins the event's branch with its own. */
 void graph_capture_wait(struct stream *s, struct event *e)
 {
 	struct node *join = NULL;

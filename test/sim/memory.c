@@ -1,4 +1,4 @@
-/* Host memory that stands for the device's, and copies that really copy. */
+/* Device memory is host memory; copies and sets change it. */
 #include "test/sim/engine.h"
 
 #include <cuda.h>
@@ -12,7 +12,7 @@ struct area {
 	char *base;
 	size_t size;
 	int kind;
-	bool ours;                      /* to unmap */
+	bool ours;                      /* mapped here; unmap when freed */
 	struct device *dev;
 };
 
@@ -25,7 +25,7 @@ uint64_t memory_total(void)
 	return sim_env("SIM_MEMORY_MB", 24576) << 20;
 }
 
-/* The last area that begins at or before p. */
+/* Returns the area that contains p, or NULL. */
 static struct area *area_at(const void *p)
 {
 	size_t lo = 0, hi = n_areas;
@@ -160,7 +160,7 @@ bool memory_is_device(const void *p)
 	return kind == MEM_DEVICE || kind == MEM_MANAGED || kind == MEM_STATIC;
 }
 
-/* By where the two ends are, as with unified addressing. */
+/* Derives the kind from the locations of source and destination, as for cudaMemcpyDefault. */
 static uint8_t copy_kind(int src, int dst)
 {
 	bool from = src == MEM_DEVICE || src == MEM_STATIC || src == MEM_MANAGED;
@@ -173,7 +173,7 @@ static uint8_t copy_kind(int src, int dst)
 	return to ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_HTOH;
 }
 
-/* SIM_COPY_AS_KERNEL=1: the driver may well do a copy on the device with a kernel of its own. */
+/* SIM_COPY_AS_KERNEL=1: a device-to-device copy becomes a kernel, as the real driver sometimes does. */
 static void as_kernel(struct op *op)
 {
 	op->type = OP_KERNEL;
@@ -186,7 +186,7 @@ static void as_kernel(struct op *op)
 	op->registers = 16;
 }
 
-/* kind: a CUpti_ActivityMemcpyKind, or 0 to find out.  The bytes move now, the time passes later. */
+/* kind: a CUpti_ActivityMemcpyKind, 0: derive it.  The bytes are copied at once, whatever the operation's start and end. */
 int op_memcpy(struct stream *s, void *dst, const void *src, size_t n, int kind, bool async)
 {
 	int from = memory_kind(src), to = memory_kind(dst);

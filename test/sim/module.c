@@ -1,4 +1,4 @@
-/* Modules, the kernels in them, and how long a kernel runs. */
+/* Modules, their kernels, and the duration of a kernel. */
 #include "test/sim/engine.h"
 
 #include <cuda.h>
@@ -35,7 +35,7 @@ struct function *module_find(struct module *m, const char *name)
 	return f;
 }
 
-/* "_Z" LENGTH NAME ..., or a plain name. */
+/* Skips the prefix of a mangled name: "_Z" LENGTH NAME ... */
 static const char *base_name(const char *name)
 {
 	if (strncmp(name, "_Z", 2))
@@ -48,7 +48,7 @@ static const char *base_name(const char *name)
 	return name;
 }
 
-/* Names of unloaded modules: the next name that is as long takes the same place. */
+/* Memory of the names of unloaded modules.  The next name of the same length reuses it, as in the real driver. */
 static struct gone {
 	char *text;
 	size_t size;
@@ -84,7 +84,7 @@ static void name_gone(char *text)
 	gone = g;
 }
 
-/* Waits for the work, as its kernels may run; records that name them are delivered before the names go. */
+/* Waits for the context's work, which may include the module's kernels.  Their records are delivered before their names are overwritten. */
 void module_unload(struct module *m, struct context *ctx)
 {
 	const struct sim_tools *t = tools();
@@ -105,7 +105,7 @@ void module_unload(struct module *m, struct context *ctx)
 	pthread_mutex_unlock(&engine_lock);
 }
 
-/* The kernel of that name, made if it is new. */
+/* Returns the kernel with this name; creates it if needed. */
 struct function *module_function(struct module *m, const char *name)
 {
 	struct function *f = module_find(m, name);
@@ -143,13 +143,13 @@ static bool next_entry(const char **p, char *name, size_t size, bool *takes_ns)
 		name[n++] = *at++;
 	name[n] = '\0';
 	end = strchr(at, '{');
-	/* A parameter called ..._spin_ns tells how long the kernel spins: by convention the first one. */
+	/* A kernel with a parameter named ...spin_ns takes its duration from its first argument. */
 	*takes_ns = end && memmem(at, (size_t)(end - at), "spin_ns", strlen("spin_ns"));
 	*p = at;
 	return n > 0;
 }
 
-/* PTX is compiled: looked for in the cache, not found, made, stored. */
+/* Reports the JIT compilation of PTX: a compilation and a store in the cache. */
 static void jit(const struct module *m)
 {
 	static const uint32_t steps[] = { 3, 2 };
@@ -173,7 +173,7 @@ struct module *module_from_image(const void *image)
 	char name[8192];
 	bool takes_ns;
 
-	/* An ELF or a fat binary: kernels are made when they are asked for by name. */
+	/* ELF or fat binary: kernels are created when requested by name. */
 	if (!memcmp(text, "\177ELF", 4) || !memcmp(text, "\x50\xed\x55\xba", 4) || !memcmp(text, "\xb1\x43\x62\x46", 4))
 		return module_new(image, 0);
 	if (!strstr(text, ".version"))
@@ -185,7 +185,7 @@ struct module *module_from_image(const void *image)
 	return m;
 }
 
-/* Lazy loading: a module comes to the device with the first launch of one of its kernels, and that launch pays. */
+/* Lazy loading: the first launch of a kernel of a module loads the module.  The first launch of each kernel takes longer. */
 void module_touch(struct function *f, struct context *ctx)
 {
 	const struct sim_tools *t = tools();
@@ -213,7 +213,7 @@ void module_touch(struct function *f, struct context *ctx)
 	op_tell(&op);
 }
 
-/* SIM_KERNEL_NS: "5000", or "name=5000,other=700,2000": the first whose text is in the kernel's name. */
+/* SIM_KERNEL_NS: "5000" or "name=5000,other=700,2000"; the first entry whose text is part of the kernel's name, or that has no text. */
 static bool ns_from_env(const char *name, uint64_t *ns)
 {
 	const char *p = getenv("SIM_KERNEL_NS");

@@ -1,7 +1,8 @@
 /*
- * Records.  Each is filled in the newest layout that NVIDIA's header here knows and cut (or zero-extended) to the size
- * that the played version has: fields were only ever appended.
+ * Records.  A record is filled in the newest layout of the installed NVIDIA header, then cut or extended to its size in the simulated
+ * release.  This works because releases only append fields.
  */
+#include "test/sim/release.h"
 #include "test/sim/tool.h"
 
 #include <stddef.h>
@@ -10,32 +11,37 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FUTURE 130400                   /* 13.4: kernels, contexts and devices are longer, by how much is not known here */
+#define FUTURE RELEASE(13, 1, 0)        /* from this release on, records are longer than in the installed headers */
 #define FUTURE_BYTES 24
 
-/* Size from each CUPTI version on, oldest first; 18 is toolkit 11.8. */
+/* Size of each kind from the given release on, oldest release first. */
 static const struct { uint32_t kind, from, size; } sizes[] = {
-	{ CUPTI_ACTIVITY_KIND_KERNEL, 0, 176 }, { CUPTI_ACTIVITY_KIND_KERNEL, 18, 200 },
-	{ CUPTI_ACTIVITY_KIND_KERNEL, 19, 208 }, { CUPTI_ACTIVITY_KIND_KERNEL, 130000, 216 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0, 176 }, { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 18, 200 },
-	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 19, 208 }, { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 130000, 216 },
-	{ CUPTI_ACTIVITY_KIND_MEMCPY, 0, 88 }, { CUPTI_ACTIVITY_KIND_MEMCPY, 26, 96 },
+	{ CUPTI_ACTIVITY_KIND_KERNEL, 0, 176 }, { CUPTI_ACTIVITY_KIND_KERNEL, RELEASE(11, 8, 0), 200 },
+	{ CUPTI_ACTIVITY_KIND_KERNEL, RELEASE(12, 0, 0), 208 }, { CUPTI_ACTIVITY_KIND_KERNEL, RELEASE(13, 0, 0), 216 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0, 176 }, { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, RELEASE(11, 8, 0), 200 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, RELEASE(12, 0, 0), 208 },
+	{ CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, RELEASE(13, 0, 0), 216 },
+	{ CUPTI_ACTIVITY_KIND_CDP_KERNEL, 0, 144 },
+	{ CUPTI_ACTIVITY_KIND_MEMCPY, 0, 88 }, { CUPTI_ACTIVITY_KIND_MEMCPY, RELEASE(12, 8, 0), 96 },
 	{ CUPTI_ACTIVITY_KIND_MEMCPY2, 0, 96 },
 	{ CUPTI_ACTIVITY_KIND_MEMSET, 0, 88 },
-	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 0, 40 }, { CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 26, 56 },
-	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 0, 40 }, { CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 48 },
-	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 22, 56 },
-	{ CUPTI_ACTIVITY_KIND_CONTEXT, 0, 16 }, { CUPTI_ACTIVITY_KIND_CONTEXT, 22, 24 },
-	{ CUPTI_ACTIVITY_KIND_CONTEXT, 23, 32 },
+	{ CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 0, 40 }, { CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, RELEASE(12, 8, 0), 56 },
+	{ CUPTI_ACTIVITY_KIND_CUDA_EVENT, 0, 24 }, { CUPTI_ACTIVITY_KIND_CUDA_EVENT, RELEASE(12, 8, 0), 56 },
+	{ CUPTI_ACTIVITY_KIND_OVERHEAD, 0, 40 }, { CUPTI_ACTIVITY_KIND_OVERHEAD, RELEASE(12, 2, 0), 48 },
+	{ CUPTI_ACTIVITY_KIND_OVERHEAD, RELEASE(12, 4, 0), 56 },
+	{ CUPTI_ACTIVITY_KIND_CONTEXT, 0, 16 }, { CUPTI_ACTIVITY_KIND_CONTEXT, RELEASE(12, 4, 0), 24 },
+	{ CUPTI_ACTIVITY_KIND_CONTEXT, RELEASE(12, 5, 0), 32 },
+	{ KIND_GREEN_CONTEXT, RELEASE(13, 2, 0), GREEN_SIZE },
 	{ CUPTI_ACTIVITY_KIND_STREAM, 0, 24 },
-	{ CUPTI_ACTIVITY_KIND_DEVICE, 0, 176 }, { CUPTI_ACTIVITY_KIND_DEVICE, 19, 184 },
-	{ CUPTI_ACTIVITY_KIND_JIT, 18, 64 }, { CUPTI_ACTIVITY_KIND_JIT, 22, 72 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 0, 72 }, { CUPTI_ACTIVITY_KIND_MEMORY_POOL, 130000, 80 },
-	{ CUPTI_ACTIVITY_KIND_MEMORY2, 0, 120 }, { CUPTI_ACTIVITY_KIND_MEMORY2, 24, 128 },
+	{ CUPTI_ACTIVITY_KIND_DEVICE, 0, 176 }, { CUPTI_ACTIVITY_KIND_DEVICE, RELEASE(12, 0, 0), 184 },
+	{ CUPTI_ACTIVITY_KIND_JIT, RELEASE(11, 8, 0), 64 }, { CUPTI_ACTIVITY_KIND_JIT, RELEASE(12, 4, 0), 72 },
+	{ CUPTI_ACTIVITY_KIND_MEMORY_POOL, 0, 72 }, { CUPTI_ACTIVITY_KIND_MEMORY_POOL, RELEASE(13, 0, 0), 80 },
+	{ CUPTI_ACTIVITY_KIND_MEMORY2, 0, 120 }, { CUPTI_ACTIVITY_KIND_MEMORY2, RELEASE(12, 6, 0), 128 },
 	{ CUPTI_ACTIVITY_KIND_RUNTIME, 0, 40 }, { CUPTI_ACTIVITY_KIND_DRIVER, 0, 40 },
 	{ CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, 0, 24 },
-	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 17, 48 }, { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 21, 56 },
-	{ CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 0, 64 }, { CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 26, 104 },
+	{ CUPTI_ACTIVITY_KIND_GRAPH_TRACE, RELEASE(11, 7, 0), 48 }, { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, RELEASE(12, 3, 0), 56 },
+	{ CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 0, 64 },
+	{ CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, RELEASE(12, 8, 0), 104 },
 	{ UNKNOWN_KIND, 0, UNKNOWN_SIZE },
 };
 
@@ -45,17 +51,17 @@ _Static_assert(offsetof(CUpti_ActivityKernel10, end) == offsetof(CUpti_ActivityM
 	       offsetof(CUpti_ActivityKernel10, end) == offsetof(CUpti_ActivityMemcpyPtoP4, end),
 	       "buffers.c finds the times of all GPU records in one place");
 
-/* SIM_CUPTI_LAYOUT=N: a library that lies; its records are those of another version than it says. */
-static uint32_t layout_version(void)
+/* SIM_CUPTI_LAYOUT=N: records have the layout of version N, whatever cuptiGetVersion() reports. */
+static uint32_t layout_release(void)
 {
-	static _Atomic uint32_t version;
+	static _Atomic uint32_t release;
 
-	if (!version) {
+	if (!release) {
 		const char *value = getenv("SIM_CUPTI_LAYOUT");
 
-		version = value && *value ? (uint32_t)strtoul(value, NULL, 0) : cupti_version();
+		release = value && *value ? sim_release_of((uint32_t)strtoul(value, NULL, 0)) : sim_release();
 	}
-	return version;
+	return release;
 }
 
 size_t record_size(uint32_t kind)
@@ -63,10 +69,19 @@ size_t record_size(uint32_t kind)
 	size_t size = 0;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
-		if (sizes[i].kind == kind && layout_version() >= sizes[i].from)
+		if (sizes[i].kind == kind && layout_release() >= sizes[i].from)
 			size = sizes[i].size;
-	/* Fields that nobody here knows of. */
-	return size && size != UNKNOWN_SIZE && layout_version() >= FUTURE ? size + FUTURE_BYTES : size;
+	/* Adds fields that are unknown to clients. */
+	return size && size != UNKNOWN_SIZE && layout_release() >= FUTURE ? size + FUTURE_BYTES : size;
+}
+
+size_t record_extend(void *record, size_t have, uint32_t kind)
+{
+	size_t want = record_size(kind);
+
+	if (want > have)
+		memset((char *)record + have, layout_release() >= FUTURE ? 0xab : 0, want - have);
+	return want;
 }
 
 bool record_has_gpu_times(uint32_t kind)
@@ -75,6 +90,19 @@ bool record_has_gpu_times(uint32_t kind)
 	       kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ||
 	       kind == CUPTI_ACTIVITY_KIND_MEMSET;
 }
+
+uint32_t record_context(const void *record)
+{
+	uint32_t kind = *(const uint32_t *)record;
+	bool kernel = kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+
+	return *(const uint32_t *)((const char *)record + (kernel ? offsetof(CUpti_ActivityKernel10, contextId) :
+							   offsetof(CUpti_ActivityMemcpy6, contextId)));
+}
+
+_Static_assert(offsetof(CUpti_ActivityMemcpy6, contextId) == offsetof(CUpti_ActivityMemset4, contextId) &&
+	       offsetof(CUpti_ActivityMemcpy6, contextId) == offsetof(CUpti_ActivityMemcpyPtoP4, contextId),
+	       "one place of all but kernels");
 
 static size_t from_kernel(const struct op *op, uint32_t kind, void *out)
 {
@@ -226,7 +254,7 @@ static size_t from_jit(const struct op *op, void *out)
 	return sizeof(r);
 }
 
-/* What the documentation calls ignored is rubbish. */
+/* Fields that the documentation calls ignored contain garbage. */
 static size_t from_unified(const struct op *op, void *out)
 {
 	CUpti_ActivityUnifiedMemoryCounter3 r = {
@@ -242,7 +270,7 @@ static size_t from_unified(const struct op *op, void *out)
 	return sizeof(r);
 }
 
-/* SIM_CLOCK_JITTER_NS=N: device times come up to N off, as CUPTI's interpolation between two clocks makes them. */
+/* SIM_CLOCK_JITTER_NS=N: device times are off by up to N, like CUPTI's interpolation between two clocks. */
 static void skew(struct op *op)
 {
 	static _Atomic int64_t most = -1;
@@ -260,11 +288,11 @@ static void skew(struct op *op)
 	op->end += (uint64_t)by;
 }
 
-/* out has room for 512 bytes.  The size in the played version. */
+/* out: 512 bytes.  Returns the record's size in the simulated release. */
 size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 {
 	struct op shown = *op;
-	size_t have, want = record_size(kind);
+	size_t have;
 
 	if (record_has_gpu_times(kind))
 		skew(&shown);
@@ -304,7 +332,5 @@ size_t record_from_op(const struct op *op, uint32_t kind, void *out)
 		have = from_memory(&shown, out);
 		break;
 	}
-	if (want > have)
-		memset((char *)out + have, layout_version() >= FUTURE ? 0xab : 0, want - have);
-	return want;
+	return record_extend(out, have, kind);
 }

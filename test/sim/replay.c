@@ -1,10 +1,10 @@
 /*
- * SIM_REPLAY=FILE.gpraw: what the injected object recorded with --record-raw is delivered again, buffer by buffer, in the order of the
- * file, and nothing that the program does becomes a record.  The version is that of the recording.  Where records end is answered from
- * the recorded index, so that records of any version can be played, those too that this stand-in knows nothing of.
+ * SIM_REPLAY=FILE.gpraw: delivers the activity buffers that --record-raw wrote, in the order of the file.  The program's own operations
+ * get no records.  The version is that of the recording.  cuptiActivityGetNextRecord() uses the recorded index, so records of any version
+ * can be delivered, including kinds that the simulation does not know.
  *
- * Two things cannot be as they were.  Pointers: of the strings that were recorded they point to copies, others are NULL.  Times: the
- * client leaves out what began before it recorded, so all are moved by one amount, to now; 0 stays 0.
+ * Two things differ from the recording.  Pointers point to copies of the recorded strings; other pointers are NULL.  Times are shifted by
+ * one amount, so that the earliest is now, because the client ignores records from before its start; 0 stays 0.
  */
 #include "test/sim/tool.h"
 
@@ -20,9 +20,9 @@
 
 #include "inject/cupti_raw.h"
 
-#define OLDEST_OWNED_NAME 184           /* a device record of this size or more gives its name away */
+#define OLDEST_OWNED_NAME 184           /* in device records of this size or more, the client frees the name */
 
-/* Where records of each kind have times and a text; 0: no more. */
+/* Offsets of the times and of the string pointer in each kind; 0: none. */
 static const struct place {
 	uint32_t kind;
 	uint16_t times[5], text;
@@ -42,14 +42,14 @@ static const struct place {
 	{ CUPTI_ACTIVITY_KIND_DEVICE, { 0 }, offsetof(CUpti_ActivityDevice5, name) },
 };
 
-/* One recorded buffer, in the file. */
+/* One recorded buffer; pointers into the mapped file. */
 struct played {
 	const struct raw_head *head;
 	const uint8_t *bytes;
 	const struct raw_record *records;
 	const uint8_t *strings;
-	uint8_t *buffer;                /* the client's, while it has it */
-	uint32_t at;                    /* record that was given last */
+	uint8_t *buffer;                /* the client's buffer, during its completion callback */
+	uint32_t at;                    /* index of the record returned last */
 };
 
 static struct played *all;
@@ -138,7 +138,7 @@ static const struct place *place_of(uint32_t kind)
 	return NULL;
 }
 
-/* Calls `see` with each time of the buffer that `bytes` holds. */
+/* Calls `see` for each time field of the buffer, whose content is in `bytes`. */
 static void each_time(const struct played *p, uint8_t *bytes, void (*see)(uint8_t *time))
 {
 	for (uint32_t i = 0; i < p->head->n_records; i++) {
@@ -184,7 +184,7 @@ static char *text_of(const struct played *p, uint64_t pointer)
 	return NULL;
 }
 
-/* Names of kernels are kept for ever, as CUPTI keeps them, once each. */
+/* Copies of names are never freed, as in CUPTI.  The cache holds one copy per pointer. */
 static char *kept_text(const struct played *p, uint64_t pointer)
 {
 	static struct { uint64_t pointer; char *text; } seen[4096];
@@ -219,7 +219,7 @@ static void set_pointers(const struct played *p, uint8_t *bytes)
 			put_pointer(record + place->text, r->kind == CUPTI_ACTIVITY_KIND_DEVICE && r->size >= OLDEST_OWNED_NAME ?
 								  text_of(p, pointer) : kept_text(p, pointer));
 		}
-		/* These the client frees, or never follows. */
+		/* The client frees overheadData; it does not read `source`. */
 		if (r->kind == CUPTI_ACTIVITY_KIND_OVERHEAD && r->size >= sizeof(CUpti_ActivityOverhead3))
 			put_pointer(record + offsetof(CUpti_ActivityOverhead3, overheadData), malloc(8));
 		if (r->kind == CUPTI_ACTIVITY_KIND_MEMORY2 && r->size >= sizeof(CUpti_ActivityMemory4))

@@ -1,4 +1,4 @@
-/* What the functions of the runtime stand-in begin and end with, and the driver below them. */
+/* Begin and end of the functions of the runtime stand-in, and the driver functions that they call. */
 #ifndef TEST_SIM_RUNTIME_H
 #define TEST_SIM_RUNTIME_H
 
@@ -11,7 +11,7 @@
 #include <cupti_runtime_cbid.h>
 #include <generated_cuda_runtime_api_meta.h>
 
-/* Every driver function the runtime calls; bound by name at the first runtime call, as the real one binds its own. */
+/* Driver functions that the runtime calls; bound by name at the first runtime call, as in the real runtime. */
 #define RUNTIME_NEEDS(X)                                                                                         \
 	X(cuInit) X(cuDriverGetVersion) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid_v2)                    \
 	X(cuDeviceTotalMem_v2) X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxReset_v2) X(cuCtxSynchronize)              \
@@ -36,17 +36,20 @@ struct runtime {
 #undef X
 };
 
-/* The driver below, NULL before runtime_ready() succeeded. */
+/* The driver's functions; rt.drv is NULL until it is loaded. */
 extern struct runtime rt;
 
-/* Loads the driver and starts it, once.  0, or the error that every call answers. */
+/* Loads and initializes the driver once.  Returns 0, or the error that every runtime call returns. */
 cudaError_t runtime_ready(void);
 
-/* Remembers an error for cudaGetLastError() and hands it on. */
+/* Stores an error for cudaGetLastError(); returns rc. */
 cudaError_t runtime_result(cudaError_t rc);
 
-/* The kernel that a host function stands for, or NULL. */
+/* Returns the kernel registered for a host function, or NULL. */
 struct function *runtime_kernel(const void *func);
+
+/* Calls the driver function for this kind of asynchronous copy. */
+CUresult runtime_copy_async(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind, CUstream s);
 
 #define ENTER_(fn, version, param_ptr, kernel)                                                                   \
 	cudaError_t rc = runtime_ready();                                                                        \
@@ -56,7 +59,7 @@ struct function *runtime_kernel(const void *func);
 		return runtime_result(rc);                                                                       \
 	rt.drv->enter(&call)
 
-/* Without a context: calls that only ask or choose. */
+/* For calls that need no context: queries, choice of a device. */
 #define ENTER_BARE(fn, version, ...)                                                                             \
 	fn##_v##version##_params params_ = { __VA_ARGS__ };                                                      \
 	ENTER_(fn, version, &params_, NULL)

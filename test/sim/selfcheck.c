@@ -1,6 +1,6 @@
 /*
- * A minimal CUPTI client, loaded by cuInit as CUDA_INJECTION64_PATH: counts what it is told and writes it, one
- * "name count" a line, to the file SELFCHECK_OUT names.  test/sim/selfcheck.sh compares that with the truth file.
+ * A minimal CUPTI client, loaded by cuInit through CUDA_INJECTION64_PATH.  Counts callbacks and records, and writes lines "name count" to
+ * the file named by SELFCHECK_OUT.  test/sim/selfcheck.sh compares these counts with the truth file.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -23,7 +23,7 @@ int InitializeInjection(void);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t kernels, copies, sets, syncs, overheads, unfinished, zeroed, unknown, dropped;
 static size_t runtime_calls, driver_calls, unbalanced, buffers, early;
-static uint32_t under_way;              /* correlation id of a driver call that has not returned */
+static uint32_t under_way;              /* correlation id of a call that has not returned; 0: none */
 
 static void request(uint8_t **buffer, size_t *size, size_t *max)
 {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# selfcheck.sh BUILD: what the stand-in delivers to a minimal CUPTI client is what its truth file says it did.
+# selfcheck.sh BUILD: tests the simulated CUDA: callbacks and records that a minimal CUPTI client gets agree with the truth file.
 set -u
 B=$1
 P=$B/test/programs
@@ -7,7 +7,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 
-# run [VARIABLE=VALUE ...] PROGRAM ...: with the client; its counts in $dir/out, the truth in $dir/truth
+# run [VARIABLE=VALUE ...] PROGRAM ...: runs it with the client.  The client's counts are in $dir/out, the truth file is $dir/truth.
 run() {
 	rm -f "$dir/out" "$dir/truth"
 	env LD_LIBRARY_PATH="$B/sim" SIM_TRUTH="$dir/truth" CUDA_INJECTION64_PATH="$B/sim/selfcheck.so" \
@@ -32,7 +32,7 @@ counts_agree() {
 	is unbalanced "$(got unbalanced)" = 0
 }
 
-# agrees NAME [VARIABLE=VALUE ...] PROGRAM ...
+# agrees NAME [VARIABLE=VALUE ...] PROGRAM ...: runs it and compares all counts; sets ok
 agrees() {
 	name=$1
 	shift

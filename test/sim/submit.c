@@ -1,4 +1,4 @@
-/* Where an operation finds its place in time, and how the host waits for it. */
+/* Start and end of operations, and waiting on the host. */
 #include "test/sim/engine.h"
 
 #include <cuda.h>
@@ -9,16 +9,16 @@
 
 #include <cupti_activity.h>
 
-#define SUBMIT_NS 1500                  /* from the call to the earliest start on an idle device */
+#define SUBMIT_NS 1500                  /* from the call to the start on an idle device */
 #define COPY_LATENCY_NS 1200
 #define COPY_BYTES_PER_NS 20            /* about a PCIe 4.0 x16 link */
-#define DEVICE_BYTES_PER_NS 800         /* on the device itself */
+#define DEVICE_BYTES_PER_NS 800         /* between two places in device memory, and sets */
 #define SET_LATENCY_NS 900
 
 static _Atomic uint64_t last_seq;
 static bool serialize;
 
-/* CUPTI_ACTIVITY_KIND_KERNEL, unlike CONCURRENT_KERNEL, makes kernels run one after the other. */
+/* CUPTI_ACTIVITY_KIND_KERNEL serializes kernels; CONCURRENT_KERNEL does not. */
 void engine_serialize_kernels(bool on)
 {
 	serialize = on;
@@ -42,7 +42,7 @@ static uint64_t duration(const struct op *op)
 	}
 }
 
-/* The thing that only one operation at a time can use. */
+/* Returns the copy engine or kernel slot for the operation: the time at which it becomes free. */
 static uint64_t *engine_for(struct device *dev, const struct op *op)
 {
 	uint64_t *first = &dev->slot[0];
@@ -55,7 +55,7 @@ static uint64_t *engine_for(struct device *dev, const struct op *op)
 	return first;
 }
 
-/* The legacy default stream and the blocking streams wait for each other. */
+/* Earliest start in the stream.  The legacy default stream and blocking streams wait for each other. */
 static uint64_t stream_ready(struct stream *s)
 {
 	uint64_t ready = s->tail;
@@ -108,7 +108,7 @@ static bool on_device(const struct op *op)
 	return op->type == OP_KERNEL || op->type == OP_MEMCPY || op->type == OP_MEMSET;
 }
 
-/* CUPTI's clock is not the device's: SIM_CLOCK_DRIFT_PPM, SIM_CLOCK_STEP_MS=N[,FROM]: N off from the operation FROM (100) on. */
+/* SIM_CLOCK_DRIFT_PPM=N: device times run N ppm fast.  SIM_CLOCK_STEP_MS=N[,FROM]: off by N ms from operation FROM (100) on. */
 static void disturb_times(struct op *op)
 {
 	static _Atomic uint64_t first;
@@ -128,7 +128,7 @@ static void disturb_times(struct op *op)
 	op->end += (uint64_t)by;
 }
 
-/* What is wrong with the record on purpose, and so with the line of truth. */
+/* Applies intended faults to the record, and therefore also to the line of the truth file. */
 static void disturb(struct op *op)
 {
 	static _Atomic uint64_t negative_every = UINT64_MAX, nameless_every = UINT64_MAX;

@@ -1,4 +1,4 @@
-/* SIM_TRUTH=path: one JSON line for each thing that was done, whole lines, appended by whichever process did it. */
+/* SIM_TRUTH=path: one JSON line per operation, call or event.  Each process appends whole lines to the same file. */
 #include "test/sim/engine.h"
 
 #include <cuda.h>
@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 16384            /* kernel names beyond 4 KB are one of the things to test */
+#define LINE_MAX_BYTES 16384            /* tests use kernel names longer than 4 KiB */
 
-static int truth_fd = -2;               /* -2: not looked for yet, -1: not wanted */
+static int truth_fd = -2;               /* -2: not opened yet, -1: SIM_TRUTH is not set or cannot be opened */
 static dev_t truth_dev;
 static ino_t truth_ino;
 
@@ -22,7 +22,7 @@ static int truth_open(const char *path)
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), high;
 	struct stat st;
 
-	/* Far up, where a program that closes "its" descriptors seldom looks. */
+	/* A high number: programs that close all their descriptors seldom go that far. */
 	high = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 900) : -1;
 	if (high >= 0) {
 		close(fd);
@@ -35,7 +35,7 @@ static int truth_open(const char *path)
 	return fd;
 }
 
-/* A program may close every descriptor and use the numbers itself: then ours is opened anew and its file left alone */
+/* False if the program has closed the descriptor; its number may now be another file.  The truth file is then opened again. */
 static bool truth_ours(int fd)
 {
 	struct stat st;
@@ -92,7 +92,7 @@ static void __attribute__((format(printf, 1, 2))) put_line(const char *fmt, ...)
 	line[n++] = '}';
 	line[n++] = '\n';
 	if (write(truth_fd, line, (size_t)n) < 0)
-		return;                 /* the program closed it: the test that does so looks elsewhere */
+		return;                 /* the program has closed it; the test for that does not need this line */
 }
 
 static const char *copy_name(const struct op *op)

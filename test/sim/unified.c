@@ -1,7 +1,7 @@
 /*
- * Unified memory: pages that are where they were used last.  A piece of 2 MiB is on the host or on one device.  A kernel uses all of it,
- * as on GPUs without page faults of their own, and each piece that is elsewhere costs it a fault and a transfer.  While a piece
- * is on a device the host may not touch it: SIGSEGV is the host's page fault, and brings it back.
+ * Unified memory.  Each piece of 2 MiB is on the host or on one device, where it was used last.  A kernel uses all managed memory, as on
+ * GPUs without page faults; each piece that is elsewhere costs the kernel a fault and a transfer.  A piece on a device is protected from
+ * the host: the SIGSEGV handler acts as the host's page fault and moves the piece back.
  */
 #include "test/sim/engine.h"
 
@@ -23,9 +23,9 @@
 #define LATENCY_NS 1200
 #define BYTES_PER_NS 20
 #define THROTTLE_NS 5000
-#define GROUP ((size_t)256 << 10)       /* what one group of faults covers */
+#define GROUP ((size_t)256 << 10)       /* bytes covered by one group of faults */
 
-/* A piece that goes to and fro: what the driver does at which of its moves. */
+/* Number of a piece's moves at which the driver reports thrashing, throttles, and maps the piece. */
 enum { THRASHES = 4, THROTTLED = 6, MAPPED = 8 };
 
 struct piece {
@@ -45,7 +45,7 @@ struct move {
 	uint32_t from, moves;
 };
 
-/* A kernel's moves, from before it is submitted to when its start is known. */
+/* The moves of one kernel, kept until the kernel's start is known. */
 struct managed_moves {
 	uint32_t device;
 	size_t n, room;
@@ -53,7 +53,7 @@ struct managed_moves {
 };
 
 static struct managed *list;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* nothing under it touches managed memory */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* no access to managed memory while it is held */
 static struct sigaction before;
 static pid_t handler_pid;
 
@@ -77,7 +77,7 @@ static uint64_t transfer_ns(size_t bytes)
 	return LATENCY_NS + bytes / BYTES_PER_NS;
 }
 
-/* ---- telling ---- */
+/* ---- reports ---- */
 
 static const char *const names[] = { "?",	   "HtoD",	 "DtoH",       "CPU fault", "GPU fault",
 				     "thrashing", "throttling", "remote map", "DtoD" };
@@ -100,7 +100,7 @@ static void tell_transfer(const struct move *v, uint32_t to, uint64_t start, uin
 	uint32_t device = to == AT_HOST ? v->from : to;
 
 	tell(kind, start, end, v->base, v->size, v->from, to, cause);
-	if (v->moves == THRASHES)       /* the devices are a mask */
+	if (v->moves == THRASHES)       /* devices are a bit mask here */
 		tell(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING, start, 0, v->base, v->size, 1u << device, 0,
 		     CUPTI_ACTIVITY_FLAG_THRASHING_IN_CPU);
 	if (v->moves == THROTTLED)
@@ -111,9 +111,9 @@ static void tell_transfer(const struct move *v, uint32_t to, uint64_t start, uin
 		     CUPTI_ACTIVITY_UNIFIED_MEMORY_REMOTE_MAP_CAUSE_THRASHING);
 }
 
-/* ---- the host touches it ---- */
+/* ---- access by the host ---- */
 
-/* Takes the piece from its device; false: it is not managed memory.  v->from is AT_HOST if another thread was faster. */
+/* Moves the piece that contains p to the host.  False: not managed memory.  v->from is AT_HOST if another thread was faster. */
 static bool take_back(char *p, struct move *v)
 {
 	bool found = false;
@@ -145,7 +145,7 @@ static void fault(int sig, siginfo_t *info, void *context)
 	struct move v;
 
 	if (!take_back(p, &v)) {
-		sigaction(sig, &before, NULL);  /* and again, for whom it concerns */
+		sigaction(sig, &before, NULL);  /* not managed memory: the access repeats under the program's handler */
 		return;
 	}
 #ifdef __x86_64__
@@ -170,7 +170,7 @@ static void fault(int sig, siginfo_t *info, void *context)
 
 /* ---- allocations ---- */
 
-/* Pieces begin on the host: it fills the memory before a kernel uses it, in the usual program. */
+/* New pieces are on the host, because programs usually fill memory before a kernel uses it. */
 void managed_add(void *base, size_t size)
 {
 	struct managed *m = calloc(1, sizeof(*m) + ((size + PIECE - 1) / PIECE) * sizeof(*m->pieces));
@@ -202,7 +202,7 @@ void managed_remove(void *base)
 	pthread_mutex_unlock(&lock);
 }
 
-/* For the stand-in's own copies, which on a GPU are no use by the host. */
+/* For copies and sets that the stand-in makes in place of the GPU: they do not count as access by the host. */
 void managed_open(const void *p, size_t n, bool open)
 {
 	const char *from = p, *to = from + n;
@@ -218,7 +218,7 @@ void managed_open(const void *p, size_t n, bool open)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- devices use it ---- */
+/* ---- access by devices ---- */
 
 static struct managed_moves *add_move(struct managed_moves *all, struct managed *m, size_t i)
 {
@@ -235,7 +235,7 @@ static struct managed_moves *add_move(struct managed_moves *all, struct managed 
 	return all;
 }
 
-/* Moves what lies in [from, to) and is elsewhere; NULL: nothing. */
+/* Moves the pieces in [from, to) to `home`.  Returns the moves; NULL: none needed. */
 static struct managed_moves *move_to(uint32_t home, const char *from, const char *to)
 {
 	struct managed_moves *all = NULL;

@@ -1,7 +1,8 @@
-"""details.py DUMP TRUTH [no-tids]: is every row of the GPU, in every field, what the simulated GPU says it did?
+"""details.py DUMP TRUTH [no-tids] [no-overhead-corr]: is every row of the GPU, in every field, what the simulated GPU says it did?
 
 DUMP is the output of `gprof-trace dump --uncorrected`, TRUTH the file that SIM_TRUTH names.  Prints what differs; 1 if anything does.
-no-tids: CUPTI's thread ids are those that the program's own profiler asked for, so ours are left out.
+no-tids: CUPTI's thread ids are those that the program's own profiler asked for, or this CUPTI has none, so ours are left out.
+no-overhead-corr: this CUPTI does not say in which call it was busy.
 A kind of operation in TRUTH that is not known here is a difference too: teach it to this script.
 """
 import collections
@@ -112,7 +113,8 @@ OPERATIONS = {
     "memset": ("memset", lambda t: span(t) + place(t) + (
         t["correlation"], t["bytes"], t["async"], t["value"], t["to"], t["graph"], t["node"])),
     "sync": ("sync", lambda t: span(t) + (t["context"], t["stream"], t["correlation"], t["event"], t["kind"], t["result"])),
-    "overhead": ("overhead", lambda t: span(t) + (t["kind"], 4, t["context"], t["correlation"])),
+    "overhead": ("overhead", lambda t: span(t) + (
+        t["kind"], 4, t["context"], 0 if "no-overhead-corr" in sys.argv else t["correlation"])),
     "graph": ("graph", lambda t: span(t) + place(t) + (t["correlation"], t["graph"], t["device"])),
     "memory": ("memory", lambda t: (t["start"],) + place(t) + (
         t["correlation"], t["bytes"], t["async"], t["operation"], t["kind"], t["address"], t["pool"], t["size"], t["used"])),

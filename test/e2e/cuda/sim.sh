@@ -6,6 +6,15 @@ P=$GPROF_BUILD/test/programs
 LD_LIBRARY_PATH=$GPROF_BUILD/sim SIM_TRUTH=$PWD/truth
 export LD_LIBRARY_PATH SIM_TRUTH
 
+# release VERSION: that CUPTI is played, with the functions that it has more.
+release() {
+	export "SIM_CUPTI_RELEASE=$1"
+	case $1 in
+	13.2*) LD_LIBRARY_PATH=$GPROF_BUILD/sim/13.2:$LD_LIBRARY_PATH ;;
+	13.[3-9]*) LD_LIBRARY_PATH=$GPROF_BUILD/sim/13.3:$LD_LIBRARY_PATH ;;
+	esac
+}
+
 # traced PROGRAM ARGUMENT...: its exit status, its output in ./out; OPTIONS are gprof-run's.
 traced() {
 	need "$P/$1" "$1 is not built (needs nvcc)"

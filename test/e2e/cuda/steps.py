@@ -1,6 +1,6 @@
 """steps.py DUMP CSV: are the numbers of report steps those of the rows?  For traces whose steps are NVTX ranges called "step N".
 
-DUMP is the output of `gprof-trace dump`, CSV that of `report -r steps -f csv`.  Computed from the definitions in docs/numbers.md,
+DUMP is the output of `gprof-trace dump`, CSV that of `report -r steps -f csv`.  Computed from the definitions in docs/reference/numbers.md,
 interval by interval, without anything of ours.  Prints what differs; 1 if anything does.
 """
 import collections

@@ -75,6 +75,36 @@ def libcuptis(build):
     return found + [("carried", p) for p in sorted(glob.glob(os.path.join(build, "lib", "cuda", "libcupti.so.1[0-9]")))]
 
 
+def is_divided():
+    """Whether what CUDA sees is an instance of a divided GPU."""
+    line = _first_line(["nvidia-smi", "--query-gpu=mig.mode.current", "--format=csv,noheader"])
+    return line == "Enabled"
+
+
+def tree_usage(pid, thread):
+    """Resident memory in kB of the process below pid that has a thread of that name, and that thread's CPU time in s; None without one."""
+    tick = os.sysconf("SC_CLK_TCK")
+    for task in glob.glob("/proc/[0-9]*/task/[0-9]*/comm"):
+        if _file(task).strip() != thread:
+            continue
+        process, stat = task.split("/")[2], _file(os.path.join(os.path.dirname(task), "stat")).rpartition(")")[2].split()
+        if len(stat) > 12 and _descends(process, pid):
+            pages = _file(f"/proc/{process}/statm").split()
+            return int(pages[1]) * os.sysconf("SC_PAGESIZE") // 1024, (int(stat[11]) + int(stat[12])) / tick
+    return None
+
+
+def _descends(process, ancestor):
+    for _ in range(20):
+        if process == str(ancestor):
+            return True
+        stat = _file(f"/proc/{process}/stat").rpartition(")")[2].split()
+        if len(stat) < 2 or stat[1] in ("0", "1"):
+            return False
+        process = stat[1]
+    return False
+
+
 def commit(top, build):
     carried = _file(os.path.join(build, "commit")).strip()
     return carried or _first_line(["git", "-C", top, "describe", "--always", "--dirty"]) or "unknown"

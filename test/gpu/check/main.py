@@ -20,6 +20,7 @@ import steps_cost
 import steps_counts
 import steps_facts
 import steps_killed
+import steps_points
 import steps_replay
 import steps_torch
 from check import Check, OutOfTime, Skip
@@ -37,6 +38,7 @@ STEPS = (
         steps_counts.counts,
     ),
     Step("facts", "what NVIDIA's documents leave open", 12, 60, steps_facts.facts),
+    *(Step("point-" + letter, title, seconds, limit, run) for letter, title, seconds, limit, run in steps_points.POINTS),
     Step("torch-counts", "counts against torch.profiler's", 30, 150, steps_torch.counts),
     Step("torch-both", "torch.profiler inside the program, and us", 45, 200, steps_torch.both),
     Step("killed", "kill -9 of the program, and of the collector", 12, 60, steps_killed.killed),
@@ -56,7 +58,7 @@ BY_NAME = {step.name: step for step in STEPS}
 
 def arguments():
     p = argparse.ArgumentParser(
-        prog="gpu-check.sh", description="Holds gprof-run against a real GPU; docs/howto-check-a-gpu.md."
+        prog="gpu-check.sh", description="Holds gprof-run against a real GPU; docs/howto/check-a-gpu.md."
     )
     p.add_argument("steps", nargs="*", metavar="STEP", help="only these; --list names them")
     p.add_argument("--list", action="store_true", help="the steps, what they do, seconds")

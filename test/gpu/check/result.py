@@ -1,4 +1,4 @@
-"""The result: JSON for comparing, text for people, both whole at any moment.  docs/howto-check-a-gpu.md has the schema in words."""
+"""The result: JSON for comparing, text for people, both whole at any moment.  docs/howto/check-a-gpu.md has the schema in words."""
 
 import json
 import os
@@ -71,6 +71,20 @@ def totals(steps):
         "values": verdicts.count("VALUE"),
         "skipped": verdicts.count("SKIP") + sum(s["status"] in ("skipped", "not run") for s in steps),
     }
+
+
+POINT = "point-"
+
+
+def point_verdict(step):
+    """Of one of the points A to P: PASS, FAIL, or why it cannot be asked."""
+    verdicts = [c["verdict"] for c in step["checks"]]
+    if step["status"] in ("cut off", "broken") or "FAIL" in verdicts:
+        return "FAIL"
+    if "PASS" in verdicts:
+        return "PASS"
+    reasons = [step["why"]] + [c["got"] for c in step["checks"] if c["verdict"] == "SKIP"] + ["nothing was checked"]
+    return "cannot be asked here: " + next(reason for reason in reasons if reason)
 
 
 def join(parts):
@@ -165,6 +179,12 @@ def text(result):
         + ("" if result["finished"] else "; **not finished: this is what there is so far**")
         + ("; quick" if result["quick"] else ""),
     ]
+    points = [
+        [step["name"][len(POINT) :], step["title"], point_verdict(step)]
+        for step in sorted(result["steps"], key=lambda s: s["name"])
+        if step["name"].startswith(POINT)
+    ]
+    lines += [""] + _table(["point", "question", "answer"], points) if points else []
     bad = [
         f"- {step['name']}: {c['what']}: expected {c['expected']}, got {c['got']}"
         for step in result["steps"]

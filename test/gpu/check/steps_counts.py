@@ -113,7 +113,7 @@ def event_times(ck):
         for line in outcome.out.splitlines()
         if line.split(",")[0] in ("busy", "idle", "default")
     ]
-    told = [row["Elapsed (ns)"] for row in reports.rows("cuda_events")]
+    told = [row["elapsed_ns"] for row in reports.rows("cuda_events")]
     ck.true(
         f"CUDA events: {len(said)} times as the program was told",
         sorted(said) == sorted(told),
@@ -121,11 +121,11 @@ def event_times(ck):
         "the same",
     )
     busy = [row for row in reports.rows("cuda_events")][: len(said) // 3]
-    off = [abs(row["Difference (ns)"]) for row in busy if isinstance(row["Difference (ns)"], (int, float))]
+    off = [abs(row["difference_ns"]) for row in busy if isinstance(row["difference_ns"], (int, float))]
     if off:
         ck.value("CUDA events on a busy stream: our rows differ by at most", f"{max(off)} ns")
         ck.true(
             "CUDA events on a busy stream: our rows differ by less than 5 % and 10 us",
-            all(d <= max(10000, 0.05 * row["Elapsed (ns)"]) for d, row in zip(off, busy)),
+            all(d <= max(10000, 0.05 * row["elapsed_ns"]) for d, row in zip(off, busy)),
             f"{max(off)} ns",
         )

@@ -161,8 +161,8 @@ def libraries(ck):
     said = {words[0]: int(words[1]) for words in outcome.lines("did")}
     rows = reports.rows("lib_api_sum")
     for library in ("cuBLAS", "cuDNN", "cuSOLVER", "cuSPARSE"):
-        names = {str(row.get("Name")): row for row in rows if library.lower() in json.dumps(row).lower()}
-        calls = sum(row.get("Num Calls", row.get("Instances", 0)) for row in names.values())
+        names = {str(row.get("name")): row for row in rows if library.lower() in json.dumps(row).lower()}
+        calls = sum(row["calls"] for row in names.values())
         text = f"{calls} calls of {len(names)} functions, e.g. {', '.join(sorted(names)[:3])}" if names else "silent"
         if library in ("cuBLAS", "cuDNN"):
             ck.true(

@@ -1,6 +1,6 @@
 /*
- * A program with strict habits.  It closes every descriptor, takes all numbers for files of its own, uses NVTX, forks, and ends a vfork
- * child by _exit.  Then it looks whether anybody has touched its descriptors, its errno, its signals or its parent: a guest must not.
+ * A program that checks for side effects of the injected object.  It closes every descriptor, opens its own files with all these numbers,
+ * uses NVTX, forks, and ends a vfork child with _exit.  Then it checks that its descriptors, errno, signals and parent are unchanged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -59,10 +59,10 @@ static int count_open(void)
 		n++;
 	if (d)
 		closedir(d);
-	return n - 3;           /* ".", ".." and the folder's own */
+	return n - 3;           /* ".", ".." and the descriptor of the folder */
 }
 
-/* Each file holds its own number and nothing else, and is still the file behind its descriptor. */
+/* Checks that each descriptor is still its file, and that each file contains only its number. */
 static void check_files(void)
 {
 	char path[32], text[64];

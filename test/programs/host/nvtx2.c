@@ -1,6 +1,6 @@
 /*
- * A target of NVTX 2, as libnvToolsExt.so.1 is: a shared table of functions, filled once a process by InitializeInjectionNvtx of the
- * library that NVTX_INJECTION64_PATH names.  The real library is no longer shipped; this one has its tables.
+ * A stand-in for NVTX 2 (libnvToolsExt.so.1), which is no longer shipped: a table of functions for the whole process, filled once by
+ * InitializeInjectionNvtx of the library named by NVTX_INJECTION64_PATH.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 typedef void (*function)(void);
 
-/* Slots of the core module: 10 RangePushW is left out, 9 RangePushA, 11 RangePop, 2 MarkA. */
+/* Slots of the core module: 2 MarkA, 9 RangePushA, 11 RangePop; 10, RangePushW, is not filled. */
 static function slots[16];
 static function *table[16];
 

@@ -1,4 +1,4 @@
-/* Calls with every kind of handle, for tools that must each get their own.  Prints the depths it was given. */
+/* NVTX calls with every kind of handle: each of several tools must get its own handles.  Prints the returned depths of ranges. */
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stdio.h>

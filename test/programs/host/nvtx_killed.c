@@ -1,6 +1,6 @@
 /*
- * nvtx_killed [SIGNAL [RANGES [MS]]]: makes ranges, opens some, and dies of the signal so many milliseconds later.
- * Those open must be found as incomplete.
+ * nvtx_killed [SIGNAL [RANGES [MS]]]: makes ranges, opens some more, and is killed by the signal MS milliseconds later.
+ * The open ranges must be recorded as incomplete.
  */
 #include <nvtx3/nvToolsExt.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * NVTX of every kind.  Prints the ranges it expects in its own trace, `domain:name,instances` as nvtx_pushpop_sum names them,
- * start/end ranges and marks with a word in front.
+ * All kinds of NVTX calls.  Prints the ranges expected in its trace as `domain:name,instances`, the form of nvtx_pushpop_sum; start/end
+ * ranges and marks have a word in front.
  */
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
@@ -92,7 +92,7 @@ int main(void)
 	pthread_join(thread, NULL);
 	puts("startend across threads\nrange :in thread,1");
 
-	/* Domains interleave, and one pop too many is no harm. */
+	/* Ranges of two domains interleave; there is one pop too many. */
 	nvtxRangePushA("outer");
 	a = attributes("inner");
 	nvtxDomainRangePushEx(domain, &a);

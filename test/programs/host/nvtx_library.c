@@ -1,4 +1,4 @@
-/* nvtx_library PATH N: loads the stand-in for cuBLAS and calls it N times inside of a range of its own. */
+/* nvtx_library PATH N: loads the stand-in for cuBLAS and calls it N times inside a range of the program. */
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Payloads of every kind that NVTX's extension has.  Prints what nvtx_payloads must say of them: event|name|schema|field|value. */
+/* All kinds of payloads of the NVTX extension.  Prints the rows expected in report nvtx_payloads: event|name|schema|field|value. */
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct reduce {
 
 struct mixed {
 	uint8_t flag;
-	double ratio;                   /* at 8: no offset is given for it */
+	double ratio;                   /* offset 8; the schema gives no offset */
 	int16_t shape[3];
 	char name[8];
 	float loss;
@@ -70,7 +70,7 @@ static void push(const char *message, const nvtxPayloadData_t *data, size_t n)
 	nvtxDomainRangePushEx(domain, &a);
 }
 
-/* As NCCL does it: ids of its own, the name in the schema, more at the pop. */
+/* As NCCL: schema ids chosen by the program, the name in the schema, another payload at the pop. */
 static void like_nccl(void)
 {
 	static const nvtxPayloadEnum_t ops[] = { { "Sum", 0, 0 }, { "Max", 2, 0 } };
@@ -139,9 +139,9 @@ static void nested_and_pointers(void)
 	const nvtxPayloadData_t data = { id, sizeof o, &o };
 
 	push("outer", &data, 1);
-	memset(text, 'x', sizeof text - 1);     /* it was the tool's only during the call */
+	memset(text, 'x', sizeof text - 1);     /* the tool may read it only during the call */
 	nvtxDomainRangePop(domain);
-	o.text = (const char *)16;              /* a pointer to nothing must not be what ends the program */
+	o.text = (const char *)16;              /* an invalid pointer must not crash the program */
 	o.bits = 8;
 	nvtxMarkPayload(domain, &data, 1);
 	for (int i = 0; i < 2; i++) {
@@ -179,7 +179,7 @@ static void messages_and_sizes(void)
 	     "end|comm:from inside||value|the end");
 }
 
-/* The layout was registered by the parent. */
+/* The parent has registered the schema. */
 static void in_a_child(void)
 {
 	struct mixed m = { 2, 0.5, { 0, 0, 1 }, "child", 2.5f };

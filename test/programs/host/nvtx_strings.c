@@ -1,4 +1,4 @@
-/* nvtx_strings STRINGS DOMAINS: that many ranges with a name of their own, and that many domains with a range each. */
+/* nvtx_strings STRINGS DOMAINS: STRINGS ranges with distinct names, and DOMAINS domains with one range each. */
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * pipe_rows THREADS ROWS [ACTION...]: each thread makes ROWS marks whose payload counts from 0, so that a test can see
- * what is missing and where.  Then, in this order: touch=FILE wait=FILE ms=N fork=N (children that make as many rows)
- * kill=SIGNAL _exit quick_exit exec pthread_exit.  "more" makes the rows once more, "forever" until it is killed.  Says
- * on stdout how many rows there are and how long the longest of the calls took.
+ * pipe_rows THREADS ROWS [ACTION...]: each thread makes ROWS marks whose payload counts from 0, so that a test can see which rows are
+ * missing.  Then the actions, in the given order: touch=FILE wait=FILE ms=N fork=N (N children that make as many rows) kill=SIGNAL _exit
+ * quick_exit exec pthread_exit.  "more" makes the rows again, "forever" until it is killed.  Prints the number of rows and the time of the
+ * slowest call.
  */
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
@@ -77,7 +77,7 @@ static void wait_for(const char *file)
 		usleep(10000);
 }
 
-/* main() is gone before its thread is; what that one leaves in stdout's buffer is for the last one to write. */
+/* Runs longer than main()'s thread, and so writes stdout's buffer at its end. */
 static void *outlive_main(void *arg)
 {
 	(void)arg;
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 {
 	threads = atoi(argv[1]);
 	rows = atoi(argv[2]);
-	mark(0);        /* connects, so that the threads meet the pipe alone */
+	mark(0);        /* connects first, so that the threads only use the pipe */
 	all_threads();
 	say();
 	for (int i = 3; i < argc; i++) {

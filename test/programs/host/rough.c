@@ -1,6 +1,6 @@
 /*
- * Programs that are rough with their threads: each does what a tool inside it must survive, prints how many ranges it ended, and
- * exits 1 when it or one of its children hangs.  rough start|name|cancel|jump|die
+ * Unusual behaviour of threads that the injected object must survive.  Prints the number of ended ranges; exits with 1 if it or a child
+ * hangs.  rough start|name|cancel|jump|die
  */
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
@@ -51,8 +51,8 @@ static int hangs(pid_t child)
 }
 
 /*
- * While NVTX starts in one thread all others wait for it, and a child forked meanwhile waits for ever: it must not take as long as a
- * collector that does not answer.  The first mark may.
+ * While one thread initializes NVTX, all other threads wait, and a child forked meanwhile hangs.  So initialization must not wait for a
+ * collector that does not answer; the first mark may.
  */
 static int start_at_once(void)
 {
@@ -78,13 +78,13 @@ static void *name_things(void *arg)
 	return arg;
 }
 
-/* Children are forked while other threads make domains and names, and do the same. */
+/* Forks children while other threads make domains and names; the children make some, too. */
 static int fork_in_naming(void)
 {
 	pthread_t threads[2];
 	int hung = 0;
 
-	/* NVTX's own start-up is behind us: a fork in the middle of it leaves its child waiting, with any tool. */
+	/* Initializes NVTX first: a child forked during initialization hangs with any tool. */
 	nvtxInitialize(NULL);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, name_things, NULL);
@@ -113,7 +113,7 @@ static void *cancelled(void *arg)
 	return arg;
 }
 
-/* A thread's first range, while its cancellation is pending: the program sees no cancellation point in it. */
+/* A thread makes its first range while its cancellation is pending: NVTX calls must be no cancellation points. */
 static int cancel(void)
 {
 	pthread_t t;
@@ -149,7 +149,7 @@ static void *jumper(void *arg)
 	return arg;
 }
 
-/* A thread leaves our code by siglongjmp() again and again while it makes names; another one makes names, too. */
+/* A thread repeatedly leaves hooks with siglongjmp() while it makes names; another thread makes names, too. */
 static int jump(void)
 {
 	pthread_t t;
@@ -193,7 +193,7 @@ static void *mortal(void *arg)
 	return arg;
 }
 
-/* One thread after the other ends by pthread_exit() wherever a signal meets it, in our code too; another one makes names all the time. */
+/* Threads end one after the other with pthread_exit() in a signal handler, also inside hooks; another thread makes names all the time. */
 static int die(void)
 {
 	pthread_t other, t;

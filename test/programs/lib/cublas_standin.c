@@ -1,4 +1,4 @@
-/* Does with NVTX what cuBLAS does: nothing unless its variable says so, else a domain of its own and a range around each call. */
+/* Uses NVTX as cuBLAS does: if its environment variable enables it, a domain and a range around each call; otherwise nothing. */
 #include <nvtx3/nvToolsExt.h>
 #include <stdlib.h>
 

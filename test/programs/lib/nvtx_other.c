@@ -1,6 +1,6 @@
 /*
- * Another NVTX tool: writes each call that reaches it, with its own handles, to the file NVTX_OTHER names.  Its
- * handles are large odd numbers, so that one of anybody else's is noticed: "?" is printed for it.
+ * Another NVTX tool: writes each call that it gets, with its handles, to the file named by NVTX_OTHER.  Its handles are large odd numbers;
+ * for any other handle it writes "?".
  */
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stdarg.h>

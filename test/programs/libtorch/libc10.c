@@ -1,4 +1,4 @@
-/* Stands in for libc10: the function that PyTorch's allocators report to, and what it was told. */
+/* A stand-in for libc10: the function to which PyTorch's allocators report, and its record of these reports. */
 #include <stdint.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* Stands in for libc10_cuda: an allocator that reports to libc10 through its table of calls. */
+/* A stand-in for libc10_cuda: an allocator that reports to libc10 through its procedure linkage table. */
 #include <stdint.h>
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /*
- * Stands in for libtorch_cpu: what observers use of it, with PyTorch's symbols and layouts.  -DOLD is as 2.0 to 2.4 are, else as from 2.9 on; the
- * other switches are what must be refused.
+ * A stand-in for libtorch_cpu: the parts that observers use, with PyTorch's symbols and layouts.  -DOLD: as PyTorch 2.0 to 2.4; otherwise
+ * as 2.9 and later.  The other switches make versions that must be refused.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static struct steps *steps_of(const void *record)
 	return (struct steps *)((char *)record + 8);
 }
 
-/* Behind the step callbacks: contexts, name, what the test asks for. */
+/* Follows the step callbacks in a record: contexts, name, flags that tests set. */
 struct inner {
 	void *contexts[4];
 	char *name;
@@ -131,7 +131,7 @@ void _ZN2at14RecordFunctionC1ENS_11RecordScopeE(void *record, uint8_t scope)
 	static uint64_t numbers;
 
 	memset(record, 0, STANDIN_RECORD);
-	*(const void **)record = &numbers;      /* its own virtual functions */
+	*(const void **)record = &numbers;      /* table of virtual functions */
 	_ZN2at16getStepCallbacksENS_11RecordScopeE(steps_of(record), scope);
 	if (steps_of(record)->ids)
 		*(uint64_t *)((char *)record + HANDLE) = 1000 + __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED);
@@ -192,7 +192,7 @@ uint64_t aoti_torch_abi_version(void)
 }
 #endif
 
-/* What is to be deleted is an object with two destructors, the second of which frees it. */
+/* Deletes a C++ object; the second entry of its table is the deleting destructor. */
 static void delete(void *context)
 {
 	if (context)
@@ -234,7 +234,7 @@ bool _ZNK2at14RecordFunction7isAsyncEv(const void *record)
 	return inner_of(record)->async;
 }
 
-/* ---- for the test program ---- */
+/* ---- functions for the test program ---- */
 
 void *standin_begin(int scope, const char *name, int64_t sequence, uint64_t forward_thread, bool async)
 {
@@ -265,7 +265,7 @@ int standin_observers(void)
 	return n_registered;
 }
 
-/* An initialiser that calls __cxa_atexit(), as those of C++ do. */
+/* An initialiser that calls __cxa_atexit(), as in C++ libraries. */
 static void at_end(void)
 {
 }

@@ -1,4 +1,4 @@
-/* A library that needs libtorch_cpu, as libtorch_python does: loading it loads both, and its initialiser is the later one. */
+/* A library that needs libtorch_cpu, as libtorch_python does: loading it loads both, and its initialiser runs last. */
 #include <stdlib.h>
 
 #include "test/programs/libtorch/standin.h"

@@ -1,4 +1,4 @@
-/* A stand-in for libtorch_cpu (libtorch_cpu.c), and what a test program asks of it. */
+/* Functions of the stand-in libtorch_cpu.c for test programs. */
 #ifndef TEST_PROGRAMS_TORCH_STANDIN_H
 #define TEST_PROGRAMS_TORCH_STANDIN_H
 
@@ -7,11 +7,11 @@
 
 #define STANDIN_RECORD 0x158
 
-/* A record, begun; scope as PyTorch numbers them. */
+/* Begins a record; scope: at::RecordScope. */
 void *standin_begin(int scope, const char *name, int64_t sequence, uint64_t forward_thread, bool async);
 void standin_end(void *record);
 
-/* at::clearCallbacks(); how many are registered. */
+/* Calls at::clearCallbacks(); returns the number of registered callbacks. */
 void standin_clear(void);
 int standin_observers(void);
 

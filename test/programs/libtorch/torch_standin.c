@@ -1,14 +1,14 @@
 /*
- * torch_standin LIBRARY WHAT...: loads a stand-in for PyTorch, or is linked with it (LIBRARY "-"), and has it record.  Ends with 7.
+ * torch_standin LIBRARY WHAT...: loads a stand-in for PyTorch, or is linked with it (LIBRARY "-"), and makes records.  Exit status 7.
  *
  *	train N		N steps: loader, forward with operators, backward, optimizer
  *	threads		four threads, each with 100 ranges around operators
  *	fork		an open range, a child with 50 ranges
- *	elsewhere	a range ended by another thread, one that says so at its begin, one whose own thread is gone, one never ended
- *	cuda		memory is taken and set on a GPU: in a user scope, and in an operator in it
+ *	elsewhere	a range ended by another thread, one marked async, one whose thread has ended, one never ended
+ *	cuda		allocates and sets GPU memory in a user scope, and in an operator inside it
  *	names N		N distinct names, and one of 10,000 bytes
- *	clear		everything is unregistered, while a range is open
- *	memory		the allocator ($ALLOCATOR, loaded before) gives out 1000 bytes in an operator, 500 after it, and takes 200 back
+ *	clear		removes all callbacks while a range is open
+ *	memory		the allocator ($ALLOCATOR, loaded first) allocates 1000 bytes in an operator, 500 after it, and frees 200
  *	exit		ends inside a range, in an operator
  *	again LIBRARY	loads another copy
  */

@@ -1,17 +1,21 @@
 /*
- * Signals the sampled threads of its process as their timers do, but every few tens of microseconds: the handler runs at any instruction of
- * theirs, a hundred times as often.  The kernel says in /proc/self/timers which thread is signalled with what.
+ * Sends the sampling signal to the sampled threads of its process, as their timers do, but a hundred times as often (every few tens of us),
+ * so that the handler interrupts them at any instruction.  /proc/self/timers has the threads and the signal of each timer.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -19,6 +23,7 @@
 
 EXPORT int pester_start(int us);
 EXPORT long pester_sent(void);
+EXPORT void pester_tells_of_crashes(void);
 
 struct target {
 	void *value;
@@ -66,7 +71,7 @@ static int find_targets(struct target list[MOST], int without)
 	return n;
 }
 
-/* One at a time: a handler that is slower than we are would be all that the thread does. */
+/* One pending signal per thread: otherwise a slow handler could take all the thread's time. */
 static int is_served(int tid)
 {
 	char path[64], text[2048], *mask;
@@ -112,7 +117,7 @@ static void *run(void *arg)
 	return arg;
 }
 
-/* us: between two signals, in the mean.  0, or there is nothing to signal. */
+/* us: mean time between two signals.  Returns 0; otherwise there is no timer. */
 int pester_start(int us)
 {
 	struct target list[MOST];
@@ -123,8 +128,51 @@ int pester_start(int us)
 	return pthread_create(&pester.thread, NULL, run, NULL);
 }
 
-/* How many were sent. */
+/* Returns the number of sent signals. */
 long pester_sent(void)
 {
 	return __atomic_load_n(&pester.sent, __ATOMIC_RELAXED);
+}
+
+static bool is_profiler(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) && info.dli_fname && strstr(info.dli_fname, "libgprof_inject.so");
+}
+
+/*
+ * On a crash, prints whether the profiler caused it: the instruction or a caller is in the injected object.  Callers are found by
+ * unwinding; scanning the stack would find old return addresses of the profiler in any sampled thread.  The first function of a sampled
+ * thread, third frame from the end (after start_thread() and clone3()), is always the profiler's and does not count.
+ */
+static void crashed(int signo, siginfo_t *info, void *context)
+{
+	static const char ours[] = "crash inside the profiler\n", others[] = "crash outside the profiler\n";
+	void *frames[256];
+	const ucontext_t *u = context;
+#if defined __x86_64__
+	bool found = is_profiler((void *)(uintptr_t)u->uc_mcontext.gregs[REG_RIP]);
+#else
+	bool found = is_profiler((void *)(uintptr_t)u->uc_mcontext.pc);
+#endif
+	int n;
+
+	(void)info;
+	signal(signo, SIG_DFL);         /* the repeated instruction ends the program; so does a crash in this handler */
+	n = backtrace(frames, 256);
+	for (int i = 0; !found && i < n - 3; i++)
+		found = is_profiler(frames[i]);
+	if (write(2, found ? ours : others, found ? sizeof ours - 1 : sizeof others - 1) < 0)
+		_exit(99);
+}
+
+void pester_tells_of_crashes(void)
+{
+	struct sigaction act = { .sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	void *here[1];
+
+	backtrace(here, 1);             /* loads the unwinder */
+	sigaction(SIGSEGV, &act, NULL);
+	sigaction(SIGBUS, &act, NULL);
 }

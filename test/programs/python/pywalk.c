@@ -1,6 +1,6 @@
 /*
- * The walker of inject/python.c for Python scripts, through ctypes, over an arena without a collector: what it says of the thread that
- * calls is held against what the interpreter says (test/e2e/pywalk_check.py).
+ * Makes the stack walker of inject/python.c callable from Python scripts through ctypes, with an arena without a collector.
+ * test/e2e/pywalk_check.py compares the walked stack of the calling thread with the interpreter's.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 #define MAX_FRAMES 4096u
 
-/* The doors are not here. */
+/* Parts of the injected object that are not linked here. */
 void lifecycle_at_exit(void);
 void modules_init(void);
 
@@ -46,7 +46,7 @@ EXPORT int pywalk_garbage(unsigned seed, int rounds);
 EXPORT int pywalk_garbage_dicts(unsigned seed, int rounds, const void *dict_class);
 EXPORT void pywalk_spin_until_the_end(void);
 
-/* Rows by id, found again when an id is new. */
+/* Index of rows by id; rebuilt when an id is missing. */
 static struct {
 	const struct code_row *codes[1 << 16];
 	const struct string_row *strings[1 << 16];
@@ -64,6 +64,7 @@ static void note_row(const struct row_head *head, const void *row, void *arg)
 int pywalk_start(void)
 {
 	fake_session(256, 64);
+	python_start(true);
 	return getpid();
 }
 
@@ -85,7 +86,7 @@ static int add_string(char *out, size_t size, uint32_t id)
 	return snprintf(out, size, "%.*s\x1f", row ? (int)row->bytes : 1, row ? (const char *)(row + 1) : "?");
 }
 
-/* file, name, line of each frame, innermost first, fields ended by 0x1f, frames by 0x1e.  Bytes written, or -1 - the frame that failed. */
+/* Writes file, name, line of each frame, innermost first; fields end with 0x1f, frames 0x1e.  Returns bytes; -1 - n: frame n failed. */
 int pywalk_stack(char *out, int size)
 {
 	struct py_frame frames[MAX_FRAMES];
@@ -130,7 +131,7 @@ int pywalk_depth(void)
 	return (int)python_walk(NULL, frames, MAX_FRAMES, 0);
 }
 
-/* The site as the walk would have it: as pywalk_stack(). */
+/* Writes the launch site, computed from a full walk, in the format of pywalk_stack(). */
 int pywalk_site(char *out, int size)
 {
 	struct stream *s = stream_enter();
@@ -167,7 +168,7 @@ static int put_string(char *out, int size, uint32_t id)
 	return row ? snprintf(out, (size_t)size, "%.*s", (int)row->bytes, (const char *)(row + 1)) : 0;
 }
 
-/* The nn.Modules around the caller and, behind a line break, their paths, as text; "" of none. */
+/* Writes the nn.Modules around the caller and, after a line break, their paths; "": none. */
 int pywalk_modules(char *out, int size)
 {
 	struct stream *s = stream_enter();
@@ -197,7 +198,7 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Best of several, ns a stack: 0 walk, 1 walk and code ids, 2 guarded walk, 3 launch site, 4 nn.Modules. */
+/* Best time of several runs, ns per stack: 0 walk, 1 walk and code ids, 2 guarded walk, 3 launch site, 4 nn.Modules, 5 PY_SHARED. */
 double pywalk_ns(int what, int rounds, int max)
 {
 	static struct py_frame frames[MAX_FRAMES];
@@ -209,7 +210,7 @@ double pywalk_ns(int what, int rounds, int max)
 		double begin = now(), took;
 
 		for (int i = 0; i < rounds; i++) {
-			uint32_t n = what >= 3 ? 0 : python_walk(NULL, frames, (uint32_t)max, what == 2 ? PY_GUARDED : 0);
+			uint32_t n = what == 3 || what == 4 ? 0 : python_walk(NULL, frames, (uint32_t)max, what == 2 ? PY_GUARDED : what == 5 ? PY_SHARED : 0);
 
 			for (uint32_t j = 0; what == 1 && j < n; j++)
 				sum += python_code_id(s, &frames[j]);
@@ -228,8 +229,8 @@ double pywalk_ns(int what, int rounds, int max)
 }
 
 /*
- * Wrong layouts, as another interpreter would have them, each from the start: what 0: all offsets at random from this seed, 1: the
- * n-th one off by 8.  Then verified and walked, guarded first as always.  Returns the depth that was found.
+ * Verifies and walks with a wrong layout, as if for another interpreter.  what 0: all offsets random, from this seed; 1: the n-th offset is
+ * wrong by 8.  Returns the depth that was found.
  */
 int pywalk_spoil(int what, unsigned value)
 {
@@ -243,7 +244,7 @@ int pywalk_spoil(int what, unsigned value)
 			first[i] = (uint16_t)((value = value * 1103515245 + 12345) >> 16 & 0xff8);
 	else
 		first[value % n] += 8;
-	l->runtime_finalizing = good.runtime_finalizing;        /* checked before anything is known */
+	l->runtime_finalizing = good.runtime_finalizing;        /* kept: checked before the layout is verified */
 	l->runtime_interpreters = good.runtime_interpreters;
 	python.phase = PY_FOUND;
 	depth = pywalk_depth();
@@ -254,8 +255,8 @@ int pywalk_spoil(int what, unsigned value)
 }
 
 /*
- * Thread states made of garbage, as a thread that died leaves them: a chain of frames that runs through readable memory of random
- * words, into a page that is not mapped, and in circles.  Frames found by guarded walks; none of them is believed to be a code object.
+ * Guarded walks of invalid thread states, as a dead thread leaves them: chains of frames through random words, into unmapped pages, and in
+ * cycles.  Returns the number of frames found; none of them may be accepted as a frame of a code object.
  */
 int pywalk_garbage(unsigned seed, int rounds)
 {
@@ -284,8 +285,8 @@ int pywalk_garbage(unsigned seed, int rounds)
 }
 
 /*
- * Instances and dicts made of garbage: random words, pointers into the garbage, to what is not mapped, and to a real dict's class.  How
- * often something came out of them that looked like an attribute.
+ * Reads invalid instances and dicts: random words with pointers into themselves, to unmapped memory, and to the class of a real dict.
+ * Returns how often an attribute seemed to be found.
  */
 int pywalk_garbage_dicts(unsigned seed, int rounds, const void *dict_class)
 {
@@ -335,7 +336,7 @@ static void at_end(void)
 	fprintf(stderr, "walks %lu, without frames %lu\n", (unsigned long)loops, (unsigned long)ended);
 }
 
-/* A thread that walks on while Python ends around it. */
+/* A thread that walks stacks while Python is finalized. */
 void pywalk_spin_until_the_end(void)
 {
 	static char out[1 << 20];

@@ -1,4 +1,4 @@
-"""Operators of every kind of input under torch.profiler, whose table is printed and whose file goes to argv[1].  Ends with 3."""
+"""Runs operators with all kinds of inputs under torch.profiler; prints its table, and writes its file to argv[1].  Exit status 3."""
 import sys
 
 import torch

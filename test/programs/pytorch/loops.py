@@ -1,4 +1,4 @@
-"""argv[1]: train, accumulate, two (optimizers of one batch), infer, plain (no loader).  argv[2]: workers of the loader.  10 batches.  Ends with 4."""
+"""Loops over 10 batches, exit status 4.  argv[1]: train, accumulate, two (optimizers per batch), infer, plain (no loader); [2]: workers."""
 import sys
 
 import torch

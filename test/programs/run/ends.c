@@ -1,6 +1,7 @@
 /*
- * ends [-i SIG] [-b SIG] [-c FD] [-g] RESULT COMMAND...: runs the command with a signal ignored or blocked, a descriptor closed, in a
- * process group of its own, and writes what a parent sees to RESULT: "stopped N" (then its group is continued), "exit N", "signal N".
+ * ends [-i SIG] [-b SIG] [-c FD] [-g] RESULT COMMAND...: runs the command with a signal ignored (-i) or blocked (-b), a descriptor closed
+ * (-c), in a new process group (-g).  Writes what waitpid() returns to RESULT: "stopped N" (then continues the group), "exit N", "signal
+ * N".
  */
 #include <fcntl.h>
 #include <signal.h>

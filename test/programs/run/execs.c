@@ -1,7 +1,7 @@
 /*
- * execs HOW PROGRAM [WORD]: becomes PROGRAM, or starts it and waits, with an environment of A=1 alone.  HOW: execl execle
- * execlp execv execve execvp execvpe execveat fexecve, vfork (and execve in the child), spawn, spawnp.  Ends as the
- * program ends.
+ * execs HOW PROGRAM [WORD]: executes PROGRAM, or starts it and waits, with the environment A=1 only.  HOW: execl execle
+ * execlp execv execve execvp execvpe execveat fexecve, vfork (and execve in the child), spawn, spawnp.  Ends with
+ * the status of the program.
  */
 #include <fcntl.h>
 #include <spawn.h>

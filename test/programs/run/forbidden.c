@@ -1,6 +1,6 @@
 /*
- * forbidden NAME,... COMMAND...: runs the command where these system calls answer EPERM, as in a container with a strict profile.
- * Exit status 125: no such filter can be had here.
+ * forbidden NAME,... COMMAND...: runs the command under a filter that makes these system calls return EPERM, as in a container with a
+ * strict profile.  Exit status 125: the filter cannot be installed.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -18,14 +18,14 @@
 static const struct call {
 	const char *name;
 	unsigned nr;
-	unsigned arg, bits;             /* forbidden only where one of these bits is set in this argument; 0: always */
+	unsigned arg, bits;             /* forbidden only if the argument has one of these bits; 0: always */
 } calls[] = {
 	{ "memfd_create", SYS_memfd_create, 0, 0 },
 	{ "pidfd_open", 434, 0, 0 },
 	{ "close_range", 436, 0, 0 },
 	{ "process_vm_readv", SYS_process_vm_readv, 0, 0 },
 	{ "fallocate", SYS_fallocate, 0, 0 },
-	{ "map_shared", SYS_mmap, 3, 1 },       /* MAP_SHARED: programs and libraries are mapped otherwise */
+	{ "map_shared", SYS_mmap, 3, 1 },       /* MAP_SHARED; programs and libraries are mapped private */
 	{ "own_descriptors", 436, 2, 2 },       /* CLOSE_RANGE_UNSHARE */
 };
 

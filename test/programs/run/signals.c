@@ -1,6 +1,6 @@
 /*
- * signals LOG: writes its pid to LOG.pid, then each signal that it gets as a line to LOG, in order, until USR2 ends it.  Reads them at
- * once, so that two of a kind are two lines.  Gives up after 30 s.
+ * signals LOG: writes its pid to LOG.pid, then a line to LOG for each signal that it gets, until USR2 ends it.  Reads signals at once, so
+ * that two signals of a kind are two lines.  Ends after 30 s at the latest.
  */
 #include <signal.h>
 #include <stdio.h>

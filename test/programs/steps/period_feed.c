@@ -1,7 +1,7 @@
 /*
- * Finds the steps in launches given on stdin, one a line: "name config start end thread flags" in decimal, flags as enum period_flags;
- * or "- end" for a call that is no launch.  Prints "step FIRST LAST START END" for each, then what is known of them.  Two passes, or one
- * with --line.
+ * Detects steps in launches given on stdin, one per line: "name config start end thread flags" in decimal, flags as enum period_flags; or
+ * "- end" for a call that is no launch.  Prints "step FIRST LAST START END" for each step, then properties of the period.  Makes two
+ * passes, with --line one.
  */
 #include "trace/period.h"
 

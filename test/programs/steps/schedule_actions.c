@@ -1,5 +1,5 @@
-/* For each line "SCHEDULE N": what the schedule does in the first N steps, a letter each (- nothing, w warm-up, r record, S record and
- * save); or the reason why it is none. */
+/* For each line "SCHEDULE N" prints the schedule's action in each of the first N steps (- nothing, w warm-up, r record, S record and save),
+ * or why the schedule is invalid. */
 #include "trace/schedule.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A library in C++ that says an address in itself. */
+/* A C++ library with functions that return an address in themselves. */
 #include <cstdint>
 
 namespace deep {

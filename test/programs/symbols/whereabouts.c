@@ -1,4 +1,4 @@
-/* Says where it is, in the words of stack_trace: its images, and addresses in functions of its own and of a library (argv[1]). */
+/* Prints its images, and addresses in its functions and in those of a library (argv[1]), as input of whereabouts_trace. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /*
- * What is in a trace, one fact a line, for tests to look for:
+ * Prints the content of a trace for tests, one fact per line:
  *
  *	finished | unfinished
  *	damage N

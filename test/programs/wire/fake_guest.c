@@ -1,12 +1,12 @@
 /*
- * A program that speaks the wire by hand, well or badly.  Its arguments are what it does, in this order, e.g.
+ * A guest that writes the wire protocol itself, correctly or not.  Its arguments are its actions, in order, e.g.
  *
  *	fake_guest roster=c hello thread api=100 kernels=1000 push=step wait=go kill=9
  *
- * Actions without a number: roster=HOW hello thread stack pop full cupti running clean scribble scribble-head bad-kind
- * bad-length bad-tail bad-used bad-state old-version shrink (the last two before hello); with one: api=N kernels=N
- * start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL children=N; with a text: string=TEXT push=TEXT
- * wait=FILE touch=FILE; exec: this program again, with the words behind it.
+ * Actions without a number: roster=HOW ask (sends hello; a later hello reads the answer) hello thread stack pop full cupti running clean
+ * scribble scribble-head bad-kind bad-length bad-tail bad-used bad-state old-version shrink (the last two before hello); with a number:
+ * api=N kernels=N start-range=N drop=N health=REASON sleep-ms=N exit=N kill=SIGNAL children=N; with a text: string=TEXT push=TEXT wait=FILE
+ * touch=FILE; exec: executes this program again with the remaining arguments.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -35,6 +35,7 @@ static struct block *block;
 static uint32_t strings, sequence, corr, how_old = WIRE_VERSION;
 static int64_t start;
 static bool shrinks;
+static int door = -1;           /* the connection, from ask() until hello() */
 
 static void die(const char *what)
 {
@@ -90,7 +91,7 @@ static void full(void)
 		syscall(SYS_futex, &bell->rings, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* length: of head, row and tail; normally what the row needs. */
+/* length: value of the head's field; 0: the correct one. */
 static void put(unsigned kind, const void *row, size_t size, const char *tail, size_t n_tail, uint32_t length)
 {
 	struct row_head h = { .kind = (uint16_t)kind, .length = length };
@@ -103,7 +104,7 @@ static void put(unsigned kind, const void *row, size_t size, const char *tail, s
 		full();
 	if (!block)
 		take_block();
-	if (!block) {           /* no room: counted, as the real guest does */
+	if (!block) {           /* no block: counts a drop, as the real guest does */
 		arena->drops[kind].count++;
 		return;
 	}
@@ -122,29 +123,46 @@ static uint32_t string(const char *text)
 	return row.id;
 }
 
-static void hello(void)
+static void ask(void)
 {
 	struct wire_hello h = { .version = how_old, .size = sizeof h, .pid = (uint32_t)getpid(),
-		.ppid = (uint32_t)getppid(), .start = start };
-	static struct config config;
-	struct wire_welcome w;
+		.ppid = (uint32_t)getppid(), .start = start, .alone = 1 };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	char control[CMSG_SPACE(2 * sizeof(int))];
-	struct iovec iov[2] = { { &w, sizeof w }, { &config, sizeof config } };
-	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = control, .msg_controllen = sizeof control };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0), fds[2];
 
+	door = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	snprintf(to.sun_path, sizeof to.sun_path, "%s/sock", getenv(WIRE_ENV));
 	strcpy(h.name, "fake_guest");
-	if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
+	if (connect(door, (struct sockaddr *)&to, sizeof to) < 0)
 		die(to.sun_path);
-	if (send(fd, &h, sizeof h, 0) != sizeof h || recvmsg(fd, &m, 0) < (ssize_t)sizeof w)
+	if (send(door, &h, sizeof h, 0) != sizeof h)
 		die("hello");
-	close(fd);
+}
+
+static void hello(void)
+{
+	static struct config config;
+	struct wire_welcome w;
+	union {
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+		struct cmsghdr align;
+	} control = { { 0 } };
+	struct iovec iov[2] = { { &w, sizeof w }, { &config, sizeof config } };
+	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
+	int fds[2];
+
+	if (door < 0)
+		ask();
+	if (recvmsg(door, &m, 0) < (ssize_t)sizeof w)
+		die("hello");
+	close(door);
+	door = -1;
 	if (w.refused) {
 		printf("refused %u\n", w.refused);
 		exit(4);
 	}
+	errno = EPROTO;
+	if (w.carrier != CARRIER_SHM || !CMSG_FIRSTHDR(&m))
+		die("the answer is the pipe");
 	memcpy(fds, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fds);
 	arena = mmap(NULL, w.arena_size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
 	bell = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
@@ -290,7 +308,7 @@ static bool with_text(const char *do_this, const char *text)
 	return true;
 }
 
-/* Its own file, and a stack of one frame: in here. */
+/* Writes an image row of this program, and a stack of one frame in it. */
 static __attribute__((noinline)) void stack(void)
 {
 	extern char __executable_start, end;
@@ -339,6 +357,8 @@ static bool plainly(const char *do_this)
 {
 	if (strcmp(do_this, "hello") == 0)
 		hello();
+	else if (strcmp(do_this, "ask") == 0)
+		ask();
 	else if (strcmp(do_this, "thread") == 0)
 		thread();
 	else if (strcmp(do_this, "pop") == 0)

@@ -1,11 +1,11 @@
 /*
- * gprof-run as the collector sees it:
+ * Acts as gprof-run for the collector:
  *
  *	fake_run [-o TRACE] [-s SETTING=VALUE]... [-d SYSCALL] [-l] -- PROGRAM...
  *
- * Says on stdout: "collector PID", "session DIR", then what the collector says, and "program STATUS" when the program
- * has ended (128 + N: by signal N), "gone" when the collector has.  -l leaves at the program's end without a word.  -d: the
- * collector may not call memfd_create, pidfd_open, bind or fallocate, as in a hardened container.
+ * Prints "collector PID", "session DIR", the collector's messages, "program STATUS" when the program has ended (128 + N: by signal N), and
+ * "gone" when the collector has ended.  -l: exits at the program's end without telling the collector.  -d: forbids the collector a system
+ * call (memfd_create, pidfd_open, bind or fallocate), as in a hardened container.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static void write_config(void)
 
 	config_init(&c);
 	c.arena_size = 32 << 20;
-	c.transport = TRANSPORT_SHM;    /* fake_guest knows no other */
+	c.transport = TRANSPORT_SHM;    /* fake_guest supports only this */
 	if (config_parse(&c, settings, strlen(settings)) < 0)
 		die(settings);
 	n = config_format(&c, text, sizeof text);

@@ -1,7 +1,6 @@
 /*
- * sample_trace OUT one|ranks|steps|loop|marks|empty: a small trace with everything that is awkward to export or to sum up, and on
- * stdout what is in it, for tests that compare.  Written through trace/file.h alone: what gprof-trace makes of it does
- * not depend on what can record here.
+ * sample_trace OUT one|ranks|steps|loop|marks|empty: writes a small trace with cases that are difficult for reports and exports, and prints
+ * its content, for comparison.  Uses only trace/file.h, so tests of gprof-trace do not depend on recording.
  */
 #include "trace/file.h"
 #include "trace/wire.h"
@@ -14,7 +13,7 @@
 #define T0 1700000000123456789ll
 
 static struct writer *writer;
-static uint32_t process;                /* whose rows are written */
+static uint32_t process;                /* the process of the rows that are written */
 
 /* Times below are microseconds after T0. */
 static void to_ns(const struct record *r, char *row)
@@ -209,7 +208,7 @@ static void ranks(void)
 	ROWS(range, { T0 + 2000, 300, RANGE(1), 0, 1, 1, 0, 0, 1, 0, 0, 0, 0, -1 });
 }
 
-/* Ranges that are no steps: one step around everything has to be made up. */
+/* Ranges that are no steps: reports use one step around everything. */
 static void steps(void)
 {
 	describe(1, 4242, 0, PROCESS_CUDA | PROCESS_CUPTI | PROCESS_NVTX);
@@ -225,8 +224,8 @@ static void steps(void)
 enum { TRAIN = 20, VAL, GEMM, NCCL, STEP_0, MOST_STEPS = 10 };
 
 /*
- * One step: two kernels that overlap (100 and 200 us, 250 together), a communication (300) behind them and half a copy beside that (150
- * of 300, then 150 more): busy 700 of 700.
+ * One step: two overlapping kernels (100 and 200 us, 250 us together), then a communication kernel (300 us), and a copy of 300 us that
+ * overlaps it by 150 us: busy 700 us of 700 us.
  */
 static void loop_step(uint32_t kind, uint32_t number, int64_t at, int64_t wall, uint32_t window, uint32_t corr)
 {
@@ -261,7 +260,7 @@ static void loop(void)
 	}
 	loop_step(VAL, 0, 100000, 1000, 2, 201);
 	loop_step(VAL, 1, 102000, 1000, 2, 211);
-	/* Before the first step, and behind the last. */
+	/* before the first step, and after the last */
 	ROWS(api, { T0 + 21950, 5, 0, 20, 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 }, { T0 + 110000, 5, 0, 300, 1, LAUNCH, 2 << 16 | 211, 0, -1, 0, 0 });
 	ROWS(kernel, { T0 + 22100, 7, 0, 20, GEMM, 0, 1, 7, 1, 0, 0 });
 	ROWS(window, { T0 + 21900, 30000, 1, 20, 56, 4, 0, 0 }, { T0 + 46000, 65000, 2, 61, 301, 4, 0, WINDOW_INCOMPLETE });

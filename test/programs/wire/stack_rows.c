@@ -1,5 +1,5 @@
 /*
- * Where calls and ranges of a trace were made, one a line, frames innermost first:
+ * Prints the call stacks of calls and ranges of a trace, one per line, innermost frame first:
  *
  *	api NAME FLAGS DEPTH FILE+OFFSET FILE+OFFSET ...	FILE: last part of the image's path, OFFSET: address in the file, hex
  *	range NAME FLAGS DEPTH ...			a Python frame: LINE:NAME:FILE, FILE its last part

@@ -1,10 +1,11 @@
 /*
- * whereabouts_trace OUT: a trace with one stack of one process, from what a program said of itself on stdin:
- *	host NAME                               of the trace; this one, if it is not said
+ * whereabouts_trace OUT: writes a trace with one stack of one process, from a program's description of itself on stdin:
+ *	host NAME                               host of the trace (default: this machine)
+ *	boot                                    the trace was recorded before this machine was booted
  *	pid N
  *	image BASE LOW HIGH BUILDID|- PATH      in hexadecimal
  *	native ADDRESS
- *	python NAME LINE FILE                   a code object of which the line table is not known
+ *	python NAME LINE FILE                   a code object without a line table
  */
 #include "trace/file.h"
 #include "trace/wire.h"
@@ -72,18 +73,34 @@ static void put_python(const char *line)
 	frames[n_frames++] = (struct stack_frame){ codes, STACK_FRAME_PYTHON, STACK_NO_OFFSET };
 }
 
+static void read_boot(uint8_t id[16])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
+	unsigned byte;
+
+	for (int i = 0; f && i < 16; i++) {
+		if (fscanf(f, i == 4 || i == 6 || i == 8 || i == 10 ? "-%2x" : "%2x", &byte) == 1)
+			id[i] = (uint8_t)byte;
+	}
+	if (f)
+		fclose(f);
+}
+
 int main(int argc, char **argv)
 {
 	char line[8192];
 
 	out = argc > 1 ? argv[1] : "stacks.gtrace";
 	gethostname(head.host, sizeof head.host - 1);
+	read_boot(head.boot_id);
 	head.session = 0x57ac;
 	head.start_real = time(NULL) * 1000000000ll;
 	while (fgets(line, sizeof line, stdin)) {
 		uint64_t address;
 
 		sscanf(line, "host %63s", head.host);
+		if (strncmp(line, "boot", 4) == 0)
+			head.boot_id[15] ^= 1;
 		sscanf(line, "pid %u", &pid);
 		if (strncmp(line, "image ", 6) == 0)
 			put_image(line);

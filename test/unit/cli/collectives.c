@@ -1,4 +1,4 @@
-/* Names of operations, and which collectives of different ranks are one. */
+/* Names of collective operations, and matching of collectives across ranks. */
 #include "cli/analyze/collectives.h"
 #include "cli/analyze/late.h"
 #include "test/unit/test.h"

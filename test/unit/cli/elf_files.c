@@ -1,4 +1,4 @@
-/* Files that claim to be ELF: nothing in them may make a reader stumble. */
+/* Malformed ELF files: readers must not crash or read outside the file. */
 #include "cli/symbols/elf.h"
 
 #include "cli/symbols/demangle.h"
@@ -250,4 +250,40 @@ TEST(garbled_names_are_read_without_harm)
 		demangle_rust(name, out, round % 2 ? sizeof out : 16);
 	}
 	CHECK(!demangle_rust("_RB_", out, sizeof out));
+}
+
+static void put_reference(char *to, unsigned i)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	i ? sprintf(to, "S%c_", digits[i - 1]) : sprintf(to, "S_");
+}
+
+TEST(a_name_that_says_itself_twice_again_and_again_stays_as_it_is)
+{
+	char name[400] = "_Z1f1AIiE", want[400] = "f(", reference[8], *shown;
+
+	if (!demangle_knows_cpp()) {
+		test_skip("libstdc++ is not here");
+		return;
+	}
+	for (unsigned i = 0; i < 15; i++) {     /* 15 levels are 800 kB, 30 are 25 GB */
+		put_reference(reference, 2 * i + 1);
+		sprintf(name + strlen(name), "1BI%s%sE", reference, reference);
+	}
+	CHECK(demangle(name) == NULL);
+	/* Many references to little are long only to a look from outside. */
+	strcpy(name, "_Z1f");
+	for (unsigned i = 0; i < 12; i++) {
+		sprintf(name + strlen(name), "1%c", 'A' + i);
+		sprintf(want + strlen(want), "%c, ", 'A' + i);
+	}
+	for (unsigned i = 0; i < 36; i++) {
+		put_reference(reference, i / 3);
+		strcat(name, reference);
+		sprintf(want + strlen(want), "%c%s", 'A' + i / 3, i < 35 ? ", " : ")");
+	}
+	shown = demangle(name);
+	CHECK_STR(shown, want);
+	free(shown);
 }

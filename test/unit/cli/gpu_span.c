@@ -1,4 +1,4 @@
-/* The GPU span, and what ran in it: docs/numbers.md. */
+/* The GPU span and its busy and idle times, as docs/reference/numbers.md defines them. */
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

@@ -5,6 +5,7 @@
 #include "test/unit/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void make_graphs(struct making *k)
 {
@@ -68,7 +69,7 @@ TEST(replayed_kernels_are_summed_by_where_they_were_captured)
 	text = report_text(m, "cuda_graph_kern_sum", TABLE_CSV, NULL, 0);
 	CHECK_STR(
 		text,
-		"Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Captured In,Name\n"
+		"gpu_pct,gpu_ns,count,mean_ns,median_ns,min_ns,max_ns,stddev_ns,captured_in,name\n"
 		"33.3,500,2,250.0,250.0,200,300,70.7,step/layer,\"vecadd(float*, float*, int)\"\n"
 		"33.3,500,1,500.0,500.0,500,500,0.0,,\"vecadd(float*, float*, int)\"\n"
 		"26.7,400,1,400.0,400.0,400,400,0.0,,\"vecadd(float*, float*, int)\"\n"
@@ -128,4 +129,30 @@ TEST(conditional_nodes_are_counted_once_each)
 	free(text);
 	model_close(m);
 	unmake(&k);
+}
+
+TEST(ranges_around_a_captured_kernel_beyond_a_number_are_dots)
+{
+	enum { AROUND = 130 };
+	struct range_row rows[AROUND];
+	struct making k;
+	struct model *m;
+	char *text;
+
+	for (uint32_t i = 0; i < AROUND; i++)
+		rows[i] = (struct range_row){ .start = T0 + 100 + i, .duration = 1000 - 2 * i, .id = 1ull << 40 | (i + 1), .thread = 1,
+					      .name = i < 2 ? 2 : 3, .level = i };
+	make_begin(&k);
+	make_string(&k, 1, 1, "kernel");
+	make_string(&k, 1, 2, "outer");
+	make_string(&k, 1, 3, "inner");
+	make_rows(&k, 1, ROW_range, rows, AROUND);
+	ROWS(&k, 1, graph_node, { .start = T0 + 300, .node = 1, .range = 1ull << 40 | AROUND });
+	ROWS(&k, 1, kernel, { .start = T0 + 2000, .duration = 10, .name = 1, .graph_node = 1 });
+	m = make_model(&k);
+	text = report_text(m, "cuda_graph_kern_sum", TABLE_CSV, NULL, 0);
+	CHECK(text && strstr(text, ".../inner/inner/"));
+	CHECK(text && !strstr(text, "outer"));
+	free(text);
+	unmake_model(&k, m);
 }

@@ -1,4 +1,4 @@
-/* HTA's arithmetic, and its reports on rows written by hand. */
+/* HTA's arithmetic, and the hta_ reports on hand-written rows. */
 #include "cli/analyze/hta_graph.h"
 #include "cli/analyze/hta_tree.h"
 #include "test/unit/cli/make_trace.h"
@@ -164,6 +164,51 @@ TEST(launches_idle_times_and_queues_are_those_of_hta)
 	check_report("hta_queue_length_summary", "5,7,4,0.500000000,0.577350269,0,0.00,0.50,1.00,1\n"
 						 "5,8,2,0.500000000,0.707106781,0,0.25,0.50,0.75,1\n");
 	check_report("queue_full", "");
+}
+
+/* n calls and n GPU rows of one correlation id, and two steps, of which HTA cuts the last off. */
+static char *report_of_one_id(const char *name, size_t n)
+{
+	struct making k;
+	struct model *m;
+	char *text = NULL;
+
+	make_begin(&k);
+	ROWS(&k, 0, process, { T0 + 1, 0, 1, 100, 100, 1, 0, PROCESS_CUDA | PROCESS_CUPTI });
+	make_string(&k, 1, 1, "gemm");
+	make_string(&k, 1, 3, "cudaLaunchKernel_v7000");
+	make_string(&k, 1, 4, "ProfilerStep#1");
+	make_string(&k, 1, 5, "ProfilerStep#2");
+	make_thread(&k, 1, 1, 101, "main");
+	ROWS(&k, 1, range, { .start = T0, .duration = 1000000000, .id = 1, .thread = 1, .name = 4 },
+	     { .start = T0 + 2000000000, .duration = 1000000, .id = 2, .thread = 1, .name = 5 });
+	for (size_t i = 0; i < n; i++) {
+		ROWS(&k, 1, api, A(1000 * (int64_t)i, 1000 * (int64_t)i + 500, 1));
+		ROWS(&k, 1, kernel, K(1000000 + 1000 * (int64_t)i, 1000000 + 1000 * (int64_t)i + 1000, 1, 7, 1));
+	}
+	make_end(&k);
+	m = model_open(k.path, NULL);
+	if (CHECK(m != NULL))
+		text = report_text(m, name, TABLE_CSV, NULL, 0);
+	model_close(m);
+	unmake(&k);
+	return text ? text : strdup("");
+}
+
+static void check_one_id(const char *name, size_t n, const char *rows)
+{
+	char *text = report_of_one_id(name, n), *at = strchr(text, '\n');
+
+	CHECK_STR(at ? at + 1 : text, rows);
+	free(text);
+}
+
+TEST(one_correlation_id_for_all_rows_does_not_make_their_square)
+{
+	check_one_id("hta_kernel_breakdown_all", 3, "gemm,9,1,1,0.000000,1.000000,COMPUTATION,0\n");
+	check_one_id("hta_queue_length_summary", 3, "0,7,36,16.000000000,7.801098824,1,9.75,18.00,22.25,27\n");
+	check_one_id("hta_kernel_breakdown_all", 2000, "gemm,2000,1,1,0.000000,1.000000,COMPUTATION,0\n");
+	check_one_id("hta_queue_length_summary", 2000, "");
 }
 
 TEST(a_path_goes_from_call_to_call_and_with_the_launch_that_was_longest_under_way)

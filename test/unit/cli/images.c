@@ -1,4 +1,4 @@
-/* A process that execs is one process. */
+/* A process that calls exec is one process with several programs. */
 #include "cli/model/process.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
@@ -49,6 +49,8 @@ TEST(images_of_a_pid_that_execs_have_one_number)
 	CHECK_EQ(p[2].after, 0);                /* it ended; the pid is another's later */
 	CHECK_EQ(p[7].before, 0);               /* the same pid in another namespace */
 	CHECK_STR(process_images(m, 3, names, sizeof names), "sh -> env -> python3");
+	CHECK_STR(process_images(m, 3, names, 26), "sh -> \xe2\x80\xa6 -> python3");
+	CHECK_STR(process_images(m, 3, names, 15), "python3");
 	CHECK(process_last(m, 1) == &p[5]);
 	CHECK(process_all_flags(m, 5) & PROCESS_CUDA);
 	CHECK_EQ(p[5].cpu, 5000);

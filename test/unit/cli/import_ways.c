@@ -1,4 +1,4 @@
-/* A file's rows are the same whichever way its bytes come: read at once, mapped, through a pipe, packed, with a thread and without. */
+/* An import has the same rows whether the file is read, mapped, piped or packed, with a thread and without. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

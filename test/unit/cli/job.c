@@ -1,4 +1,4 @@
-/* The job reports by docs/numbers.md, on rows written by hand. */
+/* The job reports on hand-written rows; expectations follow docs/reference/numbers.md. */
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
@@ -36,22 +36,6 @@ static void check_model(struct model *m, const char *name, const char *rows)
 	free(text);
 }
 
-static struct model *finish(struct making *k)
-{
-	struct model *m;
-
-	make_end(k);
-	m = model_open(k->path, NULL);
-	CHECK(m != NULL);
-	return m;
-}
-
-static void end(struct making *k, struct model *m)
-{
-	model_close(m);
-	unmake(k);
-}
-
 /* A graph of three kernels, a blocking copy that starts inside its call, a kernel whose call was not recorded. */
 static struct model *open_launches(struct making *k)
 {
@@ -62,7 +46,7 @@ static struct model *open_launches(struct making *k)
 	     { .corr = 1, .name = GEMM, .stream = 7 });
 	ROWS(k, 1, memcpy, { .start = T0 + 2100, .duration = 300, .bytes = 600, .corr = 2, .device = 0, .stream = 7, .kind = 1,
 			     .src_kind = 2, .dst_kind = 3 });
-	return finish(k);
+	return make_model(k);
 }
 
 TEST(a_launch_is_a_call_of_any_name_and_its_first_row)
@@ -74,7 +58,7 @@ TEST(a_launch_is_a_call_of_any_name_and_its_first_row)
 					"3,2,500,1,300,0,cudaMemcpy,Memcpy HtoD (Pinned -> Device)\n"
 					"3,3,60000,1,10,137000,cudaLaunchKernel,gemm\n");
 	check_model(m, "launch_delay_sum", "3,3,60600,760,137200,200,137000,137000,2,1,1\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(streams_of_two_devices_are_two_and_a_gap_ends_where_all_before_it_have)
@@ -85,14 +69,14 @@ TEST(streams_of_two_devices_are_two_and_a_gap_ends_where_all_before_it_have)
 	/* Stream 7 of device 0: 1300-1500, 1600-1800, 2100-2400; the graph's next kernel was called before the gap. */
 	check_model(m, "idle", "3,0,7,host_wait,300,75.0\n3,0,7,kernel_wait,100,25.0\n3,1,7,unknown,99990,100.0\n");
 	check_model(m, "queue_length", "3,0,7,2,1.00,1,1,1\n3,1,7,1,1.00,1,1,1\n");
-	end(&k, m);
+	unmake_model(&k, m);
 	begin(&k);
 	ROWS(&k, 1, api, CALL(10, 5, 1, LAUNCH), CALL(20, 5, 2, LAUNCH), CALL(400, 5, 3, LAUNCH));
 	/* The second one ends inside the first: the stream is idle from 300 on, and the third was called later. */
 	ROWS(&k, 1, kernel, RUN(100, 200, 1, GEMM, 0, 7), RUN(150, 50, 2, GEMM, 0, 7), RUN(500, 10, 3, GEMM, 0, 7));
-	m = finish(&k);
+	m = make_model(&k);
 	check_model(m, "idle_intervals", "3,0,7,host_wait,1,200,200,200,200,200\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(the_depth_of_a_queue_counts_launches_that_have_not_started)
@@ -105,12 +89,12 @@ TEST(the_depth_of_a_queue_counts_launches_that_have_not_started)
 	/* At 30 a launch and a start come together: launches first.  The last one starts before its own call. */
 	ROWS(&k, 1, kernel, RUN(30, 10, 1, GEMM, 0, 7), RUN(50, 10, 2, GEMM, 0, 7), RUN(60, 10, 3, GEMM, 0, 7),
 	     RUN(35, 1, 4, GEMM, 0, 7));
-	m = finish(&k);
+	m = make_model(&k);
 	check_model(m, "queue_length_series", "3,0,7,10,1\n3,0,7,20,2\n3,0,7,30,3\n3,0,7,30,2\n3,0,7,40,3\n3,0,7,40,2\n"
 					      "3,0,7,50,1\n3,0,7,60,0\n");
 	check_model(m, "queue_length", "3,0,7,4,2.25,2,3,3\n");
 	check_model(m, "queue_full", "");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(what_ran_inside_a_whole_graph_is_unknown_and_not_0)
@@ -122,12 +106,12 @@ TEST(what_ran_inside_a_whole_graph_is_unknown_and_not_0)
 	ROWS(&k, 1, api, CALL(10, 5, 1, GRAPH_LAUNCH), CALL(20, 5, 2, LAUNCH));
 	ROWS(&k, 1, graph, { .start = T0 + 100, .duration = 300, .corr = 1, .stream = 7 });
 	ROWS(&k, 1, kernel, RUN(350, 150, 2, GEMM, 0, 8));
-	m = finish(&k);
+	m = make_model(&k);
 	check_model(m, "temporal", "3,400,400,100.0,0,0.0,,,,,,\n");
 	check_model(m, "overlap", "3,,,,\n");
 	check_model(m, "kernel_types", "whole graph,250,62.5\ncompute,100,25.0\ncompute overlapping whole graph,50,12.5\n");
 	check_model(m, "kernel_types_no_memory", "whole graph,250,62.5\ncompute,100,25.0\ncompute overlapping whole graph,50,12.5\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(bandwidth_is_bytes_by_the_time_in_which_some_copy_ran)
@@ -141,11 +125,11 @@ TEST(bandwidth_is_bytes_by_the_time_in_which_some_copy_ran)
 	     { .start = T0 + 500, .duration = 0, .bytes = 1000, .kind = 1, .stream = 8 },
 	     { .start = T0 + 600, .duration = 100, .bytes = UINT64_MAX, .kind = 1, .stream = 8 });
 	ROWS(&k, 1, memset, { .start = T0 + 800, .duration = 10, .bytes = 5, .stream = 7 });
-	m = finish(&k);
+	m = make_model(&k);
 	check_model(m, "memory_bandwidth", "3,Memcpy HtoD,3,4000,150,26.667,10.000,20.000\n3,Memset,1,5,10,0.500,0.500,0.500\n");
 	check_model(m, "memory_bandwidth_series", "3,100,Memcpy HtoD,10.000\n3,150,Memcpy HtoD,30.000\n3,200,Memcpy HtoD,20.000\n"
 						  "3,250,Memcpy HtoD,0.000\n3,800,Memset,0.500\n3,810,Memset,0.000\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(kernels_behind_the_tenth_are_one_row_with_their_own_extremes)
@@ -162,7 +146,7 @@ TEST(kernels_behind_the_tenth_are_one_row_with_their_own_extremes)
 		make_string(&k, 1, 100 + i, name);
 		ROWS(&k, 1, kernel, RUN(100 + 100 * i, 12 - i, i, 100 + i, 0, 7), RUN(5000 + 100 * i, 12 - i, i, 100 + i, 0, 7));
 	}
-	m = finish(&k);
+	m = make_model(&k);
 	text = report_text(m, "kernel_breakdown_top10", TABLE_CSV, NULL, 0);
 	CHECK(strstr(text, "\n3,compute,24,15.4,2,12,12,12,k00\n") != NULL);
 	CHECK(strstr(text, "\n3,compute,6,3.8,4,2,1,2,others\n") != NULL);
@@ -171,7 +155,7 @@ TEST(kernels_behind_the_tenth_are_one_row_with_their_own_extremes)
 	text = report_text(m, "kernel_breakdown", TABLE_CSV, NULL, 0);
 	CHECK(strstr(text, "\n3,compute,2,1.3,2,1,1,1,k11\n") != NULL);
 	free(text);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 #define RANGE(at, length, id_) { .start = T0 + (at), .duration = length, .id = 1ull << 40 | (id_), .thread = 1, .name = 1, .step = -1 }
@@ -192,10 +176,10 @@ TEST(a_trace_without_cuda_has_the_processes_with_ranges_for_ranks_but_no_workers
 		make_thread(&k, p, 1, 100 * p, "main");
 		ROWS(&k, p, range, RANGE(1000 * p, 100 * p, 1));
 	}
-	m = finish(&k);
+	m = make_model(&k);
 	check_model(m, "cpu_annotations", "0,100,1,100,100,100,epoch\n1,200,1,200,200,200,epoch\n");
 	check_model(m, "temporal", "0,,,,,,,,,,,\n1,,,,,,,,,,,\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(a_selected_step_has_what_ran_in_it_and_launches_of_its_own)
@@ -208,11 +192,11 @@ TEST(a_selected_step_has_what_ran_in_it_and_launches_of_its_own)
 	ROWS(&k, 1, step, { T0 + 1000, 1000, 0, 1, 0, 9, 0, 1, 0, 1, 2, 100, 0 }, { T0 + 2000, 1000, 0, 2, 0, 9, 0, 1, 0, 2, 3, 100, 0 });
 	ROWS(&k, 1, api, CALL(1100, 10, 1, LAUNCH), CALL(2100, 10, 2, LAUNCH));
 	ROWS(&k, 1, kernel, RUN(1500, 700, 1, NCCL, 0, 7), RUN(2150, 350, 2, GEMM, 0, 8));
-	m = finish(&k);
+	m = make_model(&k);
 	check_model(m, "temporal", "3,1000,1000,100.0,0,0.0,350,35.0,700,650,0,0\n");
 	CHECK_EQ(model_select(m, &(struct selection){ .steps = true, .first = 2, .last = 2 }), 0);
 	check_model(m, "temporal", "3,1000,500,50.0,500,50.0,350,35.0,200,150,0,0\n");
 	check_model(m, "overlap", "3,200,50,25.0,150\n");
 	check_model(m, "launch_delay_sum", "3,1,10,350,40,40,40,40,0,0,0\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }

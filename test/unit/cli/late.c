@@ -1,4 +1,4 @@
-/* The rule for the late rank, on small jobs that can be worked out by hand, and on many made by chance. */
+/* The rule for the late rank: small jobs with expectations worked out by hand, and random jobs. */
 #include "cli/analyze/late.h"
 #include "test/unit/test.h"
 

@@ -1,4 +1,4 @@
-/* Launches of which no kernel came: what is one, and where it cannot be known. */
+/* Launches without a kernel record: which launches count, and when the count is unknown. */
 #include "cli/analyze/lost.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"

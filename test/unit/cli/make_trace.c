@@ -32,6 +32,22 @@ void unmake(struct making *k)
 	unlink(k->path);
 }
 
+struct model *make_model(struct making *k)
+{
+	struct model *m;
+
+	make_end(k);
+	m = model_open(k->path, NULL);
+	CHECK(m != NULL);
+	return m;
+}
+
+void unmake_model(struct making *k, struct model *m)
+{
+	model_close(m);
+	unmake(k);
+}
+
 static void put(struct making *k, uint32_t process, unsigned kind, const void *rows, size_t n, const char *tail)
 {
 	CHECK_EQ(writer_rows(k->writer, process, CLOCK_MONO, record_by_kind(kind), rows, n, (const uint8_t *)tail,

@@ -17,7 +17,7 @@ static char *usage(const struct memory_row *rows, size_t n)
 	make_end(&k);
 	m = model_open(k.path, NULL);
 	if (CHECK(m != NULL))
-		text = report_text(m, "cuda_mem_usage", n ? TABLE_CSV : TABLE_TEXT, NULL, 0);
+		text = report_text(m, "cuda_memory", n ? TABLE_CSV : TABLE_TEXT, NULL, 0);
 	model_close(m);
 	unmake(&k);
 	return text;

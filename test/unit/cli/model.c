@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct model *open_two(struct making *k)
@@ -291,7 +292,7 @@ TEST(an_open_that_fails_says_why)
 	struct trace_error err = { 0 };
 
 	CHECK(model_open("/nowhere/at/all.gtrace", &err) == NULL);
-	CHECK_STR(err.text, "cannot open '/nowhere/at/all.gtrace': No such file or directory");
+	CHECK_STR(err.text, "cannot open '/nowhere/at/all.gtrace': No such file or directory; name an existing trace");
 }
 
 static void check_base(const char *demangled, const char *base, const char *plain)
@@ -316,4 +317,32 @@ TEST(kernel_names_are_cut_to_what_people_call_them)
 	check_base("unsigned int ns::h<&(ns::q(int))>(int)", "h", "ns::h<&(ns::q(int))>");
 	check_base("", "", "");
 	check_base("ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn");
+}
+
+/* A list for each thread as long as its deepest level would be 1.5 GB. */
+TEST(ranges_at_deep_levels_of_many_threads_take_little_memory)
+{
+	enum { THREADS = 3000, DEEP = 65535 };
+	static struct range_row rows[2 * THREADS];
+	struct rusage before, after;
+	struct making k;
+	struct model *m;
+	uint32_t *up;
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		rows[2 * i] = (struct range_row){ .start = T0 + 10 * i, .duration = 8, .id = 2 * i + 1, .thread = i + 1, .level = DEEP - 1 };
+		rows[2 * i + 1] = (struct range_row){ .start = T0 + 10 * i + 1, .duration = 2, .id = 2 * i + 2, .thread = i + 1, .level = DEEP };
+	}
+	make_begin(&k);
+	make_rows(&k, 1, ROW_range, rows, 2 * THREADS);
+	m = make_model(&k);
+	getrusage(RUSAGE_SELF, &before);
+	up = model_range_parents(m);
+	getrusage(RUSAGE_SELF, &after);
+	CHECK(after.ru_maxrss - before.ru_maxrss < 200 << 10);
+	for (uint32_t i = 0; up && i < THREADS; i++)
+		if (!CHECK(up[2 * i] == UINT32_MAX && up[2 * i + 1] == 2 * i))
+			break;
+	free(up);
+	unmake_model(&k, m);
 }

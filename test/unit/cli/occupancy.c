@@ -1,5 +1,4 @@
-/* Expected numbers: NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 13.0), except where a comment says
- * otherwise. */
+/* Expected numbers are from NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 13.0), unless a comment names another source. */
 #include "cli/model/occupancy.h"
 
 #include "test/unit/cli/make_trace.h"
@@ -130,8 +129,10 @@ TEST(the_report_says_how_full_and_why)
 	m = model_open(k.path, NULL);
 	if (!CHECK(m != NULL))
 		return;
-	text = report_text(m, "cuda_gpu_kern_occupancy", TABLE_CSV, NULL, 0);
-	CHECK_STR(text + strcspn(text, "\n") + 1,
+	text = report_text(m, "occupancy", TABLE_CSV, NULL, 0);
+	CHECK_STR(text,
+		  "gpu_pct,gpu_ns,count,mean_ns,occupancy_pct,limited_by,blocks_per_sm,waves,grid,block,registers_per_thread,shared_bytes,"
+		  "device,name\n"
 		  "60.0,600,2,300.0,18.8,registers,3,3.00,450 2 1,128 1 1,168,1536,0,gemm\n"
 		  "20.0,200,1,200.0,100.0,\"warps, registers\",8,0.10,80 1 1,256 1 1,32,0,0,\"vecadd(float*, float*, "
 		  "int)\"\n"

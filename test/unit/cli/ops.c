@@ -1,4 +1,4 @@
-/* Operators: formulas for floating point operations; what the reports add up over a small trace, and what Kineto's file has of it. */
+/* Operators: formulas for floating-point operations; sums of the reports over a small trace; the operators in a Kineto export. */
 #include "cli/model/flops.h"
 
 #include "cli/export/export.h"
@@ -180,35 +180,47 @@ static void check_report(const char *name, bool gpu, const char *want)
 TEST(operators_add_up_by_name_with_what_is_inside_them)
 {
 	check_report("ops", false,
-		     "35.5,550,550,,,300,,3072,5585454545,2,operator,aten::addmm\n"
-		     "19.4,300,800,,,,,,,1,operator,aten::linear\n"
-		     "12.9,200,300,,,,,,,1,backward,AddmmBackward0\n"
-		     "12.9,200,500,,,,,,,1,operator,autograd::engine::evaluate_function: AddmmBackward0\n"
-		     "12.9,200,1000,,,,,,,1,user,forward\n"
-		     "6.5,100,100,,,,,,,1,operator,aten::mm\n");
+		     "35.5,550,35.5,550,275,,,,,2,300,,3072,5585454545,operator,aten::addmm\n"
+		     "19.4,300,51.6,800,800,,,,,1,,,,,operator,aten::linear\n"
+		     "12.9,200,19.4,300,300,,,,,1,,,,,backward,AddmmBackward0\n"
+		     "12.9,200,32.3,500,500,,,,,1,,,,,operator,autograd::engine::evaluate_function: AddmmBackward0\n"
+		     "12.9,200,64.5,1000,1000,,,,,1,,,,,user,forward\n"
+		     "6.5,100,6.5,100,100,,,,,1,,,,,operator,aten::mm\n");
 }
 
 TEST(gpu_time_is_of_what_an_operator_or_one_inside_it_launched)
 {
 	check_report("ops", true,
-		     "6.5,100,100,200,200,,,,,1,operator,aten::mm\n"
-		     "35.5,550,550,100,100,300,200,3072,30720000000,2,operator,aten::addmm\n"
-		     "19.4,300,800,10,110,,,,,1,operator,aten::linear\n"
-		     "12.9,200,300,0,200,,,,,1,backward,AddmmBackward0\n"
-		     "12.9,200,500,0,200,,,,,1,operator,autograd::engine::evaluate_function: AddmmBackward0\n"
-		     "12.9,200,1000,0,110,,,,,1,user,forward\n");
+		     "6.5,100,6.5,100,100,64.5,200,200,200,1,,,,,operator,aten::mm\n"
+		     "35.5,550,35.5,550,275,32.3,100,100,50,2,300,200,3072,30720000000,operator,aten::addmm\n"
+		     "19.4,300,51.6,800,800,3.2,10,110,110,1,,,,,operator,aten::linear\n"
+		     "12.9,200,19.4,300,300,0.0,0,200,200,1,,,,,backward,AddmmBackward0\n"
+		     "12.9,200,32.3,500,500,0.0,0,200,200,1,,,,,operator,autograd::engine::evaluate_function: AddmmBackward0\n"
+		     "12.9,200,64.5,1000,1000,0.0,0,110,110,1,,,,,user,forward\n");
+}
+
+TEST(floating_point_operations_are_said_with_two_or_three_digits)
+{
+	struct making k;
+	struct model *m = make_ops(&k, true);
+	char *text = report_text(m, "ops", TABLE_TEXT, NULL, 0);
+
+	CHECK(strstr(text, "\n  3.1 kFLOP in operators with known shapes: 30.7 GFLOP/s of their GPU time\n") != NULL);
+	free(text);
+	model_close(m);
+	unmake(&k);
 }
 
 TEST(operators_are_told_apart_by_shape)
 {
 	check_report("ops_by_shape", false,
-		     "32.3,500,500,,,300,,1024,2048000000,1,operator,aten::addmm,\"[[4], [8, 16], [16, 4], [], []]\"\n"
-		     "19.4,300,800,,,,,,,1,operator,aten::linear,\n"
-		     "12.9,200,300,,,,,,,1,backward,AddmmBackward0,\n"
-		     "12.9,200,500,,,,,,,1,operator,autograd::engine::evaluate_function: AddmmBackward0,\n"
-		     "12.9,200,1000,,,,,,,1,user,forward,\n"
-		     "6.5,100,100,,,,,,,1,operator,aten::mm,\n"
-		     "3.2,50,50,,,,,2048,40960000000,1,operator,aten::addmm,\"[[4], [8, 32], [32, 4], [], []]\"\n");
+		     "32.3,500,32.3,500,500,,,,,1,300,,1024,2048000000,operator,aten::addmm,\"[[4], [8, 16], [16, 4], [], []]\"\n"
+		     "19.4,300,51.6,800,800,,,,,1,,,,,operator,aten::linear,\n"
+		     "12.9,200,19.4,300,300,,,,,1,,,,,backward,AddmmBackward0,\n"
+		     "12.9,200,32.3,500,500,,,,,1,,,,,operator,autograd::engine::evaluate_function: AddmmBackward0,\n"
+		     "12.9,200,64.5,1000,1000,,,,,1,,,,,user,forward,\n"
+		     "6.5,100,6.5,100,100,,,,,1,,,,,operator,aten::mm,\n"
+		     "3.2,50,3.2,50,50,,,,,1,,,2048,40960000000,operator,aten::addmm,\"[[4], [8, 32], [32, 4], [], []]\"\n");
 }
 
 TEST(an_autograd_node_belongs_to_the_last_operator_with_its_sequence_number)

@@ -24,6 +24,9 @@ static const struct opt opts[] = {
 	{ 'o', "output", "NAME", opt_text, &name, "a text that is long enough to need more than one line of the screen", NULL, 0 },
 	{ 'f', "format", "WHAT", opt_choice, &choice, "h", "table csv json", 0 },
 	{ 'r', "report", "NAME", opt_list, &list, "h", NULL, 0 },
+	{ .name = "", .help = "Rarely used", .flags = OPT_TITLE },
+	{ 0, "rare", NULL, opt_flag, &quiet, "h", NULL, OPT_MORE },
+	{ 0, "elsewhere", NULL, opt_flag, &quiet, "h", NULL, OPT_MORE | OPT_HIDDEN },
 	{ 0 }
 };
 
@@ -220,4 +223,36 @@ TEST(help_stays_within_the_screen)
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		CHECK(strlen(line) <= 80);
 	free(text);
+}
+
+static bool help_has(bool all, const char *line)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	bool has;
+
+	options_help(&cmd, out, all);
+	fclose(out);
+	has = strstr(text, line);
+	free(text);
+	return has;
+}
+
+TEST(help_all_has_titles_and_all_options_but_hidden_ones)
+{
+	CHECK(!help_has(false, "--rare"));
+	CHECK(!help_has(false, "Rarely used"));
+	CHECK(help_has(false, "--help-all"));
+	CHECK(help_has(true, "\nRarely used:\n      --rare"));
+	CHECK(!help_has(true, "--help-all"));
+	CHECK(!help_has(true, "--elsewhere"));
+}
+
+TEST(a_title_is_no_option_and_a_hidden_option_is_one)
+{
+	CHECK_STR(PARSE("--"), "");
+	CHECK_STR(PARSE("--=true"), "!");
+	CHECK_STR(PARSE("--elsewhere"), "");
+	CHECK(quiet);
 }

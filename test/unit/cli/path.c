@@ -1,4 +1,4 @@
-/* Critical paths that are known beforehand: what lies on them is written down beside each case. */
+/* Critical paths of small cases; each case states the expected path. */
 #include "cli/model/path.h"
 #include "test/unit/test.h"
 
@@ -177,6 +177,23 @@ TEST(a_sync_of_a_stream_waits_for_what_the_stream_was_told_to_wait_for)
 	order(j, 30, 0, 1, 25);                 /* and nothing is launched into stream 0 */
 	wait_for(j, FOR_QUEUE, 0, 50, 705);
 	CHECK_STR(path_of(j), "h0 0-10, h0:a0 10-20, launch 0 20-40, gpu 0 40-700, h0:a1 700-705, h0 705-1000");
+}
+
+/* Two streams into which nothing is launched tell each other to wait 40 times: each order is looked at once, not once for every way to it. */
+TEST(orders_that_wait_for_orders_are_followed_once)
+{
+	static struct path_order orders[43];
+	struct job *j = job(0, 1000);
+
+	launch(j, 0, 10, 20, 1, 30, 700);
+	launch(j, 0, 200, 210, 0, 710, 800);
+	wait_for(j, FOR_QUEUE, 0, 300, 800);
+	j->in.orders = orders;
+	for (int i = 0; i < 40; i++)
+		orders[j->in.n_orders++] = (struct path_order){ 40 + i, 40 + i, i & 1 ? 3 : 2, i & 1 ? 2 : 3 };
+	orders[j->in.n_orders++] = (struct path_order){ 30, 25, 2, 1 };
+	orders[j->in.n_orders++] = (struct path_order){ 150, 149, 0, 3 };
+	CHECK_STR(path_of(j), "h0 0-10, h0:a0 10-20, launch 0 20-30, gpu 0 30-700, order 1 700-710, gpu 1 710-800, h0 800-1000");
 }
 
 TEST(an_order_whose_event_is_not_known_is_guessed_from_what_had_ended)

@@ -1,4 +1,4 @@
-/* The rule for phases on sequences of events, as the loops of real programs make them; and the report over a small trace. */
+/* The rule for phases, on sequences of events as in real training loops; and the phases report on a small trace. */
 #include "cli/model/phases.h"
 
 #include "cli/model/torch.h"
@@ -385,7 +385,7 @@ TEST(idle_time_of_the_phases_adds_up_to_that_of_the_step_and_communication_is_th
 
 static void check_sentence(bool gpu, const char *want)
 {
-	char *text = text_of(gpu, "phases", TABLE_TEXT), *at = strstr(text, "  median of ");
+	char *text = text_of(gpu, "phases", TABLE_TEXT), *at = strstr(text, "  median step ");
 
 	CHECK_STR(at ? at : text, want);
 	free(text);
@@ -393,13 +393,13 @@ static void check_sentence(bool gpu, const char *want)
 
 TEST(the_sentence_is_of_the_median_step_and_its_communication_is_that_of_gpu_rows)
 {
-	check_sentence(true, "  median of 4 steps (#1), 10.0 us: data 1.0, forward 3.0, backward 3.0, optimizer 1.5, other 1.5; "
-		       "communication 2.50 us, 1.10 us (44 %) exposed; GPU idle 20 %, most of it during forward\n");
+	check_sentence(true, "  median step (#1 of 4 steps), 10.0 us: data 1.0 us, forward 3.0 us, backward 3.0 us, optimizer 1.5 us, other 1.5 us; "
+		       "communication 2.50 us, of which 1.10 us (44 %) exposed; GPU idle 20 % of the step, most of it during forward\n");
 }
 
 TEST(without_gpu_rows_the_sentence_has_the_calls_that_issue_collectives)
 {
-	check_sentence(false, "  median of 4 steps (#1), 10.0 us: data 1.0, forward 3.0, backward 3.0, optimizer 1.5, other 1.5; "
+	check_sentence(false, "  median step (#1 of 4 steps), 10.0 us: data 1.0 us, forward 3.0 us, backward 3.0 us, optimizer 1.5 us, other 1.5 us; "
 		       "collectives issued for 4.00 us on the host, 2.00 us (50 %) outside the backward pass; "
 		       "GPU time was not recorded\n");
 }

@@ -1,4 +1,5 @@
 #include "cli/analyze/range_self.h"
+#include "cli/page_lines.h"
 #include "cli/page_top.h"
 #include "test/unit/cli/make_trace.h"
 
@@ -83,30 +84,27 @@ TEST(shares_of_nested_ranges_are_those_of_their_own_time)
 {
 	struct making k;
 	struct model *m;
-	struct out out;
-	char *text = NULL;
-	size_t n = 0;
-	bool startend;
-	FILE *file;
+	struct page_lines lines = { .width = PAGE_WIDTH };
+	struct page_table table;
+	static const char *const wanted[] = {
+		"", "      time self %      times     mean  NVTX range",
+		"   1.00 us   15.0          1  1.00 us  <module>", "    850 ns   35.0          1   850 ns  epoch",
+		"    500 ns   45.0          2   250 ns  step", "     50 ns    5.0          1    50 ns  load", "",
+	};
+	char *text;
 
 	nested_trace(&k);
 	m = model_open(k.path, NULL);
-	file = open_memstream(&text, &n);
-	CHECK(m && file && out_init(&out, file) == 0);
-	CHECK_EQ(page_top(m, &out, 100, "NVTX range", &startend), 0);
-	out_finish(&out);
-	fclose(file);
-	CHECK(!startend);
-	CHECK_STR(text, "\n"
-			"        time self %       times      mean  NVTX range\n"
-			"     1.00 us   15.0           1   1.00 us  <module>\n"
-			"      850 ns   35.0           1    850 ns  epoch\n"
-			"      500 ns   45.0           2    250 ns  step\n"
-			"       50 ns    5.0           1     50 ns  load\n"
-			"\n");
-	free(text);
+	CHECK(m != NULL);
+	CHECK_EQ(page_top(&lines, m, 5, "NVTX range", &table), 0);
+	CHECK_EQ(table.top, TOP_RANGES);
+	page_top_end(&lines, &table, 3);
+	CHECK_EQ(page_count(&lines), sizeof wanted / sizeof *wanted);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		CHECK_STR(lines.blocks[0].lines[i].text, wanted[i]);
+	page_lines_release(&lines);
 	text = report_text(m, "nvtx_pushpop_sum", TABLE_TEXT, NULL, 0);
-	CHECK(strstr(text, " 41.7 ") && strstr(text, "the share of the sum of all times above"));
+	CHECK(strstr(text, " 41.7 ") && strstr(text, "as in nsys: the time of a range within another counts in both") && strstr(text, "share of the sum over all rows, also those not shown"));
 	free(text);
 	model_close(m);
 	unmake(&k);

@@ -1,4 +1,6 @@
-/* Every report against text worked out by hand from make_two_processes(). */
+/* Every report on make_two_processes(), compared with text worked out by hand. */
+#include "cli/analyze/report.h"
+#include "cli/cells.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
@@ -114,17 +116,18 @@ TEST(processes_are_listed_with_what_is_recorded_of_each)
 		"2,200,1,,500,9500,9000,,2,3,0,1,0,,0,,connected cuda cupti ended,pid 200\n");
 }
 
-TEST(tables_have_commas_between_thousands_and_notes_below)
+TEST(tables_have_human_units_and_notes_below)
 {
 	check_report("cuda_gpu_kern_sum:base", TABLE_TEXT, NULL, 2,
 		" ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n"
 		"\n"
-		" Time (%)  Total Time (ns)  Instances  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)  Name\n"
-		" --------  ---------------  ---------  --------  --------  --------  --------  -----------  ------\n"
-		"     79.2            4,000          2   2,000.0   2,000.0     1,000     3,000      1,414.2  gemm\n"
-		"     19.8            1,000          5     250.0     250.0       100       400        129.1  vecadd\n"
+		" Time (%)  Total Time  Instances       Avg       Med       Min       Max    StdDev  Name\n"
+		" --------  ----------  ---------  --------  --------  --------  --------  --------  ------\n"
+		"     79.2    4.000 us          2  2.000 us  2.000 us  1.000 us  3.000 us  1.414 us  gemm\n"
+		"     19.8    1.000 us          5    250 ns    250 ns    100 ns    400 ns  129.1 ns  vecadd\n"
 		"\n"
-		"  without a time, because CUPTI gave none: 1; they are counted, and left out of all times\n"
+		"  rows without a time, because CUPTI gave none: 1; they count as rows, but in no time\n"
+		"  Time (%): share of the sum over all rows, also those not shown\n"
 		"  rows not shown: 1; --limit 0 shows all\n");
 }
 
@@ -187,9 +190,12 @@ TEST(costs_of_ours_and_of_cupti_are_listed_apart)
 	got = report_text(m, "overhead", TABLE_CSV, NULL, 0);
 	CHECK_STR(got, "source,process,pid,count,total_ns,mean_ns,what\n"
 		       "gprof,1,100,1,1000,1000,connecting to the collector\n"
-		       "gprof,1,100,4,5003,1251,periodic flush of CUPTI (our thread)\n"
+		       "gprof,1,100,4,5003,1251,periodic flush of CUPTI (gprof-run's thread)\n"
 		       "cupti,1,100,1,9,9,driver compiler\n"
 		       "cupti,1,100,2,100,50,buffer flush\n");
+	free(got);
+	got = report_text(m, "overhead", TABLE_TEXT, NULL, 0);
+	CHECK(strstr(got, "sum on the program's threads: 1.00 us: ") != NULL);  /* without flushes, as the page has it */
 	free(got);
 	model_close(m);
 	unmake(&k);
@@ -210,6 +216,104 @@ TEST(a_trace_still_being_written_is_read)
 	got = report_text(m, "cuda_gpu_kern_sum", TABLE_CSV, NULL, 0);
 	CHECK(strstr(got, "\n100.0,10,1,10.0,10.0,10,10,0.0,k\n") != NULL);
 	free(got);
+	model_close(m);
+	unmake(&k);
+}
+
+static bool has_percentages(const struct report *r)
+{
+	for (size_t i = 0; i < r->n_columns; i++) {
+		const char *name = r->columns[i].name;
+		size_t n = strlen(name);
+
+		if (strstr(name, "(%)") || (n > 4 && strcmp(name + n - 4, "_pct") == 0))
+			return true;
+	}
+	return false;
+}
+
+TEST(every_own_report_with_percentages_says_of_what_they_are)
+{
+	for (size_t i = 0; i < n_reports; i++) {
+		const struct report *r = reports[i];
+
+		if (strncmp(r->name, "hta_", 4) == 0 || strncmp(r->name, "tb_", 3) == 0)
+			continue;
+		if (!CHECK_EQ(r->share != NULL, has_percentages(r)))
+			printf("  %s\n", r->name);
+	}
+}
+
+/* Neither nsys, nor HTA, nor TensorBoard has it. */
+static bool is_own(size_t i)
+{
+	return strncmp(report_group(i), "Compatibility", 13) != 0;
+}
+
+static bool is_snake_case(const char *name)
+{
+	return *name >= 'a' && *name <= 'z' && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+TEST(columns_of_own_reports_are_snake_case_and_a_share_names_its_base)
+{
+	for (size_t i = 0; i < n_reports; i++)
+		for (size_t c = 0; is_own(i) && c < reports[i]->n_columns; c++) {
+			const char *name = reports[i]->columns[c].name;
+
+			if (!CHECK(is_snake_case(name) && strcmp(name, "pct") != 0))
+				printf("  %s: %s\n", reports[i]->name, name);
+		}
+}
+
+static bool has_heading(const struct report *r, const char *name, size_t n)
+{
+	char heading[CELL_ROOM];
+
+	for (size_t c = 0; c < r->n_columns; c++) {
+		heading_text(heading, r->columns[c].name);
+		if (strlen(heading) == n && strncmp(heading, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A name without blanks before the colon is a column; other lines are sentences. */
+TEST(own_reports_define_columns_that_they_have)
+{
+	for (size_t i = 0; i < n_reports; i++) {
+		const char *line = report_definitions(reports[i]);
+
+		if (is_own(i) && !CHECK(line != NULL))
+			printf("  %s\n", reports[i]->name);
+		for (; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+			size_t names = strcspn(line, ":\n");
+
+			for (size_t at = 0, n; line[names] == ':' && at < names; at += n + strspn(line + at + n, ", ")) {
+				n = strcspn(line + at, ",:");
+				if (!memchr(line + at, ' ', n) && !CHECK(has_heading(reports[i], line + at, n)))
+					printf("  %s: %.*s\n", reports[i]->name, (int)n, line + at);
+			}
+		}
+	}
+}
+
+TEST(the_base_of_percentages_stands_below_a_table_alone)
+{
+	struct making k;
+	struct model *m;
+	char *text, *csv;
+
+	make_two_processes(&k);
+	m = model_open(k.path, NULL);
+	if (!CHECK(m != NULL))
+		return;
+	text = report_text(m, "cuda_gpu_kern_sum", TABLE_TEXT, NULL, 0);
+	csv = report_text(m, "cuda_gpu_kern_sum", TABLE_CSV, NULL, 0);
+	CHECK(strstr(text, "\n  Time (%): share of the sum over all rows, also those not shown\n") != NULL);
+	CHECK(strstr(csv, "share") == NULL);
+	free(text);
+	free(csv);
 	model_close(m);
 	unmake(&k);
 }

@@ -1,5 +1,4 @@
-/* Rows whose numbers mean nothing: a writer that went mad, or a file made by hand.  No report and no export may fall
- * over them. */
+/* Rows with meaningless numbers, as from a faulty writer or a forged file: no report and no export may crash. */
 #include "cli/analyze/report.h"
 #include "cli/export/export.h"
 #include "cli/model/steps.h"

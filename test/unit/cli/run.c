@@ -1,4 +1,4 @@
-/* The pure parts of gprof-run: names, variables, files looked at. */
+/* Parts of gprof-run without side effects: names of traces, environment variables, checks of program files. */
 #include "cli/run.h"
 
 #include "cli/paths.h"
@@ -102,12 +102,14 @@ TEST(pieces_of_a_list_of_variables_without_equals_sign_belong_to_the_value)
 	CHECK_STR(variables(NULL, true), "P=0;");
 }
 
+static const struct target target = { .preload = true };
+
 TEST(a_sanitizer_stays_the_first_of_the_preloaded)
 {
 	struct env e;
 
 	CHECK_EQ(env_copy(&e, (char *[]){ "LD_PRELOAD=/usr/lib/libasan.so.8", NULL }), 0);
-	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", true, true), 0);
+	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", &target, true), 0);
 	CHECK_STR(env_get(&e, "LD_PRELOAD"), "/usr/lib/libasan.so.8:/our.so");
 	CHECK(!env_get(&e, "GPROF_NEXT_CUDA_INJECTION"));
 	env_release(&e);
@@ -119,7 +121,7 @@ TEST(an_outer_session_is_replaced_not_stacked)
 
 	CHECK_EQ(env_copy(&e, (char *[]){ "LD_PRELOAD=/old/lib/gprof/libgprof_inject.so a.so:/tmp/gprof-abcdef/inject:/b/inject",
 					  "CUDA_INJECTION64_PATH=/old/lib/gprof/libgprof_inject.so", "NVTX_INJECTION64_PATH=/nsys.so", NULL }), 0);
-	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", true, true), 0);
+	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", &target, true), 0);
 	CHECK_STR(env_get(&e, "LD_PRELOAD"), "/our.so:a.so:/b/inject");
 	CHECK_STR(env_get(&e, "CUDA_INJECTION64_PATH"), "/our.so");
 	CHECK(!env_get(&e, "GPROF_NEXT_CUDA_INJECTION"));
@@ -133,10 +135,10 @@ TEST(what_is_not_recorded_has_no_door)
 	struct env e;
 
 	CHECK_EQ(env_copy(&e, (char *[]){ "NVTX_INJECTION64_PATH=/old/lib/gprof/libgprof_inject.so", NULL }), 0);
-	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", true, false), 0);
+	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", &target, false), 0);
 	CHECK(!env_get(&e, "NVTX_INJECTION64_PATH"));
 	CHECK_EQ(env_set(&e, "NVTX_INJECTION64_PATH", "/other.so"), 0);
-	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", true, false), 0);
+	CHECK_EQ(env_open_doors(&e, "/s", "/our.so", &target, false), 0);
 	CHECK_STR(env_get(&e, "NVTX_INJECTION64_PATH"), "/other.so");
 	CHECK(!env_get(&e, "GPROF_NEXT_NVTX_INJECTION"));
 	env_release(&e);

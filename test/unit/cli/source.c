@@ -132,7 +132,7 @@ TEST(packed_files_arrive_whole_however_much_they_become)
 		put_file(packed, n - 5);
 		r = read_through(100);
 		CHECK(r.bytes < sizes[i] || sizes[i] <= 128 << 10);
-		CHECK_STR(r.trouble, "the packed data end in the middle");
+		CHECK_STR(r.trouble, "the compressed data ends too early");
 	}
 	free(data);
 	free(packed);

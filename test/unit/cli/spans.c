@@ -1,4 +1,4 @@
-/* Interval arithmetic against a bitmap, on thousands of random sets. */
+/* Interval arithmetic, compared with a bitmap on thousands of random sets. */
 #include "cli/model/spans.h"
 #include "test/unit/test.h"
 

@@ -1,4 +1,4 @@
-/* Which rows belong to which step, by hand. */
+/* Assignment of rows to steps, on hand-written rows. */
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
@@ -26,22 +26,6 @@ static void begin(struct making *k)
 	make_string(k, 1, TRAIN, "train");
 	make_string(k, 1, VAL, "val");
 	make_thread(k, 1, 1, 100, "main");
-}
-
-static struct model *finish(struct making *k)
-{
-	struct model *m;
-
-	make_end(k);
-	m = model_open(k->path, NULL);
-	CHECK(m != NULL);
-	return m;
-}
-
-static void end(struct making *k, struct model *m)
-{
-	model_close(m);
-	unmake(k);
 }
 
 /* The steps of rows as text: "0 0 - 1". */
@@ -80,11 +64,11 @@ TEST(calls_and_gpu_rows_are_given_to_steps_by_correlation_id_also_where_ids_begi
 	ROWS(&k, 1, kernel, RUN(5000, 10, 0xfffffffd, KERNEL), RUN(5100, 10, 0xfffffffe, KERNEL),
 		RUN(1500, 10, 4, KERNEL),
 	     RUN(5200, 10, 0xffffffff, KERNEL), RUN(0, 0, 1, KERNEL), RUN(5300, 10, 3, KERNEL));
-	m = finish(&k);
+	m = make_model(&k);
 	check_rows(m, ROW_api, 0, "- 0 0 - 1 1");
 	/* The fourth has no call in the trace: its id alone says it. */
 	check_rows(m, ROW_kernel, 0, "- 0 1 0 0 -");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(calls_of_an_imported_trace_go_by_their_start_since_ids_may_be_in_any_order)
@@ -97,12 +81,12 @@ TEST(calls_of_an_imported_trace_go_by_their_start_since_ids_may_be_in_any_order)
 	ROWS(&k, 1, step, STEP_ROW(1000, 1000, 0, 1, 1, 3, 0), STEP_ROW(2000, 1000, 1, 1, 3, 10000, 0));
 	ROWS(&k, 1, api, CALL(1100, 1, 1), CALL(1900, 9000, 1), CALL(2100, 3, 1), CALL(2900, 9001, 1));
 	ROWS(&k, 1, kernel, RUN(5000, 10, 9000, KERNEL), RUN(5100, 10, 3, KERNEL));
-	m = finish(&k);
+	m = make_model(&k);
 	check_rows(m, ROW_api, 0, "0 0 1 1");
 	check_rows(m, ROW_kernel, 0, "0 1");
 	CHECK_EQ(model_select(m, &(struct selection){ .steps = true, .first = 0, .last = 0 }), 0);
 	check_rows(m, ROW_api, 0, "0 0");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(what_has_no_correlation_id_is_given_to_steps_by_its_start)
@@ -117,10 +101,10 @@ TEST(what_has_no_correlation_id_is_given_to_steps_by_its_start)
 	     { T0 + 2000, 5, PUSHED(3), 0, 1, 1, 0, 0, TRAIN, 0, 0, 0, 0, -1 },
 	     { T0 + 3000, 5, PUSHED(4), 0, 1, 1, 0, 0, TRAIN, 0, 0, 0, 0, -1 });
 	ROWS(&k, 1, mark, { T0 + 1999, 0, 0, 2, 0, 0, VAL, 0, 0 });
-	m = finish(&k);
+	m = make_model(&k);
 	check_rows(m, ROW_range, 0, "- 0 1 -");
 	check_rows(m, ROW_mark, 0, "0");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(steps_of_one_kind_side_by_side_take_the_calls_of_their_own_threads)
@@ -136,10 +120,10 @@ TEST(steps_of_one_kind_side_by_side_take_the_calls_of_their_own_threads)
 	ROWS(&k, 1, kernel, RUN(9000, 10, 13, KERNEL), RUN(9100, 10, 14, KERNEL), RUN(9200, 10, 15, KERNEL),
 		RUN(9300, 10, 16, KERNEL),
 	     RUN(9400, 10, 41, KERNEL));
-	m = finish(&k);
+	m = make_model(&k);
 	check_rows(m, ROW_api, 0, "0 1 0 - 1 2");
 	check_rows(m, ROW_kernel, 0, "1 0 - - 2");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(steps_of_several_kinds_do_not_disturb_each_other)
@@ -153,14 +137,14 @@ TEST(steps_of_several_kinds_do_not_disturb_each_other)
 	     { T0 + 2000, 100, 0, 0, VAL, STEP, 0, 1, 1, 12, 14, 100, 0 },
 	     { T0 + 3000, 100, 0, 1, VAL, STEP, 0, 1, 1, 15, 16, 100, 0 });
 	ROWS(&k, 1, api, CALL(1100, 11, 1), CALL(2001, 12, 1), CALL(2010, 13, 1), CALL(2500, 14, 1), CALL(3001, 15, 1));
-	m = finish(&k);
+	m = make_model(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->n_kinds, 2);
 	CHECK_STR(model_string(m, s->kinds[0].name), "train");
 	CHECK_EQ(s->kinds[1].n, 2);
 	check_rows(m, ROW_api, 0, "0 0 0 0 0");
 	check_rows(m, ROW_api, 1, "- 0 0 - 1");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(ranges_with_well_known_names_are_steps_and_the_surest_names_win)
@@ -183,7 +167,7 @@ TEST(ranges_with_well_known_names_are_steps_and_the_surest_names_win)
 	/* 30: no call of it is there, but its id lies between those of step 0. */
 	ROWS(&k, 1, kernel, RUN(3000, 10, 1, KERNEL), RUN(3100, 10, 3, KERNEL), RUN(3200, 10, 4, KERNEL),
 		RUN(3300, 10, 5, KERNEL));
-	m = finish(&k);
+	m = make_model(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->source, STEPS_RANGES);
 	CHECK_EQ(s->n, 2);
@@ -194,7 +178,7 @@ TEST(ranges_with_well_known_names_are_steps_and_the_surest_names_win)
 	check_rows(m, ROW_api, 0, "- 0 0 1 -");
 	check_rows(m, ROW_kernel, 0, "- 0 1 -");
 	check_rows(m, ROW_range, 0, "0 0 0 0 1");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 /* Steps of a profiler, 1000 long; letters: s with an Optimizer.step, - without. */
@@ -212,9 +196,9 @@ static size_t profiler_steps(const char *letters)
 		if (letters[i] == 's')
 			ROWS(&k, 1, range, { T0 + 1000 * i + 100, 100, PUSHED(2 * i + 2), 0, 1, 1, 0, 0, 23, 0, 0, 1, 0, -1 });
 	}
-	m = finish(&k);
+	m = make_model(&k);
 	n = model_steps(m)->n;
-	end(&k, m);
+	unmake_model(&k, m);
 	return n;
 }
 
@@ -240,13 +224,13 @@ TEST(ranges_of_several_series_are_kinds)
 	ROWS(&k, 1, range, { T0 + 1000, 100, PUSHED(1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 },
 	     { T0 + 2000, 100, PUSHED(2), 0, 1, 1, 0, 0, 21, 0, 0, 0, 0, -1 },
 	     { T0 + 3000, 100, PUSHED(3), 0, 1, 1, 0, 0, 22, 0, 0, 0, 0, -1 });
-	m = finish(&k);
+	m = make_model(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->n_kinds, 2);
 	CHECK_STR(model_string(m, s->kinds[0].name), "train_step");
 	CHECK_EQ(s->kinds[0].n, 2);
 	CHECK_STR(model_string(m, s->kinds[1].name), "val_step");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(a_mark_ends_the_step_before_and_the_last_one_is_incomplete)
@@ -260,7 +244,7 @@ TEST(a_mark_ends_the_step_before_and_the_last_one_is_incomplete)
 	make_string(&k, 1, 21, "step 1");
 	ROWS(&k, 1, mark, { T0 + 1000, 0, 0, 1, 0, 0, 20, 0, 0 }, { T0 + 1500, 0, 0, 1, 0, 0, VAL, 0, 0 },
 	     { T0 + 3000, 0, 0, 1, 0, 0, 21, 0, 0 });
-	m = finish(&k);
+	m = make_model(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->source, STEPS_MARKS);
 	CHECK_EQ(s->n, 2);
@@ -268,7 +252,7 @@ TEST(a_mark_ends_the_step_before_and_the_last_one_is_incomplete)
 	CHECK_EQ(s->list[0].flags, STEP_LOOSE);
 	CHECK_EQ(s->list[1].end, T0 + 100000);
 	CHECK_EQ(s->list[1].flags, STEP_LOOSE | STEP_INCOMPLETE);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(where_the_user_said_what_steps_are_none_are_guessed)
@@ -280,10 +264,10 @@ TEST(where_the_user_said_what_steps_are_none_are_guessed)
 	make_attribute(&k, 0, "setting.steps=nvtx:never");
 	make_string(&k, 1, 20, "step 0");
 	ROWS(&k, 1, range, { T0 + 1000, 100, PUSHED(1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 });
-	m = finish(&k);
+	m = make_model(&k);
 	CHECK_EQ(model_steps(m)->n, 0);
 	CHECK(model_steps(m)->asked);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(steps_that_were_known_before_their_window_began_were_not_recorded)
@@ -297,7 +281,7 @@ TEST(steps_that_were_known_before_their_window_began_were_not_recorded)
 	ROWS(&k, 1, step, { T0 + 1000, 500, 0, 0, 0, STEP, 0, 1, 1, 10, 12, 60, STEP_AUTO },
 	     { T0 + 1500, 500, 0, 1, 0, STEP, 0, 1, 1, 12, 16, 60, STEP_AUTO },
 	     { T0 + 2000, 500, 0, 2, 0, STEP, 0, 1, 1, 16, 18, 60, STEP_AUTO });
-	m = finish(&k);
+	m = make_model(&k);
 	s = model_steps(m)->list;
 	CHECK_EQ(s[0].window, 0);
 	CHECK(!step_was_kept(model_steps(m), &s[0]));
@@ -305,7 +289,7 @@ TEST(steps_that_were_known_before_their_window_began_were_not_recorded)
 	CHECK_EQ(s[1].flags, STEP_AUTO | STEP_INCOMPLETE);
 	CHECK_EQ(s[2].window, 1);
 	CHECK_EQ(s[2].flags, STEP_AUTO);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 /* ---- a part only ---- */
@@ -332,7 +316,7 @@ static void check_selected(const struct selection *s, size_t calls, size_t kerne
 	char *got;
 
 	two_windows(&k);
-	m = finish(&k);
+	m = make_model(&k);
 	CHECK_EQ(model_select(m, s), 0);
 	CHECK_EQ(model_rows(m, ROW_api), calls);
 	CHECK_EQ(model_rows(m, ROW_kernel), kernels);
@@ -340,7 +324,7 @@ static void check_selected(const struct selection *s, size_t calls, size_t kerne
 	got = report_text(m, "cuda_gpu_kern_sum:mangled", TABLE_CSV, NULL, 0);
 	CHECK_STR(strchr(got, '\n') + 1, sum);
 	free(got);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(a_model_of_some_steps_has_their_rows_alone)
@@ -368,14 +352,14 @@ TEST(imported_events_stay_with_the_rows_that_they_became)
 	for (uint32_t i = 0; i < 11; i++)
 		ROWS(&k, 1, imported, { .index = i, .kind = i < 5 ? ROW_kernel : i < 10 ? ROW_api : ROW_none });
 	ROWS(&k, 1, imported_arg, { .index = 3, .key = STEP }, { .index = 9, .key = STEP });
-	m = finish(&k);
+	m = make_model(&k);
 	/* Of window 2 are the fourth kernel and the fifth call. */
 	CHECK_EQ(model_select(m, &(struct selection){ .window = 2 }), 0);
 	CHECK_EQ(model_rows(m, ROW_imported), 2);
 	CHECK_EQ(MODEL_U64(m, imported, index)[0], 3);
 	CHECK_EQ(MODEL_U64(m, imported, index)[1], 9);
 	CHECK_EQ(model_rows(m, ROW_imported_arg), 2);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 /* ---- reports ---- */
@@ -398,7 +382,7 @@ TEST(the_report_of_steps_has_what_ran_inside_and_what_was_launched)
 	struct model *m;
 
 	two_windows(&k);
-	m = finish(&k);
+	m = make_model(&k);
 	check_report(m, "steps", TABLE_CSV, HEAD
 		"1,,one step,1,1,1000,500,0,500,0,0,0,0,0,2000,2150,150,20,2,2,0,1\n"
 		"2,,one step,1,1,1500,500,0,500,0,0,0,0,0,2200,2700,400,20,2,2,0,1\n"
@@ -413,7 +397,7 @@ TEST(the_report_of_steps_has_what_ran_inside_and_what_was_launched)
 		"window,cause,name,process,start_ns,duration_ns,steps,kernels,api_calls,complete\n"
 		"1,schedule,,1,1000,1000,2,4,4,1\n"
 		"2,schedule,,1,5000,1000,1,1,1,0\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
@@ -431,7 +415,7 @@ TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
 	     { T0 + 5100, 100, 64, 0, 11, 0, 1, 8, 1, 1, 3, 0, 0, 0, 0, 1 });
 	ROWS(&k, 1, memset, { T0 + 5300, 50, 64, 0, 11, 0, 1, 7, 0, 3, 0, 0 });
 	ROWS(&k, 1, graph, { T0 + 6000, 300, 20, 0, 1, 7, 5, 0 });
-	m = finish(&k);
+	m = make_model(&k);
 	/*
 	 * Of what ran in the graph nothing is known but when, so what step 1 launched and what step 4 computed is unknown.
 	 * Step 2 launched nothing, which is known.
@@ -442,7 +426,7 @@ TEST(copies_sets_and_whole_graphs_have_their_part_of_a_step)
 		"2,,one step,1,1,3000,1000,0,1000,0,0,0,0,0,,,,0,0,0,0,1\n"
 		"3,,one step,1,1,5000,1000,250,750,100,0,0,150,50,,,,0,0,0,0,1\n"
 		"4,,one step,1,1,6100,1000,200,800,,,,,,,,,0,0,0,0,1\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 /* A step's kernel runs into the next one, beside a collective of the one before. */
@@ -464,12 +448,12 @@ TEST(gpu_time_of_a_step_is_of_what_runs_in_it_whatever_launched_it)
 	struct model *m;
 
 	crossing(&k);
-	m = finish(&k);
+	m = make_model(&k);
 	check_report(m, "steps", TABLE_CSV, HEAD
 		"0,,one step,1,1,1000,1000,500,500,500,0,0,0,0,1500,3200,1700,20,2,2,0,1\n"
 		CROSSING_1
 		"2,,one step,1,1,3000,1000,200,800,0,200,200,200,0,,,,0,0,0,0,1\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(a_step_that_is_selected_has_the_numbers_that_it_has_among_all)
@@ -479,11 +463,11 @@ TEST(a_step_that_is_selected_has_the_numbers_that_it_has_among_all)
 
 	for (uint32_t step = 1; step < 3; step++) {
 		crossing(&k);
-		m = finish(&k);
+		m = make_model(&k);
 		CHECK_EQ(model_select(m, &(struct selection){ .steps = true, .first = step, .last = step }), 0);
 		check_report(m, "steps", TABLE_CSV, step == 1 ? HEAD CROSSING_1
 			: HEAD "2,,one step,1,1,3000,1000,200,800,0,200,200,200,0,,,,0,0,0,0,1\n");
-		end(&k, m);
+		unmake_model(&k, m);
 	}
 }
 
@@ -496,12 +480,12 @@ TEST(without_gpu_rows_the_gpu_columns_of_steps_are_unknown)
 	ROWS(&k, 0, process, { T0 + 1, T0 + 100000, 1, 100, 100, 1, 0, PROCESS_CONNECTED | PROCESS_NVTX });
 	make_string(&k, 1, 20, "step 0");
 	ROWS(&k, 1, range, { T0 + 1000, 100, PUSHED(1), 0, 1, 1, 0, 0, 20, 0, 0, 0, 0, -1 });
-	m = finish(&k);
+	m = make_model(&k);
 	check_report(m, "steps", TABLE_CSV, HEAD "0,,step 0,1,1,1000,100,,,,,,,,,,,,,,0,1\n");
 	check_report(m, "windows", TABLE_CSV,
 		"window,cause,name,process,start_ns,duration_ns,steps,kernels,api_calls,complete\n"
 		"1,program,,1,1,99999,1,0,0,0\n");
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(the_table_of_steps_sums_up_without_warm_up_and_names_outliers_with_their_cause)
@@ -524,16 +508,18 @@ TEST(the_table_of_steps_sums_up_without_warm_up_and_names_outliers_with_their_ca
 		ROWS(&k, 1, api, CALL(at, i + 1, 1));
 		ROWS(&k, 1, kernel, RUN(at + 1000000, i == 7 ? 28000000 : 8000000, i + 1, KERNEL));
 	}
-	m = finish(&k);
+	m = make_model(&k);
 	got = report_text(m, "steps", TABLE_TEXT, NULL, 0);
 	CHECK(strstr(got, "19 steps (excluded: 1 warm-up, 0 incomplete)\n") != NULL);
 	CHECK(strstr(got, "  wall                     12.1 ms    10.0 ms    30.0 ms    30.0 ms\n") != NULL);
 	CHECK(strstr(got, "  compute                  9.05 ms    8.00 ms    28.0 ms    28.0 ms\n") != NULL);
-	CHECK(strstr(got, "outliers, 2 of 19:\n") != NULL);
-	CHECK(strstr(got, "step 7 (one step) of process 1: 30.0 ms, 20.0 ms above the median of 10.0 ms; compute is 20.0 ms above its median\n"));
-	CHECK(strstr(got, "step 12 (one step) of process 1: 30.0 ms, 20.0 ms above the median of 10.0 ms; gpu idle is 20.0 ms above its median\n"));
+	CHECK(strstr(got, "2 of 19 steps are outliers (") != NULL);
+	CHECK(strstr(got, "step 7 (one step): 30.0 ms, 20.0 ms above the median of 10.0 ms; compute is 20.0 ms above its median; "
+			    "see -r cuda_gpu_kern_sum --step 7\n"));
+	CHECK(strstr(got, "step 12 (one step): 30.0 ms, 20.0 ms above the median of 10.0 ms; gpu_idle is 20.0 ms above its median; "
+			    "see -r critical_path --step 12\n"));
 	free(got);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(steps_that_nothing_marks_are_found_by_what_is_launched)
@@ -561,7 +547,7 @@ TEST(steps_that_nothing_marks_are_found_by_what_is_launched)
 			ROWS(&k, 1, api, CALL(at, ++corr, 1));
 			ROWS(&k, 1, kernel, RUN(at + 20000, 500, corr, 30 + i));
 		}
-	m = finish(&k);
+	m = make_model(&k);
 	s = model_steps(m);
 	CHECK_EQ(s->source, STEPS_LAUNCHES);
 	CHECK_EQ(s->n_kinds, 1);
@@ -573,7 +559,7 @@ TEST(steps_that_nothing_marks_are_found_by_what_is_launched)
 		CHECK(s->list[i].confidence > 50 && s->list[i].confidence <= 100);
 	}
 	CHECK_EQ(s->list[0].end, s->list[1].start);
-	end(&k, m);
+	unmake_model(&k, m);
 }
 
 TEST(launches_that_do_not_repeat_are_no_steps)
@@ -590,9 +576,9 @@ TEST(launches_that_do_not_repeat_are_no_steps)
 		ROWS(&k, 1, api, CALL(1000 * (i + 1), i + 1, 1));
 		ROWS(&k, 1, kernel, RUN(1000 * (i + 1) + 500, 10, i + 1, 30 + i));
 	}
-	m = finish(&k);
+	m = make_model(&k);
 	CHECK_EQ(model_steps(m)->n, 0);
 	CHECK_EQ(model_steps(m)->n_kinds, 0);
 	CHECK_EQ(model_steps(m)->source, STEPS_NONE);
-	end(&k, m);
+	unmake_model(&k, m);
 }

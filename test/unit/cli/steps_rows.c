@@ -1,4 +1,4 @@
-/* Rows and their steps on random traces, against the rule read out word by word for each row. */
+/* Assignment of rows to steps on random traces, compared with a direct implementation of the rule for each row. */
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

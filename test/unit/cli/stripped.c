@@ -1,4 +1,4 @@
-/* Files without a symbol table: where functions begin, and names that are packed away. */
+/* Files without a symbol table: bounds of functions from unwind tables, and names from .gnu_debugdata. */
 #include "cli/symbols/bounds.h"
 #include "cli/symbols/functions.h"
 #include "cli/symbols/packed.h"

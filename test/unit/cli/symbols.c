@@ -1,9 +1,10 @@
-/* What frames are: the runner's own functions, its libraries, the vdso, made code and Python, before and after resolving. */
+/* Resolution of frames: functions of this test, its libraries, the vdso, generated code and Python. */
 #include "cli/model/symbols.h"
 
 #include "cli/model/stacks.h"
 #include "cli/resolve.h"
 #include "cli/symbols/dwarf.h"
+#include "cli/symbols/perfmap.h"
 #include "cli/symbols/symbols.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
@@ -344,12 +345,40 @@ TEST(code_that_the_process_made_is_named_by_its_map)
 	unmake(&k);
 }
 
+TEST(a_map_that_another_user_or_a_link_has_put_there_names_nothing)
+{
+	char path[] = "/tmp/gprof-unit-map-XXXXXX", link[40];
+	struct perfmap map;
+	int fd = mkstemp(path);
+
+	CHECK_EQ(write(fd, "7000000 20 f\n", 13), 13);
+	close(fd);
+	perfmap_read(&map, path, 0, false);
+	CHECK_STR(perfmap_at(&map, 0x7000010), "f");
+	perfmap_release(&map);
+	snprintf(link, sizeof link, "%s.link", path);
+	CHECK_EQ(symlink(path, link), 0);
+	perfmap_read(&map, link, 0, false);
+	CHECK(!perfmap_at(&map, 0x7000010));
+	perfmap_release(&map);
+	unlink(link);
+	if (geteuid() == 0 && chown(path, 65534, 65534) == 0) {
+		perfmap_read(&map, path, 0, false);
+		CHECK(!perfmap_at(&map, 0x7000010));
+		perfmap_release(&map);
+		perfmap_read(&map, path, 0, true);
+		CHECK_STR(perfmap_at(&map, 0x7000010), "f");
+		perfmap_release(&map);
+	}
+	unlink(path);
+}
+
 TEST(python_sources_are_written_once_and_read_line_by_line)
 {
 	const char text[] = "import x\n\ndef f():\n    return 1";
-	const struct resolve how = { .symfs = "/", .sources = true };
+	const struct resolve how = { .symfs = "/", .sources = SOURCES_OWN };
 	const struct stack_frame frame = { 5, STACK_FRAME_PYTHON, STACK_NO_OFFSET };
-	char path[] = "/tmp/gprof-unit-source-XXXXXX";
+	char path[] = "/tmp/gprof-unit-source-XXXXXX.py";
 	const char *line;
 	uint32_t file;
 	struct resolved r;
@@ -357,7 +386,7 @@ TEST(python_sources_are_written_once_and_read_line_by_line)
 	struct model *m;
 	size_t n;
 
-	CHECK_EQ(write(mkstemp(path), text, sizeof text - 1), sizeof text - 1);
+	CHECK_EQ(write(mkstemps(path, 3), text, sizeof text - 1), sizeof text - 1);
 	make_begin(&k);
 	ROWS(&k, 0, process, { T0, 0, 1, 10, 10, 1, 0, PROCESS_CONNECTED });
 	make_string(&k, 1, 1, "Net.forward");

@@ -1,4 +1,4 @@
-/* Tables of unified memory, from rows written by hand. */
+/* Reports of unified memory, on hand-written rows. */
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

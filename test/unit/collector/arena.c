@@ -7,7 +7,7 @@
 
 #include "test/unit/test.h"
 
-static const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
+static const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 
 static bool make(struct arena_view *v, uint64_t size, int *fd)
 {

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "collector/clocks.h"
+#include "collector/pages.h"
 #include "collector/salvage.h"
 #include "test/unit/test.h"
 #include "trace/health.h"
@@ -18,7 +20,7 @@ struct fixture {
 
 static bool set_up(struct fixture *f)
 {
-	static const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
+	static const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 	int fd;
 
 	*f = (struct fixture){ .out = OUTPUT_INIT };
@@ -112,6 +114,57 @@ TEST(a_full_block_is_given_back_empty)
 		CHECK_EQ(f.p->guest->view.a->n_taken, 0);
 		CHECK_EQ(block(&f, 0)->used, 0);
 	}
+	tear_down(&f);
+}
+
+/* Pages of a block that are in memory. */
+static size_t pages_of(struct fixture *f, uint32_t i)
+{
+	unsigned char in[LARGE_BLOCK / 4096];
+	size_t size = i < f->p->guest->view.n_small ? SMALL_BLOCK : LARGE_BLOCK, n = 0;
+
+	if (mincore(block(f, i), size, in) < 0)
+		return SIZE_MAX;
+	for (size_t k = 0; k < size / 4096; k++)
+		n += in[k] & 1;
+	return n;
+}
+
+TEST(pages_of_a_burst_go_when_the_process_is_quiet_and_no_block_in_use_is_touched)
+{
+	static char rows[SMALL_BLOCK - sizeof(struct block)];
+	struct fixture f;
+	struct api_bytes row = api(5);
+	uint32_t *state;
+
+	if (!set_up(&f))
+		return;
+	state = f.p->guest->view.a->block_state;
+	for (size_t at = 0; at + sizeof row <= sizeof rows; at += sizeof row)
+		memcpy(rows + at, &row, sizeof row);
+	for (uint32_t i = 0; i < 12; i++) {
+		publish(&f, i, rows, sizeof rows / sizeof row * sizeof row);
+		f.p->guest->view.a->n_taken++;
+		state[i] = BLOCK_FULL;
+	}
+	drain(f.p, DRAIN_FULL);
+	CHECK_EQ(pages_of(&f, 5), SMALL_BLOCK / 4096);
+	pages_give_back(f.p->guest);            /* it was busy a moment ago */
+	CHECK_EQ(pages_of(&f, 5), SMALL_BLOCK / 4096);
+	state[6] = BLOCK_OWNED;                 /* taken again meanwhile */
+	state[7] = BLOCK_GONE;
+	for (int i = 0; i < 8; i++)
+		pages_give_back(f.p->guest);
+	CHECK_EQ(pages_of(&f, 5), 0);
+	CHECK_EQ(state[5], BLOCK_FREE);
+	CHECK_EQ(pages_of(&f, 6), SMALL_BLOCK / 4096);
+	CHECK_EQ(state[6], BLOCK_OWNED);
+	CHECK_EQ(pages_of(&f, 7), 0);
+	CHECK_EQ(state[7], BLOCK_GONE);
+	CHECK_EQ(damage(&f), 0);
+	publish(&f, 5, &row, sizeof row);       /* and it serves as before */
+	drain(f.p, DRAIN_ALL);
+	CHECK_EQ(damage(&f), 0);
 	tear_down(&f);
 }
 

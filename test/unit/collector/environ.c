@@ -50,6 +50,14 @@ TEST(what_sounds_like_a_secret_is_masked)
 		  "env.TORCH_TOKEN_X=***;env.NCCL_Secret=***;env.x_password=***;env.AWS_ACCESS_KEY_ID=***;env.PATH=5;");
 }
 
+TEST(secrets_are_masked_under_names_of_the_allow_list_too)
+{
+	CHECK_STR(FACTS("TORCH_AUTH=a\0NCCL_CONN=b\0CUDA_DEVICE_MAX_CONNECTIONS=1\0TORCH_HUB=https://me:pw@host\0OMP_X=--token=t n", false),
+		  "env.TORCH_AUTH=***;env.NCCL_CONN=***;env.CUDA_DEVICE_MAX_CONNECTIONS=1;env.TORCH_HUB=https://me:***@host;env.OMP_X=--token=*** n;");
+	CHECK_STR(FACTS("MYSQL_PWD=1\0DATABASE_URL=postgres://u:p@h/d\0PWD=/x\0SENTRY_DSN=2\0SLACK_WEBHOOK=3\0X=hf_abcdefghijklmnopqrstuvwx", true),
+		  "env.MYSQL_PWD=***;env.DATABASE_URL=postgres://u:***@h/d;env.PWD=/x;env.SENTRY_DSN=***;env.SLACK_WEBHOOK=***;env.X=hf_***;");
+}
+
 TEST(an_environment_cut_anywhere_is_never_read_past)
 {
 	static const char env[] = "RANK=3\0CUDA_X=1\0noequals\0=x\0NCCL_DEBUG=INFO";

@@ -32,7 +32,7 @@ struct mark_bytes {
 
 static bool set_up(struct fixture *f)
 {
-	static const struct capture on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
+	static const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 
 	*f = (struct fixture){ .out = OUTPUT_INIT, .pipe = PIPE_INIT, .random = 1 };
 	f->p = process_new(CLOCK_MONO);
@@ -214,7 +214,7 @@ TEST(a_guest_that_says_no_end_was_cut_off_and_rows_it_could_not_send_are_counted
 
 TEST(orders_reach_the_file_of_the_process_and_it_goes_with_the_guest)
 {
-	const struct capture over = { .n_orders = 9, .orders = { [8] = { .order = { .over = 1, .real = 5 } } } };
+	const struct orders_given over = { .n_orders = 9, .orders = { [8] = { .order = { .over = 1, .real = 5 } } } };
 	_Alignas(64) char line[ARENA_TOLD_BYTES];
 	struct fixture f;
 	char path[128];

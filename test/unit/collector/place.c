@@ -86,7 +86,7 @@ TEST(the_log_stands_beside_its_trace)
 	char log[64];
 
 	place_log("dir/run.gtrace", log, sizeof log);
-	CHECK_STR(log, "dir/run.log");
+	CHECK_STR(log, "dir/run.gtrace.log");
 	place_log("run", log, sizeof log);
-	CHECK_STR(log, "run.log");
+	CHECK_STR(log, "run.gtrace.log");
 }

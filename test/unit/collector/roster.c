@@ -105,3 +105,33 @@ TEST(lines_split_between_two_reads_are_joined_and_rubbish_is_counted)
 	unlink(path);
 	rmdir(folder);
 }
+
+static void count(void *arg, const struct roster_line *l)
+{
+	(void)arg;
+	(void)l;
+	n_seen++;
+}
+
+TEST(one_reading_is_bounded_and_an_empty_line_says_nothing)
+{
+	static const char text[] = "R1 c 10 1 5 a\n\n\n";
+	char folder[] = "/tmp/gprof-unit-XXXXXX", path[64];
+	struct roster r = ROSTER_INIT;
+	int written = 0, readings = 0;
+
+	if (!CHECK(mkdtemp(folder) != NULL) || !CHECK_EQ(roster_open(&r, folder), 0))
+		return;
+	while (written < 3000 && write(r.fd, text, strlen(text)) == (ssize_t)strlen(text))
+		written++;
+	for (n_seen = 0; n_seen < written && roster_read(&r, count, NULL); readings++)
+		CHECK(n_seen <= (readings + 1) * ROSTER_READ / (int)strlen(text) + 1);
+	CHECK_EQ(n_seen, written);
+	CHECK(readings > 1);
+	CHECK_EQ(r.bad, 0);
+	CHECK(!roster_read(&r, count, NULL));
+	roster_close(&r);
+	snprintf(path, sizeof path, "%s/roster", folder);
+	unlink(path);
+	rmdir(folder);
+}

@@ -206,3 +206,119 @@ TEST(an_exec_that_is_heard_of_when_all_is_over_is_one)
 	CHECK(!(f.tree.all[2]->flags & PROCESS_EXECED));
 	tear_down(&f);
 }
+
+static struct process *hello(struct fixture *f, uint32_t pid, uint32_t ppid, int64_t start, uint32_t flags)
+{
+	const struct wire_hello h = { .pid = pid, .ppid = ppid, .start = start, .flags = flags };
+
+	return tree_hello(&f->tree, &h, pid);
+}
+
+TEST(an_older_line_never_ends_a_process_that_is_there)
+{
+	uint32_t me = (uint32_t)getpid();
+	struct process *p;
+	struct fixture f;
+
+	set_up(&f);
+	p = hello(&f, me, 1, 20, PROCESS_PRELOADED);
+	line(&f, 'f', me, 10, "before");        /* a fork, of which we hear when the exec has said hello */
+	line(&f, 'c', me, 20, "now");
+	CHECK(!p->end);
+	CHECK_EQ(f.tree.n, 2);
+	CHECK(tree_find(&f.tree, me) == p);
+	CHECK_EQ(f.tree.all[1]->flags, PROCESS_FORKED | PROCESS_EXECED | PROCESS_ENDED);
+	CHECK_EQ(f.tree.all[1]->end, 20);
+	line(&f, 'f', me, 10, "before");
+	CHECK_EQ(f.tree.n, 2);
+	line(&f, 'c', me, 30, "next");          /* and a newer one does end it */
+	CHECK(p->end && p->flags & PROCESS_EXECED);
+	CHECK_EQ(f.tree.n, 3);
+	tear_down(&f);
+}
+
+TEST(lines_in_their_order_make_the_same_processes)
+{
+	uint32_t me = (uint32_t)getpid();
+	struct process *p;
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'f', me, 10, "before");
+	line(&f, 'c', me, 20, "now");
+	p = hello(&f, me, 1, 20, PROCESS_PRELOADED);
+	CHECK(p && !p->end);
+	CHECK_EQ(f.tree.n, 2);
+	CHECK_EQ(f.tree.all[0]->flags, PROCESS_FORKED | PROCESS_EXECED | PROCESS_ENDED);
+	tear_down(&f);
+}
+
+TEST(an_older_process_of_a_reused_pid_did_no_exec)
+{
+	uint32_t me = (uint32_t)getpid();
+	struct process *p;
+	struct fixture f;
+
+	set_up(&f);
+	p = hello(&f, me, 7, 20, PROCESS_FORKED);
+	line(&f, 'c', me, 10, "stranger");
+	CHECK(!p->end);
+	CHECK_EQ(f.tree.n, 2);
+	CHECK_EQ(f.tree.all[1]->flags, PROCESS_ENDED | PROCESS_PRELOADED);
+	tear_down(&f);
+}
+
+TEST(a_hello_that_is_read_after_the_exec_is_of_the_image_before)
+{
+	uint32_t me = (uint32_t)getpid();
+	struct process *p, *old;
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'f', me, 10, "before");
+	line(&f, 'c', me, 20, "now");
+	old = hello(&f, me, 1, 10, PROCESS_FORKED);
+	p = tree_find(&f.tree, me);
+	CHECK(old == f.tree.all[0] && old->end);
+	CHECK(p == f.tree.all[1] && !p->end);
+	old = hello(&f, me, 1, 5, PROCESS_PRELOADED);   /* one whose line was lost */
+	CHECK(old == f.tree.all[2] && old->end);
+	CHECK(p == tree_find(&f.tree, me) && !p->end);
+	tear_down(&f);
+}
+
+TEST(a_process_that_ends_before_it_is_described_ends)
+{
+	struct process *p;
+	struct fixture f;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	set_up(&f);
+	line(&f, 'c', (uint32_t)pid, 1, "brief");
+	p = f.tree.all[0];
+	CHECK_EQ(f.tree.n_watched, 1);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	tree_describe(&f.tree);         /* before its end is heard */
+	CHECK_EQ(p->host_pid, pid);
+	tree_reap(&f.tree, true);
+	CHECK(p->end && p->flags & PROCESS_ENDED);
+	CHECK_EQ(f.tree.n_watched, 0);
+	tear_down(&f);
+}
+
+TEST(a_process_whose_pid_is_a_strangers_is_not_watched)
+{
+	struct fixture f;
+
+	set_up(&f);
+	line(&f, 'c', (uint32_t)getpid(), 1, "of another namespace");
+	tree_describe(&f.tree);
+	CHECK_EQ(f.tree.all[0]->host_pid, 0);
+	CHECK_EQ(f.tree.n_watched, 0);
+	CHECK(!f.tree.all[0]->end);
+	tear_down(&f);
+}

@@ -1,4 +1,4 @@
-/* Kineto files of chance: events of all kinds in all spellings, and damage. */
+/* Random Kineto files: events of all kinds, in different spellings of JSON, and damaged files. */
 #ifndef TEST_UNIT_IMPORT_RANDOM_JSON_H
 #define TEST_UNIT_IMPORT_RANDOM_JSON_H
 
@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 struct random_json {
-	uint64_t state;                 /* any; one file each */
+	uint64_t state;                 /* seed: each value makes another file */
 	char *text;
 	size_t n, size;
 };
 
-/* A file of up to `events` events into text, which has size bytes; odd: how many of a hundred values are odd. */
+/* Writes a file of up to `events` events to text, which has room for `size` bytes.  odd: percent of values that are unusual. */
 void random_json(struct random_json *r, unsigned events, unsigned odd);
 
-/* Changes, removes and repeats some of its bytes. */
+/* Changes, removes and repeats some bytes of the file. */
 void random_damage(struct random_json *r);
 
-/* 0 to n - 1. */
+/* Returns a random number from 0 to n - 1. */
 unsigned random_below(struct random_json *r, unsigned n);
 
 #endif

@@ -1,4 +1,4 @@
-/* All that an import made, as a number: rows, their order, what was counted and said. */
+/* Imports a file and hashes the result, so that two imports can be compared: rows and their order, counts and messages. */
 #ifndef TEST_UNIT_IMPORT_ROWS_H
 #define TEST_UNIT_IMPORT_ROWS_H
 
@@ -24,7 +24,7 @@ static inline uint64_t rows_mix(uint64_t h, const void *p, size_t n)
 	return h;
 }
 
-/* The file `path`, which a fact of the trace names. */
+/* Imports the file.  `path` is also in the hash: the trace stores it as a fact. */
 static inline struct imported rows_of(const char *path)
 {
 	struct imported all = { .hash = 0xcbf29ce484222325u };
@@ -50,7 +50,7 @@ static inline struct imported rows_of(const char *path)
 	return all;
 }
 
-/* NULL, or what of the two is not the same. */
+/* Returns NULL, or the name of the first difference. */
 static inline const char *rows_differ(const struct imported *a, const struct imported *b)
 {
 	if (strcmp(a->err.text, b->err.text) != 0)

@@ -1,7 +1,6 @@
 /*
- * In place of cli/import/source.c: bytes that come so many at a time.  What is not there yet, and what was given back, is
- * anything: bytes that would mean something to a scanner that looked at them.  In memory of its own size, so that
- * AddressSanitizer sees who looks further.
+ * Replaces cli/import/source.c: bytes of the file arrive a given number at a time.  Bytes that have not arrived yet or were given back are
+ * garbage that looks like JSON, so that a scanner that reads them fails.  The memory is allocated exactly, for AddressSanitizer.
  */
 #ifndef TEST_UNIT_IMPORT_SOURCE_H
 #define TEST_UNIT_IMPORT_SOURCE_H
@@ -9,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the next source_open() of any path opens: step bytes at a time; trouble: how it ends, NULL: well. */
+/* Sets what the next source_open() opens, whatever its path.  step: bytes at a time; trouble: the error at the end, or NULL. */
 void source_comes(const uint8_t *data, size_t n, size_t step, uint64_t garbage, const char *trouble);
 
 #endif

@@ -1,4 +1,4 @@
-/* Steps that nothing marks, found in what a program launches. */
+/* Detection of steps from a program's launches, without any mark. */
 #include "inject/auto_steps.h"
 
 #include <stdio.h>

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,7 +65,7 @@ static bool set_up(struct other_end *e, int pipe_size)
 	config_init(&guest->config);
 	guest->clock = CLOCK_MONO;
 	guest->process = PROCESS;
-	if (!CHECK_EQ(carrier_open(e->folder, &w, false), 0))
+	if (!CHECK_EQ(carrier_open(e->folder, &w, NULL, false), 0))
 		return false;
 	guest->epoch = ++epoch;
 	guest->state = SESSION_UP;
@@ -276,6 +278,87 @@ TEST(open_ranges_are_on_their_way_before_rows)
 	tear_down(&e);
 }
 
+/* Makes marks until n blocks have been handed over. */
+static void hand_over_blocks(uint64_t *made, uint32_t n)
+{
+	while (guest->arena->turns < n && *made < 1000000)
+		make_marks(made, 1);
+}
+
+/* A block of another thread, without a row. */
+static void own_block(uint32_t i, bool counted)
+{
+	guest->arena->block_state[i] = BLOCK_OWNED;
+	guest->arena->n_taken += counted;
+}
+
+static void free_block(uint32_t i)
+{
+	guest->arena->block_state[i] = BLOCK_FREE;
+	guest->arena->n_taken--;
+}
+
+static struct {
+	void *page;
+	uint64_t made;
+} fault;
+
+/* The look has come to the block of that page: a thread fills block 0, which was free, and goes on behind the page. */
+static void at_fault(int signal)
+{
+	(void)signal;
+	mprotect(fault.page, 4096, PROT_READ | PROT_WRITE);
+	hand_over_blocks(&fault.made, 1);
+	make_marks(&fault.made, 10);
+}
+
+TEST(rows_wait_for_a_block_that_was_taken_and_filled_behind_the_look)
+{
+	struct other_end e;
+	struct sigaction on_fault = { .sa_handler = at_fault }, before;
+
+	if (!set_up(&e, 1 << 20))
+		return;
+	guest->carrier->lock = 1;       /* nobody else sends */
+	own_block(1, true);
+	fault.page = arena_block(guest->arena, 1);
+	fault.made = 0;
+	sigaction(SIGSEGV, &on_fault, &before);
+	CHECK_EQ(mprotect(fault.page, 4096, PROT_NONE), 0);
+	CHECK(carrier_round(guest->carrier, true));
+	sigaction(SIGSEGV, &before, NULL);
+	CHECK(fault.made > 1000);
+	CHECK_EQ(guest->arena->turns, 1);
+	read_rest(&e);
+	CHECK_EQ(e.wrong, 0);
+	CHECK_EQ(e.rows[ROW_mark], fault.made);
+	tear_down(&e);
+}
+
+TEST(blocks_go_in_the_order_of_their_turns_while_others_are_taken)
+{
+	struct other_end e;
+	uint64_t made = 0;
+
+	if (!set_up(&e, 1 << 20))
+		return;
+	guest->carrier->lock = 1;
+	own_block(4, true);
+	hand_over_blocks(&made, 1);     /* block 0; goes on in 5 */
+	free_block(4);
+	hand_over_blocks(&made, 3);     /* 5, then 4; goes on in 6 */
+	CHECK_EQ(guest->arena->block_state[5], BLOCK_FULL);
+	CHECK_EQ(guest->arena->block_state[4], BLOCK_FULL);
+	own_block(1, false);
+	own_block(2, false);
+	carrier_round(guest->carrier, false);
+	read_all(&e);
+	CHECK_EQ(e.wrong, 0);
+	CHECK(e.rows[ROW_mark] >= made - 1);
+	CHECK_EQ(guest->carrier->given_back, 3);
+	tear_down(&e);
+}
+
 TEST(orders_are_heard_by_the_thread_and_it_ends_when_told)
 {
 	struct other_end e;
@@ -310,5 +393,44 @@ TEST(nothing_waits_when_nobody_is_at_the_other_end)
 	carrier_finish();
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 1000000000);
 	CHECK(guest->carrier->gone);
+	tear_down(&e);
+}
+
+TEST(a_link_is_not_followed_to_a_pipe_of_rows)
+{
+	struct other_end e;
+	uint64_t made = 0;
+	char rows[96], there[96];
+
+	if (!set_up(&e, 1 << 20))
+		return;
+	snprintf(rows, sizeof rows, "%s/rows", e.folder);
+	snprintf(there, sizeof there, "%s/there", e.folder);
+	CHECK_EQ(rename(rows, there), 0);
+	CHECK_EQ(symlink(there, rows), 0);
+	make_marks(&made, 10);
+	carrier_finish();
+	read_all(&e);
+	CHECK_EQ(e.frames, 0);
+	CHECK(guest->carrier->gone);
+	unlink(there);
+	tear_down(&e);
+}
+
+TEST(an_order_that_is_a_pipe_is_not_waited_for)
+{
+	struct other_end e;
+	struct wire_welcome w = { .process = PROCESS + 1, .n_small = 1, .n_large = 1, .blocks = (sizeof(struct arena) + 4095) & ~4095ull };
+	char path[96];
+
+	if (!set_up(&e, 1 << 20))
+		return;
+	snprintf(path, sizeof path, "%s/order.%u", e.folder, PROCESS + 1);
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	w.arena_size = w.blocks + SMALL_BLOCK + LARGE_BLOCK;
+	alarm(60);
+	CHECK_EQ(carrier_open(e.folder, &w, NULL, false), -1);
+	alarm(0);
+	unlink(path);
 	tear_down(&e);
 }

@@ -1,6 +1,10 @@
 #include "inject/child_env.h"
 
 #include <alloca.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +26,13 @@ static void set_up(void)
 	child_env_init(path);
 }
 
+static struct child_plan plan;
+
+static size_t room_for(char *const envp[])
+{
+	return child_env_plan(&plan, envp, &(struct child_file){ AT_FDCWD, path, false });
+}
+
 TEST(a_cleaned_environment_gets_what_is_ours_and_keeps_its_own)
 {
 	char *cleaned[] = { "B=2", "A=1", NULL };
@@ -29,9 +40,9 @@ TEST(a_cleaned_environment_gets_what_is_ours_and_keeps_its_own)
 	size_t room;
 
 	set_up();
-	room = child_env_room(cleaned);
+	room = room_for(cleaned);
 	CHECK(room >= 6 * sizeof *got);
-	got = child_env_fill(alloca(room), cleaned);
+	got = child_env_fill(&plan, alloca(room), cleaned);
 	CHECK_STR(got[0], "B=2");
 	CHECK_STR(got[1], "A=1");
 	CHECK_STR(got[2], WIRE_ENV "=/tmp/session");
@@ -47,9 +58,9 @@ TEST(an_environment_of_nothing_gets_what_is_ours)
 	char *const *got;
 
 	set_up();
-	got = child_env_fill(alloca(child_env_room(none)), none);
+	got = child_env_fill(&plan, alloca(room_for(none)), none);
 	CHECK(got[0] && got[1] && got[2] && !got[3]);
-	got = child_env_fill(alloca(child_env_room(NULL)), NULL);
+	got = child_env_fill(&plan, alloca(room_for(NULL)), NULL);
 	CHECK(got[0] && got[1] && got[2] && !got[3]);
 }
 
@@ -60,12 +71,13 @@ TEST(a_preload_list_of_others_is_joined_and_an_empty_one_replaced)
 	char *const *got;
 
 	set_up();
-	got = child_env_fill(alloca(child_env_room(foreign)), foreign);
-	CHECK_STR(got[0], WIRE_ENV "=/tmp/session");
-	CHECK(strncmp(got[1], "LD_PRELOAD=/x.so:/y.so:/", 24) == 0 && !got[2]);
-	got = child_env_fill(alloca(child_env_room(empty)), empty);
-	CHECK_STR(got[0], "A=1");
-	CHECK(strcmp(got[3] + 11, path) == 0 && !got[4]);
+	got = child_env_fill(&plan, alloca(room_for(foreign)), foreign);
+	CHECK_STR(got[1], WIRE_ENV "=/tmp/session");
+	CHECK(strncmp(got[0], "LD_PRELOAD=/x.so:/y.so:/", 24) == 0 && !got[2]);
+	got = child_env_fill(&plan, alloca(room_for(empty)), empty);
+	CHECK(strcmp(got[0] + 11, path) == 0);
+	CHECK_STR(got[1], "A=1");
+	CHECK(got[3] && !got[4]);
 }
 
 TEST(what_was_not_cleaned_is_left_alone)
@@ -79,11 +91,104 @@ TEST(what_was_not_cleaned_is_left_alone)
 
 	set_up();
 	whole[1] = strcat(preload, path);
-	CHECK(child_env_room(whole) == 0);
-	CHECK(child_env_room(taken_off) == 0);
-	CHECK(child_env_room(refused) == 0);
-	CHECK(child_env_room(another) == 0);
+	CHECK(room_for(whole) == 0);
+	CHECK(room_for(taken_off) == 0);
+	CHECK(room_for(refused) == 0);
+	CHECK(room_for(another) == 0);
 	for (int i = 0; i < 3999; i++)
 		many[i] = "A=1";
-	CHECK(child_env_room(many) == 0);
+	CHECK(room_for(many) == 0);
+}
+
+/* A file with these bytes; its path. */
+static const char *file_of(const char *name, const void *bytes, size_t n)
+{
+	static char at[64];
+	int fd;
+
+	snprintf(at, sizeof at, "/tmp/gprof-unit-%s-%d", name, (int)getpid());
+	fd = open(at, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0755);
+	CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+	close(fd);
+	return at;
+}
+
+/* A program of 32 bits, with a loader or without. */
+struct old {
+	Elf32_Ehdr head;
+	Elf32_Phdr interp;
+};
+
+static struct old old_program(bool loads)
+{
+	struct old o = { .head = { .e_ident = ELFMAG, .e_phoff = offsetof(struct old, interp), .e_phentsize = sizeof(Elf32_Phdr),
+				   .e_phnum = 1, .e_machine = EM_386 },
+			 .interp = { .p_type = loads ? PT_INTERP : PT_LOAD } };
+
+	o.head.e_ident[EI_CLASS] = ELFCLASS32;
+	return o;
+}
+
+static size_t room_of_file(char *const envp[], const char *at)
+{
+	return child_env_plan(&plan, envp, &(struct child_file){ AT_FDCWD, at, false });
+}
+
+TEST(a_32_bit_program_gets_what_it_had_without_our_object)
+{
+	struct old dynamic = old_program(true), fixed = old_program(false);
+	char list[5000], alone[5000];
+	char *whole[] = { "A=1", list, WIRE_ENV "=/tmp/session", NULL };
+	char *ours[] = { "A=1", alone, WIRE_ENV "=/tmp/session", NULL };
+	char *cleaned[] = { "A=1", NULL };
+	char *const *got;
+	const char *at;
+	size_t room;
+
+	set_up();
+	snprintf(list, sizeof list, "LD_PRELOAD=/x.so %s:/y.so", path);
+	snprintf(alone, sizeof alone, "LD_PRELOAD=%s", path);
+	at = file_of("old", &dynamic, sizeof dynamic);
+	CHECK((room = room_of_file(whole, at)) > 0);
+	got = child_env_fill(&plan, alloca(room), whole);
+	CHECK_STR(got[0], "A=1");
+	CHECK_STR(got[1], "LD_PRELOAD=/x.so:/y.so");
+	CHECK_STR(got[2], WIRE_ENV "=/tmp/session");
+	CHECK(!got[3]);
+	CHECK((room = room_of_file(ours, at)) > 0);
+	got = child_env_fill(&plan, alloca(room), ours);
+	CHECK_STR(got[1], WIRE_ENV "=/tmp/session");
+	CHECK(!got[2]);
+	CHECK_EQ(room_of_file(cleaned, at), 0);
+	unlink(at);
+	at = file_of("static", &fixed, sizeof fixed);
+	CHECK_EQ(room_of_file(whole, at), 0);
+	unlink(at);
+}
+
+TEST(the_interpreter_of_a_script_is_what_runs)
+{
+	struct old dynamic = old_program(true);
+	char list[5000], script[5000], old[64];
+	char *whole[] = { list, WIRE_ENV "=/tmp/session", NULL };
+	const char *at;
+
+	set_up();
+	snprintf(list, sizeof list, "LD_PRELOAD=%s", path);
+	snprintf(old, sizeof old, "%s", file_of("old", &dynamic, sizeof dynamic));
+	snprintf(script, sizeof script, "#! %s -x\necho\n", old);
+	at = file_of("script", script, strlen(script));
+	CHECK(room_of_file(whole, at) > 0);
+	CHECK_EQ(plan.preload, CHILD_WITHOUT);
+	unlink(at);
+	snprintf(script, sizeof script, "#!%s\n", path);
+	at = file_of("script", script, strlen(script));
+	CHECK_EQ(room_of_file(whole, at), 0);
+	snprintf(script, sizeof script, "#!%s\n", at);          /* itself, for ever */
+	at = file_of("script", script, strlen(script));
+	CHECK_EQ(room_of_file(whole, at), 0);
+	unlink(at);
+	unlink(old);
+	CHECK_EQ(room_of_file(whole, "/none"), 0);
+	CHECK_EQ(room_of_file(whole, NULL), 0);
 }

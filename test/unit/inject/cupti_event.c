@@ -17,7 +17,8 @@ static void call(int domain, uint32_t cbid, const void *params, int result)
 {
 	uint64_t data = 0;
 	struct cupti_call_data d = {
-		.site = SITE_ENTER, .function = "f", .params = params, .data = &data, .corr = 7, .context_id = 3
+		.site = SITE_ENTER, .function = "f", .params = params, .data = &data, .corr = 7, .context_id = 3,
+		.context = (void *)3
 	};
 
 	cupti_callback(NULL, domain, cbid, &d);
@@ -106,4 +107,44 @@ TEST(the_time_between_two_events_is_kept_as_the_program_was_told)
 	CHECK_EQ(row->second, 0x8000);
 	row = fake_row(ROW_event_elapsed, 1);
 	CHECK(row && row->elapsed == -250000);
+}
+
+/* Streams below 0x100 are of the context that is asked with, those above of another one. */
+static int get_stream_id_strictly(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+	(void)per_thread;
+	if (context && (uintptr_t)stream >= 0x100)
+		return 26;
+	*id = (uint32_t)(uintptr_t)stream & 0xff;
+	return RESULT_OK;
+}
+
+static int get_context_id(void *context, uint32_t *id)
+{
+	*id = (uint32_t)(uintptr_t)context;
+	return RESULT_OK;
+}
+
+TEST(a_stream_of_another_context_has_its_number_and_its_context)
+{
+	struct cupti_record_params record = { (void *)0x7000, (void *)0x10d };
+	struct cupti_wait_params wait = { (void *)0x20e, (void *)0x7000 };
+	struct cupti_resource_data made = { .context = (void *)9, .stream = (void *)0x10d };
+	const struct event_record_row *recorded;
+	const struct event_wait_row *waited;
+
+	cupti_fake(130001);
+	tracer.fn.GetStreamIdEx = get_stream_id_strictly;
+	tracer.fn.GetContextId = get_context_id;
+	cupti_callback(NULL, DOMAIN_RESOURCE, RESOURCE_STREAM_CREATED, &made);
+	call(DOMAIN_RUNTIME, 135, &record, 0);
+	call(DOMAIN_RUNTIME, 147, &wait, 0);
+	recorded = fake_row(ROW_event_record, 0);
+	waited = fake_row(ROW_event_wait, 0);
+	if (!CHECK(recorded && waited))
+		return;
+	CHECK_EQ(recorded->stream, 0x0d);
+	CHECK_EQ(recorded->context, 9);
+	CHECK_EQ(waited->stream, 0x0e);
+	CHECK_EQ(waited->context, 0);           /* nobody was told of that stream */
 }

@@ -40,7 +40,7 @@ uint64_t health(enum health_reason reason)
 struct cupti_fake_state cupti_fake_state;
 
 static uint8_t *buffer;
-static size_t buffer_size, used;
+static size_t buffer_size, used, tail;
 static size_t starts[MAX_FAKE];
 static size_t n_put, at_record;
 
@@ -51,13 +51,12 @@ void lifecycle_at_exit(void)
 
 static int get_next_record(uint8_t *from, size_t valid, uint8_t **record)
 {
-	(void)valid;
 	if (!*record)
 		at_record = 0;
 	else if (!cupti_fake_state.stand_still)
 		at_record++;
 	if (at_record >= n_put)
-		return (int)cupti_fake_state.end_result;
+		return valid <= used - tail ? RESULT_MAX_LIMIT : RESULT_INVALID_KIND;
 	*record = from + starts[at_record];
 	return RESULT_OK;
 }
@@ -91,7 +90,7 @@ void cupti_fake(uint32_t version)
 {
 	fake_session(8, 32);
 	stream_self.scratch = 0;
-	cupti_fake_state = (struct cupti_fake_state){ .end_result = RESULT_MAX_LIMIT };
+	cupti_fake_state = (struct cupti_fake_state){ 0 };
 	cupti_api_forget();
 	memset(&tracer, 0, sizeof tracer);
 	tracer.fn.ActivityGetNextRecord = get_next_record;
@@ -101,11 +100,12 @@ void cupti_fake(uint32_t version)
 	tracer.version = version;
 	tracer.pid = getpid();
 	tracer.state = TRACER_UP;
+	tracer.ready = 1;
 	cupti_layouts_choose(&tracer.layout, version);
 	cupti_buffers_forget();
 	cupti_buffers_init(4);
 	buffer = NULL;
-	used = n_put = 0;
+	used = n_put = tail = 0;
 	gate_now();
 }
 
@@ -124,11 +124,18 @@ uint8_t *cupti_fake_record(uint32_t kind, uint32_t size)
 	return record;
 }
 
+void cupti_fake_tail(uint32_t n, int byte)
+{
+	memset(buffer + used, byte, n);
+	used += n;
+	tail = n;
+}
+
 void cupti_fake_deliver(void)
 {
 	cupti_activity_complete(NULL, 0, buffer, buffer_size, used);
 	buffer = NULL;
-	used = n_put = 0;
+	used = n_put = tail = 0;
 }
 
 void put64(uint8_t *record, unsigned offset, uint64_t value)

@@ -1,18 +1,13 @@
 #include "inject/cupti_flush.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inject/cupti_activity.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_client.h"
-#include "inject/cupti_raw.h"
 #include "inject/windows.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
@@ -172,27 +167,14 @@ TEST(a_flush_comes_in_time_when_buffers_run_low)
 		usleep(1000);
 	begin = clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < 1000; i++) {                /* to and fro about the mark: no flood of flushes */
-		cupti_buffers_return(b[2]);
+		cupti_buffers_return(b[2], 64);
 		cupti_buffers_request(&b[2], &size, &max);
 	}
 	CHECK(cupti_flush_wait(0));
 	CHECK(cupti_fake_state.flushes <= 4 + (clock_ns(CLOCK_MONOTONIC) - begin) / 20000000);
 	for (int i = 0; i < 3; i++)
-		cupti_buffers_return(b[i]);
+		cupti_buffers_return(b[i], 64);
 	end_flusher();
-}
-
-TEST(each_thread_has_a_buffer_only_where_there_are_enough)
-{
-	cupti_fake(130001);
-	CHECK(!cupti_buffers_for_each_thread());        /* 4 */
-	cupti_buffers_forget();
-	cupti_buffers_init(63);
-	CHECK(!cupti_buffers_for_each_thread());
-	cupti_buffers_forget();
-	cupti_buffers_init(64);
-	CHECK(cupti_buffers_for_each_thread());
-	cupti_buffers_forget();
 }
 
 TEST(without_a_flush_thread_nobody_waits)
@@ -201,179 +183,23 @@ TEST(without_a_flush_thread_nobody_waits)
 	cupti_flush_forget();
 	CHECK(!cupti_flush_wait(0));
 	CHECK(!cupti_flush_window());
-	cupti_flush_soon();
+	cupti_flush_hurry(FLUSH_NOW);
 	CHECK_EQ(guest->arena->health[HEALTH_flush_timeout].count, 0);
 	CHECK_EQ(guest->arena->health[HEALTH_window_late].count, 0);
 }
 
-TEST(buffers_are_distinct_aligned_and_come_back)
+/* Threads that live for one launch each take a buffer with them: a request that comes right after a flush is not forgotten. */
+TEST(a_flush_out_of_turn_comes_whenever_it_was_asked_for)
 {
-	uint8_t *b[5];
-	size_t size, max;
+	int64_t begin = clock_ns(CLOCK_MONOTONIC);
 
-	cupti_fake(130001);
-	for (int i = 0; i < 5; i++)
-		cupti_buffers_request(&b[i], &size, &max);
-	for (int i = 0; i < 4; i++) {
-		CHECK((uintptr_t)b[i] % 8 == 0 && cupti_buffers_has(b[i]));
-		for (int k = 0; k < i; k++)
-			CHECK(llabs(b[i] - b[k]) >= CUPTI_BUFFER_SIZE);
+	start();
+	for (unsigned n = 1; n <= 5; n++) {
+		cupti_flush_hurry(n & 1 ? FLUSH_SOON : FLUSH_NOW);
+		while (__atomic_load_n(&cupti_fake_state.flushes, __ATOMIC_ACQUIRE) < n && CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 10000000000))
+			usleep(500);
 	}
-	CHECK(b[4] == NULL && size == 0);
-	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 1);
-	CHECK_EQ(cupti_buffers_out(), 4);
-	cupti_buffers_return(b[2]);
-	cupti_buffers_request(&b[4], &size, &max);
-	CHECK(b[4] == b[2]);
-	for (int i = 0; i < 4; i++)
-		cupti_buffers_return(b[i]);
-	CHECK_EQ(cupti_buffers_out(), 0);
-}
-
-TEST(an_old_cupti_always_gets_a_buffer)
-{
-	enum { POOL = 4, SMALL = 64, N = POOL + SMALL };
-	uint8_t *b[N], *last, *again;
-	size_t size, max;
-
-	cupti_fake(22);
-	for (int i = 0; i < N; i++) {
-		cupti_buffers_request(&b[i], &size, &max);
-		CHECK(b[i] && size >= 4096 && (uintptr_t)b[i] % 8 == 0 && cupti_buffers_has(b[i]));
-		for (int k = 0; k < i; k++)
-			CHECK(b[i] != b[k]);
-	}
-	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 0);
-	CHECK_EQ(cupti_buffers_out(), N);
-	cupti_buffers_request(&last, &size, &max);
-	CHECK(last && size >= 4096 && !cupti_buffers_has(last));
-	CHECK_EQ(guest->arena->health[HEALTH_buffers_full].count, 1);
-	CHECK(cupti_buffers_discard(last));             /* it had it alone */
-	cupti_buffers_request(&last, &size, &max);
-	cupti_buffers_request(&again, &size, &max);
-	CHECK(last == again && !cupti_buffers_discard(last) && !cupti_buffers_discard(again));
-	cupti_buffers_return(b[40]);
-	cupti_buffers_request(&again, &size, &max);
-	CHECK(again == b[40]);
-}
-
-static void *use_buffers(void *arg)
-{
-	uint64_t me = (uintptr_t)arg, twice = 0;
-
-	for (int i = 0; i < 20000; i++) {
-		uint8_t *b;
-		size_t size, max;
-
-		cupti_buffers_request(&b, &size, &max);
-		if (!b)
-			continue;
-		for (int k = 0; k < 8; k++)
-			put64(b, (unsigned)(size / 8 * (size_t)k), me);
-		for (int k = 0; k < 8; k++)
-			twice += at64(b, (unsigned)(size / 8 * (size_t)k)) != me;
-		cupti_buffers_return(b);
-	}
-	return (void *)(uintptr_t)twice;
-}
-
-TEST(a_buffer_is_given_to_one_thread_at_a_time)
-{
-	pthread_t threads[4];
-	void *twice;
-
-	cupti_fake(130001);
-	for (uintptr_t i = 0; i < 4; i++)
-		pthread_create(&threads[i], NULL, use_buffers, (void *)(i + 1));
-	for (int i = 0; i < 4; i++) {
-		pthread_join(threads[i], &twice);
-		CHECK_EQ((uintptr_t)twice, 0);
-	}
-	CHECK_EQ(cupti_buffers_out(), 0);
-}
-
-TEST(raw_buffers_are_kept_with_their_index_and_strings)
-{
-	char folder[] = "/tmp/gprof-raw-XXXXXX", path[64];
-	struct raw_record index[2];
-	struct raw_string string;
-	struct raw_head head;
-	char name[16] = "";
-	uint8_t *r;
-	int fd;
-
-	cupti_fake(130001);
-	if (!CHECK(mkdtemp(folder) != NULL))
-		return;
-	strcpy(guest->config.record_raw, folder);
-	r = cupti_fake_record(10, 216);
-	put64(r, 104, (uintptr_t)"_Z4spinv");
-	put64(cupti_fake_record(10, 216), 104, at64(r, 104));
-	cupti_fake_state.dropped = 3;
-	cupti_fake_deliver();
-	snprintf(path, sizeof path, "%s/%d.gpraw", folder, getpid());
-	fd = open(path, O_RDONLY);
-	CHECK(read(fd, &head, sizeof head) == sizeof head);
-	CHECK(memcmp(head.magic, "GPRAWBUF", 8) == 0);
-	CHECK_EQ(head.version, 130001);
-	CHECK_EQ(head.valid, 432);
-	CHECK_EQ(head.size, CUPTI_BUFFER_SIZE);
-	CHECK_EQ(head.dropped, 3);
-	CHECK_EQ(head.n_records, 2);
-	CHECK_EQ(head.n_strings, 1);
-	CHECK(head.requested && head.requested <= head.completed);
-	CHECK_EQ(head.length, lseek(fd, 0, SEEK_END));
-	CHECK(pread(fd, index, sizeof index, sizeof head + 432) == sizeof index);
-	CHECK_EQ(index[1].offset, 216);
-	CHECK_EQ(index[1].size, 216);
-	CHECK_EQ(index[1].kind, 10);
-	CHECK(pread(fd, &string, sizeof string, sizeof head + 432 + sizeof index) == sizeof string);
-	CHECK_EQ(string.length, 8);
-	CHECK(pread(fd, name, 8, sizeof head + 432 + sizeof index + sizeof string) == 8);
-	CHECK_STR(name, "_Z4spinv");
-	close(fd);
-	unlink(path);
-	rmdir(folder);
-	CHECK_EQ(guest->arena->health[HEALTH_raw_failed].count, 0);
-}
-
-TEST(a_recording_names_no_folder_of_the_user_and_says_how_the_walk_ended)
-{
-	static const char path[] = "/home/somebody/.nv/ComputeCache";
-	char folder[] = "/tmp/gprof-raw-XXXXXX", file[64], all[1024];
-	struct raw_head head;
-	ssize_t n;
-	int fd;
-
-	cupti_fake(130001);
-	if (!CHECK(mkdtemp(folder) != NULL))
-		return;
-	strcpy(guest->config.record_raw, folder);
-	put64(cupti_fake_record(52, 72), 56, (uintptr_t)path);
-	cupti_fake_state.end_result = 21;
-	cupti_fake_deliver();
-	snprintf(file, sizeof file, "%s/%d.gpraw", folder, getpid());
-	fd = open(file, O_RDONLY);
-	n = read(fd, all, sizeof all);
-	close(fd);
-	unlink(file);
-	rmdir(folder);
-	if (!CHECK(n > (ssize_t)sizeof head))
-		return;
-	memcpy(&head, all, sizeof head);
-	CHECK_EQ(head.end, 21);
-	CHECK(memmem(all, (size_t)n, "ComputeCache", 12) != NULL);
-	CHECK(memmem(all, (size_t)n, "somebody", 8) == NULL);
-}
-
-TEST(a_raw_folder_that_is_not_there_is_counted_and_rows_go_on)
-{
-	cupti_fake(130001);
-	strcpy(guest->config.record_raw, "/nonexistent");
-	put64(cupti_fake_record(10, 216), 16, 5000);
-	cupti_fake_deliver();
-	CHECK_EQ(guest->arena->health[HEALTH_raw_failed].count, 1);
-	CHECK_EQ(fake_count(ROW_kernel), 1);
+	end_flusher();
 }
 
 static void until(const uint32_t *word, uint32_t value)
@@ -414,6 +240,7 @@ TEST(cupti_rests_when_recording_is_over_though_it_had_stopped_before)
 	struct arena *a;
 
 	start();
+	tracer.version = 130101;
 	tracer.fn.ActivityEnable = enable_kind;
 	tracer.fn.ActivityDisable = disable_kind;
 	cupti_client_forget();
@@ -441,6 +268,7 @@ static void waking(void)
 TEST(a_child_does_not_wake_the_cupti_of_its_parent)
 {
 	cupti_fake(130001);
+	woken = 0;
 	windows_sleeper(waking);
 	cupti_module.forked();
 	fake_session(8, 8);                             /* its own; recorded from the start on */
@@ -448,6 +276,46 @@ TEST(a_child_does_not_wake_the_cupti_of_its_parent)
 	CHECK_EQ(woken, 0);
 	windows_sleeper(NULL);
 	tracer.parent_had_cuda = 0;
+}
+
+TEST(nothing_is_switched_inside_a_buffer_callback)
+{
+	cupti_fake(130101);
+	fake_order(0);
+	capture_on();
+	woken = 0;
+	windows_sleeper(waking);
+	put32(cupti_fake_record(KIND_OVERHEAD, 56), 0, KIND_OVERHEAD);
+	fake_order(ORDER_CUDA);                         /* comes while CUPTI has the buffer */
+	cupti_fake_deliver();
+	CHECK_EQ(woken, 0);
+	CHECK(capture_on());                            /* the next call, or our thread, follows it */
+	CHECK_EQ(woken, 1);
+	windows_sleeper(NULL);
+}
+
+TEST(before_the_first_context_nothing_is_woken)
+{
+	struct cupti_call_data call = { .site = SITE_ENTER, .corr = 1, .data = &(uint64_t){ 0 } };
+
+	cupti_fake(130101);
+	cupti_client_forget();
+	cupti_activity_forget();
+	cupti_flush_forget();
+	tracer.ready = 0;
+	tracer.fn.ActivityEnable = enable_kind;
+	tracer.fn.ActivityDisable = disable_kind;
+	cupti_activity_sleep();
+	cupti_activity_ask(KIND_MEMCPY, "MEMCPY");
+	enabled = 0;
+	cupti_flush_wake();
+	CHECK_EQ(enabled, 0);
+	cupti_callback(NULL, DOMAIN_DRIVER, 1, &call);  /* a call that needs no context */
+	CHECK_EQ(enabled, 0);
+	tracer.ready = 1;
+	cupti_callback(NULL, DOMAIN_DRIVER, 1, &call);
+	CHECK_EQ(enabled, 1u << KIND_MEMCPY);
+	cupti_activity_forget();
 }
 
 static void requested(uint8_t **buffer, size_t *size, size_t *most)
@@ -474,8 +342,10 @@ static pthread_t profiler;
 static int enable_slowly(int kind)
 {
 	tracer.fn.ActivityEnable = enable_kind;
+	int64_t end = clock_ns(CLOCK_MONOTONIC) + 50000000;     /* of the 2 s that it waits at most; sleeps alone may take those on a busy machine */
+
 	if (CHECK_EQ(pthread_create(&profiler, NULL, profiler_begins, NULL), 0))
-		for (int i = 0; i < 50 && !__atomic_load_n(&done, __ATOMIC_ACQUIRE); i++)
+		while (clock_ns(CLOCK_MONOTONIC) < end && !__atomic_load_n(&done, __ATOMIC_ACQUIRE))
 			usleep(1000);
 	return enable_kind(kind);
 }

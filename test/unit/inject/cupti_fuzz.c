@@ -1,7 +1,6 @@
 /*
- * Records and buffers that no CUPTI would make: whatever they hold, nothing outside of them is read.  A record lies alone in memory of
- * its size, which the sanitized build watches; behind the records of a buffer begins a page that cannot be touched.
- * GPROF_FUZZ=N: N times as many.
+ * Random records and buffers: decoding must not read outside them.  A single record has an exact allocation, for AddressSanitizer; a buffer
+ * ends at an inaccessible page.  GPROF_FUZZ=N: N times as many.
  */
 #include <stdlib.h>
 #include <string.h>

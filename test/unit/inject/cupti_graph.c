@@ -115,3 +115,41 @@ TEST(graphs_that_kernels_may_launch_are_counted)
 	instantiate(DOMAIN_DRIVER, 657, (uint64_t)(uintptr_t)&device);
 	CHECK_EQ(health(HEALTH_device_graphs), 4);
 }
+
+/* Runtime and driver calls that make a graph out of another. */
+TEST(nodes_that_a_call_copies_are_told_by_their_clones_alone)
+{
+	static const struct {
+		int domain;
+		uint32_t cbid;
+	} calls[] = { { DOMAIN_RUNTIME, 310 }, { DOMAIN_RUNTIME, 418 }, { DOMAIN_RUNTIME, 436 }, { DOMAIN_RUNTIME, 443 }, { DOMAIN_RUNTIME, 301 },
+		      { DOMAIN_RUNTIME, 335 }, { DOMAIN_DRIVER, 513 }, { DOMAIN_DRIVER, 523 }, { DOMAIN_DRIVER, 578 }, { DOMAIN_DRIVER, 643 },
+		      { DOMAIN_DRIVER, 656 }, { DOMAIN_DRIVER, 561 }, { DOMAIN_DRIVER, 696 } };
+
+	for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; i++) {
+		bool closed = i % 2;
+		uint64_t data = 0;
+		int result = 0;
+		struct cupti_call_data d = { .site = SITE_ENTER, .function = "f", .result = &result, .data = &data, .corr = 7 };
+		int domain = calls[i / 2].domain;
+		uint32_t cbid = calls[i / 2].cbid;
+
+		begin();
+		if (closed)
+			fake_order(0);
+		cupti_callback(NULL, domain, cbid, &d);
+		if (domain == DOMAIN_RUNTIME)           /* which calls the driver */
+			cupti_callback(NULL, DOMAIN_DRIVER, 643, &d);
+		tell(RESOURCE_GRAPH_NODE_CREATED, 7, 0, 13);
+		CHECK_EQ(fake_count(ROW_graph_node), 0);
+		tell(RESOURCE_GRAPH_NODE_CLONED, 7, 5, 13);
+		CHECK_EQ(fake_count(ROW_graph_node), 1);
+		d.site = SITE_EXIT;
+		if (domain == DOMAIN_RUNTIME)
+			cupti_callback(NULL, DOMAIN_DRIVER, 643, &d);
+		cupti_callback(NULL, domain, cbid, &d);
+		CHECK_EQ(fake_count(ROW_api), closed ? 0 : 1);
+		tell(RESOURCE_GRAPH_NODE_CREATED, 9, 0, 0);
+		CHECK_EQ(fake_count(ROW_graph_node), 2);
+	}
+}

@@ -1,4 +1,4 @@
-/* Kinds of records beyond kernels, copies and waits: graphs, memory, devices with instances, compilations.  As in cupti_activity.c. */
+/* Decoding of other kinds of records: graphs, memory, MIG devices, compilations.  Records are built as in cupti_activity.c. */
 #include "inject/cupti_activity.h"
 #include "inject/cupti_unified.h"
 
@@ -341,7 +341,7 @@ TEST(unified_memory_that_cannot_be_counted_is_named)
 	start_unified(RESULT_UNIFIED_MPS, true, true);
 	CHECK_EQ(asked.enabled, 0);
 	CHECK_EQ(health(HEALTH_cupti_kind), 1);
-	CHECK(strstr(guest->arena->health[HEALTH_cupti_kind].detail, "not under MPS") != NULL);
+	CHECK(strstr(guest->arena->health[HEALTH_cupti_kind].detail, "not supported under MPS") != NULL);
 	start_unified(RESULT_NOT_INITIALIZED, true, true);
 	cupti_unified_start(true);
 	CHECK_EQ(health(HEALTH_cupti_kind), 1);
@@ -349,4 +349,41 @@ TEST(unified_memory_that_cannot_be_counted_is_named)
 	guest->config.um_cpu_faults = 1;
 	cupti_unified_start(false);     /* the function is missing */
 	CHECK_EQ(health(HEALTH_cupti_kind), 1);
+}
+
+TEST(records_that_come_unasked_are_left_out_and_are_not_unknown)
+{
+	EACH_VERSION(v) {
+		cupti_fake(v->version);
+		cupti_fake_record(36, v->version >= 130101 ? 80 : v->version >= 26 ? 56 : 24);  /* of an event, with those of waits */
+		cupti_fake_record(18, 144);             /* a kernel that a kernel launched */
+		if (v->version >= 26)
+			cupti_fake_record(53, 56);      /* a graph that a kernel launched */
+		cupti_fake_deliver();
+		CHECK_EQ(health(HEALTH_record_unknown), 0);
+		CHECK_EQ(health(HEALTH_device_kernels), 1);
+		CHECK_EQ(fake_count(ROW_kernel) + fake_count(ROW_graph), 0);
+		cupti_fake_record(36, 16);              /* too short for any version */
+		cupti_fake_deliver();
+		CHECK_EQ(health(HEALTH_record_unknown), 1);
+	}
+}
+
+TEST(a_green_context_is_a_context_from_13_2_on)
+{
+	const struct context_row *row;
+	uint8_t *r;
+
+	cupti_fake(130301);
+	r = cupti_fake_record(59, 152);
+	put32(r, 4, 3);
+	put32(r, 8, 1);
+	put32(r, 12, 2);
+	cupti_fake_deliver();
+	row = fake_row(ROW_context, 0);
+	if (!CHECK(row != NULL))
+		return;
+	CHECK_EQ(row->id, 3);
+	CHECK_EQ(row->device, 2);
+	CHECK_EQ(row->null_stream, STREAM_NONE);
 }

@@ -1,4 +1,4 @@
-/* The program's own profiler: which records are its own, its clock, and what reaches its buffers. */
+/* CUPTI shared with the program's own profiler: records in its buffers, and the kinds enabled for it. */
 #include "inject/cupti_share.h"
 
 #include <stdlib.h>
@@ -9,154 +9,12 @@
 #include "inject/cupti_client.h"
 #include "inject/cupti_clock.h"
 #include "inject/cupti_window.h"
+#include "inject/cupti_yield.h"
 #include "inject/health.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 
 #define KERNEL_SIZE 216u
-
-/* ---- windows ---- */
-
-static const uint8_t *kernel_of(uint32_t corr, uint64_t start)
-{
-	static uint8_t r[KERNEL_SIZE];
-
-	memset(r, 0, sizeof r);
-	put32(r, 0, KIND_CONCURRENT_KERNEL);
-	put64(r, KERNEL_START, start);
-	put64(r, KERNEL_END, start + 1);
-	put32(r, KERNEL_CORR, corr);
-	return r;
-}
-
-static bool has(uint32_t corr)
-{
-	return cupti_window_has(kernel_of(corr, 5000), KERNEL_SIZE);
-}
-
-TEST(a_record_belongs_to_the_profiler_if_its_call_began_while_the_kind_was_enabled)
-{
-	cupti_fake(130001);
-	cupti_window_forget();
-	CHECK(!has(10));
-	cupti_window_open(KIND_CONCURRENT_KERNEL, 1000);
-	CHECK(!has(10));                        /* no call has begun since: whatever comes is older */
-	cupti_window_begun(20);
-	CHECK(!has(19));
-	CHECK(has(20));
-	CHECK(has(21));
-	cupti_window_close(KIND_CONCURRENT_KERNEL, 2000);
-	CHECK(has(30));                         /* nor has one since it was disabled */
-	cupti_window_begun(31);
-	CHECK(has(30));
-	CHECK(!has(31));
-}
-
-TEST(records_of_an_earlier_profile_may_come_during_a_later_one)
-{
-	cupti_fake(130001);
-	cupti_window_forget();
-	for (uint32_t i = 1; i <= 4; i++) {
-		cupti_window_open(KIND_CONCURRENT_KERNEL, 1000 * i);
-		cupti_window_begun(100 * i);
-		cupti_window_close(KIND_CONCURRENT_KERNEL, 1000 * i + 500);
-		cupti_window_begun(100 * i + 50);
-	}
-	for (uint32_t i = 1; i <= 4; i++) {
-		CHECK(has(100 * i));
-		CHECK(has(100 * i + 49));
-		CHECK(!has(100 * i + 50));
-	}
-}
-
-TEST(correlation_ids_wrap_inside_a_window)
-{
-	cupti_fake(130001);
-	cupti_window_forget();
-	cupti_window_open(KIND_CONCURRENT_KERNEL, 1000);
-	cupti_window_begun(0xfffffff0u);
-	CHECK(!has(0xffffffefu));
-	CHECK(has(0xffffffffu));
-	CHECK(has(5));
-}
-
-TEST(what_has_no_call_belongs_to_the_profiler_by_its_time)
-{
-	uint8_t r[56] = { 0 };
-
-	cupti_fake(130001);
-	cupti_window_forget();
-	cupti_window_open(KIND_OVERHEAD, 1000);
-	cupti_window_begun(20);
-	cupti_window_close(KIND_OVERHEAD, 2000);
-	put32(r, 0, KIND_OVERHEAD);
-	put64(r, OVERHEAD_START, 999);
-	CHECK(!cupti_window_has(r, sizeof r));
-	put64(r, OVERHEAD_START, 1500);
-	CHECK(cupti_window_has(r, sizeof r));
-	put64(r, OVERHEAD_START, 2000);
-	CHECK(!cupti_window_has(r, sizeof r));
-}
-
-TEST(a_record_shorter_than_its_fields_is_not_read_beyond_its_end)
-{
-	unsigned offsets[CUPTI_TIMES];
-	uint8_t r[24] = { 0 };
-
-	cupti_fake(130001);
-	cupti_window_forget();
-	cupti_window_open(KIND_CONCURRENT_KERNEL, 1000);
-	cupti_window_begun(20);
-	put32(r, 0, KIND_CONCURRENT_KERNEL);
-	put64(r, KERNEL_START, 1500);
-	cupti_window_has(r, sizeof r);
-	CHECK_EQ(cupti_record_times(KIND_CONCURRENT_KERNEL, sizeof r, offsets), 1);
-	CHECK_EQ(cupti_record_times(KIND_CONCURRENT_KERNEL, KERNEL_SIZE, offsets), 5);
-	CHECK_EQ(cupti_record_times(4242, KERNEL_SIZE, offsets), 0);
-}
-
-/* ---- its clock ---- */
-
-#define LATER (INT64_MAX / 4)
-#define MS    1000000ll
-
-static uint64_t some_clock(void)
-{
-	return 1;
-}
-
-TEST(times_are_converted_between_readings_of_both_clocks)
-{
-	cupti_fake(130001);
-	cupti_clock_set(NULL);
-	CHECK_EQ(cupti_clock_convert(1234), 1234);
-	cupti_clock_set(some_clock);
-	cupti_clock_set(NULL);
-	cupti_clock_set(some_clock);            /* forgets, and reads once: now, 1 */
-	cupti_clock_put(LATER, 1000);
-	cupti_clock_put(LATER + 20 * MS, 4000);
-	cupti_clock_put(LATER + 40 * MS, 5000);
-	CHECK_EQ(cupti_clock_convert(LATER + 10 * MS), 2500);
-	CHECK_EQ(cupti_clock_convert(LATER + 30 * MS), 4500);
-	CHECK_EQ(cupti_clock_convert(LATER + 60 * MS), 6000);
-	CHECK_EQ(cupti_clock_convert(0), 0);
-	cupti_clock_set(NULL);
-}
-
-TEST(any_number_of_readings_is_kept_in_order)
-{
-	cupti_fake(130001);
-	cupti_clock_set(NULL);
-	cupti_clock_set(some_clock);
-	for (int64_t i = 1; i <= 1000; i++)
-		cupti_clock_put(LATER + i * 20 * MS, 10000u + (uint64_t)i * 3000);
-	/* All but the very first, which is of now. */
-	for (int64_t i = 100; i < 1000; i += 7)
-		CHECK_EQ(cupti_clock_convert((uint64_t)(LATER + i * 20 * MS + 10 * MS)), 10000 + i * 3000 + 1500);
-	cupti_clock_set(NULL);
-}
-
-/* ---- its buffers ---- */
 
 #define MOST 64
 
@@ -253,6 +111,21 @@ TEST(the_profiler_gets_copies_of_its_own_records_and_we_keep_all)
 	CHECK_EQ(its.valid[0], 3 * KERNEL_SIZE);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK_EQ(copied(0, i), 10 + i);
+	cupti_client_forget();
+}
+
+TEST(the_profiler_gets_no_bytes_behind_the_last_record)
+{
+	profiler(1024);
+	for (uint32_t corr = 10; corr < 12; corr++) {
+		put_kernel(corr);
+		cupti_fake_tail(40, 0);
+		cupti_fake_deliver();
+	}
+	cupti_share_deliver(false);
+	CHECK_EQ(its.valid[0], 2 * KERNEL_SIZE);
+	CHECK_EQ(copied(0, 0), 10);
+	CHECK_EQ(copied(0, 1), 11);
 	cupti_client_forget();
 }
 
@@ -410,6 +283,117 @@ TEST(kernels_one_after_the_other_take_the_place_of_concurrent_ones)
 	cupti_client_forget();
 }
 
+static int context_kinds;
+
+static int enable_for_context(void *context, int kind)
+{
+	(void)context;
+	context_kinds++;
+	return enable_kind(kind);
+}
+
+TEST(a_kind_for_one_context_is_not_shared)
+{
+	profiler(1024);
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	tracer.fn.ActivityEnableContext = enable_for_context;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	cupti_activity_ask(KIND_MEMSET, "sets");
+	context_kinds = 0;
+	CHECK_EQ(cupti_client_kind(KIND_ON_CONTEXT, KIND_MEMCPY, &its), RESULT_OK);
+	CHECK_EQ(context_kinds, 1);
+	CHECK(cupti_yield_holds());
+	CHECK(!is_on(KIND_MEMSET) && !is_on(KIND_OVERHEAD));            /* ours */
+	CHECK(is_on(KIND_MEMCPY) && is_on(KIND_CONCURRENT_KERNEL));     /* what it has, before and now */
+	CHECK_EQ(health(HEALTH_cupti_yielded), 1);
+	switch_kind(false, KIND_MEMCPY);
+	switch_kind(false, KIND_CONCURRENT_KERNEL);
+	CHECK(!cupti_yield_holds());
+	CHECK(is_on(KIND_MEMSET) && is_on(KIND_OVERHEAD) && is_on(KIND_CONCURRENT_KERNEL));
+	switch_kind(true, KIND_CONCURRENT_KERNEL);                      /* its next session is shared */
+	CHECK(!cupti_yield_holds());
+	cupti_client_forget();
+	cupti_activity_forget();
+}
+
+#define RUNTIME 5        /* a kind that is never ours */
+
+static int refuse_runtime(int kind)
+{
+	return kind == RUNTIME && is_on(KIND_OVERHEAD) ? RESULT_NOT_COMPATIBLE : enable_kind(kind);
+}
+
+TEST(a_kind_that_cupti_refuses_beside_ours_is_not_shared)
+{
+	profiler(1024);
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	guest->config.cupti_mode = CUPTI_SHARE;
+	tracer.fn.ActivityEnable = refuse_runtime;
+	switch_kind(true, RUNTIME);
+	CHECK(cupti_yield_holds() && is_on(RUNTIME) && !is_on(KIND_OVERHEAD));
+	switch_kind(false, RUNTIME);
+	switch_kind(false, KIND_CONCURRENT_KERNEL);
+	CHECK(!cupti_yield_holds() && is_on(KIND_OVERHEAD) && !is_on(RUNTIME));
+	cupti_client_forget();
+	cupti_activity_forget();
+}
+
+static int refuse_clock(uint64_t (*clock)(void))
+{
+	(void)clock;
+	CHECK(false);
+	return RESULT_UNKNOWN;
+}
+
+static uint64_t three_times_as_fast(void)
+{
+	return 3 * (uint64_t)clock_ns(CLOCK_REALTIME);
+}
+
+static size_t its_record(uint8_t *buffer, uint64_t start)
+{
+	memset(buffer, 0, KERNEL_SIZE);
+	put32(buffer, 0, KIND_CONCURRENT_KERNEL);
+	put64(buffer, KERNEL_START, start);
+	put64(buffer, KERNEL_END, start + 1000);
+	return KERNEL_SIZE;
+}
+
+static int one_record(uint8_t *buffer, size_t valid, uint8_t **record)
+{
+	if (*record || !valid)
+		return RESULT_MAX_LIMIT;
+	*record = buffer;
+	return RESULT_OK;
+}
+
+TEST(cupti_gets_no_clock_and_yielded_buffers_come_back_on_its_clock)
+{
+	uint64_t now = (uint64_t)clock_ns(CLOCK_REALTIME), start;
+	size_t valid;
+
+	profiler(1024);
+	guest->config.cupti_mode = CUPTI_YIELD;
+	tracer.fn.SetThreadIdType = set_thread_ids;
+	tracer.fn.ActivityRegisterTimestampCallback = refuse_clock;
+	tracer.fn.ActivityGetNextRecord = one_record;
+	tracer.state = TRACER_OFF;                      /* before cuInit */
+	CHECK_EQ(cupti_client_clock(three_times_as_fast), RESULT_OK);
+	tracer.state = TRACER_UP;
+	switch_kind(true, KIND_MEMCPY);
+	CHECK(cupti_yield_holds());
+	CHECK_EQ(cupti_client_clock(three_times_as_fast), RESULT_OK);
+	valid = its_record(its.data[0], now);
+	its.given = 1;
+	cupti_yield_complete(NULL, 0, its.data[0], its.size, valid);
+	start = at64(its.data[0], KERNEL_START);
+	CHECK(start > 3 * now - 3000000 && start < 3 * now + 3000000);
+	CHECK(at64(its.data[0], KERNEL_END) - start >= 2900 && at64(its.data[0], KERNEL_END) - start <= 3100);
+	cupti_clock_set(NULL);
+	cupti_client_forget();
+	cupti_activity_forget();
+}
+
 TEST(after_the_end_nothing_of_the_profilers_is_called)
 {
 	profiler(1024);
@@ -420,6 +404,27 @@ TEST(after_the_end_nothing_of_the_profilers_is_called)
 	CHECK_EQ(fake_count(ROW_kernel), 20);
 	CHECK_EQ(its.given, 1);
 	CHECK_EQ(its.came, 0);
+	cupti_client_forget();
+}
+
+TEST(what_came_at_the_end_goes_to_a_profiler_that_flushes_then)
+{
+	size_t n = 0;
+
+	profiler(1024);                         /* four kernels */
+	put_kernel(10);
+	cupti_fake_deliver();
+	cupti_share_stop();
+	for (uint32_t corr = 9; corr < 20; corr++)
+		put_kernel(corr);
+	cupti_fake_deliver();
+	CHECK_EQ(its.given, 1);
+	cupti_share_deliver(true);
+	for (uint32_t i = 0; i < its.given; i++)
+		n += its.valid[i] / KERNEL_SIZE;
+	CHECK_EQ(n, 11);                        /* not number 9, which began before */
+	CHECK_EQ(copied(0, 0), 10);
+	CHECK_EQ(cupti_share_take_dropped(), 0);
 	cupti_client_forget();
 }
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "inject/windows.h"
+
 static void *map(size_t size)
 {
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -14,6 +16,27 @@ static void order_to(struct arena *a, uint32_t mask, int64_t real)
 	a->orders[a->n_orders % ORDERS] = (struct order){ .mask = mask, .window = 1, .time = clock_ns(CLOCK_MONOTONIC),
 							  .real = real };
 	__atomic_store_n(&a->n_orders, a->n_orders + 1, __ATOMIC_RELEASE);
+}
+
+struct stream *fake_stepped(const char *steps, const char *schedule)
+{
+	struct stream *s;
+
+	fake_session(8, 8);
+	snprintf(guest->config.steps, sizeof guest->config.steps, "%s", steps);
+	snprintf(guest->config.schedule, sizeof guest->config.schedule, "%s", schedule);
+	s = stream_enter();
+	gate_now();
+	return s;
+}
+
+bool fake_call(struct stream *s, uint32_t corr)
+{
+	uint32_t gate = gate_now();
+
+	if (gate & GATE_EDGE)
+		windows_call(s, corr);
+	return gate & GATE_CUDA;
 }
 
 void fake_order(uint32_t mask)

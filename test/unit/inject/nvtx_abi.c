@@ -1,4 +1,4 @@
-/* Our declaration of NVTX against NVIDIA's headers, where they are present. */
+/* inject/nvtx_abi.h, compared with NVIDIA's headers where these are installed. */
 #include "inject/nvtx_abi.h"
 #include "trace/payload.h"
 

@@ -1,8 +1,10 @@
 #include "inject/nvtx_payload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "inject/names.h"
@@ -121,4 +123,33 @@ TEST(a_forked_child_describes_a_schema_anew)
 	CHECK_EQ(fake_count(ROW_schema), 1);
 	CHECK_EQ(fake_count(ROW_schema_entry), 1);
 	stream_leave(s);
+}
+
+/* In a child: what is taken is never given back. */
+static int register_without_end(void)
+{
+	static struct nvtx_schema_entry entries[1024];
+	uint32_t kept = 0;
+	struct stream *s;
+
+	fake_session(4, 4);
+	s = stream_enter();
+	for (int i = 0; i < 1024; i++)
+		entries[i] = (struct nvtx_schema_entry){ .type = PAYLOAD_INT };
+	for (int i = 0; i < 2000; i++)
+		kept += schema(s, NULL, NULL, entries, 1024, 0) != 0;
+	stream_leave(s);
+	return kept > 100 && kept < 500 ? 0 : 1;        /* of some 48 KiB each */
+}
+
+TEST(schemas_without_end_take_16_mib_and_no_more)
+{
+	int status = 0;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		_exit(register_without_end());
+	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }

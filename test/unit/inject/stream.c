@@ -1,6 +1,8 @@
 #include "inject/stream.h"
 
 #include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
 
 #include "inject/module.h"
 #include "test/unit/inject/fake.h"
@@ -164,4 +166,50 @@ TEST(more_threads_than_places_still_record)
 	CHECK(write_row(s, ROW_mark));
 	stream_leave(s);
 	CHECK_EQ(guest->arena->health[HEALTH_no_slot].count, 1);
+}
+
+static bool has_name(size_t i, const char *name)
+{
+	const struct thread_row *row = fake_row(ROW_thread, i);
+
+	return row && row->bytes == strlen(name) && memcmp(row + 1, name, row->bytes) == 0;
+}
+
+TEST(the_last_name_that_the_kernel_has_of_a_thread_is_told_once)
+{
+	char before[17] = "", known[THREAD_NAME] = "";
+	struct stream *s;
+
+	prctl(PR_GET_NAME, before);
+	fake_session(4, 4);
+	s = stream_enter();
+	stream_follow_name(s, known);
+	CHECK_EQ(fake_count(ROW_thread), 1);
+	prctl(PR_SET_NAME, "named later on");
+	stream_follow_name(s, known);
+	stream_follow_name(s, known);
+	CHECK_EQ(fake_count(ROW_thread), 2);
+	CHECK(has_name(1, "named later on"));
+	CHECK_EQ(((const struct thread_row *)fake_row(ROW_thread, 1))->id, s->thread);
+	CHECK_EQ(((const struct thread_row *)fake_row(ROW_thread, 1))->tid, s->slot->tid);
+	stream_leave(s);
+	prctl(PR_SET_NAME, before);
+}
+
+TEST(a_name_that_the_program_gave_a_thread_stays)
+{
+	char before[17] = "", known[THREAD_NAME] = "";
+	struct stream *s;
+
+	prctl(PR_GET_NAME, before);
+	fake_session(4, 4);
+	s = stream_enter();
+	stream_follow_name(s, known);
+	stream_name_thread(s, (uint32_t)s->slot->tid, "loader", 6);
+	prctl(PR_SET_NAME, "named later on");
+	stream_follow_name(s, known);
+	CHECK_EQ(fake_count(ROW_thread), 2);
+	CHECK(has_name(1, "loader"));
+	stream_leave(s);
+	prctl(PR_SET_NAME, before);
 }

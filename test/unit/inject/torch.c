@@ -256,6 +256,85 @@ TEST(inputs_of_other_number_or_value_have_another_key)
 	CHECK(memo_key(four, 4) != memo_key(four, 3));
 }
 
+TEST(a_forked_child_finds_nothing_of_its_parents_and_clears_nothing)
+{
+	static struct torch_memo memo;
+	const uint64_t words[] = { 7 };
+	struct memo_place *at;
+	uint32_t a = 0, b = 0;
+	uint64_t key;
+
+	fake_session(4, 4);
+	key = memo_key(words, 1);
+	memo_put(&memo, key, 3, 4);
+	CHECK(memo_get(&memo, key, &a, &b) && a == 3 && b == 4);
+	guest->epoch++;
+	CHECK(memo_key(words, 1) != key);
+	/* Another thread of the child may be writing there just now. */
+	at = memo_place(&memo, key);
+	*at = (struct memo_place){ .a = 5, .b = 6 };
+	CHECK(!memo_get(&memo, memo_key(words, 1), &a, &b));
+	CHECK(at->a == 5 && at->b == 6);
+}
+
+/* As a fork finds it when another thread is just writing: nobody ends that in the child. */
+TEST(a_place_that_a_fork_found_half_written_is_written_by_the_child)
+{
+	static struct torch_memo memo;
+	struct memo_place *at;
+	uint32_t a = 0, b = 0;
+
+	fake_session(4, 4);
+	at = memo_place(&memo, 7);
+	at->key = MEMO_BEING_WRITTEN;
+	memo_put(&memo, 7, 3, 4);
+	CHECK(!memo_get(&memo, 7, &a, &b));     /* in the parent */
+	guest->epoch++;
+	memo_put(&memo, 7, 3, 4);
+	CHECK(memo_get(&memo, 7, &a, &b) && a == 3 && b == 4);
+}
+
+/* Takes all that is left of the arena's blocks, or gives it back. */
+static void fill(struct stream *s, bool full)
+{
+	static uint8_t states[64];
+	struct arena *a = guest->arena;
+	struct attribute_row *row;
+
+	for (uint32_t i = 0; i < a->n_small + a->n_large; i++) {
+		if (full)
+			states[i] = (uint8_t)a->block_state[i];
+		a->block_state[i] = full && a->block_state[i] == BLOCK_FREE ? BLOCK_FULL : states[i];
+	}
+	/* The least that there is: nothing fits behind it. */
+	while (full && (row = stream_reserve(s, ROW_attribute, stream_tail(sizeof *row, 0)))) {
+		*row = (struct attribute_row){ .bytes = 0 };
+		stream_publish(s, row);
+	}
+}
+
+TEST(a_text_for_which_there_was_no_room_is_tried_again)
+{
+	const struct torch_inputs in = { .words = { 1 | 2 << 8 | 6ull << 32, 77, 78 }, .n = 3 };
+	struct torch_value number = { 4711, TORCH_INT, 0 };
+	struct torch_values v = { .n = 0 };
+	uint32_t dims, types;
+	struct stream *s;
+
+	torch_values_number(&v, &number, 10);
+	fake_session(8, 8);
+	s = stream_enter();
+	fill(s, true);
+	torch_inputs_intern(s, &in, &dims, &types);
+	CHECK(!dims && !types);
+	CHECK_EQ(torch_values_intern(s, &v, "aten::select"), 0);
+	fill(s, false);
+	torch_inputs_intern(s, &in, &dims, &types);
+	CHECK(dims && types);
+	CHECK(torch_values_intern(s, &v, "aten::select") != 0);
+	stream_leave(s);
+}
+
 /* What changes with every call takes no room for ever; a convolution is counted by it. */
 TEST(beyond_a_number_of_texts_only_convolutions_have_their_inputs)
 {

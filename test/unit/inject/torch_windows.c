@@ -1,4 +1,4 @@
-/* Windows and step rows by what PyTorch tells. */
+/* Windows and step rows from PyTorch's callbacks. */
 #include "inject/windows.h"
 
 #include <stdio.h>
@@ -6,29 +6,6 @@
 #include "inject/unstepped.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
-
-/* A process that is recorded from its start on. */
-static struct stream *session(const char *steps, const char *schedule)
-{
-	struct stream *s;
-
-	fake_session(8, 8);
-	snprintf(guest->config.steps, sizeof guest->config.steps, "%s", steps);
-	snprintf(guest->config.schedule, sizeof guest->config.schedule, "%s", schedule);
-	s = stream_enter();
-	gate_now();
-	return s;
-}
-
-/* As cupti_api.c does at each outermost call: is it kept? */
-static bool call(struct stream *s, uint32_t corr)
-{
-	uint32_t gate = gate_now();
-
-	if (gate & GATE_EDGE)
-		windows_call(s, corr);
-	return gate & GATE_CUDA;
-}
 
 static const struct step_row *step(size_t i)
 {
@@ -44,24 +21,24 @@ static void torch_answer(struct stream *s, enum torchsteps_what what, uint32_t n
 
 TEST(a_schedule_begins_with_the_step_that_the_program_trains_first)
 {
-	struct stream *s = session("=torch", "wait=1,active=1,repeat=1");
+	struct stream *s = fake_stepped("=torch", "wait=1,active=1,repeat=1");
 	int64_t t = clock_now();
 	bool kept[7];
 
 	torch_answer(s, TORCHSTEPS_FIRST, 0, t, 1);
-	kept[0] = call(s, 1);
+	kept[0] = fake_call(s, 1);
 	torch_answer(s, TORCHSTEPS_NEXT, 1, t + 10, 1 | 4);     /* three batches, fetched one right behind the other */
-	kept[1] = call(s, 2);
+	kept[1] = fake_call(s, 2);
 	torch_answer(s, TORCHSTEPS_NEXT, 2, t + 20, 1 | 4);
-	kept[2] = call(s, 3);
+	kept[2] = fake_call(s, 3);
 	torch_answer(s, TORCHSTEPS_TRAINS, 0, t, 2);
-	kept[3] = call(s, 4);
+	kept[3] = fake_call(s, 4);
 	torch_answer(s, TORCHSTEPS_NEXT, 1, t + 30, 2);
-	kept[4] = call(s, 5);
+	kept[4] = fake_call(s, 5);
 	torch_answer(s, TORCHSTEPS_NEXT, 2, t + 40, 2);
-	kept[5] = call(s, 6);
+	kept[5] = fake_call(s, 6);
 	torch_answer(s, TORCHSTEPS_NEXT, 3, t + 50, 2);
-	kept[6] = call(s, 7);
+	kept[6] = fake_call(s, 7);
 	CHECK(!kept[0] && !kept[1] && !kept[2] && !kept[3] && kept[4] && !kept[5] && !kept[6]);
 	CHECK_EQ(fake_count(ROW_window), 1);
 	CHECK_EQ(fake_count(ROW_step), 5);
@@ -82,19 +59,19 @@ TEST(a_schedule_begins_with_the_step_that_the_program_trains_first)
 
 TEST(a_schedule_that_inference_had_begun_begins_anew_with_the_training)
 {
-	struct stream *s = session("=torch", "wait=1,active=1,repeat=1");
+	struct stream *s = fake_stepped("=torch", "wait=1,active=1,repeat=1");
 	int64_t t = clock_now();
 	bool kept[4];
 
 	torch_answer(s, TORCHSTEPS_FIRST, 0, t, 1);
 	torch_answer(s, TORCHSTEPS_NEXT, 1, t + 10, 1 | 2);
-	kept[0] = call(s, 1);
+	kept[0] = fake_call(s, 1);
 	torch_answer(s, TORCHSTEPS_TRAINS, 0, t + 10, 2);
-	kept[1] = call(s, 2);
+	kept[1] = fake_call(s, 2);
 	torch_answer(s, TORCHSTEPS_NEXT, 1, t + 20, 2);
-	kept[2] = call(s, 3);
+	kept[2] = fake_call(s, 3);
 	torch_answer(s, TORCHSTEPS_NEXT, 2, t + 30, 2);
-	kept[3] = call(s, 4);
+	kept[3] = fake_call(s, 4);
 	CHECK(kept[0] && !kept[1] && kept[2] && !kept[3]);
 	CHECK_EQ(fake_count(ROW_step), 3);
 	CHECK_EQ(step(1)->number, 0);
@@ -105,18 +82,18 @@ TEST(a_schedule_that_inference_had_begun_begins_anew_with_the_training)
 
 TEST(the_number_of_a_step_is_what_the_rule_says_when_it_ends)
 {
-	struct stream *s = session("=torch", "");
+	struct stream *s = fake_stepped("=torch", "");
 	int64_t t = clock_now();
 
 	torch_answer(s, TORCHSTEPS_FIRST, 0, t, 1);
-	call(s, 1);
+	fake_call(s, 1);
 	torch_answer(s, TORCHSTEPS_TRAINS, 0, t, 2);
 	torch_answer(s, TORCHSTEPS_NEXT, 1, t + 10, 2);
-	call(s, 2);
+	fake_call(s, 2);
 	torch_answer(s, TORCHSTEPS_NEXT, 9, t + 20, 2);
-	call(s, 3);
+	fake_call(s, 3);
 	torch_answer(s, TORCHSTEPS_NEXT, 10, t + 30, 2);
-	call(s, 4);
+	fake_call(s, 4);
 	CHECK_EQ(fake_count(ROW_step), 3);
 	CHECK_EQ(step(1)->number, 8);
 	CHECK_EQ(step(2)->number, 9);
@@ -125,7 +102,7 @@ TEST(the_number_of_a_step_is_what_the_rule_says_when_it_ends)
 
 TEST(windows_of_a_program_that_trains_without_a_step_of_an_optimizer_are_told_of)
 {
-	struct stream *s = session("=torch", "active=1,wait=1,skip_first_wait=1,repeat=3");
+	struct stream *s = fake_stepped("=torch", "active=1,wait=1,skip_first_wait=1,repeat=3");
 	const struct health_cell *health = &guest->arena->health[HEALTH_window_unstepped];
 	int64_t t = clock_now();
 

@@ -1,4 +1,4 @@
-/* Stacks that are not simply calls of functions that a compiler made: signals, coroutines, assembly, damage, any moment. */
+/* Unusual stacks: signal frames, coroutines, assembly, damaged stacks, interruption at any instruction. */
 #include "inject/unwind.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The stack at hand, walked by us and by libgcc; shared by the tests of inject/unwind*.c. */
+/* Walks the current stack with inject/unwind*.c and with libgcc's backtrace(), and compares both. */
 #ifndef TEST_UNIT_INJECT_WALKED_H
 #define TEST_UNIT_INJECT_WALKED_H
 
@@ -10,26 +10,26 @@
 #else
 #define KEEP __attribute__((noinline, noclone))
 #endif
-#define STOP __asm__ volatile("" ::: "memory")  /* behind a call: it is not a jump then */
+#define STOP __asm__ volatile("" ::: "memory")  /* after a call: prevents a tail call */
 
-/* What look() found last, and with which method it is to look. */
+/* Result of the last look(), and the method that look() uses. */
 extern struct unwind_walk walked;
 extern uint32_t n_said;                 /* frames that libgcc found */
 extern enum unwind_method method;
 
-/* Gets ready.  False: there is nobody to agree with, and the test is skipped. */
+/* Initializes.  False: the test is skipped, because libgcc_s is missing or AddressSanitizer replaces backtrace(). */
 bool walked_begin(void);
 
 void look(void);
 
-/* All frames above look() are the same. */
+/* Checks that both walks of look() found the same frames above it. */
 bool walked_agree(const char *file, int line);
 #define AGREE() walked_agree(__FILE__, __LINE__)
 
-/* A few calls deep, frames with room of changing size. */
+/* Calls look() from a few nested calls whose frames have variable size (alloca). */
 int with_room(int n);
 
-/* libc calls back. */
+/* Calls look() from a callback of a libc function. */
 void through_libc(void);
 
 int recursion(int n);

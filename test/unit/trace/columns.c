@@ -41,7 +41,7 @@ static bool decodes_to(const struct sample *s, const struct buf *body, int colum
 		for (size_t i = 0; same && i < s->n; i++)
 			same = memcmp((char *)out + i * field->size, s->rows + i * r->size + field->offset, field->size) == 0;
 	}
-	same = same && column_tails(exact, body->len, (unsigned)columns, &tails) == 0 && tails.len == s->tails.len &&
+	same = same && column_tails(exact, body->len, (unsigned)columns, CHUNK_RAW_MAX, &tails) == 0 && tails.len == s->tails.len &&
 	       (!tails.len || memcmp(tails.data, s->tails.data, tails.len) == 0);
 	buf_free(&tails);
 	free(exact);
@@ -184,7 +184,7 @@ TEST(columns_cut_anywhere_are_refused_and_never_read_past)
 			memcpy(exact, body.data, len);
 			for (unsigned f = 0; f < r->n_fields; f++)
 				CHECK_EQ(column_decode(exact, len, (unsigned)columns, r, f, out, s.n), -1);
-			CHECK_EQ(column_tails(exact, len, (unsigned)columns, &tails), -1);
+			CHECK_EQ(column_tails(exact, len, (unsigned)columns, CHUNK_RAW_MAX, &tails), -1);
 			free(exact);
 		}
 		sample_free(&s);
@@ -229,7 +229,7 @@ TEST(columns_with_any_byte_changed_are_never_read_past)
 		for (unsigned f = 0; f < r->n_fields; f++)
 			column_decode(exact, body.len, (unsigned)columns, r, f, out, s.n);
 		tails.len = 0;
-		column_tails(exact, body.len, (unsigned)columns, &tails);
+		column_tails(exact, body.len, (unsigned)columns, CHUNK_RAW_MAX, &tails);
 		free(exact);
 	}
 	sample_free(&s);

@@ -342,7 +342,7 @@ TEST(what_is_not_a_file_is_refused)
 	struct trace t;
 
 	CHECK_EQ(trace_open(&t, "/nonexistent/x.gtrace", 0, &err), -1);
-	CHECK_STR(err.text, "cannot open '/nonexistent/x.gtrace': No such file or directory");
+	CHECK_STR(err.text, "cannot open '/nonexistent/x.gtrace': No such file or directory; name an existing trace");
 	err.text[0] = '\0';
 	CHECK_EQ(trace_open(&t, "/", 0, &err), -1);
 	CHECK_STR(err.text, "cannot open '/': Is a directory");

@@ -17,12 +17,12 @@ static char *read_page(FILE *f)
 
 TEST(the_page_about_the_format_has_the_tables_of_today)
 {
-	FILE *page = fopen("docs/trace-format.md", "r"), *out;
+	FILE *page = fopen("docs/reference/trace-format.md", "r"), *out;
 	char *made = NULL, *there;
 	size_t size;
 
 	if (!page) {
-		test_skip("docs/trace-format.md is not below the current folder");
+		test_skip("docs/reference/trace-format.md is not below the current folder");
 		return;
 	}
 	out = open_memstream(&made, &size);

@@ -55,8 +55,6 @@ TEST(a_backslash_takes_the_meaning_away)
 	CHECK(!matches("\\*", "a"));
 	CHECK(matches("a\\[1]", "a[1]"));
 	CHECK(matches("a\\", "a\\"));
-	CHECK(!glob_is_wild("a step#1", 8));
-	CHECK(glob_is_wild("a?", 2));
 }
 
 TEST(a_glob_reads_no_byte_beyond_its_length)

@@ -1,4 +1,4 @@
-/* Programs that never were: sequences of launches as training loops make them, and where their steps truly begin. */
+/* Synthetic training loops: sequences of launches, with the true begin of each step. */
 #ifndef TEST_UNIT_TRACE_LAUNCHES_H
 #define TEST_UNIT_TRACE_LAUNCHES_H
 
@@ -17,26 +17,26 @@ struct program {
 	unsigned steps, seed;
 	unsigned accumulate;            /* micro-batches of a step; 0 or 1: none */
 	unsigned evaluate_every;        /* steps; 0: never */
-	unsigned log_every;             /* steps, with two kernels of its own; 0: never */
-	unsigned buckets;               /* of shapes that batches fall into at random: other configurations, the same kernels */
-	unsigned varying;               /* percent of launches by which the length of a step varies (RNN: of sequences) */
+	unsigned log_every;             /* steps; two more kernels are launched then; 0: never */
+	unsigned buckets;               /* number of batch shapes, chosen at random: other launch configurations, same kernels */
+	unsigned varying;               /* percent by which the number of launches of a step varies (RNN: the length of sequences) */
 	unsigned dependent;             /* percent of steps with extra, missing or other kernels at several places */
-	bool warmup;                    /* weights are initialized; the first two steps try out kernels */
-	bool drift;                     /* everything gets slower, up to three times */
-	bool threads;                   /* backward on a thread of its own */
-	bool side;                      /* a thread that copies batches to the device whenever it wants */
+	bool warmup;                    /* initialization of weights first; the first two steps try several kernels */
+	bool drift;                     /* the program slows down, up to a third of its speed */
+	bool threads;                   /* backward runs in another thread */
+	bool side;                      /* another thread copies batches to the device at any time */
 	bool amp;                       /* the host waits for the GPU before the optimizer */
-	bool gpu_bound;                 /* launches block, the host is hardly ever idle */
-	bool hints;                     /* kernels' names tell optimizers' from others */
-	bool noise;                     /* pauses of the host anywhere, now and then */
-	bool tight;                     /* no pause between steps that is longer than those within */
+	bool gpu_bound;                 /* launches block; the host has almost no pauses */
+	bool hints;                     /* kernels of the optimizer are known by their names */
+	bool noise;                     /* random pauses of the host */
+	bool tight;                     /* pauses between steps are not longer than pauses inside steps */
 };
 
-/* What is fed: launches, and the ends of calls that are none (name 0). */
+/* Input of the step detector: launches, and the ends of other calls (name 0). */
 struct sequence {
 	struct period_launch *launches;
 	size_t n, cap;
-	uint64_t *steps;                /* numbers of the first launches of the steps: launches without calls count */
+	uint64_t *steps;                /* number of the first launch of each step; only launches are numbered */
 	size_t n_steps;
 	uint64_t n_numbered;
 };
@@ -44,10 +44,10 @@ struct sequence {
 struct sequence program_run(const struct program *prog);
 void sequence_free(struct sequence *s);
 
-/* Feeds it once; the steps that come out, at most max.  first_at: launch at which the first one did. */
+/* Feeds the sequence; returns the number of steps found, at most max.  first_at: launch at which the first step was found. */
 size_t sequence_feed(const struct sequence *s, struct period *p, struct period_step *steps, size_t max, uint64_t *first_at);
 
-/* Found steps against true ones: within 2 % of the median step's launches, rounded down.  The first `skip` true ones do not count. */
+/* Compares found steps with true ones.  right: within 2 % of the median step's launches, rounded down.  Ignores the first `skip` true steps. */
 struct score {
 	size_t truth, found, right;
 };

@@ -1,4 +1,4 @@
-/* What happens when the n-th allocation fails, for every n: it is said, and nothing that was written is lost. */
+/* The n-th allocation fails, for every n: the error is reported, and no written data is lost. */
 #include "test/unit/trace/sample.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ static int read_all(const char *path, const struct sample *s, struct trace_error
 		free(rows);
 	}
 	trace_close(&t);
-	return rc < 0 || trace_recover(path, err) < 0 ? -1 : 0;
+	return rc < 0 || trace_recover(path, 0, err) < 0 ? -1 : 0;
 }
 
 TEST(an_allocation_that_fails_anywhere_while_reading_is_noticed)

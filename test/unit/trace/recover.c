@@ -52,7 +52,7 @@ static void recover(struct mem_file *f, long chunks)
 {
 	struct trace_error err = { 0 };
 
-	CHECK_EQ(trace_recover(f->path, &err), chunks);
+	CHECK_EQ(trace_recover(f->path, 0, &err), chunks);
 	CHECK_STR(err.text, "");
 }
 
@@ -194,7 +194,7 @@ TEST(a_trace_that_is_being_written_is_not_recovered)
 	struct mem_file f;
 	struct writer *w = writer_to(&f);
 
-	CHECK_EQ(trace_recover(f.path, &err), -1);
+	CHECK_EQ(trace_recover(f.path, 0, &err), -1);
 	CHECK(strstr(err.text, "is still being written"));
 	writer_abandon(w);
 	recover(&f, 0);
@@ -207,12 +207,12 @@ TEST(what_holds_no_chunk_cannot_be_recovered)
 	struct mem_file f;
 
 	mem_file_make(&f, "gtrace\r\n\1\0\0\0", 12);
-	CHECK_EQ(trace_recover(f.path, &err), -1);
+	CHECK_EQ(trace_recover(f.path, 0, &err), -1);
 	CHECK(strstr(err.text, "too short for a trace"));
 	mem_file_free(&f);
 	err.text[0] = '\0';
 	mem_file_make(&f, "{\"traceEvents\":[]}", 18);
-	CHECK_EQ(trace_recover(f.path, &err), -1);
+	CHECK_EQ(trace_recover(f.path, 0, &err), -1);
 	CHECK(strstr(err.text, "is not a trace but JSON"));
 	mem_file_free(&f);
 }

@@ -1,4 +1,4 @@
-/* The rule for steps of PyTorch on the order of calls that real programs make. */
+/* The rule for steps of PyTorch, on sequences of calls as in real programs. */
 #include "trace/torchsteps.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #define MS 1000000
 
 /*
- * Letters: b a batch is fetched (0.1 ms), e a loader that has no more is asked (0.01 ms), n an autograd node, z zero_grad, s Optimizer.step, - 5 ms of work, . 0.1 ms.  B, S: by another thread.
+ * Letters: b a batch is fetched (0.1 ms), l one in 40 ms, e a loader that has no more is asked (0.01 ms), n an autograd node, z zero_grad, s Optimizer.step, - 5 ms of work, . 0.1 ms.  B, S: by another thread.
  * Time is told by the position of the letter.  The answer, one for each step that has ended: "number: letters".
  */
 struct play {
@@ -58,9 +58,9 @@ static void letter(struct play *p, char c)
 	uint32_t thread = c == 'B' || c == 'S' ? 2 : 1;
 
 	switch (c) {
-	case 'b': case 'B': case 'e':
+	case 'b': case 'B': case 'e': case 'l':
 		feed(p, TORCHSTEPS_BATCH, thread);
-		p->time += c == 'e' ? MS / 100 : MS / 10;
+		p->time += c == 'e' ? MS / 100 : c == 'l' ? 40 * MS : MS / 10;
 		feed(p, TORCHSTEPS_FETCHED, thread);
 		break;
 	case 'w': case 'v':
@@ -171,6 +171,8 @@ TEST(without_a_backward_pass_a_step_goes_from_batch_to_batch)
 TEST(the_end_of_an_epoch_is_no_batch)
 {
 	CHECK_PLAY("b-b-b-b-eb-b-b-b-eb-b-b-b-e", "0?:b- 1?:b- 2?:b- 3?:b-e 4?:b- 5?:b- 6?:b- 7?:b-e 8?:b- 9?:b- 10?:b- 11?:b-");
+	/* Of slow fetches also where 5 ms are between them: a busy machine. */
+	CHECK_PLAY("l-l-l-l-e-l-l", "0?:l- 1?:l- 2?:l- 3?:l-e- 4?:l-");
 	/* Worker processes may have the next batch ready. */
 	CHECK_PLAY("w-w-w-w-vw-w", "0?:w- 1?:w- 2?:w- 3?:w- 4?:v 5?:w-");
 	/* The last batch is as short, but work follows. */

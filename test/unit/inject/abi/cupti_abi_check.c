@@ -18,6 +18,7 @@
 
 SAME(RESULT_OK, CUPTI_SUCCESS);
 SAME(RESULT_MAX_LIMIT, CUPTI_ERROR_MAX_LIMIT_REACHED);
+SAME(RESULT_NOT_COMPATIBLE, CUPTI_ERROR_NOT_COMPATIBLE);
 SAME(RESULT_NOT_INITIALIZED, CUPTI_ERROR_NOT_INITIALIZED);
 SAME(RESULT_INVALID_KIND, CUPTI_ERROR_INVALID_KIND);
 SAME(RESULT_UNKNOWN, CUPTI_ERROR_UNKNOWN);
@@ -27,6 +28,7 @@ SAME(DOMAIN_RESOURCE, CUPTI_CB_DOMAIN_RESOURCE);
 SAME(SITE_ENTER, CUPTI_API_ENTER);
 SAME(SITE_EXIT, CUPTI_API_EXIT);
 SAME(RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+SAME(RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 SAME(RESOURCE_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 SAME(RESOURCE_CU_INIT_FINISHED, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 SAME(RESOURCE_GRAPH_NODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
@@ -38,12 +40,22 @@ SAME(KIND_DEVICE, CUPTI_ACTIVITY_KIND_DEVICE);
 SAME(KIND_CONTEXT, CUPTI_ACTIVITY_KIND_CONTEXT);
 SAME(KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME(KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
+SAME(KIND_CDP_KERNEL, CUPTI_ACTIVITY_KIND_CDP_KERNEL);
+SAME(KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 SAME(KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME(KIND_STREAM, CUPTI_ACTIVITY_KIND_STREAM);
 SAME(KIND_SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 SAME(KIND_MEMORY, CUPTI_ACTIVITY_KIND_MEMORY2);
 SAME(KIND_MEMORY_POOL, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
 SAME(KIND_GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+#if CUPTI_API_VERSION >= 26
+SAME(KIND_DEVICE_GRAPH, CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE);
+#endif
+#if CUPTI_API_VERSION >= 130200
+SAME(KIND_GREEN_CONTEXT, CUPTI_ACTIVITY_KIND_GREEN_CONTEXT);
+#endif
+SAME(ATTRIBUTE_ZEROED, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
+SAME(ATTRIBUTE_HOST_PINNED, CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED);
 SAME(OBJECT_PROCESS, CUPTI_ACTIVITY_OBJECT_PROCESS);
 SAME(OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 SAME(OBJECT_DEVICE, CUPTI_ACTIVITY_OBJECT_DEVICE);
@@ -80,6 +92,10 @@ MEMBER(cupti_await_params, event, cuEventSynchronize_params, hEvent);
 MEMBER(cupti_elapsed_params, ms, cuEventElapsedTime_params, pMilliseconds);
 MEMBER(cupti_elapsed_params, end, cuEventElapsedTime_params, hEnd);
 MEMBER(cupti_elapsed_params, start, cuEventElapsedTime_params, hStart);
+MEMBER(cupti_retain_params, context, cuDevicePrimaryCtxRetain_params, pctx);
+MEMBER(cupti_retain_params, device, cuDevicePrimaryCtxRetain_params, dev);
+MEMBER(cupti_release_params, device, cuDevicePrimaryCtxRelease_params, dev);
+MEMBER(cupti_release_params, device, cuDevicePrimaryCtxRelease_v2_params, dev);
 MEMBER(cupti_instantiate_params, flags, cudaGraphInstantiateWithFlags_v11040_params, flags);
 MEMBER(cupti_instantiate_params, flags, cuGraphInstantiateWithFlags_params, flags);
 #if CUPTI_API_VERSION >= 19
@@ -118,7 +134,11 @@ MEMBER(cupti_subscriber_params, size, CUpti_SubscriberParams, structSize);
 MEMBER(cupti_subscriber_params, name, CUpti_SubscriberParams, subscriberName);
 MEMBER(cupti_subscriber_params, old_name, CUpti_SubscriberParams, oldSubscriberName);
 MEMBER(cupti_subscriber_params, old_size, CUpti_SubscriberParams, oldSubscriberSize);
+/* From 13.2 on it is longer; the size that is told says which fields there are. */
+_Static_assert(sizeof(struct cupti_subscriber_params) <= CUpti_SubscriberParams_STRUCT_SIZE, "size of the subscriber's parameters");
+#if CUPTI_API_VERSION < 130200
 _Static_assert(sizeof(struct cupti_subscriber_params) == CUpti_SubscriberParams_STRUCT_SIZE, "size of the subscriber's parameters");
+#endif
 #endif
 #undef CUPTI_FN
 
