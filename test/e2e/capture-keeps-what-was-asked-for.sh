@@ -191,5 +191,6 @@ it 'runs a command when a cycle of the schedule is in the file' '
 	is 2 "$(grep -cx done ready)"
 	gprof-run -q -f -o t --step nvtx:step* --schedule active=2,repeat=1 --on-trace-ready "exit 3" -- "$P/stepper" 6 nvtx >out 2>err
 	gprof-trace report -r health t.gtrace >health
-	says "exit status 3: exit 3" health
+	says "detail: exit status 3" health
+	never_says ": exit 3" health
 '
