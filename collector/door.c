@@ -1,6 +1,7 @@
 #include "collector/door.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -150,6 +151,7 @@ static int send_arena(struct tree *t, int fd, struct process *p, const struct be
 	int e = errno;
 
 	guest_free(p);
+	p->left |= !passes(e);
 	return passes(e) ? e : 0;
 }
 
@@ -284,7 +286,7 @@ static enum outcome greet(struct tree *t, struct waiting *w, const struct wire_h
 	w->error = h->error;
 	w->alone = h->alone;
 	n = receive(w->fd, &packet, &memory);
-	if (!is_later(n)) {
+	if (!is_later(n) && !(n == 0 && w->shut)) {
 		p->left = n <= 0;       /* it may come back through the pipe */
 		take_late(t, p, n, &packet, memory);
 	} else if (p->end) {
@@ -319,7 +321,7 @@ static bool serve(struct tree *t, struct waiting *w, const struct bell_watch *be
 	int memory;
 	ssize_t n = receive(w->fd, &packet, &memory);
 
-	if (is_later(n))
+	if (is_later(n) || (n == 0 && w->shut && w->unsent))
 		return false;
 	if (w->process) {
 		p = t->all[w->process - 1];
@@ -361,12 +363,6 @@ static struct waiting *dispensable(struct door *d)
 	return silent;
 }
 
-/* True if there is a place for one more connection. */
-static bool has_place(struct door *d)
-{
-	return d->used < d->most || dispensable(d);
-}
-
 static void hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
 {
 	struct waiting *w = place < DOOR_WAITING ? &d->waiting[place] : NULL;
@@ -380,8 +376,12 @@ static void hear(struct door *d, uint32_t place, struct tree *t, const struct be
 		d->unsent += !waited && w->unsent;
 }
 
-/* Frees places.  No message is lost: after shutdown() the guest cannot send, and what it sent before is read. */
-static void make_place(struct door *d, struct tree *t, const struct bell_watch *bell)
+/*
+ * Frees a place if all are taken.  No message is lost: after shutdown() the guest cannot send, and what it sent before is read.  If that
+ * was a hello whose answer cannot be sent yet, the connection stays.  epoll would report a shut one again and again.  False: all wait for
+ * their answers.
+ */
+static bool make_place(struct door *d, struct tree *t, const struct bell_watch *bell)
 {
 	struct waiting *w;
 
@@ -389,19 +389,20 @@ static void make_place(struct door *d, struct tree *t, const struct bell_watch *
 		uint32_t place = (uint32_t)(w - d->waiting);
 
 		shutdown(w->fd, SHUT_RD);
+		w->shut = true;
+		epoll_ctl(t->epoll, EPOLL_CTL_DEL, w->fd, NULL);
 		hear(d, place, t, bell);
 		if (w->fd && !w->unsent)
 			let_go(d, place);
 	}
+	return d->used < d->most;
 }
 
-static void let_wait(struct door *d, struct tree *t, const struct waiting *w, const struct bell_watch *bell)
+static void let_wait(struct door *d, struct tree *t, const struct waiting *w)
 {
-	uint32_t place;
+	uint32_t place = d->next % DOOR_WAITING;
 
-	make_place(d, t, bell);
-	place = d->next % DOOR_WAITING;
-	for (unsigned i = 0; i < DOOR_WAITING && d->waiting[place].fd; i++)
+	while (d->waiting[place].fd)
 		place = (place + 1) % DOOR_WAITING;
 	d->waiting[place] = *w;
 	d->next = place + 1;
@@ -411,6 +412,14 @@ static void let_wait(struct door *d, struct tree *t, const struct waiting *w, co
 	struct epoll_event want = { .events = EPOLLIN, .data.u64 = (uint64_t)place << 32 | DOOR_TAG };
 
 	epoll_ctl(t->epoll, EPOLL_CTL_ADD, w->fd, &want);
+}
+
+/* True if a guest waits to be accepted: only then does a connection give way. */
+static bool is_dialled(const struct door *d)
+{
+	struct pollfd p = { .fd = d->fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
 }
 
 /* True: one was accepted, and there may be more. */
@@ -423,13 +432,13 @@ static bool let_in(struct door *d, struct tree *t, const struct bell_watch *bell
 	if (serve(t, &w, bell))
 		close(w.fd);
 	else
-		let_wait(d, t, &w, bell);
+		let_wait(d, t, &w);
 	return true;
 }
 
 void door_accept(struct door *d, struct tree *t, const struct bell_watch *bell)
 {
-	while (has_place(d) && let_in(d, t, bell))
+	while ((d->used < d->most || (is_dialled(d) && make_place(d, t, bell))) && let_in(d, t, bell))
 		;
 }
 
@@ -453,8 +462,9 @@ static bool answer_again(struct door *d, uint32_t place, struct tree *t, const s
 		outcome = welcome(t, w, bell);
 	if (outcome == UNSENT)
 		return false;
-	if (outcome == OVER) {
+	if (outcome == OVER)
 		over(t, p);
+	if (outcome == OVER || w->shut) {
 		let_go(d, place);
 		return true;
 	}

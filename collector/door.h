@@ -18,6 +18,7 @@ struct waiting {
 	uint32_t most_mib, carrier;     /* from the hello, until it is answered */
 	int32_t error;
 	bool alone;
+	bool shut;                      /* its guest can send nothing more: an end of input does not mean that it left */
 };
 
 /*

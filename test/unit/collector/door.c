@@ -29,16 +29,23 @@ struct fixture {
 	int guest;
 };
 
-/* The i-th guest, of another pid namespace where i is not 0; its connection.  alone: it goes on without an answer. */
-static int dial(struct fixture *f, unsigned i, bool alone)
+/* The i-th guest, of another pid namespace where i is not 0.  alone: it goes on without an answer. */
+static void say_hello(int fd, unsigned i, bool alone)
 {
 	const struct wire_hello h = { .version = WIRE_VERSION, .size = sizeof h, .pid = (uint32_t)getpid() + i, .start = 5, .alone = alone };
+
+	CHECK_EQ(send(fd, &h, sizeof h, 0), sizeof h);
+}
+
+/* Returns the connection of such a guest. */
+static int dial(struct fixture *f, unsigned i, bool alone)
+{
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	memcpy(to.sun_path, f->door.path, sizeof to.sun_path);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-	CHECK_EQ(send(fd, &h, sizeof h, 0), sizeof h);
+	say_hello(fd, i, alone);
 	return fd;
 }
 
@@ -239,26 +246,54 @@ TEST(memory_that_came_before_a_connection_gives_way_is_adopted)
 	tear_down(&f);
 }
 
+/* A connection without a hello takes the only place. */
+static int dial_silently(struct fixture *f)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	f->door.most = 1;
+	close(f->guest);
+	door_accept(&f->door, &f->tree, &f->bell);
+	memcpy(to.sun_path, f->door.path, sizeof to.sun_path);
+	CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+	door_accept(&f->door, &f->tree, &f->bell);
+	CHECK_EQ(f->door.used, 1);
+	return fd;
+}
+
 TEST(a_connection_without_a_hello_gives_way)
 {
 	static struct fixture f;
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	int silent = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int silent;
 
 	if (!set_up(&f))
 		return;
-	f.door.most = 1;
-	close(f.guest);
-	door_accept(&f.door, &f.tree, &f.bell);
-	memcpy(to.sun_path, f.door.path, sizeof to.sun_path);
-	CHECK_EQ(connect(silent, (struct sockaddr *)&to, sizeof to), 0);
-	door_accept(&f.door, &f.tree, &f.bell);
-	CHECK_EQ(f.door.used, 1);
+	silent = dial_silently(&f);
 	f.guest = dial(&f, 1, true);
 	door_accept(&f.door, &f.tree, &f.bell);
 	CHECK_EQ(answer(f.guest), SHARED);
 	CHECK_EQ(send(silent, "", 1, MSG_NOSIGNAL), -1);
 	close(silent);
+	close(f.guest);
+	tear_down(&f);
+}
+
+TEST(a_hello_that_came_before_a_connection_gives_way_is_answered)
+{
+	static struct fixture f;
+	int late;
+
+	if (!set_up(&f))
+		return;
+	late = dial_silently(&f);
+	say_hello(late, 1, true);
+	f.guest = dial(&f, 2, true);
+	door_accept(&f.door, &f.tree, &f.bell);
+	CHECK_EQ(answer(late), SHARED);
+	CHECK_EQ(answer(f.guest), SHARED);
+	CHECK(f.tree.n == 3 && !f.tree.all[1]->left);
+	close(late);
 	close(f.guest);
 	tear_down(&f);
 }
@@ -349,6 +384,36 @@ TEST(an_answer_waits_for_descriptors_in_flight_and_newcomers_for_a_place)
 	}
 	close(f.guest);
 	close(more);
+	tear_down(&f);
+}
+
+TEST(an_answer_that_waits_keeps_its_place_when_its_connection_had_to_give_way)
+{
+	static struct fixture f;
+	struct epoll_event event;
+	struct crowd c;
+	int late;
+
+	if (!set_up(&f))
+		return;
+	late = dial_silently(&f);
+	f.guest = dial(&f, 2, true);
+	if (crowd(&c)) {
+		say_hello(late, 1, true);
+		door_accept(&f.door, &f.tree, &f.bell);
+		CHECK_EQ(f.door.unsent, 1);
+		CHECK_EQ(f.door.used, 1);
+		CHECK_EQ(epoll_wait(f.tree.epoll, &event, 1, 0), 0);
+		retry(&f);
+		CHECK_EQ(f.door.unsent, 1);
+		let_through(&c);
+		retry(&f);
+		CHECK_EQ(f.door.unsent, 0);
+		CHECK_EQ(answer(late), SHARED);
+		CHECK_EQ(answer(f.guest), SHARED);
+	}
+	close(late);
+	close(f.guest);
 	tear_down(&f);
 }
 
