@@ -422,6 +422,21 @@ static struct process *add_unheard(struct tree *t, const struct wire_hello *h, u
 	return add(t, h->pid, h->ppid, h->start, name);
 }
 
+/* Takes what the hello says.  Returns p. */
+static struct process *take_hello(struct tree *t, struct process *p, const struct wire_hello *h, uint32_t host_pid, const char *name)
+{
+	if (p->host_pid != host_pid || !p->alive.pid)
+		watch(t, p, host_pid);
+	if (!p->injected) {
+		p->start = h->start;
+		p->ppid = h->ppid;
+		name_it(p, name);
+	}
+	p->injected = true;
+	p->flags |= h->flags & (PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_PRELOADED);
+	return p;
+}
+
 /* Found by the guest's own pid and start time.  A process of another pid namespace appears here for the first time. */
 struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
 {
@@ -435,18 +450,7 @@ struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t 
 		p = find_unheard(t, h, host_pid);
 	if (!p)
 		p = add_unheard(t, h, host_pid, name);
-	if (!p || p->end)
-		return p;
-	if (p->host_pid != host_pid || !p->alive.pid)
-		watch(t, p, host_pid);
-	if (!p->injected) {
-		p->start = h->start;
-		p->ppid = h->ppid;
-		name_it(p, name);
-	}
-	p->injected = true;
-	p->flags |= h->flags & (PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_PRELOADED);
-	return p;
+	return !p || p->end ? p : take_hello(t, p, h, host_pid, name);
 }
 
 struct process *tree_late(struct tree *t, const struct wire_hello *h)
@@ -457,13 +461,10 @@ struct process *tree_late(struct tree *t, const struct wire_hello *h)
 	if (p)
 		return p;
 	memcpy(name, h->name, sizeof h->name);
-	p = add(t, h->pid, h->ppid, h->start, name);
+	p = find_unheard(t, h, h->pid);
 	if (!p)
-		return NULL;
-	watch(t, p, h->pid);
-	p->injected = true;
-	p->flags |= h->flags & (PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_PRELOADED);
-	return p;
+		p = add(t, h->pid, h->ppid, h->start, name);
+	return p ? take_hello(t, p, h, h->pid, name) : NULL;
 }
 
 void tree_forget_guest(struct tree *t, struct process *p)

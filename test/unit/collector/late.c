@@ -176,3 +176,24 @@ TEST(a_hello_in_the_pipe_makes_a_guest_whose_number_is_its_own)
 	CHECK(late_find(&f.tree, WIRE_LATE | 77) == p);
 	tear_down(&f);
 }
+
+TEST(a_hello_in_the_pipe_is_of_the_process_that_was_found_before)
+{
+	struct wire_hello h = hello((uint32_t)getpid(), 5);
+	struct process *p;
+	struct fixture f;
+
+	if (!set_up(&f))
+		return;
+	memcpy(h.name, "guest", 5);
+	p = tree_add_stray(&f.tree, h.pid, "found");
+	CHECK(frame(&f, &h, f.size));
+	CHECK_EQ(f.tree.n, 1);
+	CHECK_EQ(f.tree.n_watched, 1);
+	if (CHECK(p && late_find(&f.tree, WIRE_LATE | 77) == p)) {
+		CHECK(p->injected);
+		CHECK_EQ(p->start, 5);
+		CHECK_STR(p->name, "guest");
+	}
+	tear_down(&f);
+}
