@@ -179,7 +179,7 @@ void target_check(struct target *t, const struct env *e, bool say)
 	struct image m;
 
 	find_image(t, e);
-	kind = image_look(&m, AT_FDCWD, t->image);
+	kind = image_look(&m, t->image);
 	t->preload = kinds[kind].preload;
 	strcpy(t->first, m.runtime);
 	if (!say)

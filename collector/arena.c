@@ -95,16 +95,6 @@ void shared_memory_guard(void)
 	sigaction(SIGBUS, &act, NULL);
 }
 
-static void lay_out(struct arena_view *v, uint64_t size)
-{
-	struct arena_layout l = arena_lay_out(size);
-
-	v->n_small = l.n_small;
-	v->n_large = l.n_large;
-	v->blocks = l.blocks;
-	v->size = l.size;
-}
-
 static void *private_memory(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -130,21 +120,21 @@ static bool is_sparse(int fd)
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,
 	      const struct orders_given *capture, int *fd)
 {
-	lay_out(v, size);
-	v->a = memory_for(folder, v->size, fd);
-	if (!v->a && v->size > MAX_FILE) {
-		lay_out(v, MAX_FILE - LARGE_BLOCK);
-		v->a = memory_for(folder, v->size, fd);
+	v->layout = arena_lay_out(size);
+	v->a = memory_for(folder, v->layout.size, fd);
+	if (!v->a && v->layout.size > MAX_FILE) {
+		v->layout = arena_lay_out(MAX_FILE - LARGE_BLOCK);
+		v->a = memory_for(folder, v->layout.size, fd);
 	}
 	if (!v->a)
 		return -1;
 	v->sparse = fd && is_sparse(*fd);
 	v->a->magic = ARENA_MAGIC;
-	v->a->size = v->size;
-	v->a->blocks = v->blocks;
+	v->a->size = v->layout.size;
+	v->a->blocks = v->layout.blocks;
 	v->a->version = WIRE_VERSION;
-	v->a->n_small = v->n_small;
-	v->a->n_large = v->n_large;
+	v->a->n_small = v->layout.n_small;
+	v->a->n_large = v->layout.n_large;
 	v->a->process = process;
 	v->a->clock = clock;
 	arena_tell(v, capture);
@@ -154,23 +144,24 @@ int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t 
 /* True if the header is as agreed.  The guest may overwrite it later, at its own loss. */
 static bool is_laid_out(const struct arena_view *v, unsigned clock)
 {
+	const struct arena_layout *l = &v->layout;
 	const struct arena *a = v->a;
 
-	return a->magic == ARENA_MAGIC && a->version == WIRE_VERSION && a->size == v->size && a->blocks == v->blocks &&
-	       a->n_small == v->n_small && a->n_large == v->n_large && a->clock == clock;
+	return a->magic == ARENA_MAGIC && a->version == WIRE_VERSION && a->size == l->size && a->blocks == l->blocks &&
+	       a->n_small == l->n_small && a->n_large == l->n_large && a->clock == clock;
 }
 
 int arena_adopt(struct arena_view *v, int fd, uint64_t size, uint32_t process, unsigned clock, const struct orders_given *capture)
 {
 	struct stat st;
 
-	lay_out(v, size);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || v->size != size || (uint64_t)st.st_size != size)
+	v->layout = arena_lay_out(size);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || v->layout.size != size || (uint64_t)st.st_size != size)
 		return fail("the size of its shared memory is not the size that it reported");
-	v->a = mmap(NULL, v->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	v->a = mmap(NULL, v->layout.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (v->a == MAP_FAILED) {
 		v->a = NULL;
-		return fail("cannot map %" PRIu64 " KiB of its shared memory: %s", v->size >> 10, strerror(errno));
+		return fail("cannot map %" PRIu64 " KiB of its shared memory: %s", v->layout.size >> 10, strerror(errno));
 	}
 	if (!is_laid_out(v, clock)) {
 		arena_release(v);
@@ -211,6 +202,6 @@ void capture_order(struct orders_given *c, uint32_t mask, bool over, uint32_t wi
 void arena_release(struct arena_view *v)
 {
 	if (v->a)
-		munmap(v->a, v->size);
+		munmap(v->a, v->layout.size);
 	*v = (struct arena_view){ 0 };
 }

@@ -11,8 +11,7 @@
 
 struct arena_view {
 	struct arena *a;                /* NULL: none */
-	uint64_t size, blocks;          /* size of the mapping; offset of the first block */
-	uint32_t n_small, n_large;
+	struct arena_layout layout;
 	bool sparse;                    /* its pages can be freed and are zeroes then: a memfd; false: a file with allocated blocks */
 };
 
@@ -53,23 +52,23 @@ void arena_release(struct arena_view *v);
 /* Number of blocks, small ones first; valid indices are below it. */
 static inline uint32_t arena_n_blocks(const struct arena_view *v)
 {
-	return v->n_small + v->n_large;
+	return v->layout.n_small + v->layout.n_large;
 }
 
 /* Address of block i, by the layout kept in *v. */
 static inline struct block *arena_view_block(const struct arena_view *v, uint32_t i)
 {
-	uint64_t at = v->blocks;
+	uint64_t at = v->layout.blocks;
 
-	at += i < v->n_small ? (uint64_t)i * SMALL_BLOCK
-			     : (uint64_t)v->n_small * SMALL_BLOCK + (uint64_t)(i - v->n_small) * LARGE_BLOCK;
+	at += i < v->layout.n_small ? (uint64_t)i * SMALL_BLOCK
+			     : (uint64_t)v->layout.n_small * SMALL_BLOCK + (uint64_t)(i - v->layout.n_small) * LARGE_BLOCK;
 	return (struct block *)((char *)v->a + at);
 }
 
 /* Capacity of block i for rows, in bytes. */
 static inline uint32_t arena_block_cap(const struct arena_view *v, uint32_t i)
 {
-	return (i < v->n_small ? SMALL_BLOCK : LARGE_BLOCK) - (uint32_t)sizeof(struct block);
+	return (i < v->layout.n_small ? SMALL_BLOCK : LARGE_BLOCK) - (uint32_t)sizeof(struct block);
 }
 
 #endif

@@ -102,7 +102,7 @@ static int make_room(struct tree *t, struct process *p, const struct waiting *w,
 	if (w->most_mib && (uint64_t)w->most_mib << 20 < size)
 		size = (uint64_t)w->most_mib << 20;
 	if (wanted == TRANSPORT_PIPE)
-		snprintf(why, 200, "requested by --transport=pipe");
+		snprintf(why, 200, "%s", PIPE_REQUESTED);
 	else if (w->carrier == CARRIER_PIPE)
 		snprintf(why, 200, "it cannot map shared memory: %s", strerror(w->error));
 	else if (unsendable)
@@ -115,8 +115,7 @@ static int make_room(struct tree *t, struct process *p, const struct waiting *w,
 		snprintf(why, 200, "%s", fail_text());
 	if (wanted == TRANSPORT_SHM)
 		return -1;
-	if (!troubles_find(&p->troubles, HEALTH_pipe_used))     /* it may ask again, for less memory */
-		troubles_add(&p->troubles, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
+	process_note_pipe(p, why);
 	if (guest_new(p, t->out, t->folder, size, &t->capture, NULL) == 0)
 		return 0;
 	snprintf(why, 200, "%s", fail_text());
@@ -135,12 +134,12 @@ static bool passes(int e)
 /* Returns 0 if the answer was sent, or can never be because the guest is gone.  Else the errno; p then has no arena. */
 static int send_arena(struct tree *t, int fd, struct process *p, const struct bell_watch *bell, int arena)
 {
-	const struct arena_view *view = &p->guest->view;
+	const struct arena_layout *l = &p->guest->view.layout;
 	const struct wire_welcome w = {
 		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock,
-		.config_size = sizeof *t->config, .arena_size = view->size,
+		.config_size = sizeof *t->config, .arena_size = l->size,
 		.carrier = p->guest->mirror ? CARRIER_PIPE : CARRIER_SHM,
-		.n_small = view->n_small, .n_large = view->n_large, .blocks = view->blocks,
+		.n_small = l->n_small, .n_large = l->n_large, .blocks = l->blocks,
 	};
 
 	if (send_welcome(fd, &w, t->config, arena, bell->memory) == 0) {

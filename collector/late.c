@@ -2,11 +2,9 @@
 
 #include <string.h>
 
-#include "collector/clocks.h"
 #include "collector/describe.h"
 #include "collector/log.h"
 #include "collector/mirror.h"
-#include "trace/health.h"
 
 static struct process **bucket(struct tree *t, uint32_t number)
 {
@@ -61,9 +59,7 @@ static void take_pipe(struct tree *t, struct process *p, const struct frame *f, 
 	}
 	p->guest->mirror->sequence = f->sequence;
 	staging_attribute(t->rows, p->number, "transport", "pipe");
-	if (!troubles_find(&p->troubles, HEALTH_pipe_used))
-		troubles_add(&p->troubles, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s",
-			     t->config->transport == TRANSPORT_PIPE ? "requested by --transport=pipe" : "the collector did not answer in time");
+	process_note_pipe(p, t->config->transport == TRANSPORT_PIPE ? PIPE_REQUESTED : "the collector did not answer in time");
 	introduce(t, p);
 }
 

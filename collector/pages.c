@@ -12,7 +12,7 @@
 static void punch(struct guest *g, uint32_t i)
 {
 	uint32_t *state = &g->view.a->block_state[i], was = __atomic_load_n(state, __ATOMIC_ACQUIRE);
-	uint32_t size = i < g->view.n_small ? SMALL_BLOCK : LARGE_BLOCK;
+	uint32_t size = i < g->view.layout.n_small ? SMALL_BLOCK : LARGE_BLOCK;
 
 	if (was == BLOCK_FREE) {
 		if (!__atomic_compare_exchange_n(state, &was, BLOCK_FULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))

@@ -30,6 +30,12 @@ uint32_t process_flags(const struct process *p)
 	return p->flags | (said & GUEST_FLAGS);
 }
 
+void process_note_pipe(struct process *p, const char *why)
+{
+	if (!troubles_find(&p->troubles, HEALTH_pipe_used))
+		troubles_add(&p->troubles, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
+}
+
 /* Makes the parts of a guest that do not depend on who made its arena.  Returns 0, or -1 after fail(). */
 static int complete(struct process *p, const struct orders_given *capture)
 {

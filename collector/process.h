@@ -72,6 +72,11 @@ struct process *process_new(unsigned clock);
 /* Returns p->flags, and from its arena the flags that a guest may set itself. */
 uint32_t process_flags(const struct process *p);
 
+/* Counts that p sends its rows through the pipe, and why.  Once per process: it may ask for several arenas. */
+void process_note_pipe(struct process *p, const char *why);
+
+#define PIPE_REQUESTED "requested by --transport=pipe"
+
 /*
  * Makes p a guest with a new arena.  *fd is the arena's descriptor, which the caller closes; fd NULL: the arena is filled through the
  * pipe.  Returns 0, or -1 after fail().

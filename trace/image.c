@@ -188,11 +188,11 @@ static void done(const struct image *m)
 		close(m->fd);
 }
 
-enum image_kind image_look(struct image *m, int dir, const char *path)
+enum image_kind image_look(struct image *m, const char *path)
 {
 	int saved = errno;
 
-	if (read_head(m, dir, path)) {
+	if (read_head(m, AT_FDCWD, path)) {
 		m->kind = kind_of(m);
 		done(m);
 	}
@@ -231,11 +231,4 @@ enum image_kind image_look_through(struct image *m, int dir, const char *path)
 	}
 	errno = saved;
 	return m->kind;
-}
-
-enum image_kind image_kind(const char *path)
-{
-	struct image m;
-
-	return image_look(&m, AT_FDCWD, path);
 }

@@ -33,16 +33,13 @@ struct image {
 	char head[IMAGE_HEAD];
 };
 
+/* Fills *m and returns m->kind for a file; a script is IMAGE_UNKNOWN.  Keeps errno. */
+enum image_kind image_look(struct image *m, const char *path);
+
 /*
- * Fills *m and returns m->kind for a file; a script is IMAGE_UNKNOWN.  dir, path: as for openat(); path "": dir is the file's
- * descriptor.  Keeps errno.
+ * As image_look(), but of a script it looks at the interpreter, which may be a script again, as deep as the kernel allows.  dir, path: as
+ * for openat(); path "": dir is the file's descriptor.
  */
-enum image_kind image_look(struct image *m, int dir, const char *path);
-
-/* As image_look(), but of a script it looks at the interpreter, which may be a script again, as deep as the kernel allows. */
 enum image_kind image_look_through(struct image *m, int dir, const char *path);
-
-/* image_look() of a path, if only the kind is needed. */
-enum image_kind image_kind(const char *path);
 
 #endif

@@ -77,7 +77,7 @@ static void run(struct bench *b, struct process *p, uint64_t rows)
 
 	while (done < rows) {
 		for (uint32_t i = 0; i < 8 && done < rows; i++)
-			done += fill_block(b, p->guest, p->guest->view.n_small + i, rows - done);
+			done += fill_block(b, p->guest, p->guest->view.layout.n_small + i, rows - done);
 
 		int64_t begin = clock_ns(CLOCK_MONOTONIC);
 

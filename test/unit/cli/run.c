@@ -216,6 +216,13 @@ TEST(interpreters_of_scripts_are_found)
 	tree_end();
 }
 
+static enum image_kind look(const char *path)
+{
+	struct image m;
+
+	return image_look(&m, path);
+}
+
 TEST(programs_are_told_apart_and_cut_ones_are_no_danger)
 {
 	char bytes[8192], cut[80];
@@ -223,24 +230,24 @@ TEST(programs_are_told_apart_and_cut_ones_are_no_danger)
 	size_t n = fread(bytes, 1, sizeof bytes, f);
 
 	fclose(f);
-	CHECK_EQ(image_kind("/bin/sh"), IMAGE_OPEN);
-	CHECK_EQ(image_kind("/etc/passwd"), IMAGE_UNKNOWN);
-	CHECK_EQ(image_kind("/dev/null"), IMAGE_UNKNOWN);
-	CHECK_EQ(image_kind("/none"), IMAGE_UNKNOWN);
+	CHECK_EQ(look("/bin/sh"), IMAGE_OPEN);
+	CHECK_EQ(look("/etc/passwd"), IMAGE_UNKNOWN);
+	CHECK_EQ(look("/dev/null"), IMAGE_UNKNOWN);
+	CHECK_EQ(look("/none"), IMAGE_UNKNOWN);
 	tree_start();
 	snprintf(cut, sizeof cut, "%s/cut", root);
 	for (size_t len = 0; len <= n; len += len < 1200 ? 7 : 611) {
 		f = fopen(cut, "w");
 		fwrite(bytes, 1, len, f);
 		fclose(f);
-		image_kind(cut);
+		look(cut);
 	}
 	for (size_t i = 0; i < 1024; i++) {
 		bytes[i] ^= 0xff;
 		f = fopen(cut, "w");
 		fwrite(bytes, 1, n, f);
 		fclose(f);
-		image_kind(cut);
+		look(cut);
 		bytes[i] ^= 0xff;
 	}
 	tree_end();

@@ -43,10 +43,10 @@ TEST(the_last_block_ends_inside_the_arena_at_every_size)
 		uint32_t last = arena_n_blocks(&v) - 1;
 		char *end = (char *)(arena_view_block(&v, last) + 1) + arena_block_cap(&v, last);
 
-		CHECK(v.n_small >= 16 && v.n_large >= 12);
+		CHECK(v.layout.n_small >= 16 && v.layout.n_large >= 12);
 		CHECK(last < MAX_BLOCKS);
-		CHECK(end <= (char *)v.a + v.size);
-		CHECK(v.size <= sizes[i] || sizes[i] < 13 << 20);
+		CHECK(end <= (char *)v.a + v.layout.size);
+		CHECK(v.layout.size <= sizes[i] || sizes[i] < 13 << 20);
 		close(fd);
 		arena_release(&v);
 	}

@@ -121,7 +121,7 @@ TEST(a_full_block_is_given_back_empty)
 static size_t pages_of(struct fixture *f, uint32_t i)
 {
 	unsigned char in[LARGE_BLOCK / 4096];
-	size_t size = i < f->p->guest->view.n_small ? SMALL_BLOCK : LARGE_BLOCK, n = 0;
+	size_t size = i < f->p->guest->view.layout.n_small ? SMALL_BLOCK : LARGE_BLOCK, n = 0;
 
 	if (mincore(block(f, i), size, in) < 0)
 		return SIZE_MAX;
