@@ -130,6 +130,38 @@ static int by_busy(const void *a, const void *b)
 	return x->device != y->device ? x->device < y->device ? -1 : 1 : (x->process > y->process) - (x->process < y->process);
 }
 
+/* The base of the shares of several GPUs; each has its own span. */
+static const char *base_of_each(struct model *m, const struct gpu *g, int n)
+{
+	int windows = 0;
+
+	for (int i = 0; i < n; i++)
+		windows += g[i].windows > 0;
+	if (model_steps_selected(m))
+		return "its selected steps";
+	if (windows)
+		return windows == n ? "its recorded windows" : "its recorded time";
+	return "the time from its first to its last row";
+}
+
+/* GPUs whose rows have no time, or are all outside the selected part. */
+static void put_unknown(struct page_lines *p, const struct gpu *g, int n)
+{
+	char text[100];
+	int outside = 0;
+
+	for (int i = 0; i < n; i++)
+		outside += g[i].first != 0;
+	if (outside) {
+		snprintf(text, sizeof text, "no row of %d GPU%s in the selected part", outside, outside == 1 ? "" : "s");
+		page_text(p, KEEP_ALWAYS, "", text, 1);
+	}
+	if (n > outside) {
+		snprintf(text, sizeof text, "busy unknown for %d GPU%s: no row has a time", n - outside, n - outside == 1 ? "" : "s");
+		page_text(p, KEEP_ALWAYS, "", text, 1);
+	}
+}
+
 static void put_spread(struct page_lines *p, struct model *m, struct gpu *g, int n)
 {
 	char text[2 * WHO + 200], least[WHO], most[WHO];
@@ -139,10 +171,9 @@ static void put_spread(struct page_lines *p, struct model *m, struct gpu *g, int
 	qsort(g, (size_t)n, sizeof *g, by_busy);
 	while (known < n && g[known].span)
 		known++;
-	if (!known) {
-		page_text(p, KEEP_ALWAYS, "", "busy unknown, no GPU row has a time", 1);
+	put_unknown(p, g + known, n - known);
+	if (!known)
 		return;
-	}
 	low = busy_tenths(&g[0]);
 	high = busy_tenths(&g[known - 1]);
 	middle = busy_tenths(&g[(known - 1) / 2]);
@@ -150,13 +181,8 @@ static void put_spread(struct page_lines *p, struct model *m, struct gpu *g, int
 		 users_of(m, &g[0], false, least), (int)(high / 10), (int)(high % 10), g[known - 1].device,
 		 users_of(m, &g[known - 1], false, most));
 	page_text(p, KEEP_ALWAYS, "", text, 2);
-	snprintf(text, sizeof text, "median %d.%d %%, each of the time from its first to its last row", (int)(middle / 10),
-		 (int)(middle % 10));
+	snprintf(text, sizeof text, "median %d.%d %%, each of %s", (int)(middle / 10), (int)(middle % 10), base_of_each(m, g, known));
 	page_text(p, KEEP_ALWAYS, "", text, 2);
-	if (known < n) {
-		snprintf(text, sizeof text, "busy unknown for %d GPUs, whose rows have no time", n - known);
-		page_text(p, KEEP_ALWAYS, "", text, 1);
-	}
 }
 
 int page_gpus(struct page_lines *p, struct model *m)
