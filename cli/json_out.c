@@ -307,6 +307,18 @@ void out_visible(struct out *o, const char *text, size_t width)
 	out_visible_styled(o, text, width, NULL, 0);
 }
 
+void out_middle(struct out *o, const char *text, size_t width)
+{
+	size_t n = strlen(text), tail = width * 2 / 5;
+
+	if (n <= width || n != text_width(text)) {
+		out_visible(o, text, width);
+		return;
+	}
+	out_visible(o, text, width - tail);
+	out_visible(o, text + n - tail, tail);
+}
+
 void out_style(struct out *o, enum style style)
 {
 	static const char *const codes[] = { "\x1b[0m", "\x1b[1m", "\x1b[1;33m" };

@@ -131,6 +131,9 @@ size_t text_width_to(const char *text, size_t most);
 /* Writes a text, cut with an ellipsis at width characters.  Controls (screen.h) and bytes that are not UTF-8 become '?'. */
 void out_visible(struct out *o, const char *text, size_t width);
 
+/* As out_visible(), for names, which often differ at their ends: a longer ASCII text loses its middle. */
+void out_middle(struct out *o, const char *text, size_t width);
+
 /* Sets the style of the following output; it takes no columns.  The caller sets STYLE_PLAIN again in the same line. */
 void out_style(struct out *o, enum style style);
 

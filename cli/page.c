@@ -27,7 +27,6 @@
 #include "trace/reader.h"
 
 #include <limits.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define NARROWEST 60
@@ -450,13 +449,13 @@ static const char *from_here(const char *path)
 }
 
 /* Width of the page in columns: that of the terminal, from NARROWEST to PAGE_WIDTH; PAGE_WIDTH without a terminal. */
-static size_t page_width(int fd)
+static size_t page_width(FILE *screen)
 {
-	struct winsize size;
+	unsigned columns = screen_columns(screen);
 
-	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_col || size.ws_col > PAGE_WIDTH)
+	if (!columns || columns > PAGE_WIDTH)
 		return PAGE_WIDTH;
-	return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+	return columns < NARROWEST ? NARROWEST : columns;
 }
 
 static int print(struct page *p, FILE *file, unsigned flags)
@@ -495,7 +494,7 @@ int page_print(const char *trace_path, FILE *file, unsigned flags, const struct 
 		pick_words(pick, part, sizeof part);
 	p.processes = model_processes(p.m, &p.n_processes);
 	p.path = from_here(trace_path);
-	p.lines.width = page_width(flags & PAGE_ASKED ? STDOUT_FILENO : STDERR_FILENO);
+	p.lines.width = page_width(flags & PAGE_ASKED ? stdout : stderr);
 	rc = print(&p, file, flags);
 	input_say_damage(p.m);
 	model_close(p.m);

@@ -1,6 +1,7 @@
 #include "cli/page_missing.h"
 
 #include "cli/analyze/why.h"
+#include "cli/model/gpu.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
@@ -105,7 +106,7 @@ static void put_why(struct page_lines *p, struct model *m)
 
 void page_missing(struct page_lines *p, struct model *m)
 {
-	if (!model_rows(m, ROW_kernel) && !model_rows(m, ROW_memcpy) && !model_rows(m, ROW_memset) && !model_rows(m, ROW_graph))
+	if (!model_has_gpu_rows(m))
 		put_why(p, m);
 	else
 		put_health(p, m);

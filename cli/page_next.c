@@ -174,16 +174,15 @@ static bool wants_samples(struct model *m, const struct page_found *f)
 		if (process_all_flags(m, i) & PROCESS_CUDA)
 			return false;
 	return f->top == TOP_NONE && !f->phases && !model_imported_from(m) && !model_rows(m, ROW_sample) && !model_rows(m, ROW_api) &&
-	       !model_rows(m, ROW_memcpy) && !model_rows(m, ROW_memset) && !model_rows(m, ROW_graph);
+	       !model_has_gpu_rows(m);
 }
 
 int page_next(struct page_lines *p, const struct step_view *v, const struct page_found *f, const char *path)
 {
 	size_t block = page_block(p, KEEP_ALWAYS);
-	bool gpu = model_rows(v->m, ROW_kernel) || model_rows(v->m, ROW_memcpy) || model_rows(v->m, ROW_memset) ||
-		   model_rows(v->m, ROW_graph);
 	char *words[] = { (char *)path }, quoted[512], command[80];
 	const char *label = "next";
+	bool gpu = model_has_gpu_rows(v->m);
 	struct advice first, then;
 	struct losses l;
 

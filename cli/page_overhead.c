@@ -22,21 +22,21 @@ static int add_durations(const struct batch *b, void *state)
 int page_overhead(struct model *m, char text[PAGE_OVERHEAD])
 {
 	static const unsigned fields[] = { COL_overhead_duration };
-	int64_t cupti[MODEL_WORKERS] = { 0 }, cupti_sum, here;
+	int64_t cupti[MODEL_WORKERS] = { 0 }, here;
 	void *const states[MODEL_WORKERS] = { &cupti[0], &cupti[1] };
 	char a[32];
 	size_t known;
 
 	*text = '\0';
+	here = overhead_here(m, &known);
+	if (known) {
+		snprintf(text, PAGE_OVERHEAD, "%s on the program's threads, part of host times (-r overhead)", text_time(a, here));
+		return 0;
+	}
 	if (model_scan_all(m, ROW_overhead, fields, 1, add_durations, states) < 0)
 		return -1;
-	here = overhead_here(m, &known);
-	if (!known && !model_rows(m, ROW_overhead) && !model_rows(m, ROW_api) && !model_rows(m, ROW_range))
-		return 0;       /* nothing was recorded */
-	cupti_sum = time_add(cupti[0], cupti[1]);
-	if (known)
-		snprintf(text, PAGE_OVERHEAD, "%s on the program's threads, part of host times (-r overhead)", text_time(a, here));
-	else if (model_rows(m, ROW_overhead))
-		snprintf(text, PAGE_OVERHEAD, "CUPTI reports %s (details: report -r overhead)", text_time(a, cupti_sum));
+	if (model_rows(m, ROW_overhead))
+		snprintf(text, PAGE_OVERHEAD, "CUPTI reports %s (details: report -r overhead)",
+			 text_time(a, time_add(cupti[0], cupti[1])));
 	return 0;
 }

@@ -31,19 +31,6 @@ const char *page_number(char text[32], uint64_t n)
 	return text;
 }
 
-/* Prints a name; removes the middle of a long one, because long names often differ at their ends. */
-static void put_middle(struct out *o, const char *text, size_t width)
-{
-	size_t n = strlen(text), tail = width * 2 / 5;
-
-	if (text_width(text) <= width || n != text_width(text)) {
-		out_visible(o, text, width);
-		return;
-	}
-	out_visible(o, text, width - tail);
-	out_visible(o, text + n - tail, tail);
-}
-
 /* " (8 processes)" if several processes have rows of this kind, else "". */
 static const char *whose(char text[48], struct model *m, unsigned kind)
 {
@@ -112,7 +99,7 @@ static void put_series(struct top *t, const struct series *g, const struct share
 		out_format(t->o, "  %8s %6s %10s %8s  ", "-", "-", page_number(number, g->rows), "-");
 	if (domain)
 		out_visible(t->o, model_string(t->m, domain), 12), out_char(t->o, ':');
-	put_middle(t->o, model_string(t->m, (uint32_t)g->key), t->width - NAME - (domain ? 13 : 0));
+	out_middle(t->o, model_string(t->m, (uint32_t)g->key), t->width - NAME - (domain ? 13 : 0));
 	out_char(t->o, '\n');
 }
 
@@ -200,7 +187,7 @@ static int put_functions(struct top *t)
 		if (in > 30)
 			in = 0;
 		out_format(t->o, "  %8s %4d.%d  ", page_number(number, f.list[i].self), (int)(tenths / 10), (int)(tenths % 10));
-		put_middle(t->o, model_string(t->m, of->name), t->width - 19 - in);
+		out_middle(t->o, model_string(t->m, of->name), t->width - 19 - in);
 		out_format(t->o, in ? " (%s)\n" : "\n", file);
 	}
 	t->table->all = n;

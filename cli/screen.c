@@ -70,15 +70,22 @@ bool screen_is(FILE *file)
 	return fd >= 0 && isatty(fd);
 }
 
+unsigned screen_columns(FILE *file)
+{
+	struct winsize size;
+
+	return screen_is(file) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 unsigned screen_width(FILE *file)
 {
 	const char *columns = getenv("COLUMNS");
 	unsigned long given = columns ? strtoul(columns, NULL, 10) : 0;
-	struct winsize size;
+	unsigned own = screen_columns(file);
 
 	if (given && given < 100000)
 		return (unsigned)given;
-	return screen_is(file) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : WIDTH;
+	return own ? own : WIDTH;
 }
 
 static const char *when = "auto";

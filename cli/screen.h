@@ -21,6 +21,9 @@ size_t screen_begun(const char *text, size_t n);
 /* Whether the file is a terminal. */
 bool screen_is(FILE *file);
 
+/* Columns of the terminal; 0: the file is none, or its size is unknown. */
+unsigned screen_columns(FILE *file);
+
 /* Columns for tables on this file: $COLUMNS, the terminal's, or 120. */
 unsigned screen_width(FILE *file);
 

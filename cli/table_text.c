@@ -292,19 +292,6 @@ static const char *path_end(const char *path, size_t room)
 	return slash ? slash : path;
 }
 
-/* Long names differ at their ends: the middle is left out. */
-static void put_middle(struct out *o, const char *text, size_t room)
-{
-	size_t n = strlen(text), tail = room * 2 / 5;
-
-	if (n != text_width(text)) {
-		out_visible(o, text, room);
-		return;
-	}
-	out_visible(o, text, room - tail);
-	out_visible(o, text + n - tail, tail);
-}
-
 /* Writes a text into a cell of `room` characters: a longer name is folded, then cut; a path loses its front.  Returns its width. */
 static size_t put_name(struct table *t, const char *text, size_t room, unsigned flags)
 {
@@ -329,7 +316,7 @@ static size_t put_name(struct table *t, const char *text, size_t room, unsigned 
 	if (name_fold(folded, sizeof folded, text, room))
 		out_visible(t->tables->out, folded, room);
 	else
-		put_middle(t->tables->out, folded, room);
+		out_middle(t->tables->out, folded, room);
 	return text_width_to(folded, room);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/analyze/step_view.h"
 
+#include "cli/model/gpu.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/torch.h"
@@ -47,8 +48,7 @@ static int read_phases(struct step_view *v)
 int step_view_begin(struct step_view *v, struct model *m)
 {
 	*v = (struct step_view){ .m = m, .s = model_steps_cheaply(m) };
-	v->has_gpu = few(m, ROW_kernel) && few(m, ROW_memcpy) && few(m, ROW_memset) &&
-		     (model_rows(m, ROW_kernel) || model_rows(m, ROW_memcpy) || model_rows(m, ROW_memset) || model_rows(m, ROW_graph));
+	v->has_gpu = few(m, ROW_kernel) && few(m, ROW_memcpy) && few(m, ROW_memset) && model_has_gpu_rows(m);
 	if (v->has_gpu && gpu_sets_make(&v->gpu, m) < 0)
 		return -1;
 	if (v->s && v->s->n) {

@@ -1,5 +1,6 @@
 #include "cli/analyze/why.h"
 
+#include "cli/model/gpu.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"
@@ -147,7 +148,7 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	if (!s->processes) {
 		put(w, "no process was seen: the program was not injected", "",
 		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
-	} else if (model_imported_from(m) && (model_rows(m, ROW_kernel) || model_rows(m, ROW_memcpy) || model_rows(m, ROW_memset))) {
+	} else if (model_imported_from(m) && model_has_gpu_rows(m)) {
 		put(w, "the imported file has none", "", "");
 	} else if (model_imported_from(m)) {
 		put(w, s->cuda ? "the imported file has CUDA calls, but no kernels, copies or memory sets"

@@ -1,6 +1,7 @@
 #include "cli/model/torch_costs.h"
 
 #include "cli/model/flops.h"
+#include "cli/model/gpu.h"
 #include "cli/model/inside.h"
 #include "cli/model/join.h"
 #include "cli/model/sort.h"
@@ -59,8 +60,7 @@ static int add_gpu(struct making *k, bool *gpu)
 	    add_gpu_kind(k, ROW_memset, COL_memset_start, COL_memset_duration, COL_memset_corr) < 0 ||
 	    add_gpu_kind(k, ROW_graph, COL_graph_start, COL_graph_duration, COL_graph_corr) < 0)
 		return -1;
-	*gpu = model_rows(k->m, ROW_kernel) || model_rows(k->m, ROW_memcpy) || model_rows(k->m, ROW_memset) ||
-	       model_rows(k->m, ROW_graph);
+	*gpu = model_has_gpu_rows(k->m);
 	for (size_t i = k->t->n; i-- > 0;) {
 		struct torch_cost *c = &k->out[i];
 		uint32_t up = k->t->list[i].parent;
