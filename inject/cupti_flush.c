@@ -184,7 +184,7 @@ static void *flusher_main(void *arg)
 			asked = __atomic_load_n(&flusher.asked, __ATOMIC_ACQUIRE);
 		}
 		if (__atomic_load_n(&generation, __ATOMIC_ACQUIRE) != mine)
-			return NULL;
+			break;
 		ended = window_has_ended(&closed);
 		if (__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE) && __atomic_exchange_n(&flusher.wake, 0, __ATOMIC_ACQ_REL))
 			wake_now();
@@ -204,6 +204,8 @@ static void *flusher_main(void *arg)
 		__atomic_store_n(&flusher.done, seen, __ATOMIC_RELEASE);
 		futex_wake(&flusher.done);
 	}
+	windows_unwatched();
+	return NULL;
 }
 
 void cupti_flush_start(void)
@@ -333,8 +335,12 @@ void cupti_flush_end(void)
 	ask();
 	clock_gettime(CLOCK_REALTIME, &end);
 	end.tv_sec++;
-	if (pthread_timedjoin_np(flusher.thread, NULL, &end) == 0)
-		__atomic_store_n(&flusher.running, 0, __ATOMIC_RELEASE);
+	/* A thread that hangs in CUPTI ends when CUPTI returns.  Nobody may wait for it until then, nor leave orders to it. */
+	if (pthread_timedjoin_np(flusher.thread, NULL, &end) != 0) {
+		windows_unwatched();
+		pthread_detach(flusher.thread);
+	}
+	__atomic_store_n(&flusher.running, 0, __ATOMIC_RELEASE);
 }
 
 void cupti_flush_forget(void)

@@ -85,7 +85,6 @@ static void open_window(struct stream *s, const struct because *b, bool whole)
 static void close_window(const struct because *b)
 {
 	struct arena *a = guest->arena;
-	uint32_t closed;
 
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		struct open_window *o = &a->windows[i];
@@ -96,9 +95,9 @@ static void close_window(const struct because *b)
 		__atomic_store_n(&o->state, (o->state & ~(OPEN_RUNNING | OPEN_WHOLE)) | OPEN_END, __ATOMIC_RELEASE);
 	}
 	unstepped_closed(a->n_windows);
-	closed = __atomic_add_fetch(&a->n_closed, 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&a->n_closed, 1, __ATOMIC_RELEASE);
 	if (!guest->watcher)      /* without a context CUPTI has nothing to flush yet */
-		__atomic_store_n(&a->n_flushed, closed, __ATOMIC_RELEASE);
+		__atomic_store_n(&a->n_flushed, a->n_closed, __ATOMIC_RELEASE);
 }
 
 static bool keeps_cuda(void)
@@ -157,6 +156,15 @@ static void let_go(void)
 void windows_sleeper(void (*fn)(void))
 {
 	__atomic_store_n(&wake, fn, __ATOMIC_RELEASE);
+}
+
+void windows_unwatched(void)
+{
+	lock_take(&lock);
+	guest->watcher = 0;
+	if (guest->arena)
+		__atomic_store_n(&guest->arena->n_flushed, guest->arena->n_closed, __ATOMIC_RELEASE);
+	lock_give(&lock);
 }
 
 bool windows_want_cuda(void)

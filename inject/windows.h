@@ -76,6 +76,12 @@ bool windows_want_cuda(void);
  */
 void windows_sleeper(void (*wake)(void));
 
+/*
+ * The thread that set guest->watcher does not poll for orders and flush any more: threads of the program follow orders again, and windows
+ * that have closed count as flushed.  Under the lock of the windows: one that closes now is counted here, or finds no watcher.  Any thread.
+ */
+void windows_unwatched(void);
+
 /* gate_now() for a signal handler: while CUPTI sleeps, applies no order. */
 uint32_t windows_gate_now(void);
 

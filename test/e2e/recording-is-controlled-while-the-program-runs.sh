@@ -10,7 +10,7 @@ ctl() { gprof-ctl "$(echo "$TMPDIR"/gprof-??????)" "$@"; }
 # begin OPTION...: a program that runs until there is a file ./go, under gprof-run.
 begin() {
 	need "$P/stepper" "stepper is not built (needs nvcc)"
-	gprof-run -f -o t "$@" -- "$P/stepper" 1 nvtx sleep=1 threads="${THREADS-1}" until=$PWD/go >out 2>err &
+	gprof-run -f -o t "$@" -- "$P/stepper" 1 nvtx sleep=1 threads="${THREADS-1}" ${WORDS-} until=$PWD/go >out 2>err &
 	run=$!
 	trap ": >go" EXIT
 	within 20 running
@@ -40,6 +40,33 @@ it 'records nothing until it is started, and each start and stop is a window' '
 	gprof-trace report -r windows --format json t.gtrace >windows.json
 	"$P/sim_rows" rows t.gtrace >got
 	test "$(grep -c kernel got)" -gt 30
+'
+
+# The filter ends the thread that fetches GPU rows, and that follows orders while CUPTI sleeps.
+it 'is started and stopped after a seccomp filter of the program has ended the flush thread' '
+	. "$SESSION"
+	WORDS=filter
+	release 13.3.75         # from 13.0 to 13.1 CUPTI stays on
+	begin --start-later
+	pid=$(ctl status | awk "\$NF == \"stepper\" { print \$2 }")
+	threads() { cat /proc/"$pid"/task/*/comm; }
+	settled() { ! kill -0 "$pid" || grep -q "^Seccomp:.*2" /proc/"$pid"/status; }
+	within 20 settled
+	kill -0 "$pid" || skip "no filter can be installed here"
+	! threads | grep -q gprof-flush || fail "the flush thread has not ended"
+	for i in 1 2; do
+		ctl start >said
+		is "recording: window $i" "$(cat said)"
+		within 20 follows cuda,nvtx
+		sleep 0.1
+		ctl stop >said
+		is "stopped: window $i" "$(cat said)"
+		within 20 follows off
+	done
+	finish
+	gprof-trace report -r windows --format csv t.gtrace >windows
+	is 2 "$(tail -n +2 windows | wc -l)"
+	test "$(rows api)" -gt 10
 '
 
 # 1000 windows as fast as the collector takes orders, by its socket: gprof-ctl itself takes milliseconds to start.

@@ -9,21 +9,27 @@
  *	sleep=MS        pause after each step
  *	until=FILE      continues until the file exists, at most three minutes
  *	threads=N       N threads run the loop at once, each with its own stream
+ *	filter          after the first step, a seccomp filter on all threads kills whoever starts a thread
  *
  * Prints the number of launched kernels.
  */
 #include "spin.cuh"
 
+#include <cstddef>
 #include <cstring>
 #include <cuda_profiler_api.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define KERNELS 3
 
 static int steps, pause_ms, eval_every, first = -1, last = -1, threads = 1;
-static bool nvtx, marks, pairs;
+static bool nvtx, marks, pairs, filtered;
 static const char *until;
 static long launched;
 
@@ -78,6 +84,22 @@ static void evaluate(int i, cudaStream_t stream)
 	__atomic_fetch_add(&launched, 2, __ATOMIC_RELAXED);
 }
 
+static void no_more_threads(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof code / sizeof *code, code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) != 0)
+		exit(77);
+}
+
 static void *loop(void *arg)
 {
 	cudaStream_t stream;
@@ -86,6 +108,8 @@ static void *loop(void *arg)
 	CHECK(cudaStreamCreate(&stream));
 	for (int i = 0; i < steps || (until && access(until, F_OK) != 0); i++) {
 		train(i, stream);
+		if (filtered && i == 0)
+			no_more_threads();
 		if (eval_every && i % eval_every == eval_every - 1)
 			evaluate(i, stream);
 		if (pause_ms)
@@ -104,6 +128,7 @@ int main(int argc, char **argv)
 		nvtx |= strcmp(argv[i], "nvtx") == 0;
 		marks |= strcmp(argv[i], "marks") == 0;
 		pairs |= strcmp(argv[i], "pairs") == 0;
+		filtered |= strcmp(argv[i], "filter") == 0;
 		sscanf(argv[i], "profile=%d:%d", &first, &last);
 		sscanf(argv[i], "eval=%d", &eval_every);
 		sscanf(argv[i], "sleep=%d", &pause_ms);

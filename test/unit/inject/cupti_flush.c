@@ -265,6 +265,54 @@ static void waking(void)
 	woken++;
 }
 
+/* Starts and stops recording while CUPTI sleeps, as gprof-ctl does: the program's own calls must follow. */
+static void orders_are_followed(void)
+{
+	uint32_t closed = guest->arena->n_closed;
+
+	windows_sleeper(waking);
+	woken = 0;
+	fake_order(0);
+	capture_on();
+	fake_order(ORDER_CUDA);
+	CHECK(capture_on());
+	CHECK_EQ(woken, 1);
+	fake_order(0);
+	CHECK(!capture_on());
+	CHECK(guest->arena->n_closed > closed);
+	CHECK_EQ(guest->arena->n_flushed, guest->arena->n_closed);
+	windows_sleeper(NULL);
+}
+
+TEST(orders_are_followed_when_a_filter_has_ended_the_flush_thread)
+{
+	start();
+	cupti_flush_end();
+	CHECK_EQ(n_threads(), 1);
+	CHECK(!cupti_flush_wait(0));
+	orders_are_followed();
+	cupti_flush_forget();
+}
+
+TEST(orders_are_followed_when_the_flush_thread_hangs_and_is_to_end)
+{
+	int64_t begin;
+
+	start();
+	cupti_fake_state.hang = 1;
+	tracer.called = 1;
+	begin = clock_ns(CLOCK_MONOTONIC);
+	cupti_flush_end();
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 2500000000);
+	orders_are_followed();
+	begin = clock_ns(CLOCK_MONOTONIC);
+	CHECK(!cupti_flush_wait(0));                    /* it would never be answered */
+	CHECK(!cupti_flush_window());
+	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 400000000);
+	end_flusher();
+	CHECK_EQ(guest->arena->n_flushed, guest->arena->n_closed);
+}
+
 TEST(a_child_does_not_wake_the_cupti_of_its_parent)
 {
 	cupti_fake(130001);
