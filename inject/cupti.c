@@ -123,7 +123,7 @@ static void choose_mode(void)
 	if (tracer.version != FLAWED_VERSION)
 		health_note(HEALTH_cupti_flawed, "CUPTI %s after a pause; --cupti=share replaces yield; use %s",
 			    tracer.version < FLAWED_VERSION ? "12.4 and 12.5 lose kernels" : "13.0 and 13.1 give wrong graph ids",
-			    tracer.version < FLAWED_VERSION ? "12.6.80" : "13.1.115");
+			    tracer_better_release(tracer.version));
 }
 
 static int choose_layout(uint32_t version)

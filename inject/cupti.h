@@ -74,6 +74,12 @@ static inline bool tracer_keeps_kinds(uint32_t version)
 	return version == 22 || version == 23 || (version >= FLAWED_VERSION && version <= 130100);
 }
 
+/* The release after such a version in which kinds may be disabled. */
+static inline const char *tracer_better_release(uint32_t version)
+{
+	return version < FLAWED_VERSION ? "12.6.80" : "13.1.115";
+}
+
 /* True if this CUPTI fills one buffer per thread by default: from 13.0 on. */
 static inline bool tracer_each_thread(void)
 {

@@ -156,10 +156,10 @@ static int yield_kind(enum kind_switch how, int kind, void *context)
 	return !on && is_ours((uint32_t)kind) ? RESULT_OK : switch_kind(how, kind, context);
 }
 
-/* Not in the version where disabling kernels may hang, and not before the tracer has enabled kinds. */
+/* Leaving disables kinds: not in versions whose kinds must stay enabled, and not before the tracer has enabled any. */
 static bool may_leave(void)
 {
-	return tracer.state == TRACER_UP && cupti_client.requested && tracer.version != FLAWED_VERSION;
+	return tracer.state == TRACER_UP && cupti_client.requested && !tracer_keeps_kinds(tracer.version);
 }
 
 /* The rest of this session is the client's alone.  Pausing the tracer disabled the kinds that both have: enable these again. */
@@ -180,8 +180,14 @@ static int share_kind(enum kind_switch how, int kind, void *context)
 	bool on = how <= KIND_ON_CONTEXT, one_context = how == KIND_ON_CONTEXT && may_leave();
 	int result = one_context ? RESULT_NOT_COMPATIBLE : cupti_share_kind(on, how == KIND_ON_DUMP, kind);
 
-	if (!on || result != RESULT_NOT_COMPATIBLE || !may_leave())
+	if (!on || result != RESULT_NOT_COMPATIBLE)
 		return result;
+	if (!may_leave()) {
+		if (tracer_keeps_kinds(tracer.version))
+			health_note(HEALTH_cupti_flawed, "kind %d refused to the program's profiler, as kinds must stay enabled; use %s", kind,
+				    tracer_better_release(tracer.version));
+		return result;
+	}
 	leave_sharing(kind);
 	return yield_kind(how, kind, context);
 }

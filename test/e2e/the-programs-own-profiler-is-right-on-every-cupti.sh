@@ -62,6 +62,7 @@ done
 
 it 'a session that cannot be shared has CUPTI to itself, and health names the kind' '
 	eval "$SIM"
+	release 13.3.75
 	export SIM_EXCLUDES=17:37
 	complete clock cycles=2
 	is 2 "$(health cupti_yielded)" "gaps"
@@ -74,6 +75,21 @@ it 'a session that cannot be shared has CUPTI to itself, and health names the ki
 	same /dev/null strange
 	is 14 "$(rows kernel)" "kernels: 4 before, 5 after each session"
 '
+
+for release in 12.4.127 13.0.85 13.1; do
+	export release
+	it "$release: a session that cannot be shared is refused its kind, since kernels would be lost or have wrong ids afterwards" '
+		eval "$SIM"
+		release $release
+		export SIM_EXCLUDES=17:37
+		exits 3 traced kineto_client driven
+		says "cuptiActivityEnable: error 14" out
+		as_the_gpu_says
+		is "" "$(health cupti_yielded)" "gaps"
+		detail cupti_flawed >said
+		says "kind 17 refused" said
+	'
+done
 
 for release in 12.8.90 13.0.85 13.3.75; do
 	export release

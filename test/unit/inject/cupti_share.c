@@ -295,6 +295,7 @@ static int enable_for_context(void *context, int kind)
 TEST(a_kind_for_one_context_is_not_shared)
 {
 	profiler(1024);
+	tracer.version = 130301;
 	tracer.fn.SetThreadIdType = set_thread_ids;
 	tracer.fn.ActivityEnableContext = enable_for_context;
 	guest->config.cupti_mode = CUPTI_SHARE;
@@ -326,6 +327,7 @@ static int refuse_runtime(int kind)
 TEST(a_kind_that_cupti_refuses_beside_ours_is_not_shared)
 {
 	profiler(1024);
+	tracer.version = 130301;
 	tracer.fn.SetThreadIdType = set_thread_ids;
 	guest->config.cupti_mode = CUPTI_SHARE;
 	tracer.fn.ActivityEnable = refuse_runtime;
@@ -336,6 +338,29 @@ TEST(a_kind_that_cupti_refuses_beside_ours_is_not_shared)
 	CHECK(!cupti_yield_holds() && is_on(KIND_OVERHEAD) && !is_on(RUNTIME));
 	cupti_client_forget();
 	cupti_activity_forget();
+}
+
+TEST(where_kinds_must_stay_enabled_a_profiler_is_refused_what_cannot_be_shared)
+{
+	static const uint32_t versions[] = { 22, 23, 130000, 130001, 130100 };
+
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		profiler(1024);
+		tracer.version = versions[i];
+		tracer.fn.SetThreadIdType = set_thread_ids;
+		tracer.fn.ActivityEnableContext = enable_for_context;
+		guest->config.cupti_mode = CUPTI_SHARE;
+		tracer.fn.ActivityEnable = refuse_runtime;
+		CHECK_EQ(cupti_client_kind(KIND_ON, RUNTIME, NULL), RESULT_NOT_COMPATIBLE);
+		context_kinds = 0;
+		CHECK_EQ(cupti_client_kind(KIND_ON_CONTEXT, KIND_MEMCPY, &its), RESULT_OK);
+		CHECK_EQ(context_kinds, 0);                     /* enabled for all contexts */
+		CHECK(!cupti_yield_holds());
+		CHECK(is_on(KIND_OVERHEAD) && is_on(KIND_CONCURRENT_KERNEL) && is_on(KIND_MEMCPY));
+		CHECK_EQ(health(HEALTH_cupti_flawed), 1);
+		cupti_client_forget();
+		cupti_activity_forget();
+	}
 }
 
 static int refuse_clock(uint64_t (*clock)(void))
