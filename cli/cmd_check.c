@@ -63,7 +63,7 @@ static void print_state(const struct trace *t, const char *path, bool live, size
 /* A trace of another profiler is damaged if the import counted truncation or invalid JSON. */
 static int check_foreign(const char *path)
 {
-	struct model *m = input_open(path);
+	struct model *m = input_open(&(struct input){ .path = path });
 	bool damaged = false;
 	uint32_t n = 0;
 
@@ -106,16 +106,15 @@ static int check_one(const char *path)
 
 static int run(int argc, char **argv)
 {
-	char found[PATH_MAX];
-	const char *path;
+	struct input in = { 0 };
 	int rc = EXIT_OK;
 
 	if (argc == 0) {
-		path = input_path(argc, argv, found, sizeof found);
-		return path ? check_one(path) : EXIT_FAILED;
+		rc = input_select(&in, argc, argv);
+		return rc ? rc : check_one(in.path);
 	}
 	for (int i = 0; i < argc; i++)
-		if (check_one(input_named(argv[i], found, sizeof found)) != EXIT_OK)
+		if (check_one(input_named(argv[i], in.found, sizeof in.found)) != EXIT_OK)
 			rc = EXIT_FAILED;
 	return rc;
 }

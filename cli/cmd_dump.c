@@ -195,17 +195,16 @@ static int dump(struct model *m)
 
 static int run(int argc, char **argv)
 {
-	char found[PATH_MAX];
-	const char *path;
+	struct input in = { 0 };
 	struct model *m;
 	int rc;
 
 	if (choose_kinds(kinds) < 0)
 		return EXIT_USAGE;
-	path = input_path(argc, argv, found, sizeof found);
-	if (!path)
-		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	m = input_open(path);
+	rc = input_select(&in, argc, argv);
+	if (rc)
+		return rc;
+	m = input_open(&in);
 	if (!m)
 		return EXIT_FAILED;
 	if (uncorrected) {

@@ -393,23 +393,23 @@ static const struct exporter *exporter_of(const char *name)
 
 static int run(int argc, char **argv)
 {
-	char found[PATH_MAX];
-	const char *path = input_path(argc, argv, found, sizeof found);
+	struct input in = { 0 };
 	const struct exporter *e = exporter_of(format);
 	struct plan plan = { .m = NULL };
-	int rc = -1, picked;
+	int rc = input_select(&in, argc, argv), picked;
 
+	if (rc)
+		return rc;
+	rc = -1;
 	if (metric && !e->sum) {
 		fail("--metric is for --format folded and pprof");
 		return EXIT_USAGE;
 	}
-	if (!path)
-		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	if (!output && input_is_foreign(path)) {
-		fail("'%s' is not a trace of gprof-run, so the export needs a name: -o out.json", path);
+	if (!output && input_is_foreign(&in)) {
+		fail("'%s' is not a trace of gprof-run, so the export needs a name: -o out.json", in.path);
 		return EXIT_USAGE;
 	}
-	plan.m = input_open(path);
+	plan.m = input_open(&in);
 	if (!plan.m)
 		return EXIT_FAILED;
 	picked = pick_apply(&pick, plan.m);

@@ -80,13 +80,16 @@ static int write_trace(struct import *im, const char *path)
 static int run(int argc, char **argv)
 {
 	struct import im = { 0 };
+	struct input in = { 0 };
 	char path[PATH_MAX];
 	int rc = -1;
 
 	if (!argc)
 		return fail("import needs files: gprof-trace import NAME.json.gz -o OUT.gtrace"), EXIT_USAGE;
-	if (input_gather(argc, argv, &im.paths, &im.n) < 0)
+	if (input_gather(&in, argc, argv) < 0)
 		return EXIT_FAILED;
+	im.paths = (const char *const *)in.files;
+	im.n = in.n;
 	im.files = calloc(im.n, sizeof *im.files);
 	if (!im.files)
 		fail("out of memory");
@@ -100,7 +103,7 @@ static int run(int argc, char **argv)
 			say(&im, path);
 	}
 	free(im.files);
-	input_forget();
+	input_release(&in);
 	return rc < 0 ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -272,14 +272,13 @@ static int info(struct model *m)
 
 static int run(int argc, char **argv)
 {
-	char found[PATH_MAX];
-	const char *path = input_path(argc, argv, found, sizeof found);
+	struct input in = { 0 };
 	struct model *m;
-	int rc;
+	int rc = input_select(&in, argc, argv);
 
-	if (!path)
-		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	m = input_open(path);
+	if (rc)
+		return rc;
+	m = input_open(&in);
 	if (!m)
 		return EXIT_FAILED;
 	rc = info(m);

@@ -44,22 +44,22 @@ static int write_redacted(struct model *m, const char *path)
 
 static int run(int argc, char **argv)
 {
-	char found[PATH_MAX], path[PATH_MAX];
-	const char *in = input_path(argc, argv, found, sizeof found);
+	struct input in = { 0 };
+	char path[PATH_MAX];
 	size_t n = output ? strlen(output) : 0;
 	struct model *m;
-	int rc;
+	int rc = input_select(&in, argc, argv);
 
-	if (!in)
-		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
+	if (rc)
+		return rc;
 	if (!output)
 		return fail("redact needs the name of the new trace: gprof-trace redact TRACE -o OUT.gtrace"), EXIT_USAGE;
-	if (input_is_foreign(in))
-		return fail("'%s' is not a trace of gprof-run; convert it first with 'gprof-trace import'", in), EXIT_USAGE;
+	if (input_is_foreign(&in))
+		return fail("'%s' is not a trace of gprof-run; convert it first with 'gprof-trace import'", in.path), EXIT_USAGE;
 	if ((size_t)snprintf(path, sizeof path, "%s%s", output, n > 7 && strcmp(output + n - 7, ".gtrace") == 0 ? "" : ".gtrace") >=
 	    sizeof path)
 		return fail("the name of the trace is too long"), EXIT_USAGE;
-	m = input_open(in);
+	m = input_open(&in);
 	if (!m)
 		return EXIT_FAILED;
 	rc = write_redacted(m, path);

@@ -207,13 +207,11 @@ static size_t n_models;
 /* Opens each operand as a trace of its own; a folder is one trace.  0, or an exit status after an error message. */
 static int open_each(int argc, char **argv)
 {
-	char found[PATH_MAX];
-
 	for (int i = 0; i < argc; i++) {
-		const char *path = input_path(1, &argv[i], found, sizeof found);
-		int rc;
+		struct input in = { 0 };
+		int rc = input_select(&in, 1, &argv[i]);
 
-		models[n_models] = path ? input_open(path) : NULL;
+		models[n_models] = rc ? NULL : input_open(&in);
 		if (!models[n_models])
 			return EXIT_FAILED;
 		rc = pick_apply(&pick, models[n_models++]);
@@ -244,8 +242,8 @@ static int refuse_parts(const struct wanted *wanted, int n)
 static int open_traces(int argc, char **argv, const struct wanted *wanted, int n)
 {
 	const struct report *other = NULL;
-	char found[PATH_MAX];
-	const char *path;
+	struct input in = { 0 };
+	int rc;
 
 	if (refuse_parts(wanted, n))
 		return EXIT_USAGE;
@@ -262,10 +260,10 @@ static int open_traces(int argc, char **argv, const struct wanted *wanted, int n
 		return fail("out of memory"), EXIT_FAILED;
 	if (argc > 1 && !other)
 		return open_each(argc, argv);
-	path = input_path(argc, argv, found, sizeof found);
-	if (!path)
-		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	models[0] = input_open(path);
+	rc = input_select(&in, argc, argv);
+	if (rc)
+		return rc;
+	models[0] = input_open(&in);
 	if (!models[0])
 		return EXIT_FAILED;
 	n_models = 1;
@@ -337,9 +335,8 @@ static const char *option_beyond_list(void)
 /* report list; operands: a trace, or none. */
 static int list_reports(int argc, char **argv)
 {
-	char found[PATH_MAX];
-	const char *path = argc ? input_path(argc, argv, found, sizeof found) : NULL;
-	struct model *m = path ? input_open(path) : NULL;
+	struct input in = { 0 };
+	struct model *m = argc && input_select(&in, argc, argv) == EXIT_OK ? input_open(&in) : NULL;
 	struct out out;
 	struct tables tables = { .out = &out, .width = wide ? 0 : screen_width(stdout), .quiet = true, .format = format_of(format) };
 	bool failed;
@@ -359,8 +356,8 @@ static int list_reports(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	char found[PATH_MAX];
-	const char *path;
+	struct input in = { 0 };
+	int rc;
 
 	if (argc >= 1 && strcmp(argv[0], "list") == 0 && option_beyond_list())
 		return fail("report list takes no option %s; leave it out", option_beyond_list()), EXIT_USAGE;
@@ -374,10 +371,10 @@ static int run(int argc, char **argv)
 	choice.by = view_of(by);
 	if (names)      /* the models are not closed: the process ends, and the kernel frees them faster */
 		return run_reports(argc, argv, names);
-	path = input_path(argc, argv, found, sizeof found);
-	if (!path)
-		return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
-	return page_print(path, stdout, PAGE_ASKED, &pick);
+	rc = input_select(&in, argc, argv);
+	if (rc)
+		return rc;
+	return page_print(&in, stdout, PAGE_ASKED, &pick);
 }
 
 const struct cmd cmd_report = {

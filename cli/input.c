@@ -121,23 +121,16 @@ int input_say_too_much(const struct model *m, const char *what)
 
 #define MOST_FILES 4096u
 
-/* Files that input_path() or input_gather() selected, to be imported together. */
-static struct foreign {
-	char **paths;
-	size_t n;
-	const char *name;               /* what input_path() returned for them */
-} foreign;
-
-static int add_foreign(const char *folder, const char *name)
+static int add_file(struct input *in, const char *folder, const char *name)
 {
-	char **paths = realloc(foreign.paths, (foreign.n + 1) * sizeof *paths), *path;
+	char **files = realloc(in->files, (in->n + 1) * sizeof *files), *path;
 
-	if (!paths)
+	if (!files)
 		return fail("out of memory");
-	foreign.paths = paths;
+	in->files = files;
 	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
 		return fail("out of memory");
-	paths[foreign.n++] = path;
+	files[in->n++] = path;
 	return 0;
 }
 
@@ -160,32 +153,32 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Removes files that are not traces from the list, from index `from` on, and names them in a note. */
-static void leave_out(const char *folder, size_t from)
+static void leave_out(struct input *in, const char *folder, size_t from)
 {
 	char names[200];
 	size_t kept = from, out = 0, at = 0;
 
-	for (size_t i = from; i < foreign.n; i++) {
-		if (import_may_be_trace(foreign.paths[i])) {
-			foreign.paths[kept++] = foreign.paths[i];
+	for (size_t i = from; i < in->n; i++) {
+		if (import_may_be_trace(in->files[i])) {
+			in->files[kept++] = in->files[i];
 			continue;
 		}
 		if (out++ < 3 && at < sizeof names)
 			at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", at ? ", " : "",
-					       foreign.paths[i] + strlen(folder) + 1);
-		free(foreign.paths[i]);
+					       in->files[i] + strlen(folder) + 1);
+		free(in->files[i]);
 	}
-	foreign.n = kept;
+	in->n = kept;
 	if (out > 3)
 		note("files of '%s' left out, not a trace: %s and %zu more", folder, names, out - 3);
 	else if (out)
 		note("file%s of '%s' left out, not a trace: %s", out > 1 ? "s" : "", folder, names);
 }
 
-static int add_folder(const char *path)
+static int add_folder(struct input *in, const char *path)
 {
 	DIR *folder = opendir(path);
-	size_t before = foreign.n;
+	size_t before = in->n;
 	struct dirent *e;
 	int rc = 0;
 
@@ -193,16 +186,16 @@ static int add_folder(const char *path)
 		return fail_errno("cannot read '%s'", path);
 	while (rc == 0 && (e = readdir(folder)))
 		if (named_as_trace(e->d_name))
-			rc = foreign.n < MOST_FILES ? add_foreign(path, e->d_name) :
+			rc = in->n < MOST_FILES ? add_file(in, path, e->d_name) :
 			     fail("folder '%s' has more than %u traces; name some of its files", path, MOST_FILES);
 	closedir(folder);
 	if (rc < 0)
 		return -1;
-	if (foreign.n > before) {
-		qsort(foreign.paths + before, foreign.n - before, sizeof *foreign.paths, by_name);
-		leave_out(path, before);
+	if (in->n > before) {
+		qsort(in->files + before, in->n - before, sizeof *in->files, by_name);
+		leave_out(in, path, before);
 	}
-	if (foreign.n == before)
+	if (in->n == before)
 		return fail("no trace in the folder '%s' (*.json, *.json.gz, *.json.zst); name a file", path);
 	return 0;
 }
@@ -214,23 +207,24 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-void input_forget(void)
+void input_release(struct input *in)
 {
-	for (size_t i = 0; i < foreign.n; i++)
-		free(foreign.paths[i]);
-	free(foreign.paths);
-	foreign = (struct foreign){ 0 };
+	for (size_t i = 0; i < in->n; i++)
+		free(in->files[i]);
+	free(in->files);
+	in->files = NULL;
+	in->n = 0;
 }
 
-int input_gather(int argc, char **argv, const char *const **paths, size_t *n)
+int input_gather(struct input *in, int argc, char **argv)
 {
 	int rc = 0;
 
-	input_forget();
+	in->path = argv[0];
 	for (int i = 0; i < argc && rc == 0; i++)
-		rc = is_folder(argv[i]) ? add_folder(argv[i]) : add_foreign(NULL, or_stdin(argv[i]));
-	*paths = (const char *const *)foreign.paths;
-	*n = foreign.n;
+		rc = is_folder(argv[i]) ? add_folder(in, argv[i]) : add_file(in, NULL, or_stdin(argv[i]));
+	if (rc < 0)
+		input_release(in);
 	return rc;
 }
 
@@ -265,24 +259,24 @@ static struct model *import_model(const char *const *paths, size_t n, const char
 	return m;
 }
 
-bool input_is_foreign(const char *path)
+bool input_is_foreign(const struct input *in)
 {
-	return (foreign.n && foreign.name == path) || import_is_foreign(path);
+	return in->n || import_is_foreign(in->path);
 }
 
-struct model *input_open(const char *path)
+struct model *input_open(struct input *in)
 {
 	struct trace_error err = { 0 };
 	struct model *m;
 
-	if (foreign.n && foreign.name == path) {
-		m = import_model((const char *const *)foreign.paths, foreign.n, foreign.n == 1 ? foreign.paths[0] : path);
-		input_forget();
+	if (in->n) {
+		m = import_model((const char *const *)in->files, in->n, in->n == 1 ? in->files[0] : in->path);
+		input_release(in);
 		return m;
 	}
-	if (import_is_foreign(path))
-		return import_model(&path, 1, path);
-	m = unlimited ? model_open_any_size(path, &err) : model_open(path, &err);
+	if (import_is_foreign(in->path))
+		return import_model(&in->path, 1, in->path);
+	m = unlimited ? model_open_any_size(in->path, &err) : model_open(in->path, &err);
 	if (!m)
 		fail("%s", err.text);
 	return m;
@@ -296,26 +290,24 @@ static bool all_foreign(int argc, char **argv)
 	return true;
 }
 
-const char *input_path(int argc, char **argv, char *buf, size_t size)
+static int select_one(struct input *in, int argc, char **argv)
 {
-	const char *const *paths;
-	size_t n;
-
-	if (argc && (argc > 1 || is_folder(argv[0])) && all_foreign(argc, argv)) {
-		if (input_gather(argc, argv, &paths, &n) < 0)
-			return NULL;
-		return foreign.name = argv[0];
-	}
+	if (argc && (argc > 1 || is_folder(argv[0])) && all_foreign(argc, argv))
+		return input_gather(in, argc, argv);
 	for (int i = 0; argc > 1 && i < argc; i++)
-		if (access(or_stdin(argv[i]), F_OK) < 0) {
-			fail_errno("cannot open '%s'", argv[i]);
-			return NULL;
-		}
-	if (argc > 1) {
-		fail("this command reads one trace, but '%s' and '%s' were given", argv[0], argv[1]);
-		return NULL;
-	}
-	return argc ? input_named(argv[0], buf, size) : newest(buf, size);
+		if (access(or_stdin(argv[i]), F_OK) < 0)
+			return fail_errno("cannot open '%s'", argv[i]);
+	if (argc > 1)
+		return fail("this command reads one trace, but '%s' and '%s' were given", argv[0], argv[1]);
+	in->path = argc ? input_named(argv[0], in->found, sizeof in->found) : newest(in->found, sizeof in->found);
+	return in->path ? 0 : -1;
+}
+
+int input_select(struct input *in, int argc, char **argv)
+{
+	if (select_one(in, argc, argv) == 0)
+		return EXIT_OK;
+	return argc > 1 ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /* The collector holds a lock on the file while it writes. */

@@ -2,6 +2,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,21 +12,39 @@ struct model;
 struct opt;
 struct trace;
 
+/* What a command reads as one trace.  Initialise with { 0 }, or with { .path = PATH } for one known file. */
+struct input {
+	const char *path;               /* the trace; with `files`: the first operand, for messages */
+	char **files;                   /* files of other profilers, imported together; NULL: `path` is opened alone */
+	size_t n;                       /* number of files */
+	char found[PATH_MAX];
+};
+
 /*
- * The path that the operands select, to be passed to input_open(): the only operand; the first of several Kineto files or
- * folders, which input_open() imports together; without operands the newest *.gtrace of the current folder, with a note.
- * The result points to an operand or to buf.  NULL after an error message: no trace, or too many operands.
+ * Selects the trace that the operands name: the only operand; Kineto files and folders of them, which are imported together;
+ * without operands the newest *.gtrace of the current folder, with a note.  `in` points to the operands.  0, or an exit
+ * status after an error message: no trace, or too many operands.
  */
-const char *input_path(int argc, char **argv, char *buf, size_t size);
+int input_select(struct input *in, int argc, char **argv);
+
+/*
+ * Opens what was selected, and releases the list of files.  A trace of another profiler is imported into memory.  The caller
+ * calls model_close().  NULL after an error message.
+ */
+struct model *input_open(struct input *in);
+
+/* Whether input_open() imports. */
+bool input_is_foreign(const struct input *in);
+
+/*
+ * The files of the operands, in `files`: of a folder its Kineto files, sorted by name.  The caller calls input_release().
+ * 0, or -1 after an error message.
+ */
+int input_gather(struct input *in, int argc, char **argv);
+void input_release(struct input *in);
 
 /* The path for the operand `name`: NAME.gtrace (in buf) if there is no file NAME but that one; /dev/stdin for "-". */
 const char *input_named(const char *name, char *buf, size_t size);
-
-/*
- * Opens a trace; path: the result of input_path(), or any path.  A trace of another profiler is imported into memory.  The
- * caller calls model_close().  NULL after an error message.
- */
-struct model *input_open(const char *path);
 
 /* Options of every command that reads a trace: rows for its table. */
 #define INPUT_OPTIONS                                                                                           \
@@ -41,17 +60,6 @@ unsigned input_flags(void);
 uint64_t input_most_written(const struct model *m);
 /* Prints the error that the output `what` exceeds that limit.  Returns -1. */
 int input_say_too_much(const struct model *m, const char *what);
-
-/* Whether input_open() imports this path. */
-bool input_is_foreign(const char *path);
-
-/*
- * Replaces the operands by paths of files: a folder by its Kineto files, sorted by name.  The paths are valid until
- * input_forget() or the next call.  0, or -1 after an error message.
- */
-int input_gather(int argc, char **argv, const char *const **paths, size_t *n);
-/* Frees the paths. */
-void input_forget(void);
 
 /* Prints what the import did not understand, a note for each file. */
 void input_say_foreign(const struct import *im);

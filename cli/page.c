@@ -477,10 +477,10 @@ static int print(struct page *p, FILE *file, unsigned flags)
 	return rc;
 }
 
-int page_print(const char *trace_path, FILE *file, unsigned flags, const struct pick *pick)
+int page_print(struct input *in, FILE *file, unsigned flags, const struct pick *pick)
 {
 	char part[PICK_WORDS] = "";
-	struct page p = { .m = input_open(trace_path), .part = part };
+	struct page p = { .m = input_open(in), .part = part };
 	int rc;
 
 	if (!p.m)
@@ -493,7 +493,7 @@ int page_print(const char *trace_path, FILE *file, unsigned flags, const struct 
 	if (pick)
 		pick_words(pick, part, sizeof part);
 	p.processes = model_processes(p.m, &p.n_processes);
-	p.path = from_here(trace_path);
+	p.path = from_here(in->path);
 	p.lines.width = page_width(flags & PAGE_ASKED ? stdout : stderr);
 	rc = print(&p, file, flags);
 	input_say_damage(p.m);

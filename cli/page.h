@@ -6,9 +6,10 @@
 
 #define PAGE_ASKED 1u   /* printed by gprof-trace report; without it, at the end of gprof-run */
 
+struct input;
 struct pick;
 
-/* Prints the page of a trace to out; pick: the selected part, NULL: all.  0, or an exit status after an error message. */
-int page_print(const char *trace_path, FILE *out, unsigned flags, const struct pick *pick);
+/* Opens the trace (input.h) and prints its page to out; pick: the selected part, NULL: all.  0, or an exit status after an error message. */
+int page_print(struct input *in, FILE *out, unsigned flags, const struct pick *pick);
 
 #endif

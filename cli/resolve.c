@@ -280,7 +280,7 @@ int resolve_trace(const char *path, const struct resolve *how, struct resolved *
 	r.last = &r.first;
 	if (fd < 0)
 		return fail("%s", err.text);
-	r.m = input_open(path);
+	r.m = input_open(&(struct input){ .path = path });
 	if (!r.m)
 		goto out;
 	if (!model_trace(r.m)->finished) {

@@ -1,5 +1,6 @@
 /* After the program ended: prints the page or the trace's name, then does --stats and --export. */
 #include "cli/fail.h"
+#include "cli/input.h"
 #include "cli/page.h"
 #include "cli/paths.h"
 #include "cli/run.h"
@@ -87,7 +88,7 @@ static void print_page(const char *trace)
 	FILE *out = open_memstream(&text, &n);
 
 	if (out)
-		page_print(trace, out, 0, NULL);
+		page_print(&(struct input){ .path = trace }, out, 0, NULL);
 	if (out && fclose(out) == 0 && n)
 		fwrite(text, 1, n, stderr);
 	else

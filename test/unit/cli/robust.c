@@ -2,6 +2,7 @@
 #include "cli/analyze/report.h"
 #include "cli/export/export.h"
 #include "cli/model/steps.h"
+#include "cli/input.h"
 #include "cli/page.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
@@ -129,7 +130,7 @@ static void page_to_memory(const char *path)
 	size_t n = 0;
 	FILE *file = open_memstream(&text, &n);
 
-	CHECK_EQ(page_print(path, file, 0, NULL), 0);
+	CHECK_EQ(page_print(&(struct input){ .path = path }, file, 0, NULL), 0);
 	fclose(file);
 	CHECK(n > 0);
 	free(text);
