@@ -71,6 +71,7 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 	uint32_t *stack = malloc((n + 1) * sizeof *stack);
 	struct climb c = { g, NO_NODE, NO_NODE, 0 };
 	size_t top = 0;
+	int rc = -1;
 
 	for (size_t i = 0; i < n && edges && stack; i++) {
 		const struct hta_row *row = hta_row(g->r, rows[i]);
@@ -80,8 +81,8 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 		edges[2 * i + 1] = (struct hta_edge){ time_add(row->ts, dur), dur, rows[i], false };
 	}
 	if (edges && stack)
-		hta_sort_edges(edges, 2 * n);
-	for (size_t i = 0; i < 2 * n && edges && stack; i++) {
+		rc = hta_sort_edges(edges, 2 * n);
+	for (size_t i = 0; i < 2 * n && rc == 0; i++) {
 		uint32_t row = edges[i].row, around;
 
 		if (edges[i].opens) {
@@ -104,7 +105,7 @@ static int thread_edges(struct hta_graph *g, const uint32_t *rows, size_t n)
 	}
 	free(edges);
 	free(stack);
-	return edges && stack && !g->oom ? 0 : -1;
+	return g->oom ? -1 : rc;
 }
 
 /* tid of the only thread with an operator or annotation whose name contains part; 0: none, or several. */

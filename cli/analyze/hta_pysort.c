@@ -295,13 +295,13 @@ static void put_run(struct sorter *s, size_t at, size_t n)
 	s->runs[s->n_runs++] = (struct run){ at, n, 0 };
 }
 
-bool hta_sort_as_python(struct hta_edge *edges, size_t n, less_fn *less)
+int hta_sort_as_python(struct hta_edge *edges, size_t n, less_fn *less)
 {
 	struct sorter s = { .list = edges, .aside = malloc((n / 2 + 1) * sizeof *edges), .n = n, .min_gallop = MIN_GALLOP, .less = less };
 	size_t least = n, odd = 0;
 
 	if (!s.aside)
-		return false;
+		return -1;
 	for (; least >= 64; least /= 2)
 		odd |= least & 1;
 	least += odd;
@@ -320,5 +320,5 @@ bool hta_sort_as_python(struct hta_edge *edges, size_t n, less_fn *less)
 		merge_runs(&s, i - (i > 0 && s.runs[i - 1].n < s.runs[i + 1].n));
 	}
 	free(s.aside);
-	return true;
+	return 0;
 }

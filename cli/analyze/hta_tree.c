@@ -25,8 +25,11 @@ static int compare(const void *a, const void *b)
 	return x->row == y->row ? 0 : (x->row < y->row) == x->opens ? -1 : 1;
 }
 
-/* If at one time there are only ends and rows of no duration, moves these rows before the ends: they are inside the rows that end. */
-static void turn(struct hta_edge *edges, size_t n)
+/*
+ * If at one time there are only ends and rows of no duration, moves these rows before the ends: they are inside the rows that end.  0, or
+ * -1 when out of memory.
+ */
+static int ends_last(struct hta_edge *edges, size_t n)
 {
 	size_t closes = 0;
 	struct hta_edge *copy;
@@ -34,14 +37,15 @@ static void turn(struct hta_edge *edges, size_t n)
 	while (closes < n && kind_of(&edges[closes]) == CLOSES)
 		closes++;
 	if (!closes || closes == n || kind_of(&edges[closes]) == OPENS)
-		return;
+		return 0;
 	copy = malloc(closes * sizeof *copy);
 	if (!copy)
-		return;
+		return -1;
 	memcpy(copy, edges, closes * sizeof *copy);
 	memmove(edges, edges + closes, (n - closes) * sizeof *edges);
 	memcpy(edges + n - closes, copy, closes * sizeof *copy);
 	free(copy);
+	return 0;
 }
 
 /* HTA's comparison.  At one time ends come before starts, starts before rows of no duration, and these before ends: not transitive. */
@@ -70,42 +74,42 @@ static bool in_a_circle(const struct hta_edge *edges, size_t n)
 	return kinds == 7;
 }
 
-/* Sorts by time only.  False: out of memory, edges unchanged. */
-static bool sort_by_time(struct hta_edge *edges, size_t n)
+/* Sorts by time only.  0, or -1 when out of memory. */
+static int sort_by_time(struct hta_edge *edges, size_t n)
 {
 	struct timed *order = malloc((n + 1) * sizeof *order);
 	struct hta_edge *sorted = malloc((n + 1) * sizeof *sorted);
-	bool done = order && sorted;
+	int rc = order && sorted ? 0 : -1;
 
-	for (size_t i = 0; i < n && done; i++)
+	for (size_t i = 0; i < n && rc == 0; i++)
 		order[i] = (struct timed){ .time = edges[i].time, .row = (uint32_t)i };
-	done = done && timed_sort(order, n) == 0;
-	for (size_t i = 0; i < n && done; i++)
+	if (rc == 0)
+		rc = timed_sort(order, n);
+	for (size_t i = 0; i < n && rc == 0; i++)
 		sorted[i] = edges[order[i].row];
-	if (done)
+	if (rc == 0)
 		memcpy(edges, sorted, n * sizeof *edges);
 	free(order);
 	free(sorted);
-	return done;
+	return rc;
 }
 
-void hta_sort_edges(struct hta_edge *edges, size_t n)
+int hta_sort_edges(struct hta_edge *edges, size_t n)
 {
-	bool by_time = sort_by_time(edges, n);
-
-	if (by_time && in_a_circle(edges, n) && hta_sort_as_python(edges, n, stands_before))
-		return;
-	if (!by_time)
-		qsort(edges, n, sizeof *edges, compare);
+	if (sort_by_time(edges, n) < 0)
+		return -1;
+	if (in_a_circle(edges, n))
+		return hta_sort_as_python(edges, n, stands_before);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && edges[end].time == edges[i].time;)
 			end++;
 		if (end - i < 2)
 			continue;
-		if (by_time)
-			qsort(&edges[i], end - i, sizeof *edges, compare);
-		turn(&edges[i], end - i);
+		qsort(&edges[i], end - i, sizeof *edges, compare);
+		if (ends_last(&edges[i], end - i) < 0)
+			return -1;
 	}
+	return 0;
 }
 
 /* ---- threads ---- */
@@ -210,6 +214,7 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *li
 	struct hta_edge *edges = malloc((2 * n + 1) * sizeof *edges);
 	uint32_t *stack = malloc((n + 1) * sizeof *stack);
 	size_t n_edges = 0, top = 0;
+	int rc = -1;
 
 	/* All starts, then all ends, as in HTA: where its comparison is not transitive, the order of the input matters. */
 	for (size_t i = 0; i < 2 * n && edges && stack; i++) {
@@ -220,8 +225,8 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *li
 		if (!hta_on_stream(row))
 			edges[n_edges++] = (struct hta_edge){ i < n ? row->ts : time_add(row->ts, dur), dur, at, i < n };
 	}
-	if (edges && stack) {
-		hta_sort_edges(edges, n_edges);
+	if (edges && stack && hta_sort_edges(edges, n_edges) == 0) {
+		rc = 0;
 		for (size_t i = 0; i < n_edges; i++) {
 			if (!edges[i].opens) {
 				top -= top > 0;
@@ -236,7 +241,7 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *li
 	}
 	free(edges);
 	free(stack);
-	return edges && stack ? 0 : -1;
+	return rc;
 }
 
 /* ---- rows of the backward thread below the main thread ---- */

@@ -27,12 +27,12 @@ struct hta_edge {
 
 /*
  * Sorts starts and ends so that rows nest: at one time ends before starts, of starts the longest row first, of ends the shortest row first;
- * rows of no duration are inside the rows that start at that time, or if there are none inside those that end.
+ * rows of no duration are inside the rows that start at that time, or if there are none inside those that end.  0, or -1 when out of memory.
  */
-void hta_sort_edges(struct hta_edge *edges, size_t n);
+int hta_sort_edges(struct hta_edge *edges, size_t n);
 
-/* hta_pysort.c: sorts as Python's list.sort() does, also when less() is not transitive.  False: out of memory, edges unchanged. */
-bool hta_sort_as_python(struct hta_edge *edges, size_t n, bool (*less)(const struct hta_edge *x, const struct hta_edge *y));
+/* hta_pysort.c: sorts as Python's list.sort() does, also when less() is not transitive.  0, or -1 when out of memory. */
+int hta_sort_as_python(struct hta_edge *edges, size_t n, bool (*less)(const struct hta_edge *x, const struct hta_edge *y));
 
 /* Rows grouped by thread, threads by pid and tid; the rows of a thread keep their order. */
 struct hta_threads {
