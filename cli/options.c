@@ -71,11 +71,24 @@ int opt_text(const struct opt *o, const char *value)
 	return 0;
 }
 
+static int not_one_of(const struct opt *o, const char *value)
+{
+	return fail("--%s must be one of %s, not '%s'", o->name, o->values, value);
+}
+
 int opt_choice(const struct opt *o, const char *value)
 {
-	if (!words_have(o->values, value))
-		return fail("--%s must be one of %s, not '%s'", o->name, o->values, value);
-	return opt_text(o, value);
+	return words_have(o->values, value) ? opt_text(o, value) : not_one_of(o, value);
+}
+
+int opt_position(const struct opt *o, const char *value)
+{
+	int position = words_index(o->values, value);
+
+	if (position < 0)
+		return not_one_of(o, value);
+	*(uint64_t *)o->where = (uint64_t)position;
+	return 0;
 }
 
 int opt_list(const struct opt *o, const char *value)

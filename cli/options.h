@@ -21,7 +21,7 @@ struct opt {
 	int (*parse)(const struct opt *o, const char *value);
 	void *where;            /* where parse stores the value */
 	const char *help;
-	const char *values;     /* valid values, separated by blanks, for opt_choice() and the completion (expanded by bash); or NULL */
+	const char *values;     /* valid values, separated by blanks, for opt_choice(), opt_position() and the completion (expanded by bash); or NULL */
 	unsigned flags;         /* OPT_ bits */
 };
 
@@ -46,6 +46,7 @@ int opt_int(const struct opt *o, const char *value);            /* [int] */
 int opt_u64(const struct opt *o, const char *value);            /* [uint64_t] */
 int opt_text(const struct opt *o, const char *value);           /* [const char *] points into argv */
 int opt_choice(const struct opt *o, const char *value);         /* [const char *] one of o->values */
+int opt_position(const struct opt *o, const char *value);       /* [uint64_t] position of the value in o->values */
 int opt_list(const struct opt *o, const char *value);           /* [char *] repeated options are joined, "a,b,c"; free() it */
 int opt_size(const struct opt *o, const char *value);           /* [uint64_t] bytes; K, M, G, T are powers of 1024 */
 int opt_seconds(const struct opt *o, const char *value);        /* [uint64_t] milliseconds; value in seconds, may be a fraction */

@@ -23,7 +23,6 @@ static struct request r;
 static bool overwrite, env_all, memory_usage, um_cpu_faults, um_gpu_faults;
 static bool start_later;
 static struct torch_wish torch;
-static const char *wait_for, *transport;
 static struct capture_wish wish;
 static struct stacks_wish stacks;
 
@@ -278,16 +277,6 @@ static int opt_sampling_frequency(const struct opt *o, const char *value)
 	if (number_within(value, 1, 8000, &r.config.sample_hz) < 0)
 		return fail("--%s needs a number from 1 to 8000 (Hz), not '%s'", o->name, value);
 	return 0;
-}
-
-static int opt_cupti(const struct opt *o, const char *value)
-{
-	static const char *const modes[] = { [CUPTI_YIELD] = "yield", [CUPTI_SHARE] = "share", [CUPTI_KEEP] = "keep" };
-
-	for (uint64_t i = 0; i < sizeof modes / sizeof *modes; i++)
-		if (strcmp(value, modes[i]) == 0)
-			return *(uint64_t *)o->where = i, 0;
-	return fail("--%s must be share, yield or keep, not '%s'", o->name, value);
 }
 
 /* node or graph.  The words that nsys allows after a colon have no effect and get a note. */
@@ -550,8 +539,6 @@ int request_parse(struct request *out, int argc, char **argv)
 
 	r = (struct request){ .inherit = true, .restore = true };
 	config_init(&r.config);
-	wait_for = "primary";
-	transport = "auto";
 	torch = (struct torch_wish){ 0 };
 	wish = (struct capture_wish){ 0 };
 	stacks = (struct stacks_wish){ 0 };
@@ -578,10 +565,6 @@ int request_parse(struct request *out, int argc, char **argv)
 	if (r.config.on_trace_ready[0] && !r.config.schedule[0])
 		ignore("on-trace-ready", r.config.on_trace_ready, "CMD runs when a cycle of --schedule ends, but --schedule was not "
 		       "given", false);
-	r.config.wait_all = strcmp(wait_for, "all") == 0;
-	r.config.transport = strcmp(transport, "shm") == 0    ? TRANSPORT_SHM
-			     : strcmp(transport, "pipe") == 0 ? TRANSPORT_PIPE
-							      : TRANSPORT_AUTO;
 	r.argc = argc - first;
 	r.argv = argv + first;
 	if (strcmp(argv[first - 1], "--") == 0)

@@ -90,27 +90,10 @@ int opt_cudabacktrace_threshold(const struct opt *o, const char *value)
 	return 0;
 }
 
+/* lbr (last branch records) needs privileges and is treated as auto. */
 int opt_backtrace(const struct opt *o, const char *value)
 {
-	/* In the order of the setting backtrace.  lbr (last branch records) needs privileges and is treated as auto. */
-	static const char *const ways[] = { "auto", "fp", "dwarf", "libunwind", "none" };
-
-	for (uint64_t i = 0; i < sizeof ways / sizeof *ways; i++)
-		if (strcmp(value, ways[i]) == 0)
-			return *(uint64_t *)o->where = i, 0;
-	if (strcmp(value, "lbr") == 0)
-		return *(uint64_t *)o->where = 0, 0;
-	return fail("--%s must be auto, fp, dwarf, libunwind or none, not '%s'", o->name, value);
-}
-
-int opt_sources(const struct opt *o, const char *value)
-{
-	static const char *const which[] = { "own", "all", "none" };    /* in the order of the setting sources */
-
-	for (uint64_t i = 0; i < sizeof which / sizeof *which; i++)
-		if (strcmp(value, which[i]) == 0)
-			return *(uint64_t *)o->where = i, 0;
-	return fail("--%s must be own, all or none, not '%s'", o->name, value);
+	return opt_position(o, strcmp(value, "lbr") == 0 ? "auto" : value);
 }
 
 int opt_backtrace_depth(const struct opt *o, const char *value)

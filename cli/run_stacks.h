@@ -23,7 +23,6 @@ struct stacks_wish {
 int opt_cudabacktrace(const struct opt *o, const char *value);
 int opt_cudabacktrace_threshold(const struct opt *o, const char *value);
 int opt_backtrace(const struct opt *o, const char *value);
-int opt_sources(const struct opt *o, const char *value);
 int opt_backtrace_depth(const struct opt *o, const char *value);
 int opt_nvtx_backtrace(const struct opt *o, const char *value);
 int opt_python_backtrace(const struct opt *o, const char *value);

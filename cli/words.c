@@ -63,16 +63,21 @@ int words_split(char *text, char **words, int max)
 	return n;
 }
 
-bool words_have(const char *list, const char *word)
+int words_index(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
-	while (*list) {
+	for (int i = 0; *list; i++) {
 		size_t len = strcspn(list, " ");
 
 		if (len == n && strncmp(list, word, n) == 0)
-			return true;
+			return i;
 		list += len + (list[len] == ' ');
 	}
-	return false;
+	return -1;
+}
+
+bool words_have(const char *list, const char *word)
+{
+	return words_index(list, word) >= 0;
 }

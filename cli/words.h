@@ -14,7 +14,8 @@ void words_quote(char *out, size_t size, char *const *words, int n);
  */
 int words_split(char *text, char **words, int max);
 
-/* Whether `list`, words separated by blanks, contains `word`. */
+/* Position of `word` in `list`, words separated by blanks; -1: it is not there. */
+int words_index(const char *list, const char *word);
 bool words_have(const char *list, const char *word);
 
 #endif

@@ -10,7 +10,7 @@
 
 static bool loud, quiet;
 static int number;
-static uint64_t size, ms, count;
+static uint64_t size, ms, count, mode;
 static const char *name, *choice;
 static char *list;
 
@@ -23,6 +23,7 @@ static const struct opt opts[] = {
 	{ 0, "count", "N", opt_u64, &count, "h", NULL, 0 },
 	{ 'o', "output", "NAME", opt_text, &name, "a text that is long enough to need more than one line of the screen", NULL, 0 },
 	{ 'f', "format", "WHAT", opt_choice, &choice, "h", "table csv json", 0 },
+	{ 0, "mode", "WHAT", opt_position, &mode, "h", "yield share keep", 0 },
 	{ 'r', "report", "NAME", opt_list, &list, "h", NULL, 0 },
 	{ .name = "", .help = "Rarely used", .flags = OPT_TITLE },
 	{ 0, "rare", NULL, opt_flag, &quiet, "h", NULL, OPT_MORE },
@@ -149,6 +150,10 @@ TEST(values_are_checked)
 	CHECK_STR(choice, "csv");
 	CHECK_STR(PARSE("-f", "cs"), "!");
 	CHECK_STR(PARSE("-f", "csv json"), "!");
+	CHECK_STR(PARSE("--mode", "keep"), "");
+	CHECK_EQ(mode, 2);
+	CHECK_STR(PARSE("--mode", "kee"), "!");
+	CHECK_EQ(mode, 2);
 	CHECK_STR(PARSE("-r", "a,b", "-r", "c"), "");
 	CHECK_STR(list, "a,b,c");
 }

@@ -48,6 +48,7 @@ TEST(a_word_of_a_list_is_a_whole_word)
 {
 	CHECK(words_have("none sigterm sigkill", "sigterm"));
 	CHECK(words_have("one", "one"));
+	CHECK_EQ(words_index("none sigterm sigkill", "sigkill"), 2);
 	CHECK(!words_have("none sigterm", "sig"));
 	CHECK(!words_have("none sigterm", "none sigterm"));
 	CHECK(!words_have("none sigterm", ""));
