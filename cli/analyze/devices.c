@@ -1,12 +1,11 @@
 /* cuda_devices: the GPUs of each process, by the process's own device number. */
 #include "cli/analyze/report.h"
 #include "cli/analyze/why.h"
+#include "cli/model/map.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 
 #include <stdlib.h>
-
-#define MOST_DEVICES 64u        /* of one process */
 
 static const struct heading columns[] = {
 	{ "pid", COLUMN_ID }, { "rank", COLUMN_ID }, { "device", COLUMN_ID }, { "uuid", COLUMN_TEXT | COLUMN_RARE },
@@ -53,37 +52,49 @@ static void put(struct model *m, struct table *t, const struct process *p, const
 					    TEXT(model_string(m, d->name)) });
 }
 
-static int run(struct model *m, struct table *t, const char *variant)
+/* Counts the kernels of each device of the list. */
+static int count_kernels(struct model *m, const struct device *list, size_t n, uint64_t *kernels)
 {
 	const uint32_t *device = MODEL_U32(m, kernel, device), *process = model_row_process(m, ROW_kernel);
-	uint32_t n, shown = 0;
-	const struct process *p = model_processes(m, &n);
-	uint64_t *kernels = calloc((size_t)n * MOST_DEVICES, sizeof *kernels);
+	struct map places = { 0 };
+	int rc = device && process ? 0 : -1;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = map_set(&places, (uint64_t)list[i].process << 32 | list[i].id, (uint32_t)i) ? 0 : -1;
+	for (size_t i = 0, rows = model_rows(m, ROW_kernel); i < rows && rc == 0; i++) {
+		uint32_t at = map_get(&places, (uint64_t)process[i] << 32 | device[i]);
+
+		if (at != MAP_NONE)
+			kernels[at]++;
+	}
+	map_release(&places);
+	return rc;
+}
+
+static int run(struct model *m, struct table *t, const char *variant)
+{
+	uint32_t n_processes;
+	const struct process *p = model_processes(m, &n_processes);
+	size_t n;
+	struct device *list = model_devices(m, &n);
+	uint64_t *kernels = list ? calloc(n + 1, sizeof *kernels) : NULL;
+	int rc = kernels ? count_kernels(m, list, n, kernels) : -1;
 
 	(void)variant;
-	if (!device || !process || !kernels) {
-		free(kernels);
-		return -1;
-	}
-	for (size_t i = 0, rows = model_rows(m, ROW_kernel); i < rows; i++)
-		if (device[i] < MOST_DEVICES)
-			kernels[(size_t)process[i] * MOST_DEVICES + device[i]]++;
-	for (uint32_t i = 1; i < n; i++)
-		for (uint32_t id = 0; id < MOST_DEVICES; id++) {
-			const struct device_row *d = model_device(m, i, id);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct device_row *d = model_device(m, list[i].process, list[i].id);
 
-			if (d)
-				put(m, t, &p[i], d, kernels[(size_t)i * MOST_DEVICES + id]);
-			shown += d != NULL;
-		}
-	free(kernels);
-	if (!shown)
-		why_no_gpu(m, t, "devices");
-	else
+		if (d)
+			put(m, t, &p[list[i].process], d, kernels[i]);
+		rc = d ? 0 : -1;
+	}
+	if (rc == 0 && n)
 		table_note(t, "device numbers are those of each process; equal UUIDs are the same GPU");
-	if (model_devices_from(m, MOST_DEVICES))
-		table_note(t, "devices with numbers from %u on are left out: %zu", MOST_DEVICES, model_devices_from(m, MOST_DEVICES));
-	return 0;
+	else if (rc == 0)
+		why_no_gpu(m, t, "devices");
+	free(kernels);
+	free(list);
+	return rc;
 }
 
 const struct report report_cuda_devices = {

@@ -46,46 +46,26 @@ static void put_device(struct export *x, bool first, uint32_t id, const struct d
 	out_char(o, '}');
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *p = a, *q = b;
-
-	return (*p > *q) - (*p < *q);
-}
-
-/* Writes the sorted device numbers of the process to *numbers, which the caller frees.  Returns their count; SIZE_MAX: out of memory. */
-static size_t device_numbers(struct export *x, uint32_t process, uint32_t **numbers)
-{
-	const uint32_t *of = model_row_process(x->m, ROW_device), *id = MODEL_U32(x->m, device, id);
-	size_t n = 0, rows = model_rows(x->m, ROW_device);
-
-	*numbers = malloc((rows + 1) * sizeof **numbers);
-	if (!*numbers || !of || !id)
-		return SIZE_MAX;
-	for (size_t i = 0; i < rows; i++)
-		if (of[i] == process)
-			(*numbers)[n++] = id[i];
-	qsort(*numbers, n, sizeof **numbers, by_number);
-	return n;
-}
-
 /* Readers use the position in this list as the device's number, so gaps are filled with empty entries. */
 static int put_devices(struct export *x, uint32_t process)
 {
-	uint32_t *numbers, position = 0;
-	size_t n = device_numbers(x, process, &numbers);
+	uint32_t position = 0;
+	size_t n;
+	struct device *list = model_devices(x->m, &n);
 
+	if (!list)
+		return -1;
 	out_lit(x->out, "  \"deviceProperties\": [");
-	for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
-		if (i && numbers[i] == numbers[i - 1])
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].process != process)
 			continue;
-		for (; position < numbers[i] && numbers[i] < FILLED; position++)
+		for (; position < list[i].id && list[i].id < FILLED; position++)
 			put_device(x, !position, position, NULL);
-		put_device(x, position++ == 0, numbers[i], model_device(x->m, process, numbers[i]));
+		put_device(x, position++ == 0, list[i].id, model_device(x->m, process, list[i].id));
 	}
 	out_text(x->out, position ? "\n  ],\n" : "],\n");
-	free(numbers);
-	return n == SIZE_MAX ? -1 : 0;
+	free(list);
+	return 0;
 }
 
 static void put_text(struct export *x, const char *key, const char *value)

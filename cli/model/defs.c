@@ -88,14 +88,33 @@ const struct device_row *model_device(struct model *m, uint32_t process, uint32_
 	return def(m, ROW_device, key_of(process, id));
 }
 
-size_t model_devices_from(struct model *m, uint32_t id)
+static int by_process_and_id(const void *a, const void *b)
 {
-	const struct defs *d = defs_load(m, ROW_device);
-	size_t n = 0;
+	const struct device *x = a, *y = b;
 
-	for (size_t i = 0; d && i < d->n; i++)
-		n += ((const struct device_row *)(const void *)d->rows)[i].id >= id;
-	return n;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+struct device *model_devices(struct model *m, size_t *n)
+{
+	const uint32_t *process = model_row_process(m, ROW_device), *id = MODEL_U32(m, device, id);
+	size_t rows = model_rows(m, ROW_device);
+	struct device *list = malloc(rows * sizeof *list + 1);
+
+	*n = 0;
+	if (!process || !id || !list) {
+		free(list);
+		return NULL;
+	}
+	for (size_t i = 0; i < rows; i++)
+		list[i] = (struct device){ process[i], id[i] };
+	qsort(list, rows, sizeof *list, by_process_and_id);
+	for (size_t i = 0; i < rows; i++)
+		if (!i || by_process_and_id(&list[i], &list[i - 1]) != 0)
+			list[(*n)++] = list[i];
+	return list;
 }
 
 const struct context_row *model_context(struct model *m, uint32_t process, uint32_t id)

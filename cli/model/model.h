@@ -104,7 +104,9 @@ const struct thread *model_thread(struct model *m, uint32_t process, uint32_t id
 const struct thread *model_threads(struct model *m, size_t *n);
 const struct config_row *model_config(struct model *m, uint32_t process, uint32_t id);
 const struct device_row *model_device(struct model *m, uint32_t process, uint32_t id);
-size_t model_devices_from(struct model *m, uint32_t id);  /* number of device definitions with an id of at least `id` */
+/* All devices by process, then id; *n is their number.  free() it; NULL: out of memory. */
+struct device { uint32_t process, id; };
+struct device *model_devices(struct model *m, size_t *n);
 const struct context_row *model_context(struct model *m, uint32_t process, uint32_t id);
 const struct stream_row *model_stream(struct model *m, uint32_t process, uint32_t id);
 /* String id of an NVTX domain's name: "" for the default domain, "?3" if the definition is missing.  After a first call outside, it may

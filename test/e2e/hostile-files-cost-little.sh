@@ -203,16 +203,18 @@ devices = [{"id": i, "name": "GPU", "totalGlobalMem": 1, "numSms": 1} for i in (
 json.dump({"schemaVersion": 1, "deviceProperties": devices, "traceEvents": [op]}, open("far.json", "w"))
 END
 	exits 0 gprof-trace import -q -o many many.json
-	exits 0 gprof-trace report -r cuda_devices many.gtrace >out
-	says "devices with numbers from 64 on are left out: 6" out
 	exits 0 gprof-trace export -f -o again.json many.gtrace
 	python3 - <<-"END"
 		import json
 		devices = json.load(open("again.json"))["deviceProperties"]
 		assert [d["id"] for d in devices] == list(range(70)) and all(d["name"] == "GPU" for d in devices), devices
 	END
-	# Numbers with gaps: a reader that takes the position for the number finds those that GPUs have.
+	# A number has no bound.
+	exits 0 gprof-trace report -r cuda_devices -f csv many.gtrace >out
+	is 71 "$(wc -l <out)" "lines for 70 devices"
 	exits 0 gprof-trace import -q -o far far.json
+	is "2 70 4000000000" "$(gprof-trace report -r cuda_devices -f csv far.gtrace | cut -d , -f 3 | tail -n +2 | tr "\n" " " | sed "s/ \$//")" devices
+	# Numbers with gaps: a reader that takes the position for the number finds those that GPUs have.
 	exits 0 gprof-trace export -f -o again.json far.gtrace
 	python3 - <<-"END"
 		import json
