@@ -2,6 +2,7 @@
 
 #include "cli/analyze/gpu_times.h"
 #include "cli/analyze/median_step.h"
+#include "cli/analyze/stats.h"
 #include "cli/analyze/step_view.h"
 #include "cli/json_out.h"
 #include "cli/model/model.h"
@@ -9,18 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static long long percent(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (long long)(((__int128)part * 100 + whole / 2) / whole) : 0;
-}
-
 const char *comm_words(const struct gpu_times *t, char *text, size_t size)
 {
 	char comm[32], exposed[32];
 
 	if (t->exposed)
 		snprintf(text, size, "%s, of which %s (%lld %%) exposed", text_time(comm, t->comm), text_time(exposed, t->exposed),
-			 percent(t->exposed, t->comm));
+			 share_percent(t->exposed, t->comm));
 	else
 		snprintf(text, size, "%s, none exposed", text_time(comm, t->comm));
 	return text;
@@ -29,11 +25,11 @@ const char *comm_words(const struct gpu_times *t, char *text, size_t size)
 void comm_of(const struct gpu_times *t, int64_t whole, const char *of, char *text, size_t size)
 {
 	char comm[32], exposed[32];
-	size_t at = (size_t)snprintf(text, size, "%s (%lld %% of %s); ", text_time(comm, t->comm), percent(t->comm, whole), of);
+	size_t at = (size_t)snprintf(text, size, "%s (%lld %% of %s); ", text_time(comm, t->comm), share_percent(t->comm, whole), of);
 
 	if (at < size && t->exposed)
 		snprintf(text + at, size - at, "exposed (no compute runs): %s, %lld %% of comm", text_time(exposed, t->exposed),
-			 percent(t->exposed, t->comm));
+			 share_percent(t->exposed, t->comm));
 	else if (at < size)
 		snprintf(text + at, size - at, "none exposed");
 }

@@ -69,7 +69,7 @@ static int launches(struct model *m, struct table *t, const struct report_choice
 	struct hta *h = hta_get(m, choice, how);
 	int rc = h ? 0 : -1;
 
-	for (size_t k = 0; rc >= 0 && k < (h ? h->n_ranks : 0); k++) {
+	for (size_t k = 0; rc >= 0 && k < h->n_ranks; k++) {
 		rc = pairs(h, &h->ranks[k], t, &(struct launch_sums){ 0 });
 		if (!rc)
 			note_refused(t, &h->ranks[k]);
@@ -83,7 +83,7 @@ static int summary(struct model *m, struct table *t, const struct report_choice 
 	struct hta *h = hta_get(m, choice, how);
 	int rc = h ? 0 : -1;
 
-	for (size_t k = 0; rc >= 0 && k < (h ? h->n_ranks : 0); k++) {
+	for (size_t k = 0; rc >= 0 && k < h->n_ranks; k++) {
 		struct launch_sums s = { 0 };
 		struct cell cells[9] = { NUMBER(h->ranks[k].rank) };
 

@@ -2,6 +2,7 @@
 
 #include "cli/analyze/comm_line.h"
 #include "cli/analyze/median_step.h"
+#include "cli/analyze/stats.h"
 #include "cli/analyze/step_times.h"
 #include "cli/analyze/step_view.h"
 #include "cli/json_out.h"
@@ -60,11 +61,6 @@ static const char *scaled(char text[32], const struct scale *s, int64_t ns)
 	return text;
 }
 
-static long long percent(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (long long)(((__int128)part * 100 + whole / 2) / whole) : 0;
-}
-
 /* Prints the phases of 0.5 % of the step and more.  units: each with its unit.  Returns false when only `other` was printed. */
 static bool put_phases(const struct phases *p, const struct phase_times *t, bool units, char *text, size_t size)
 {
@@ -93,17 +89,17 @@ static void put_comm(const struct phases *p, const struct phase_times *t, char *
 
 	*text = '\0';
 	if (t->gpu.parts && t->gpu.comm)
-		snprintf(text, size, "; communication %s", comm_words(&t->gpu, comm, sizeof comm));
+		snprintf(text, size, "communication %s", comm_words(&t->gpu, comm, sizeof comm));
 	else if (t->gpu.known && !t->gpu.parts && p->seen[MARK_COMM])
-		snprintf(text, size, "; communication unknown (a CUDA graph was recorded as a whole)");
+		snprintf(text, size, "communication unknown (a CUDA graph was recorded as a whole)");
 	else if (!t->gpu.known && t->comm_host)
-		snprintf(text, size, "; collectives issued for %s on the host, %s (%lld %%) outside the backward pass",
+		snprintf(text, size, "collectives issued for %s on the host, %s (%lld %%) outside the backward pass",
 			 text_time(comm, t->comm_host), text_time(exposed, t->comm_host_exposed),
-			 percent(t->comm_host_exposed, t->comm_host));
+			 share_percent(t->comm_host_exposed, t->comm_host));
 }
 
-/* GPU idle time; nothing below 1 % of the step. */
-static void put_idle(const struct phase_times *t, char *text, size_t size)
+/* "35 % of the step, most of it during data"; "": unknown, or below 1 % of the step. */
+static void put_idle(const struct phase_times *t, const char *of, char *text, size_t size)
 {
 	enum phase most = PHASE_DATA;
 
@@ -111,10 +107,8 @@ static void put_idle(const struct phase_times *t, char *text, size_t size)
 	for (enum phase i = 0; i < PHASES; i++)
 		if (t->idle[i] > t->idle[most])
 			most = i;
-	if (!t->gpu.known)
-		snprintf(text, size, "; GPU time was not recorded");
-	else if (t->gpu.idle >= t->wall / 100 && t->gpu.idle)
-		snprintf(text, size, "; GPU idle %lld %% of the step, %s during %s", percent(t->gpu.idle, t->wall),
+	if (t->gpu.known && t->gpu.idle >= t->wall / 100 && t->gpu.idle)
+		snprintf(text, size, "%lld %% of %s, %s during %s", share_percent(t->gpu.idle, t->wall), of,
 			 t->idle[most] > t->gpu.idle / 2 ? "most of it" : "longest", phase_word[most]);
 }
 
@@ -136,9 +130,10 @@ int phase_sentence(const struct phase_rows *r, uint32_t process, size_t kind, bo
 	if (!put_phases(p, t, true, parts, sizeof parts))
 		return 0;
 	put_comm(p, t, comm, sizeof comm);
-	put_idle(t, idle, sizeof idle);
-	snprintf(text, size, "%s%s: %s%s%s", process_words(r->m, process, several, who, sizeof who),
-		 median_step_words(r->m, r->s, &of, step, sizeof step), parts, comm, idle);
+	put_idle(t, "the step", idle, sizeof idle);
+	snprintf(text, size, "%s%s: %s%s%s%s%s", process_words(r->m, process, several, who, sizeof who),
+		 median_step_words(r->m, r->s, &of, step, sizeof step), parts, *comm ? "; " : "", comm,
+		 !t->gpu.known ? "; GPU time was not recorded" : *idle ? "; GPU idle " : "", idle);
 	return 0;
 }
 
@@ -164,26 +159,6 @@ static int choose(const struct step_view *v, struct median_step *of)
 	return any ? median_step(v->s, process, kind, of) : 0;
 }
 
-/* Fills w->comm and w->idle, the parts of the sentence about communication and idle time. */
-static void put_gpu(const struct phases *p, const struct phase_times *t, const char *step, struct phase_words *w)
-{
-	enum phase most = PHASE_DATA;
-	char comm[160];
-
-	if (t->gpu.parts && t->gpu.comm)
-		comm_of(&t->gpu, t->wall, step, w->comm, sizeof w->comm);
-	else {
-		put_comm(p, t, comm, sizeof comm);
-		snprintf(w->comm, sizeof w->comm, "%s", *comm ? comm + (sizeof "; " - 1) : "");
-	}
-	for (enum phase i = 0; i < PHASES; i++)
-		if (t->idle[i] > t->idle[most])
-			most = i;
-	if (t->gpu.known && t->gpu.idle >= t->wall / 100 && t->gpu.idle)
-		snprintf(w->idle, sizeof w->idle, "%lld %% of %s, %s during %s", percent(t->gpu.idle, t->wall), step,
-			 t->idle[most] > t->gpu.idle / 2 ? "most of it" : "longest", phase_word[most]);
-}
-
 int phase_line(const struct step_view *v, struct phase_words *w)
 {
 	const struct phase_times *t;
@@ -202,6 +177,10 @@ int phase_line(const struct step_view *v, struct phase_words *w)
 	snprintf(w->phases, sizeof w->phases, "%s, %s: %s", step, text_time(wall, t->wall), parts);
 	if (of.n > 1)
 		snprintf(step, sizeof step, "the median step");
-	put_gpu(&v->phases.phases[of.median->process], t, step, w);
+	if (t->gpu.parts && t->gpu.comm)
+		comm_of(&t->gpu, t->wall, step, w->comm, sizeof w->comm);
+	else
+		put_comm(&v->phases.phases[of.median->process], t, w->comm, sizeof w->comm);
+	put_idle(t, step, w->idle, sizeof w->idle);
 	return 0;
 }

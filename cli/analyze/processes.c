@@ -159,7 +159,6 @@ static int put_folded(struct model *m, struct table *t, const struct process *al
 	struct tally names = { 0 }, ends = { 0 };
 	struct cell sum[N_COLUMNS], one[N_COLUMNS];
 	char text[256], name[32];
-	bool known = false;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
@@ -169,14 +168,13 @@ static int put_folded(struct model *m, struct table *t, const struct process *al
 		else
 			memcpy(sum, one, sizeof sum);
 		rc = tally_add(&names, process_name(process_last(m, members[i]), name, sizeof name));
-		known |= one[ENDED].kind == CELL_TEXT;
 		rc = rc == 0 ? tally_add(&ends, one[ENDED].kind == CELL_TEXT ? one[ENDED].text : "unknown") : rc;
 	}
 	sum[PROCESS] = sum[PID] = sum[RANK] = sum[WALL] = UNKNOWN;
 	tally_text(&names, text, sizeof text);
 	sum[NAME] = TEXT(table_keep(t, "%*s%s, recorded nothing", indent, "", text));
 	tally_text(&ends, text, sizeof text);
-	if (known && ends.n > 1)
+	if (ends.n > 1)
 		sum[ENDED] = TEXT(table_keep(t, "%s", text));
 	table_row(t, sum);
 	tally_release(&names);

@@ -88,6 +88,11 @@ void groups_sort(struct groups *g)
 	g->direct = NULL;
 }
 
+long long share_percent(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (long long)(((__int128)part * 100 + whole / 2) / whole) : 0;
+}
+
 int64_t share(unsigned __int128 part, unsigned __int128 whole)
 {
 	return whole ? (int64_t)((part * 1000 + whole / 2) / whole) : 0;

@@ -109,6 +109,9 @@ int64_t series_deviation(const struct series *s, uint64_t times, uint64_t by);
 /* Twice the median, so that it is exact; at most INT64_MAX.  Needs a value; may reorder values.  Returns -1 when out of memory. */
 int64_t series_median2(struct series *s);
 
+/* part / whole in percent, rounded half up; 0 when whole is 0. */
+long long share_percent(int64_t part, int64_t whole);
+
 /* part / whole in tenths of a percent, rounded half up; 0 when whole is 0. */
 int64_t share(unsigned __int128 part, unsigned __int128 whole);
 

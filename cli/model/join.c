@@ -188,81 +188,33 @@ size_t model_range_of(struct model *m, uint32_t process, uint64_t id)
 
 /* ---- nesting ---- */
 
-/* Levels stored in each thread's array; deeper levels are in a map, so that one deep range does not need a long array. */
-#define NEAR_LEVELS 64u
-
-/* The last range seen at each near level of one thread. */
-struct open_levels {
-	uint32_t *rows;
-	uint32_t n;
-};
-
 struct nesting {
 	const int64_t *start, *duration;
 	const uint32_t *thread, *level, *flags, *process;
-	struct map threads;             /* process << 32 | thread -> position in open */
-	struct buf open;                /* struct open_levels */
-	struct map deep;                /* deeper levels: position in open << 32 | level -> last range at that level */
+	struct map threads;             /* process << 32 | thread -> number of the thread */
+	struct map last;                /* number of the thread << 32 | level -> its last range at that level */
 	uint32_t *parents;
 };
 
 /* A higher level is a damaged number. */
 #define DEEPEST 65536u
 
-/* The last range of a thread at a level; UINT32_MAX: none. */
-static uint32_t range_at(const struct nesting *n, uint32_t thread, uint32_t level)
-{
-	const struct open_levels *open = (const struct open_levels *)n->open.data + thread;
-
-	if (level >= NEAR_LEVELS)
-		return map_get(&n->deep, (uint64_t)thread << 32 | level);
-	return level < open->n ? open->rows[level] : UINT32_MAX;
-}
-
-static int set_range_at(struct nesting *n, uint32_t thread, uint32_t level, uint32_t row)
-{
-	struct open_levels *open = (struct open_levels *)n->open.data + thread;
-
-	if (level >= NEAR_LEVELS)
-		return map_set(&n->deep, (uint64_t)thread << 32 | level, row) ? 0 : -1;
-	if (level >= open->n) {
-		uint32_t grown = level * 2 + 8;
-		uint32_t *rows = realloc(open->rows, grown * sizeof *rows);
-
-		if (!rows)
-			return -1;
-		memset(rows + open->n, 0xff, (grown - open->n) * sizeof *rows);
-		open->rows = rows;
-		open->n = grown;
-	}
-	open->rows[level] = row;
-	return 0;
-}
-
 static int nest_one(struct nesting *n, uint32_t row)
 {
-	static const struct open_levels none;
-	uint64_t key = (uint64_t)n->process[row] << 32 | n->thread[row];
-	uint32_t level = n->level[row], *place, thread;
+	uint64_t key = (uint64_t)n->process[row] << 32 | n->thread[row], place;
+	uint32_t level = n->level[row], *thread, parent;
 	bool new;
 
 	if (n->flags[row] & RANGE_STARTEND || level >= DEEPEST)
 		return 0;
-	place = map_put(&n->threads, key, (uint32_t)n->threads.n, &new);
-	if (!place)
+	thread = map_put(&n->threads, key, (uint32_t)n->threads.n, &new);
+	if (!thread)
 		return -1;
-	if (new)
-		buf_put(&n->open, &none, sizeof none);
-	if (n->open.oom)
-		return -1;
-	thread = *place - 1;
-	if (level) {
-		uint32_t parent = range_at(n, thread, level - 1);
-
-		if (parent != UINT32_MAX && time_add(n->start[parent], n->duration[parent]) >= n->start[row])
-			n->parents[row] = parent;
-	}
-	return set_range_at(n, thread, level, row);
+	place = (uint64_t)*thread << 32 | level;
+	parent = level ? map_get(&n->last, place - 1) : MAP_NONE;
+	if (parent != MAP_NONE && time_add(n->start[parent], n->duration[parent]) >= n->start[row])
+		n->parents[row] = parent;
+	return map_set(&n->last, place, row) ? 0 : -1;
 }
 
 /* Sorts ranges that start at the same time by level, outer ranges first. */
@@ -323,10 +275,7 @@ uint32_t *model_range_parents(struct model *m)
 		free(n.parents);
 		n.parents = NULL;
 	}
-	for (size_t i = 0; i < n.open.len / sizeof(struct open_levels); i++)
-		free(((struct open_levels *)n.open.data)[i].rows);
-	buf_free(&n.open);
 	map_release(&n.threads);
-	map_release(&n.deep);
+	map_release(&n.last);
 	return n.parents;
 }
