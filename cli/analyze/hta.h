@@ -323,20 +323,4 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 		.ranks = true, .traces = number, .variants = words, .takes = takes_, COLUMNS(list),                     \
 		.run_chosen = run_##ours }
 
-/* For the table in report.c. */
-extern const struct report report_temporal, report_idle, report_idle_intervals, report_kernel_types, report_kernel_types_no_memory,
-	report_kernel_breakdown, report_kernel_breakdown_top10, report_overlap, report_launch_delays,
-	report_launch_delay_sum, report_queue_length, report_queue_length_series, report_queue_full,
-	report_memory_bandwidth, report_memory_bandwidth_series, report_gpu_annotations, report_cpu_annotations,
-	report_aten_kernels, report_kernel_sequences, report_compare_traces, report_ops_diff,
-	report_hta_critical_path, report_memory_by_category, report_hta_memory_by_category,
-	report_hta_temporal_breakdown, report_hta_idle_time_breakdown, report_hta_idle_time_interval_stats,
-	report_hta_kernel_type_breakdown, report_hta_kernel_type_breakdown_no_memory,
-	report_hta_kernel_breakdown_all, report_hta_kernel_breakdown_top10, report_hta_comm_comp_overlap,
-	report_hta_cuda_kernel_launch_stats, report_hta_cuda_kernel_launch_stats_summary,
-	report_hta_queue_length_summary, report_hta_queue_length_time_series, report_hta_time_blocked_on_full_queue,
-	report_hta_memory_bw_summary, report_hta_memory_bw_time_series, report_hta_gpu_user_annotation_breakdown,
-	report_hta_cpu_user_annotation_breakdown, report_hta_aten_op_kernels_and_delay, report_hta_kernel_sequences,
-	report_hta_compare_traces, report_hta_ops_diff;
-
 #endif

@@ -1,4 +1,4 @@
-/* A report is one const struct report, defined in its own file; report.c lists them all. */
+/* A report is one const struct report, defined in its own file; reports.def lists them all. */
 #ifndef ANALYZE_REPORT_H
 #define ANALYZE_REPORT_H
 
@@ -37,19 +37,9 @@ struct report {
 /* variants == ANY_VARIANT: the report parses all that follows its name and ':', '.' or '_'. */
 #define ANY_VARIANT "*"
 
-extern const struct report report_cuda_gpu_kern_sum, report_cuda_api_sum, report_cuda_gpu_mem_time_sum, report_cuda_gpu_mem_size_sum,
-	report_nvtx_pushpop_sum, report_nvtx_startend_sum, report_nvtx_sum, report_lib_api_sum,
-	report_nvtx_payloads, report_nvtx_resources,
-	report_cuda_gpu_trace, report_cuda_graph_kern_sum, report_cuda_gpu_kern_occupancy, report_cuda_mem_usage, report_torch_memory,
-	report_cuda_sync_sum, report_um_sum, report_um_total_sum, report_um_cpu_page_faults_sum,
-	report_cuda_events, report_cuda_devices, report_cuda_jit,
-	report_steps, report_windows, report_phases, report_critical_path_segments, report_critical_path,
-	report_ops, report_ops_by_shape, report_ops_by_stack, report_modules,
-	report_stacks, report_call_sites, report_range_sites, report_launch_sites, report_lines, report_cpu_sum, report_idle_stacks,
-	report_ranks, report_processes, report_health, report_overhead,
-	report_tb_steps, report_tb_gpu_summary,
-	report_tb_operators, report_tb_operators_by_shape, report_tb_kernels, report_tb_kernels_by_operator, report_tb_distributed,
-	report_tb_collectives, report_tb_memory, report_tb_memory_peaks, report_tb_recommendations;
+#define GROUP(heading)
+#define REPORT(name) extern const struct report report_##name;
+#include "cli/analyze/reports.def"
 
 extern const struct report *const reports[];
 extern const size_t n_reports;
