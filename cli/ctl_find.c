@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/fail.h"
+#include "trace/wire.h"
 
 /* Seconds to wait for an answer.  A collector answers in microseconds unless its file system hangs. */
 #define ANSWER_S 5
@@ -206,7 +207,7 @@ static bool is_folder(const char *name)
 int ctl_open(struct ctl_session *s, const char *name)
 {
 	struct ctl_session all[64];
-	const char *own = getenv("GPROF_SESSION");
+	const char *own = getenv(WIRE_ENV);
 	size_t n;
 	int i;
 

@@ -30,7 +30,7 @@ extern char **environ;
 
 static bool is_ours(const char *name)
 {
-	static const char *const names[] = { "roster", "sock", "ctl", "rows", "config", "inject", WIRE_BOARD, WIRE_FILES };
+	static const char *const names[] = { WIRE_FOLDER };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
@@ -137,7 +137,7 @@ out:
 /* In the child: becomes the collector, with the control socket as its only descriptor.  Does not return. */
 static void become_collector(const char *program, const char *folder, int control)
 {
-	static const char *const doors[] = { "LD_PRELOAD", "GPROF_SESSION", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
+	static const char *const doors[] = { "LD_PRELOAD", WIRE_ENV, "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 	static const int deaf[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 	int null = open("/dev/null", O_RDWR);
 	char text[32];
@@ -154,7 +154,7 @@ static void become_collector(const char *program, const char *folder, int contro
 	/* An outer session must not record this collector.  GPROF_SESSION is set to "", so that it is not put back at exec. */
 	for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
 		unsetenv(doors[i]);
-	setenv("GPROF_SESSION", "", 1);
+	setenv(WIRE_ENV, "", 1);
 	for (size_t i = 0; i < sizeof deaf / sizeof *deaf; i++)
 		signal(deaf[i], SIG_IGN);
 	sigemptyset(&none);

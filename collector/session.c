@@ -394,7 +394,7 @@ out:
 /* Call before gprof-run is told to end: if it is the first process of a container, the collector ends with it. */
 static void remove_folder(struct session *s)
 {
-	static const char *const ours[] = { "sock", "ctl", "roster", "rows", "config", "inject", WIRE_BOARD, WIRE_FILES };
+	static const char *const ours[] = { WIRE_FOLDER };
 	char path[PATH_MAX];
 
 	if (!s->folder)

@@ -28,7 +28,9 @@
 #define WIRE_TORCH_SHAPES "torch-shapes" /* with shapes of inputs */
 #define WIRE_TORCH_MEMORY "torch-memory" /* allocations of its CUDA allocator */
 #define WIRE_FILES      WIRE_SAMPLES, WIRE_TORCH, WIRE_TORCH_OPS, WIRE_TORCH_SHAPES, WIRE_TORCH_MEMORY
-#define WIRE_FILE_MAX   16              /* longest of these names */
+/* Every file of the folder but order.N, for who removes it. */
+#define WIRE_FOLDER     "sock", "ctl", "roster", "rows", "config", "inject", WIRE_BOARD, WIRE_FILES
+#define WIRE_FILE_MAX   16              /* longest of WIRE_FILES */
 #define WIRE_ENV_RESTORE "GPROF_RESTORE"        /* 0: do not restore gprof-run's variables in a child's cleaned environment */
 #define WIRE_ENV_FIRST "GPROF_FIRST"    /* first entry of LD_PRELOAD for this program only: AddressSanitizer's library */
 #define WIRE_HANDSHAKE_MS 200           /* longest time that gprof-run may delay a program, once in its life */

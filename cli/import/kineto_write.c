@@ -8,6 +8,7 @@
 
 #include "cli/import/kineto.h"
 #include "trace/file.h"
+#include "trace/health.h"
 #include "trace/reader.h"
 #include "trace/wire.h"
 
@@ -158,9 +159,10 @@ static int put_facts(struct out *o, bool main)
 static int put_health(struct out *o)
 {
 	static const uint32_t reasons[N_IMPORT_COUNTS] = {
-		[COUNT_CUT] = 100, [COUNT_BROKEN] = 101, [COUNT_CATEGORY] = 102, [COUNT_PHASE] = 103, [COUNT_TIME] = 104,
-		[COUNT_NEGATIVE] = 105, [COUNT_CROSSING] = 106, [COUNT_VALUE] = 107, [COUNT_QUOTES] = 108,
-		[COUNT_TABLE] = 109,
+		[COUNT_CUT] = HEALTH_import_cut, [COUNT_BROKEN] = HEALTH_import_broken, [COUNT_CATEGORY] = HEALTH_import_category,
+		[COUNT_PHASE] = HEALTH_import_phase, [COUNT_TIME] = HEALTH_import_time, [COUNT_NEGATIVE] = HEALTH_import_negative,
+		[COUNT_CROSSING] = HEALTH_import_crossing, [COUNT_VALUE] = HEALTH_import_value, [COUNT_QUOTES] = HEALTH_import_quotes,
+		[COUNT_TABLE] = HEALTH_import_tables,
 	};
 	struct buf rows = { 0 }, tails = { 0 };
 
