@@ -2,75 +2,62 @@
 
 #include <string.h>
 
-#include "inject/lock.h"
 #include "inject/memory.h"
 
-#define CHUNK (1u << 20)
-#define MOST  64u               /* chunks */
+#define MOST ((size_t)64 << 20) /* bytes */
 
-struct chunk {
-	struct chunk *next;
-	size_t used;                    /* used part of bytes: per record its size_t size, then the record */
-	uint8_t bytes[CHUNK - 2 * sizeof(size_t)];
+struct node {
+	struct node *next;              /* the node stored before this one */
+	size_t size;
+	uint8_t record[] __attribute__((aligned(8)));
 };
 
-static struct chunk *first, *last;
-static uint32_t n, lock;
-
-static struct chunk *with_room(size_t size)
-{
-	struct chunk *c = last;
-
-	if (c && size <= sizeof c->bytes - c->used)
-		return c;
-	if (size > sizeof c->bytes || n == MOST || !(c = memory_map(sizeof *c)))
-		return NULL;
-	if (last)
-		last->next = c;
-	else
-		first = c;
-	last = c;
-	n++;
-	return c;
-}
+/* No lock: lock.h's is bounded, and two holders would damage what it guards. */
+static struct node *newest;
+static size_t total;                    /* bytes of all nodes so far: memory_take() frees nothing */
 
 bool cupti_late_keep(const uint8_t *record, size_t size)
 {
-	struct chunk *c;
+	size_t bytes = sizeof(struct node) + size;
+	struct node *n;
 
-	lock_take(&lock);
-	c = with_room(sizeof size + size);
-	if (c) {
-		memcpy(c->bytes + c->used, &size, sizeof size);
-		memcpy(c->bytes + c->used + sizeof size, record, size);
-		c->used += sizeof size + size;
+	if (__atomic_add_fetch(&total, bytes, __ATOMIC_RELAXED) > MOST) {
+		__atomic_fetch_sub(&total, bytes, __ATOMIC_RELAXED);
+		return false;
 	}
-	lock_give(&lock);
-	return c;
+	n = memory_take(bytes);
+	if (!n)
+		return false;
+	n->size = size;
+	memcpy(n->record, record, size);
+	n->next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&newest, &n->next, n, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	return true;
+}
+
+static struct node *reversed(struct node *list)
+{
+	struct node *first = NULL, *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		list->next = first;
+		first = list;
+	}
+	return first;
 }
 
 void cupti_late_give(void (*give)(void *arg, const uint8_t *record, size_t size), void *arg)
 {
-	struct chunk *c, *next;
-	size_t size;
+	struct node *n = reversed(__atomic_exchange_n(&newest, NULL, __ATOMIC_ACQUIRE));
 
-	lock_take(&lock);
-	c = first;
-	first = last = NULL;
-	n = 0;
-	lock_give(&lock);
-	for (; c; c = next) {
-		for (size_t at = 0; at < c->used; at += sizeof size + size) {
-			memcpy(&size, c->bytes + at, sizeof size);
-			give(arg, c->bytes + at + sizeof size, size);
-		}
-		next = c->next;
-		memory_unmap(c, sizeof *c);
-	}
+	for (; n; n = n->next)
+		give(arg, n->record, n->size);
 }
 
 void cupti_late_forget(void)
 {
-	first = last = NULL;
-	n = lock = 0;
+	newest = NULL;
+	total = 0;
 }

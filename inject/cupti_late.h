@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stores a copy of a record.  False: more than 64 MiB, or no memory.  Any thread. */
+/* Stores a copy of a record.  False: more than 64 MiB since the process began, or no memory.  Any thread; takes no lock. */
 bool cupti_late_keep(const uint8_t *record, size_t size);
 
-/* Passes all stored records to give(), in order, and forgets them.  give() is called without a lock. */
+/* Passes all stored records to give(), each thread's in order, and forgets them.  Any thread; takes no lock. */
 void cupti_late_give(void (*give)(void *arg, const uint8_t *record, size_t size), void *arg);
 
 /* In a forked child. */
