@@ -244,7 +244,7 @@ static int attach(uint32_t driver)
 	return -1;
 }
 
-static bool set_attribute(int attribute, uint8_t value)
+bool tracer_set_attribute(int attribute, uint8_t value)
 {
 	size_t size = sizeof value;
 
@@ -261,11 +261,11 @@ static void choose_buffers(void)
 	uint8_t each = cupti_buffers_for_each_thread();
 
 	tracer.per_thread = tracer_each_thread();
-	if (tracer.version >= SAFE_EACH_THREAD && set_attribute(ATTRIBUTE_PER_THREAD, each))
+	if (tracer.version >= SAFE_EACH_THREAD && tracer_set_attribute(ATTRIBUTE_PER_THREAD, each))
 		tracer.per_thread = each;
-	cupti_buffers_zeroed(true);
+	tracer_set_attribute(ATTRIBUTE_ZEROED, 1);
 	/* Fails under confidential computing, which has no pinned memory. */
-	if (tracer.version < SAFE_DEVICE_BUFFERS && !set_attribute(ATTRIBUTE_HOST_PINNED, 1) && tracer.version > DEVICE_BUFFERS)
+	if (tracer.version < SAFE_DEVICE_BUFFERS && !tracer_set_attribute(ATTRIBUTE_HOST_PINNED, 1) && tracer.version > DEVICE_BUFFERS)
 		health_note(HEALTH_cupti_flawed, "CUPTI before 13.0.85 may crash in long runs with CUDA graphs; use 13.0.85");
 }
 

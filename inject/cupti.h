@@ -89,6 +89,9 @@ static inline bool tracer_each_thread(void)
 /* True if CUPTI may be called in this process now.  Costs a system call. */
 bool tracer_usable(void);
 
+/* Sets an attribute of activity buffers (cuptiActivitySetAttribute).  False: CUPTI does not have it, or refuses the value. */
+bool tracer_set_attribute(int attribute, uint8_t value);
+
 /* After CUPTI refused a subscription: asks for the holder's name, written to params->old_name.  Needs fn.Subscribe_v2. */
 void cupti_ask_holder(struct cupti_subscriber_params *params);
 

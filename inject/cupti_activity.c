@@ -111,7 +111,6 @@ void cupti_activity_wake(void)
 void cupti_activity_pause(void)
 {
 	__atomic_store_n(&paused, 1, __ATOMIC_RELEASE);
-	cupti_buffers_zeroed(false);    /* the client's buffers need not be zero */
 	for (int kind = 0; kind < 64; kind++)
 		if (asked >> kind & 1)
 			tracer.fn.ActivityDisable(kind);
@@ -120,7 +119,6 @@ void cupti_activity_pause(void)
 void cupti_activity_resume(void)
 {
 	__atomic_store_n(&paused, 0, __ATOMIC_RELEASE);
-	cupti_buffers_zeroed(true);
 	if (!enabled)
 		cupti_activity_enable();
 	for (int kind = 0; kind < 64; kind++)

@@ -205,15 +205,6 @@ void cupti_buffers_tighten(void)
 		memory_unmap(pool + (size_t)i * CUPTI_BUFFER_SIZE, (size_t)(limit - i) * CUPTI_BUFFER_SIZE);
 }
 
-void cupti_buffers_zeroed(bool ours)
-{
-	uint8_t zeroed = ours;
-	size_t size = sizeof zeroed;
-
-	if (tracer.fn.ActivitySetAttribute)
-		tracer.fn.ActivitySetAttribute(ATTRIBUTE_ZEROED, &size, &zeroed);
-}
-
 /* Zeroes the used bytes; after a burst by returning the pages to the system.  Locked pages cannot be returned. */
 static void clear(uint8_t *buffer, size_t used)
 {

@@ -40,12 +40,6 @@ bool cupti_buffers_has(const uint8_t *buffer);
 /* REALTIME ns when the buffer was handed out; 0: unknown. */
 int64_t cupti_buffers_asked(const uint8_t *buffer);
 
-/*
- * Tells CUPTI whether the buffers that it gets are zero: true for the pool's; false while it gets the client's, although the pool's may
- * then still be handed out.
- */
-void cupti_buffers_zeroed(bool ours);
-
 /* Takes back a buffer in which CUPTI reported `valid` bytes, and zeroes these.  Any thread, lock-free. */
 void cupti_buffers_return(uint8_t *buffer, size_t valid);
 

@@ -85,15 +85,6 @@ static void empty(void)
 	cupti_activity_dropped();
 }
 
-static void set_attribute(int attribute, bool wanted)
-{
-	uint8_t value = wanted;
-	size_t size = sizeof value;
-
-	if (tracer.state == TRACER_UP && tracer.fn.ActivitySetAttribute)
-		tracer.fn.ActivitySetAttribute(attribute, &size, &value);
-}
-
 void cupti_yield_because(int kind)
 {
 	snprintf(gap.why, sizeof gap.why, "; kind %d cannot be shared", kind);
@@ -104,11 +95,11 @@ void cupti_yield_begin(void)
 	if (cupti_yield_holds())        /* enabled again before its last buffers were back */
 		return;
 	cupti_activity_pause();
-	if (tracer.state == TRACER_UP)
+	if (tracer.state == TRACER_UP) {        /* before, CUPTI has only what the client set */
 		empty();
-	set_attribute(ATTRIBUTE_PER_THREAD, cupti_client_per_thread());
-	if (cupti_client.zeroed)
-		set_attribute(ATTRIBUTE_ZEROED, true);
+		tracer_set_attribute(ATTRIBUTE_PER_THREAD, cupti_client_per_thread());
+		tracer_set_attribute(ATTRIBUTE_ZEROED, !!cupti_client.zeroed);
+	}
 	__atomic_store_n(&held, 1, __ATOMIC_RELEASE);
 	flushes = 0;
 	cupti_clock_read();
@@ -132,7 +123,8 @@ void cupti_yield_end(void)
 	if (!cupti_yield_holds() || __atomic_load_n(&out, __ATOMIC_ACQUIRE) || tracer.state != TRACER_UP)
 		return;
 	keep_dropped();
-	set_attribute(ATTRIBUTE_PER_THREAD, tracer.per_thread);
+	tracer_set_attribute(ATTRIBUTE_PER_THREAD, (uint8_t)tracer.per_thread);
+	tracer_set_attribute(ATTRIBUTE_ZEROED, 1);
 	__atomic_store_n(&held, 0, __ATOMIC_RELEASE);
 	cupti_activity_resume();
 	gap_ends();

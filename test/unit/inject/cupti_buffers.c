@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/cupti_activity.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 
@@ -131,33 +130,4 @@ TEST(a_buffer_is_zero_whenever_it_is_handed_out)
 	}
 	CHECK_EQ(dirty, 0);
 	cupti_buffers_forget();
-}
-
-static uint8_t attributes[16];
-
-static int set_attribute(int attribute, size_t *size, void *value)
-{
-	CHECK_EQ(*size, 1);
-	attributes[attribute] = *(uint8_t *)value;
-	return RESULT_OK;
-}
-
-static int switch_kind(int kind)
-{
-	(void)kind;
-	return RESULT_OK;
-}
-
-TEST(cupti_zeroes_buffers_only_while_they_are_the_programs_own_profilers)
-{
-	cupti_fake(130001);
-	tracer.fn.ActivitySetAttribute = set_attribute;
-	tracer.fn.ActivityEnable = tracer.fn.ActivityDisable = switch_kind;
-	cupti_activity_pause();
-	CHECK_EQ(attributes[ATTRIBUTE_ZEROED], 0);
-	cupti_activity_resume();
-	CHECK_EQ(attributes[ATTRIBUTE_ZEROED], 1);
-	cupti_activity_pause();
-	CHECK_EQ(attributes[ATTRIBUTE_ZEROED], 0);
-	cupti_activity_forget();
 }

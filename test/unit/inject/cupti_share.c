@@ -363,6 +363,47 @@ TEST(where_kinds_must_stay_enabled_a_profiler_is_refused_what_cannot_be_shared)
 	}
 }
 
+static uint8_t attributes[16];
+
+static int set_attribute(int attribute, size_t *size, void *value)
+{
+	CHECK_EQ(*size, 1);
+	attributes[attribute] = *(uint8_t *)value;
+	return RESULT_OK;
+}
+
+TEST(cupti_zeroes_buffers_while_it_has_those_of_the_programs_own_profiler)
+{
+	for (uint8_t zeroed = 0; zeroed < 2; zeroed++) {
+		profiler(1024);
+		tracer.fn.SetThreadIdType = set_thread_ids;
+		tracer.fn.ActivitySetAttribute = set_attribute;
+		attributes[ATTRIBUTE_ZEROED] = 1;               /* as the tracer's are */
+		CHECK_EQ(cupti_client_attribute(ATTRIBUTE_ZEROED, &(size_t){ 1 }, &zeroed), RESULT_OK);
+		CHECK_EQ(attributes[ATTRIBUTE_ZEROED], 1);
+		cupti_yield_begin();
+		CHECK_EQ(attributes[ATTRIBUTE_ZEROED], zeroed);
+		cupti_yield_end();
+		CHECK_EQ(attributes[ATTRIBUTE_ZEROED], 1);
+		cupti_client_forget();
+		cupti_activity_forget();
+	}
+}
+
+TEST(attributes_of_a_profiler_that_comes_before_us_stay)
+{
+	profiler(1024);
+	tracer.state = TRACER_OFF;
+	tracer.fn.ActivitySetAttribute = set_attribute;
+	CHECK_EQ(cupti_client_attribute(ATTRIBUTE_ZEROED, &(size_t){ 1 }, &(uint8_t){ 1 }), RESULT_OK);
+	CHECK_EQ(cupti_client_attribute(ATTRIBUTE_PER_THREAD, &(size_t){ 1 }, &(uint8_t){ 1 }), RESULT_OK);
+	cupti_yield_begin();
+	CHECK_EQ(attributes[ATTRIBUTE_ZEROED], 1);
+	CHECK_EQ(attributes[ATTRIBUTE_PER_THREAD], 1);
+	cupti_client_forget();
+	cupti_activity_forget();
+}
+
 static int refuse_clock(uint64_t (*clock)(void))
 {
 	(void)clock;
