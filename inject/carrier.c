@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "inject/calm.h"
 #include "inject/carrier_frames.h"
+#include "inject/futex.h"
 #include "inject/health.h"
 #include "inject/late.h"
 #include "inject/libc.h"
@@ -45,15 +45,6 @@ static int open_fd;
 static bool may_call(void)
 {
 	return seccomp_allows(SECCOMP_CARRY | SECCOMP_TOOL | SECCOMP_BELL) || stream_self.tool;
-}
-
-static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
-{
-	struct timespec t = { .tv_sec = ns / (1000 * MS), .tv_nsec = ns % (1000 * MS) };
-
-	/* Where the filter forbids futex(), the caller polls. */
-	if (ns > 0 && may_call())
-		syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
 }
 
 /* ---- the pipe ---- */
@@ -293,7 +284,7 @@ static void answer(struct carrier *c, uint32_t asked, bool sent)
 		roster_left(c->folder, guest->start, left);
 	c->left_told = left;
 	__atomic_store_n(&c->done, asked, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &c->done, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	futex_wake(&c->done, INT32_MAX);
 }
 
 /*
@@ -390,7 +381,7 @@ static void *carry(void *arg)
 	__atomic_store_n(&c->running, 0, __ATOMIC_RELEASE);
 	/* Release threads that asked since the last round. */
 	__atomic_store_n(&c->done, __atomic_load_n(&c->asked, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-	syscall(SYS_futex, &c->done, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+	futex_wake(&c->done, INT32_MAX);
 	return NULL;
 }
 

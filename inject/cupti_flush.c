@@ -1,7 +1,6 @@
 #include "inject/cupti_flush.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,6 +12,7 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_client.h"
 #include "inject/cupti_yield.h"
+#include "inject/futex.h"
 #include "inject/seccomp.h"
 #include "inject/stacks.h"
 #include "inject/stream.h"
@@ -42,24 +42,6 @@ static struct {
 
 /* A thread started under an older generation ends. */
 static uint32_t generation;
-
-static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
-{
-	struct timespec t = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
-
-	/*
-	 * The flush thread is older than the program's filter.  Where the filter forbids futex(), threads of the program poll, for 2 s at
-	 * most.
-	 */
-	if (seccomp_allows(SECCOMP_BELL) || stream_self.tool)
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
-}
-
-static void futex_wake(uint32_t *word)
-{
-	if (seccomp_allows(SECCOMP_BELL) || stream_self.tool)
-		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
 
 bool cupti_flush_needed(void)
 {
@@ -139,7 +121,7 @@ static void rest(void)
 static void ring(void)
 {
 	__atomic_add_fetch(&flusher.rung, 1, __ATOMIC_ACQ_REL);
-	futex_wake(&flusher.rung);
+	futex_wake(&flusher.rung, 1);
 }
 
 /* True if a periodic or early flush is due. */
@@ -156,8 +138,7 @@ static void sleep_until_rung(uint32_t rung, int64_t last, int64_t period)
 	uint32_t hurry = __atomic_load_n(&flusher.hurry, __ATOMIC_ACQUIRE);
 	int64_t ns = hurry ? last + BETWEEN(hurry) - clock_ns(CLOCK_MONOTONIC) : LOOK < period ? LOOK : period;
 
-	if (ns > 0)
-		futex_wait(&flusher.rung, rung, ns);
+	futex_wait(&flusher.rung, rung, ns);
 }
 
 static void *flusher_main(void *arg)
@@ -202,7 +183,7 @@ static void *flusher_main(void *arg)
 		stacks_look();
 		seen = asked;
 		__atomic_store_n(&flusher.done, seen, __ATOMIC_RELEASE);
-		futex_wake(&flusher.done);
+		futex_wake(&flusher.done, INT32_MAX);
 	}
 	windows_unwatched();
 	return NULL;

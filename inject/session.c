@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -17,6 +16,7 @@
 #include "inject/calm.h"
 #include "inject/carrier.h"
 #include "inject/connection.h"
+#include "inject/futex.h"
 #include "inject/health.h"
 #include "inject/late.h"
 #include "inject/memory.h"
@@ -482,8 +482,8 @@ void session_ring(void)
 	int saved = errno;
 
 	__atomic_fetch_add(&bell->rings, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&bell->sleeping, __ATOMIC_SEQ_CST) && seccomp_allows(SECCOMP_BELL))
-		syscall(SYS_futex, &bell->rings, FUTEX_WAKE, 1, NULL, NULL, 0);
+	if (__atomic_load_n(&bell->sleeping, __ATOMIC_SEQ_CST))
+		futex_wake(&bell->rings, 1);
 	if (guest->carrier)
 		carrier_rang();
 	errno = saved;

@@ -5,8 +5,11 @@ cat >"$E2E_ROOT/ours.awk" <<'END'
 # Calls of our object after main() has started, from strace -f -k: the first frame outside of libc and the loader is in our object, and the
 # outermost one not in the loader, which runs constructors.  What a hook passes on is the program's.
 function last_call() {
-	if (name != "" && mine && last !~ /\/ld-/)
+	if (name != "" && mine && last !~ /\/ld-/) {
 		print name
+		if (name == "futex")
+			print name ":" operation
+	}
 	name = ""
 }
 /^ > / {
@@ -21,7 +24,13 @@ function last_call() {
 	last_call()
 	mine = seen = 0
 	last = ""
+	pid = $1
 	sub(/^[0-9]+ +/, "")
+	if (/^futex\(/) {
+		of[pid] = $2
+		sub(/,$/, "", of[pid])
+	}
+	operation = of[pid]
 	if (/^<\.\.\. /)
 		name = $2
 	else if (/^[a-z_0-9]+\(/ && !/unfinished \.\.\.>$/)
@@ -35,6 +44,7 @@ P=$GPROF_BUILD/test/programs
 need "$P/filters" "NVTX programs are not built"
 strace -f -k -o probe true 2>/dev/null && grep -q "^ > .*libc" probe || skip "this strace shows no call stacks, or may not trace"
 sed -n "s/^SYSTEM_CALL([A-Z]*, \([a-z_0-9]*\),.*/\1/p" "$GPROF_TOP/inject/system_calls.def" >listed
+sed -n "s/^SYSTEM_CALL([A-Z]*, futex, 0, \([A-Z_ |]*\),.*/futex:\1/p" "$GPROF_TOP/inject/system_calls.def" | tr -d " " >>listed
 printf "%s\n" execve execveat exit_group seccomp >>listed         # what hooks pass on
 sort -u -o listed listed
 # calls OPTIONS -- PROGRAM...: none that is not in the list, and LEAST of those that are.
