@@ -12,9 +12,8 @@
 #include "trace/payload.h"
 
 #define BUCKETS     1024u       /* of schemas by domain and id */
-#define MAX_SCHEMAS 65536u      /* limit for programs that register a new schema for each event */
 #define MAX_ENTRIES 1024u
-#define MAX_BYTES   (16u << 20)  /* of all schemas with their texts, which are never freed */
+#define MAX_BYTES   (16u << 20) /* of all schemas with their texts, which are never freed: some programs register one for each event */
 #define MAX_DATA    16u         /* payloads of one event */
 #define MAX_TEXTS   16u         /* strings that one payload points to */
 
@@ -37,7 +36,7 @@ struct schema {
 
 /* Kept across fork(): the program's code in the child still uses the ids. */
 static struct schema *buckets[BUCKETS];
-static uint32_t n_schemas, n_dynamic;
+static uint32_t n_dynamic;
 static uint64_t n_bytes;
 
 static struct schema **bucket(const void *domain, uint64_t id)
@@ -66,7 +65,11 @@ static void put(struct schema *sc)
 
 static void *take(size_t size)
 {
-	return __atomic_add_fetch(&n_bytes, size, __ATOMIC_RELAXED) <= MAX_BYTES ? memory_take(size) : NULL;
+	void *p = __atomic_add_fetch(&n_bytes, size, __ATOMIC_RELAXED) <= MAX_BYTES ? memory_take(size) : NULL;
+
+	if (!p)
+		__atomic_fetch_sub(&n_bytes, size, __ATOMIC_RELAXED);
+	return p;
 }
 
 static const char *keep(const char *text)
@@ -95,13 +98,14 @@ static struct payload_layout layout(const struct schema *sc)
 
 static struct schema *schema_new(const void *domain, uint64_t id, const char *name, size_t n)
 {
-	struct schema *sc;
+	struct schema *sc = n > MAX_ENTRIES ? NULL : take(sizeof *sc + n * (sizeof *sc->entries + sizeof *sc->texts));
 
-	if (n > MAX_ENTRIES || __atomic_fetch_add(&n_schemas, 1, __ATOMIC_RELAXED) >= MAX_SCHEMAS || !(sc = take(sizeof *sc)) ||
-	    !(sc->entries = take(n * sizeof *sc->entries + 1)) || !(sc->texts = take(n * sizeof *sc->texts + 1))) {
+	if (!sc) {
 		health_drop(ROW_schema, 1);
 		return NULL;
 	}
+	sc->entries = (struct payload_entry *)(sc + 1);
+	sc->texts = (struct text *)(sc->entries + n);
 	sc->domain = domain;
 	sc->id = id ? id : PAYLOAD_DYNAMIC_ID + __atomic_fetch_add(&n_dynamic, 1, __ATOMIC_RELAXED);
 	sc->name = keep(name);

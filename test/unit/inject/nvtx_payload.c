@@ -125,31 +125,56 @@ TEST(a_forked_child_describes_a_schema_anew)
 	stream_leave(s);
 }
 
-/* In a child: what is taken is never given back. */
-static int register_without_end(void)
+/* Returns how many of `times` schemas with n entries are kept. */
+static int kept(struct stream *s, size_t n, int times)
 {
 	static struct nvtx_schema_entry entries[1024];
-	uint32_t kept = 0;
-	struct stream *s;
+	int all = 0;
 
-	fake_session(4, 4);
-	s = stream_enter();
-	for (int i = 0; i < 1024; i++)
+	for (size_t i = 0; i < n; i++)
 		entries[i] = (struct nvtx_schema_entry){ .type = PAYLOAD_INT };
-	for (int i = 0; i < 2000; i++)
-		kept += schema(s, NULL, NULL, entries, 1024, 0) != 0;
-	stream_leave(s);
-	return kept > 100 && kept < 500 ? 0 : 1;        /* of some 48 KiB each */
+	for (int i = 0; i < times; i++)
+		all += schema(s, NULL, NULL, entries, n, 0) != 0;
+	return all;
 }
 
-TEST(schemas_without_end_take_16_mib_and_no_more)
+/* Of some 48 KiB each. */
+static bool large_ones_end(struct stream *s)
+{
+	int n = kept(s, 1024, 2000);
+
+	return n > 100 && n < 500;
+}
+
+/* The refused large ones took nothing. */
+static bool small_ones_fit_where_large_ones_do_not(struct stream *s)
+{
+	return large_ones_end(s) && kept(s, 1, 50) > 0;
+}
+
+static bool small_ones_are_as_many_as_fit(struct stream *s)
+{
+	return kept(s, 1, 70000) == 70000;
+}
+
+/* In a child: what is taken is never given back. */
+static bool in_child(bool (*fn)(struct stream *s))
 {
 	int status = 0;
 	pid_t child;
 
 	fflush(NULL);
 	child = fork();
-	if (!child)
-		_exit(register_without_end());
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	if (!child) {
+		fake_session(4, 4);
+		_exit(fn(stream_enter()) ? 0 : 1);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(schemas_without_end_take_16_mib_and_no_more)
+{
+	CHECK(in_child(large_ones_end));
+	CHECK(in_child(small_ones_fit_where_large_ones_do_not));
+	CHECK(in_child(small_ones_are_as_many_as_fit));
 }
