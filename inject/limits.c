@@ -66,23 +66,21 @@ EXPORT int prlimit64(pid_t pid, enum __rlimit_resource resource, const struct rl
 	return limit(pid, (int)resource, limits, old);
 }
 
-/* If even that exceeds what the program may lock: at most 1 MiB for rows. */
+/* After tighten(), if even that exceeds what the program may lock: at most 1 MiB for rows. */
 static bool tighten_more(void)
 {
-	if (!guest->arena || !seccomp_allows(SECCOMP_LIMIT))
+	if (!guest->arena)
 		return false;
 	stream_tighten(guest->arena->blocks + (1u << 20));
 	stream_tighten_slots();
 	return true;
 }
 
-/* Each munlock() stops at the first hole, where the rest is unmapped. */
+/* After tighten().  Each munlock() stops at the first hole, where the rest is unmapped. */
 static void unlock_ours(void)
 {
 	struct arena *a = guest->arena;
 
-	if (!seccomp_allows(SECCOMP_LIMIT))
-		return;
 	memory_unlock();
 	if (!a)
 		return;

@@ -44,23 +44,10 @@ uint64_t chain_map_get(struct chain_map *m, uint64_t ours)
 	return at ? __atomic_load_n(at, __ATOMIC_ACQUIRE) : 0;
 }
 
-static struct pair *table(void)
-{
-	struct pair *none = NULL, *fresh;
-
-	if (!__atomic_load_n(&ranges, __ATOMIC_ACQUIRE)) {
-		fresh = memory_take(RANGES * sizeof *fresh);
-		if (!fresh)
-			return NULL;
-		__atomic_compare_exchange_n(&ranges, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-	}
-	return __atomic_load_n(&ranges, __ATOMIC_ACQUIRE);
-}
-
 uint64_t chain_range_put(uint64_t ours, uint64_t theirs)
 {
 	static uint64_t count;
-	struct pair *all = table();
+	struct pair *all = MEMORY_TABLE(ranges, RANGES);
 
 	for (uint32_t tries = 0; all && tries < RANGES; tries++) {
 		uint64_t n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED), free = 0;

@@ -43,8 +43,7 @@ static struct sampler *sampler_new(void)
 
 static void sampler_free(struct sampler *t)
 {
-	if (may_sample())
-		munmap((char *)t - SAMPLE_STACK, SAMPLE_STACK + sizeof *t);
+	memory_unmap((char *)t - SAMPLE_STACK, SAMPLE_STACK + sizeof *t);
 }
 
 /* A random part of a period: a fixed wait would never sample threads that live for less. */

@@ -277,25 +277,22 @@ static int take_answer(int connection, struct wire_welcome *w)
  * The collector did not answer, or (connection -1) did not accept the connection.  It keeps the hello and adopts the arena later.  If the
  * arena cannot be handed over through the connection, the rows go through the pipe.
  */
-static int go_on_alone(int connection, const struct wire_hello *h)
+static int go_on_alone(int connection, const struct wire_hello *h, struct wire_welcome *w)
 {
-	struct wire_welcome w;
 	int rc = -1;
 
-	if (!seccomp_allows(SECCOMP_LATE) || late_welcome(&w, h) < 0)
+	if (!seccomp_allows(SECCOMP_LATE) || late_welcome(w, h) < 0)
 		return -1;
 	memcpy(&guest->config, &board_map()->config, sizeof guest->config);
-	if (w.carrier == CARRIER_SHM && connection >= 0) {
+	if (w->carrier == CARRIER_SHM && connection >= 0) {
 		/* If the pipe may be used, do not wait. */
-		rc = share_own(connection, &w, guest->config.transport == TRANSPORT_SHM ? guest->deadline : 0);
+		rc = share_own(connection, w, guest->config.transport == TRANSPORT_SHM ? guest->deadline : 0);
 		if (rc < 0 && (errno == EPIPE || errno == ECONNRESET))
-			rc = take_answer(connection, &w);
+			rc = take_answer(connection, w);
 	}
 	connection_close();
 	if (rc < 0 && guest->config.transport != TRANSPORT_SHM)
-		rc = carrier_open(folder, &w, h, wiped);
-	if (rc == 0)
-		settle(&w);
+		rc = carrier_open(folder, w, h, wiped);
 	return rc;
 }
 
@@ -323,15 +320,11 @@ static int ask(const struct wire_hello *h, int64_t deadline, bool *usable)
 	int fd = greet(h, deadline);
 	int rc = -1;
 
-	*usable = false;
-	if (fd >= 0 && connection_welcome(fd, deadline, &w, fds) == 0) {
-		*usable = true;
+	*usable = fd >= 0 && connection_welcome(fd, deadline, &w, fds) == 0;
+	if (*usable)
 		rc = use_answer(&w, fds);
-	} else if (errno == EAGAIN || errno == EINTR) {
-		rc = go_on_alone(fd, h);
-		connection_close();
-		return rc;
-	}
+	else if (errno == EAGAIN || errno == EINTR)
+		rc = go_on_alone(fd, h, &w);
 	connection_close();
 	if (rc == 0)
 		settle(&w);
