@@ -1,6 +1,7 @@
 /* Every report on make_two_processes(), compared with text worked out by hand. */
 #include "cli/analyze/report.h"
 #include "cli/cells.h"
+#include "cli/words.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
@@ -263,6 +264,36 @@ TEST(columns_of_own_reports_are_snake_case_and_a_share_names_its_base)
 
 			if (!CHECK(is_snake_case(name) && strcmp(name, "pct") != 0))
 				printf("  %s: %s\n", reports[i]->name, name);
+		}
+}
+
+/* Whether a name has the unit of its numbers at its end; bytes and flops are units themselves. */
+static bool has_unit(const char *name)
+{
+	static const char *const units[] = { "_ns", "_pct", "_bytes", "_mb", "_mhz", "_per_s" };
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (n > strlen(units[i]) && strcmp(name + n - strlen(units[i]), units[i]) == 0)
+			return true;
+	return strcmp(name, "bytes") == 0 || strcmp(name, "flops") == 0;
+}
+
+TEST(numbers_of_own_reports_are_of_the_unit_in_their_name_or_are_counts)
+{
+	/* Columns that count something, and statistics of such counts. */
+	static const char counts[] =
+		"allocations api_calls blocks_per_sm calls collectives control_count copies count diff_count dropped frees gpu_rows "
+		"instances kernels last late launches marks max mean median names native_samples operators p95 python_samples "
+		"queue_length ranges registers_per_thread releases samples segments self_samples short_kernels slow_calls sm_count steps "
+		"test_count total_samples waves";
+
+	for (size_t i = 0; i < n_reports; i++)
+		for (size_t c = 0; is_own(i) && c < reports[i]->n_columns; c++) {
+			const struct heading *h = &reports[i]->columns[c];
+
+			if (!(h->flags & (COLUMN_TEXT | COLUMN_ID)) && !CHECK(has_unit(h->name) || words_have(counts, h->name)))
+				printf("  %s: %s\n", reports[i]->name, h->name);
 		}
 }
 
