@@ -1,5 +1,6 @@
 """page_check.py TRACE...: the page of each trace is at most 80 columns wide and 25 lines long, has no share without what it is a share of, and
-names no report without rows.  With --data DIR: of every trace and every folder of ranks of the shared test data."""
+names no report without rows.  With --data DIR: of every trace and every folder of ranks of the shared test data.  With --text FILE...: only
+the size of pages that gprof-run printed."""
 import csv
 import io
 import os
@@ -52,14 +53,22 @@ def words(lines):
     return out
 
 
+def size(lines):
+    return ["%d lines" % len(lines)] * (len(lines) > LINES) + ["%d columns: %s" % (len(line), line) for line in lines if len(line) > COLUMNS]
+
+
+def printed(path):
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    return 1, ["%s: %s" % (path, w) for w in size(lines) + ["no page"] * (not any("gprof-trace report list" in line for line in lines))]
+
+
 def check(trace):
     page = run("report", trace)
     if page is None:
         return 0, []
-    lines, wrong = page.splitlines(), []
-    if len(lines) > LINES:
-        wrong.append("%d lines" % len(lines))
-    wrong += ["%d columns: %s" % (len(line), line) for line in lines if len(line) > COLUMNS]
+    lines = page.splitlines()
+    wrong = size(lines)
     for line in words(lines[1:]):
         if line.startswith("  command"):
             continue
@@ -72,10 +81,11 @@ def check(trace):
 
 
 def main(arguments):
-    found = list(traces(arguments[1])) if arguments[0] == "--data" else arguments
+    test = printed if arguments[0] == "--text" else check
+    found = list(traces(arguments[1])) if arguments[0] == "--data" else arguments[arguments[0] == "--text":]
     pages, wrong = 0, []
     for trace in found:
-        n, said = check(trace)
+        n, said = test(trace)
         pages += n
         wrong += said
     print("\n".join(wrong[:40]))

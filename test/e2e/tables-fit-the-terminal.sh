@@ -47,13 +47,14 @@ it 'narrow tables keep the columns that their report is about' '
 	[ -d "$data" ] || skip "no traces of real jobs in GPROF_TEST_DATA"
 	for file in "$data"/*; do break; done
 	gprof-trace import -f -o t.gtrace "$file" 2>err || fail "$(cat err)"
+	gprof-run -q -o run -- sh -c true 2>err
 	export COLUMNS=80
-	for keep in "ops_by_shape self_host name" "tb_operators_by_shape host_self name" "tb_kernels_by_operator total operator name" \
-		"launch_delays delay name" "tb_gpu_summary utilization_pct" "processes ended name"; do
+	for keep in "t ops_by_shape self_host name" "t tb_operators_by_shape host_self name" "t tb_kernels_by_operator total operator name" \
+		"t launch_delays delay name" "t tb_gpu_summary utilization_pct" "run processes process pid wall ended name"; do
 		set -- $keep
-		gprof-trace report -r "$1" -n 3 t.gtrace >table 2>err
-		for column in $(shift; echo "$@"); do
-			grep -B 1 "^ --" table | grep -qw -- "$column" || [ "$1" = processes ] || fail "$1 without $column: $(cat table)"
+		gprof-trace report -r "$2" -n 3 "$1.gtrace" >table 2>err
+		for column in $(shift 2; echo "$@"); do
+			grep -B 1 "^ --" table | grep -qw -- "$column" || fail "$2 without $column: $(cat table)"
 		done
 	done
 	gprof-trace info t.gtrace | sed -n "/^ \*\* /,\$p" >table

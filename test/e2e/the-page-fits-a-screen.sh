@@ -10,6 +10,8 @@ PAGE='page() {
 	python3 "$GPROF_TOP/test/e2e/page_check.py" "$1" >wrong || { cat wrong; fail "the page of $1"; }
 	gprof-trace report "$1"
 }
+# own FILE...: checks the size of pages that gprof-run printed.
+own() { python3 "$GPROF_TOP/test/e2e/page_check.py" --text "$@" >wrong || { cat wrong; fail "the page of gprof-run"; }; }
 on_sim() { LD_LIBRARY_PATH=$GPROF_BUILD/sim "$@"; }
 '
 
@@ -28,6 +30,7 @@ it 'of shared traces and folders of ranks' '
 it 'of a training loop on a GPU: what was slow, and where the program was told to wait for each kernel' "$PAGE"'
 	need "$GPROF_BUILD/sim/libcuda.so.1"
 	on_sim gprof-run -o run -- python3 "$GPROF_TOP/test/programs/train.py" >out 2>err
+	own err
 	page run.gtrace >page
 	grep "^  steps  .*, median .*, slowest #[0-9]* at .*: GPU [a-z]* +[0-9.]* [mu]s" page || fail "$(cat page)"
 	never_says "CUDA_LAUNCH_BLOCKING" page
@@ -43,7 +46,8 @@ it 'of programs that only copy, launch graphs, use streams or have several conte
 	need "$GPROF_BUILD/sim/libcuda.so.1"
 	for program in copies graphs graph_update streams contexts threads managed many_kernels launches fork_workers vector_add; do
 		[ -x "$GPROF_BUILD/test/programs/$program" ] || skip "no test programs of CUDA here"
-		on_sim gprof-run -o "$program" -- "$GPROF_BUILD/test/programs/$program" >out 2>err || true
+		on_sim gprof-run -o "$program" -- "$GPROF_BUILD/test/programs/$program" >out 2>"$program.err" || true
+		own "$program.err"
 		page "$program.gtrace" >page
 		says "next" page
 	done
@@ -113,6 +117,7 @@ it 'of training and of inference with PyTorch on the CPU: phases, operators, sco
 
 it 'of a shell that starts many programs: one line, however many there are' "$PAGE"'
 	gprof-run -o run -- sh -c "i=0; while [ \$i -lt 30 ]; do sh -c \"true; true\"; i=\$((i+1)); done" 2>err
+	own err
 	page run.gtrace >page
 	grep "^  wrappers  [0-9]* processes that recorded nothing: [0-9]* sh" page || fail "$(cat page)"
 	[ "$(wc -l <page)" -le 12 ] || fail "$(cat page)"
@@ -124,7 +129,8 @@ it 'of a trace with a long path, and of one with a long command' "$PAGE"'
 		deep=$deep/a_folder_with_a_name_of_some_length
 	done
 	mkdir -p "$deep"
-	gprof-run -o "$deep/run" -- sh -c "exit 3" one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen || true
+	gprof-run -o "$deep/run" -- sh -c "exit 3" one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen 2>err || true
+	own err
 	cd ..
 	page "$deep/run.gtrace" >here/page
 	cd here
