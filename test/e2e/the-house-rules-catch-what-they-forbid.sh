@@ -46,6 +46,79 @@ it 'names a phrase that no user should read, in a text of a program and in a doc
 	is 4 "$(wc -l <found)" "number of finds"
 '
 
+# A repository with this script of scripts/ and no other.
+OWN_TREE='own_tree() {
+	need git
+	git init -q .
+	mkdir -p scripts docs/howto docs/reference
+	cp "$GPROF_TOP/scripts/$1" scripts
+}
+'
+
+it 'lets a text keep a phrase if the list of allowed texts has it for this file' "$OWN_TREE"'
+	own_tree check-words.sh
+	mkdir cli trace
+	echo "of it" >scripts/words.txt
+	echo "cli/a.c: the rest of it" >scripts/words-allowed.txt
+	echo "const char *a = \"the rest of it is kept\";" >cli/a.c
+	git add .
+	sh scripts/check-words.sh
+	cp cli/a.c trace/b.c
+	echo "const char *c = \"the begin of it\";" >>cli/a.c
+	git add .
+	exits 1 sh scripts/check-words.sh >found
+	says "cli/a.c:2: not plain" found
+	says "trace/b.c:1: not plain" found
+	is 2 "$(wc -l <found)" "number of finds"
+'
+
+it 'names a page of options that the programs have changed, and an option without a text' "$OWN_TREE"'
+	own_tree check-words.sh
+	cp "$GPROF_TOP/scripts/gen-options.sh" scripts
+	mkdir -p cli build/bin
+	: >scripts/words-allowed.txt
+	echo "of it" >scripts/words.txt
+	echo "const char *a = \"text\";" >cli/a.c
+	for program in gprof-run gprof-trace gprof-ctl; do
+		printf "%s\n" "#!/bin/sh" "echo \"  -o, --output NAME     write it\"" >build/bin/$program
+		chmod +x build/bin/$program
+	done
+	git add cli
+	B=build sh scripts/gen-options.sh build >docs/reference/options.md
+	B=build sh scripts/check-words.sh
+	echo "echo \"  -q, --quiet\"" >>build/bin/gprof-ctl
+	B=build exits 1 sh scripts/check-words.sh >found
+	says "docs/reference/options.md is out of date: make docs" found
+	sh scripts/gen-options.sh build >docs/reference/options.md
+	B=build exits 1 sh scripts/check-words.sh >found
+	says "no text for   -q, --quiet" found
+	is 1 "$(wc -l <found)" "number of finds"
+'
+
+it 'names a link, a document, a report and an option that are not there, and a document that the index lacks' "$OWN_TREE"'
+	own_tree check-docs.sh
+	howto=docs/howto        # no name of this test looks like a document of ours
+	printf "%s\n" "# Options" "  steps       a report" "      --wide  an option" >docs/reference/options.md
+	printf "%s\n" "[options](reference/options.md), [how](howto/how.md)" >docs/README.md
+	printf "%s\n" "# How to" "See [options](../reference/options.md#options) and [this](#how-to)." "    gprof-trace report -r steps --wide" >$howto/how.md
+	echo "See $howto/how.md." >README.md
+	git add README.md docs
+	sh scripts/check-docs.sh
+	printf "%s\n" "[gone](gone.md), [part](../reference/options.md#reports)" "    gprof-trace report -r stairs --narrow" >>$howto/how.md
+	echo "See $howto/where.md." >>README.md
+	cp README.md $howto/new.md
+	git add README.md docs
+	exits 1 sh scripts/check-docs.sh >found
+	says "$howto/how.md: no file for the link gone.md" found
+	says "$howto/how.md: no heading for the link ../reference/options.md#reports" found
+	says "README.md:2: there is no $howto/where.md" found
+	says "$howto/new.md:2: there is no $howto/where.md" found
+	says "docs/README.md does not list howto/new.md" found
+	says "documents name the report stairs" found
+	says "documents name the option --narrow" found
+	is 7 "$(wc -l <found)" "number of finds"
+'
+
 it 'names a word that a guest must not say, and no comment or string' '
 	mkdir inject
 	export B=build
