@@ -1,5 +1,6 @@
 #!/bin/sh
-# Files and tests named in the documents for developers exist (except files that a howto tells the reader to create).
+# Files and tests that the documents for developers name exist (except files that a howto tells the reader to create), and so do the texts
+# that readers are asked about.
 . "$(dirname "$0")/lib.sh"
 
 it 'each test that the list of traps names is there' '
@@ -26,4 +27,21 @@ it 'each file of the repository that a page names is there' '
 		[ -e "$GPROF_TOP/${name%/}" ] || ls -d "$GPROF_TOP/$name"* >/dev/null 2>&1 || echo "$name" >>missing
 	done <named
 	[ ! -s missing ] || fail "not there: $(cat missing)"
+'
+
+it 'each text that readers are asked about is made, and no other' '
+	need "$GPROF_BUILD/sim/libcuda.so.1"
+	sh "$GPROF_TOP/test/readers/texts.sh" texts "$GPROF_BUILD" >out 2>&1 || fail "$(cat out)"
+	grep -ohE "\`[A-Za-z0-9_-]+\.txt\`" "$GPROF_TOP/test/readers/questions.md" | tr -d "\`" | sort -u >named
+	(cd texts && ls | grep "\.txt$" | sort) >made
+	[ "$(wc -l <named)" -ge 20 ] || fail "only $(wc -l <named) texts are named"
+	same named made
+	for text in texts/*.txt; do
+		[ "$(wc -l <"$text")" -ge 2 ] || fail "$text: $(cat "$text")"
+		case $text in
+		*/error-*) says "(exit status" "$text" ;;
+		*/README.txt) ;;
+		*) never_says "(exit status" "$text" ;;
+		esac
+	done
 '
