@@ -40,11 +40,12 @@ $(B)/bin/gprof-ctl: $(B)/obj/cli/ctl_main.o $(CLI) $(TRACE)
 $(B)/lib/gprof/gprof-collector: $(COLLECT) $(TRACE)
 $(PROGRAMS):
 	@mkdir -p $(@D); echo "  LINK  $@"
-	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(HARD_L) $(LDFLAGS) -Wl,--as-needed $(LIBZSTD) -lpthread -ldl -lm
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(HARD_L) $(LDFLAGS) -Wl,--as-needed $(LIBZSTD) $(LIBZ) -lpthread -ldl -lm
 
-# zstd is linked statically if libzstd.a exists: each shared library adds 0.1 ms to the start of a program, which for small traces takes
+# zstd and zlib are linked statically if libzstd.a and libz.a exist: each shared library adds 0.1 ms to the start of a program, which for small traces takes
 # longer than the report.
 LIBZSTD ?= $(or $(wildcard $(shell $(CC) -print-file-name=libzstd.a 2>/dev/null)),-lzstd)
+LIBZ    ?= $(or $(wildcard $(shell $(CC) -print-file-name=libz.a 2>/dev/null)),-lz)
 
 # Never sanitized, because it is loaded into arbitrary programs.  --no-undefined: it must need only glibc's libraries.
 $(OBJECT): $(INJECT) | $(INJECT:.o=.su)
@@ -73,7 +74,7 @@ $(B)/test/unit-collector: $(call unit_obj,collector) $(filter-out %/main.o,$(COL
 $(B)/test/unit-inject: $(call unit_obj,inject) $(filter-out %/entry.o %/lifecycle.o %/limits.o %/system_hooks.o %/torch_door.o,$(INJECT))
 $(UNITS):
 	@mkdir -p $(@D); echo "  LINK  $@"
-	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lz -lpthread -ldl -lm
 
 -include test/sim/sim.mk test/programs/programs.mk test/gpu/gpu.mk test/bench/bench.mk test/fuzz/fuzz.mk scripts/docs.mk scripts/release.mk
 

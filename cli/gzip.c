@@ -1,37 +1,37 @@
 #include "cli/gzip.h"
 
-#include "trace/file.h"
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <zlib.h>
 
-#define BLOCK 65535u            /* largest stored block, in bytes */
+#define GZIP_ONLY (16 + MAX_WBITS)
+#define AT_ONCE   (1u << 30)            /* zlib counts its input with 32 bits */
 
-static void little(uint8_t *p, uint32_t v, unsigned bytes)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		p[i] = (uint8_t)(v >> 8 * i);
-}
-
-/* RFC 1952, with stored blocks (RFC 1951). */
 int gzip_write(FILE *file, const void *data, size_t n)
 {
-	static const uint8_t head[10] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
-	const uint8_t *p = data;
-	size_t left = n;
-	uint8_t tail[8];
+	const uint8_t *p = data, *end = p + n;
+	uint8_t packed[1 << 14];
+	z_stream z = { 0 };
+	int rc = deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_ONLY, 8, Z_DEFAULT_STRATEGY);
+	bool written = true;
 
-	if (fwrite(head, 1, sizeof head, file) != sizeof head)
+	if (rc != Z_OK) {
+		errno = ENOMEM;
 		return -1;
-	do {
-		uint32_t now = left < BLOCK ? (uint32_t)left : BLOCK;
-		uint8_t block[5] = { left == now };
+	}
+	while (rc == Z_OK && written) {
+		size_t left = (size_t)(end - p), made;
 
-		little(block + 1, now, 2);
-		little(block + 3, ~now, 2);
-		if (fwrite(block, 1, sizeof block, file) != sizeof block || fwrite(p, 1, now, file) != now)
-			return -1;
-		p += now;
-		left -= now;
-	} while (left);
-	little(tail, crc32_of(0, data, n), 4);
-	little(tail + 4, (uint32_t)n, 4);
-	return fwrite(tail, 1, sizeof tail, file) == sizeof tail ? 0 : -1;
+		z.next_in = (z_const Bytef *)p;
+		z.avail_in = left < AT_ONCE ? (uInt)left : AT_ONCE;
+		z.next_out = packed;
+		z.avail_out = sizeof packed;
+		rc = deflate(&z, left <= AT_ONCE ? Z_FINISH : Z_NO_FLUSH);
+		p = z.next_in;
+		made = sizeof packed - z.avail_out;
+		written = fwrite(packed, 1, made, file) == made;
+	}
+	deflateEnd(&z);
+	return rc == Z_STREAM_END && written ? 0 : -1;
 }

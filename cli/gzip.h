@@ -1,4 +1,4 @@
-/* Writes gzip files without compression, for formats whose readers require gzip (pprof). */
+/* Writes gzip files, for formats whose readers require gzip (pprof). */
 #ifndef CLI_GZIP_H
 #define CLI_GZIP_H
 

@@ -19,11 +19,17 @@ scripts/install.sh "$B-release/x86_64" "$tree" >/dev/null || exit 1
 doc=$tree/share/doc/gprof-run
 mkdir -p "$doc/docs" && cp README.md LICENSE "$doc/" && cp -R docs/. "$doc/docs/" && cp LICENSE "$tree/" || exit 1
 
-# zstd is linked statically; its licence requires this text in the tarball.
+# zstd and zlib are linked statically; the licence of zstd requires its text in the tarball.
 for text in /usr/share/doc/libzstd-dev/copyright /usr/share/licenses/libzstd*/LICENSE; do
 	[ ! -e "$text" ] || cp "$text" "$doc/LICENSE.zstd" || exit 1
 done
-[ -e "$doc/LICENSE.zstd" ] || { echo "dist.sh: the licence of zstd is not where Debian and Fedora keep it"; exit 77; }
+for text in /usr/share/doc/zlib1g-dev/copyright /usr/share/licenses/zlib*/LICENSE; do
+	[ ! -e "$text" ] || cp "$text" "$doc/LICENSE.zlib" || exit 1
+done
+[ -e "$doc/LICENSE.zstd" ] && [ -e "$doc/LICENSE.zlib" ] || {
+	echo "dist.sh: the licences of zstd and zlib are not where Debian and Fedora keep them"
+	exit 77
+}
 
 cat >"$tree/README" <<-END
 	gprof-run $version for Linux on x86-64, any distribution with glibc 2.28 or later.

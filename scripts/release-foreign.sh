@@ -1,7 +1,7 @@
 #!/bin/sh
 # release-foreign.sh aarch64: gets libraries and an emulator for another architecture from Debian's archive and unpacks them in $B-release.
 # Installs nothing; needs no root rights.
-#	$B-release/zstd-ARCH           include/zstd.h, lib/libzstd.a
+#	$B-release/libs-ARCH           include/ and lib/ of zstd and zlib
 #	$B-release/run-ARCH PROGRAM    runs a program for ARCH: qemu-user with a libc for ARCH
 # Exit status 77: not available; the last line has the reason.  Remove $B-release/foreign-ARCH to try again.
 set -u
@@ -27,7 +27,7 @@ lacking() {
 }
 [ ! -s "$place/missing" ] || { cat "$place/missing"; exit 77; }
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
-	lacking "for $arch: libc and libzstd.a come from Debian's archive, and there is no apt-get here"
+	lacking "for $arch: libc, libzstd.a and libz.a come from Debian's archive, and there is no apt-get here"
 
 # Uses separate package lists: those of this machine are for its own architecture and are not changed.
 apt() {
@@ -47,13 +47,15 @@ unpack() {
 mkdir -p "$place/state/lists/partial" "$place/cache/archives/partial" "$place/get"
 : >"$place/log"
 apt update || lacking "for $arch: Debian's package list cannot be read: $(grep '^[EW]:' "$place/log" | tail -n 1)"
-(cd "$place/get" && apt download libc6 libzstd-dev) ||
-	lacking "for $arch: libc6 and libzstd-dev cannot be downloaded: $(grep '^E:' "$place/log" | tail -n 1)"
-unpack 'libc6_*.deb' "$place/root" && unpack 'libzstd-dev_*.deb' "$place/root" || lacking "for $arch: packages cannot be unpacked"
-zstd=$B-release/zstd-$arch
-mkdir -p "$zstd/include" "$zstd/lib"
-cp "$place/root/usr/include/zstd.h" "$zstd/include/" && cp "$place"/root/usr/lib/*/libzstd.a "$zstd/lib/" ||
-	lacking "for $arch: libzstd-dev is not as expected"
+(cd "$place/get" && apt download libc6 libzstd-dev zlib1g-dev) ||
+	lacking "for $arch: libc6, libzstd-dev and zlib1g-dev cannot be downloaded: $(grep '^E:' "$place/log" | tail -n 1)"
+unpack 'libc6_*.deb' "$place/root" && unpack 'libzstd-dev_*.deb' "$place/root" &&
+	unpack 'zlib1g-dev_*.deb' "$place/root" || lacking "for $arch: packages cannot be unpacked"
+libs=$B-release/libs-$arch
+mkdir -p "$libs/include" "$libs/lib"
+cp "$place/root/usr/include/zstd.h" "$place/root/usr/include/zlib.h" "$place"/root/usr/include/*/zconf.h "$libs/include/" &&
+	cp "$place"/root/usr/lib/*/libzstd.a "$place"/root/usr/lib/*/libz.a "$libs/lib/" ||
+	lacking "for $arch: libzstd-dev or zlib1g-dev is not as expected"
 
 # Unpacks one emulator; all of them take 60 MB.
 emulator=$(command -v "qemu-$arch-static" || command -v "qemu-$arch") || {

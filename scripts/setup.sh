@@ -15,6 +15,8 @@ builds() { printf '%s\n' "$1" >"$scratch/a.c" && shift && $CC -o "$scratch/a" "$
 has_compiler() { builds 'int main(void) { return 0; }'; }
 has_zstd() { ! has_compiler || builds '#include <zstd.h>
 int main(void) { return ZSTD_versionNumber() == 0; }' -lzstd; }
+has_zlib() { ! has_compiler || builds '#include <zlib.h>
+int main(void) { return zlibVersion() == 0; }' -lz; }
 has_sanitizers() { ! has_compiler || builds 'int main(void) { return 0; }' -fsanitize=address,undefined; }
 has_fuzzer() { ! has clang || CC=clang builds '#include <stddef.h>
 int LLVMFuzzerTestOneInput(const char *p, size_t n); int LLVMFuzzerTestOneInput(const char *p, size_t n) { return p + n == 0; }' -fsanitize=fuzzer; }
@@ -28,6 +30,7 @@ things() {
 	must|a C compiler|has_compiler|gcc libc6-dev|gcc
 	must|make|has make|make|make
 	must|zstd's header and library|has_zstd|libzstd-dev|libzstd-devel
+	must|zlib's header and library|has_zlib|zlib1g-dev|zlib-devel
 	test|the second compiler of the checks|has clang|clang|clang
 	test|the sanitized build|has_sanitizers|libasan8 libubsan1|libasan libubsan
 	test|fuzzing|has_fuzzer|libclang-rt-$(clang_major)-dev|compiler-rt

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the decompressed bytes go.  The last 32 KiB before `done` must stay readable and unchanged: matches copy from them. */
+/* Where the decompressed bytes go. */
 struct inflate_out {
 	uint8_t *base, *end;            /* the memory; the caller's */
 	size_t done;                    /* bytes decompressed so far */
@@ -20,6 +20,7 @@ enum inflate_result {
 	INFLATE_BAD,                    /* not gzip, or damaged */
 	INFLATE_CHECKSUM,               /* decompressed, but the CRC-32 differs */
 	INFLATE_FULL,                   /* the output does not fit */
+	INFLATE_MEMORY,                 /* out of memory */
 	INFLATE_STOPPED,                /* progress() returned -1 */
 };
 

@@ -183,6 +183,7 @@ static const char *read_gzip(struct source *s)
 	case INFLATE_BAD:      return "the compressed data is damaged";
 	case INFLATE_CHECKSUM: return "the compressed data has a wrong checksum";
 	case INFLATE_FULL:     return too_large;
+	case INFLATE_MEMORY:   return "out of memory";
 	case INFLATE_OK: case INFLATE_STOPPED: break;
 	}
 	return NULL;

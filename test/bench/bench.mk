@@ -11,7 +11,7 @@ $(B)/tools/synth_trace: $(B)/obj/test/bench/synth_trace.o $(TRACE)
 $(B)/tools/unpack: $(B)/obj/test/bench/unpack.o $(CLI) $(TRACE)
 $(BENCH_TOOLS):
 	@mkdir -p $(@D); echo "  LINK  $@"
-	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lpthread -ldl -lm
+	$(Q)$(CC) $(SANF) $(CFLAGS) -o $@ $^ $(LDFLAGS) -lzstd -lz -lpthread -ldl -lm
 
 bench-programs: $(BENCH_TOOLS) $(BENCHES)
 

@@ -16,7 +16,7 @@ FUZZ_ALL    := $(FUZZ_CLI) $(FUZZ_COLL)
 fuzz_libs    = $(if $(filter $(FUZZ_COLL),$(1)),$(filter-out %/main.o,$(COLLECT)),$(if $(filter pieces,$(1)),$(filter-out %/import/source.o,$(CLI)) \
 	$(B)/obj/test/unit/import/source.o,$(CLI))) $(TRACE)
 fuzz_objects = $(B)/obj/test/fuzz/$(1).o $(call fuzz_libs,$(1))
-fuzz_link    = -lzstd -lpthread -ldl -lm $(if $(filter nsys,$(1)),-lsqlite3)
+fuzz_link    = -lzstd -lz -lpthread -ldl -lm $(if $(filter nsys,$(1)),-lsqlite3)
 marked       = $(patsubst $(B)/obj/%,$(B)/fuzz/obj/%,$(1))
 
 $(B)/fuzz/obj/%.o: %.c

@@ -65,12 +65,12 @@ TEST(codes_that_are_sent_and_codes_that_are_fixed_are_unpacked)
 	CHECK(memcmp(room, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaab, aaab", 36) == 0);
 }
 
-TEST(stored_blocks_and_several_members_are_one_file)
+TEST(what_is_packed_and_several_members_are_one_file)
 {
 	uint8_t in[sizeof dynamic + sizeof fixed + 70100 + 200], *data = malloc(70000);
-	char *stored;
+	char *packed;
 	size_t size, n = 0, got;
-	FILE *file = open_memstream(&stored, &size);
+	FILE *file = open_memstream(&packed, &size);
 
 	for (int i = 0; i < 70000; i++)
 		data[i] = (uint8_t)((unsigned)i * (unsigned)i >> 3);
@@ -78,7 +78,7 @@ TEST(stored_blocks_and_several_members_are_one_file)
 	fclose(file);
 	memcpy(in, fixed, sizeof fixed);
 	n += sizeof fixed;
-	memcpy(in + n, stored, size);
+	memcpy(in + n, packed, size);
 	n += size;
 	memcpy(in + n, dynamic, sizeof dynamic);
 	n += sizeof dynamic;
@@ -87,7 +87,7 @@ TEST(stored_blocks_and_several_members_are_one_file)
 	CHECK_EQ(got, 36 + 70000 + 954);
 	CHECK(memcmp(room + 36, data, 70000) == 0);
 	free(data);
-	free(stored);
+	free(packed);
 }
 
 TEST(whatever_is_missing_or_wrong_is_noticed)
