@@ -76,6 +76,7 @@ it 'has its documents, its licence and that of what is inside it' "$unpacked"'
 		[ -s "gprof/$file" ] || fail "no $file"
 	done
 	says "Redistributions in binary form" gprof/share/doc/gprof-run/LICENSE.zstd
+	says "Jean-loup Gailly" gprof/share/doc/gprof-run/LICENSE.zlib
 '
 
 # jail: ./root holds libc, a shell, the tarball and test programs.  in_jail COMMAND: there as root of its own namespaces, all read-only
