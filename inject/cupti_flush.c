@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "inject/calm.h"
 #include "inject/cupti.h"
@@ -14,6 +12,7 @@
 #include "inject/cupti_yield.h"
 #include "inject/futex.h"
 #include "inject/seccomp.h"
+#include "inject/self.h"
 #include "inject/stacks.h"
 #include "inject/stream.h"
 #include "inject/windows.h"
@@ -150,7 +149,7 @@ static void *flusher_main(void *arg)
 	if (period <= 0)
 		period = 1000000000;
 	prctl(PR_SET_NAME, "gprof-flush");
-	__atomic_store_n(&flusher.tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	__atomic_store_n(&flusher.tid, self_ask(), __ATOMIC_RELEASE);
 	stream_tool_thread();
 	guest->watcher = 1;
 	if (cupti_activity_sleeps() && windows_want_cuda())
@@ -239,6 +238,12 @@ static bool has_thread(void)
 	return __atomic_load_n(&flusher.running, __ATOMIC_ACQUIRE) && !__atomic_load_n(&flusher.hung, __ATOMIC_RELAXED);
 }
 
+/* A filter of the program may kill for gettid(). */
+static bool is_flusher(void)
+{
+	return self_id() == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE);
+}
+
 bool cupti_flush_wait(uint32_t flag)
 {
 	int saved = errno;
@@ -263,7 +268,7 @@ bool cupti_flush_window(void)
 
 	if (!has_thread())
 		return false;
-	if (syscall(SYS_gettid) == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE)) {
+	if (is_flusher()) {
 		flush(0);
 		return true;
 	}
@@ -279,7 +284,7 @@ void cupti_flush_wake(void)
 {
 	int saved = errno;
 
-	if (!__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE) || syscall(SYS_gettid) == __atomic_load_n(&flusher.tid, __ATOMIC_ACQUIRE)) {
+	if (!__atomic_load_n(&tracer.ready, __ATOMIC_ACQUIRE) || is_flusher()) {
 		wake_later();
 	} else if (!has_thread()) {
 		wake_now();

@@ -1,13 +1,21 @@
 #include "inject/cupti_flush.h"
 
 #include <dirent.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "inject/cupti_activity.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_client.h"
+#include "inject/self.h"
 #include "inject/windows.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
@@ -282,6 +290,37 @@ static void orders_are_followed(void)
 	CHECK(guest->arena->n_closed > closed);
 	CHECK_EQ(guest->arena->n_flushed, guest->arena->n_closed);
 	windows_sleeper(NULL);
+}
+
+static int ends_windows_without_gettid(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof code / sizeof *code, code };
+
+	self_init();
+	start();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		return 0;               /* not possible here */
+	cupti_flush_wake();
+	return cupti_flush_window() ? 0 : 1;
+}
+
+TEST(a_window_begins_and_ends_in_a_thread_that_may_not_ask_for_its_id)
+{
+	int status = -1;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		_exit(ends_windows_without_gettid());
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
 }
 
 TEST(orders_are_followed_when_a_filter_has_ended_the_flush_thread)
