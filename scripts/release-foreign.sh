@@ -53,7 +53,8 @@ unpack 'libc6_*.deb' "$place/root" && unpack 'libzstd-dev_*.deb' "$place/root" &
 	unpack 'zlib1g-dev_*.deb' "$place/root" || lacking "for $arch: packages cannot be unpacked"
 libs=$B-release/libs-$arch
 mkdir -p "$libs/include" "$libs/lib"
-cp "$place/root/usr/include/zstd.h" "$place/root/usr/include/zlib.h" "$place"/root/usr/include/*/zconf.h "$libs/include/" &&
+cp "$place/root/usr/include/zstd.h" "$place/root/usr/include/zlib.h" "$libs/include/" &&
+	find "$place/root/usr/include" -name zconf.h -exec cp {} "$libs/include/" \; && [ -e "$libs/include/zconf.h" ] &&
 	cp "$place"/root/usr/lib/*/libzstd.a "$place"/root/usr/lib/*/libz.a "$libs/lib/" ||
 	lacking "for $arch: libzstd-dev or zlib1g-dev is not as expected"
 
