@@ -37,7 +37,7 @@ struct guest {
 	struct staging staging;
 	struct block_note *blocks;
 	struct thread_note *threads;
-	size_t n_threads;
+	size_t n_threads, cap_threads;
 	int64_t last_time;              /* latest time in a row, on the process's clock */
 	unsigned sweeps;
 	unsigned quiet;                 /* sweeps since a block was last given back; pages.c */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collector/proc.h"
+#include "trace/grow.h"
 
 /* Most threads of a process whose names are read again; a name takes 10 us.  Others keep the name of their first row. */
 #define MAX_THREADS 256
@@ -20,15 +21,9 @@ static struct thread_note *find(struct guest *g, uint32_t id)
 
 static struct thread_note *add(struct guest *g)
 {
-	struct thread_note *list;
-
-	if (g->n_threads >= MAX_THREADS)
+	if (g->n_threads >= MAX_THREADS || !GROW(g->threads, g->n_threads + 1, g->cap_threads))
 		return NULL;
-	list = realloc(g->threads, (g->n_threads + 1) * sizeof *list);
-	if (!list)
-		return NULL;
-	g->threads = list;
-	return &list[g->n_threads++];
+	return &g->threads[g->n_threads++];
 }
 
 void threads_note(struct guest *g, struct thread_row *row, const char *name)

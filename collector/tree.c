@@ -12,6 +12,7 @@
 #include "collector/proc.h"
 #include "collector/salvage.h"
 #include "trace/clock.h"
+#include "trace/grow.h"
 #include "trace/health.h"
 
 /* 200 bytes each, kept to the session's end for parents and reused pids. */
@@ -80,28 +81,11 @@ static void unwatch(struct tree *t, struct process *p)
 	alive_release(&p->alive);
 }
 
-/* Makes room for one more in a list of at most `max` places.  False: it is full, or there is no memory. */
-static bool make_room(struct process ***list, size_t n, size_t *cap, size_t max)
-{
-	size_t larger = *cap ? *cap * 2 : 64;
-	struct process **fresh;
-
-	if (n < *cap)
-		return true;
-	fresh = larger <= max ? realloc(*list, larger * sizeof *fresh) : NULL;
-	if (!fresh)
-		return false;
-	*list = fresh;
-	*cap = larger;
-	return true;
-}
-
 static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
 {
 	struct process *p;
 
-	if (!make_room(&t->all, t->n, &t->cap, MAX_PROCESSES) ||
-	    !make_room(&t->live, t->n_live, &t->live_cap, MAX_PROCESSES)) {
+	if (t->n >= MAX_PROCESSES || !GROW(t->all, t->n + 1, t->cap) || !GROW(t->live, t->n_live + 1, t->live_cap)) {
 		troubles_add(t->troubles, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
 		return NULL;
 	}

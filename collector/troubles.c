@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 struct trouble *troubles_find(const struct troubles *t, unsigned reason)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -14,13 +16,10 @@ struct trouble *troubles_find(const struct troubles *t, unsigned reason)
 
 static struct trouble *new_trouble(struct troubles *t, unsigned reason, int64_t now)
 {
-	struct trouble *list = realloc(t->list, (t->n + 1) * sizeof *list);
-
-	if (!list)
+	if (!GROW(t->list, t->n + 1, t->cap))
 		return NULL;
-	t->list = list;
-	list[t->n] = (struct trouble){ .reason = reason, .first = now };
-	return &list[t->n++];
+	t->list[t->n] = (struct trouble){ .reason = reason, .first = now };
+	return &t->list[t->n++];
 }
 
 void troubles_add(struct troubles *t, unsigned reason, uint64_t n, int64_t now, const char *fmt, ...)

@@ -16,7 +16,7 @@ struct trouble {
 /* { 0 } is empty. */
 struct troubles {
 	struct trouble *list;
-	size_t n;
+	size_t n, cap;
 };
 
 /* Counts n more of a reason at time `now`.  fmt (may be NULL) gives the detail, if there is none yet. */

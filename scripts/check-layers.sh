@@ -21,6 +21,7 @@ found=$(
 			# Readers of program files use neither model nor trace, except the checksum of trace/file.h.
 			cli/symbols/*' cli/symbols/'* | cli/symbols/*' trace/file.h') ;;
 			cli/model/*' cli/symbols/symbols.h' | cli/model/*' cli/symbols/demangle.h') ;;
+			cli/*/*' trace/grow.h') ;;
 			cli/*/*' trace/records.h' | cli/*/*' trace/health.'* | cli/*/*' cli/fail.h') ;;
 			cli/analyze/*' cli/table.h' | cli/export/*' cli/json_out.h' | cli/analyze/*' cli/json_out.h') ;;
 			cli/analyze/* | cli/export/* | cli/import/* | cli/model/* | cli/symbols/*)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 /* { 0 } is an empty buffer.  After a failed allocation oom is set and further puts do nothing. */
 struct buf {
 	uint8_t *data;
@@ -26,19 +28,9 @@ static inline uint8_t *buf_room(struct buf *b, size_t n)
 {
 	if (b->oom)
 		return NULL;
-	if (b->cap - b->len < n) {
-		size_t cap = b->cap ? b->cap * 2 : 256;
-
-		while (cap - b->len < n)
-			cap *= 2;
-		uint8_t *data = realloc(b->data, cap);
-
-		if (!data) {
-			b->oom = true;
-			return NULL;
-		}
-		b->data = data;
-		b->cap = cap;
+	if (b->cap - b->len < n && !GROW(b->data, b->len + n, b->cap)) {
+		b->oom = true;
+		return NULL;
 	}
 	return b->data + b->len;
 }

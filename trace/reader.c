@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/grow.h"
 #include "trace/wire.h"
 
 /* Bytes of a file without a trace header that are searched for a chunk before the file is refused. */
@@ -131,18 +132,14 @@ static int read_header(struct trace *t, unsigned flags, struct trace_error *err)
 static int read_clock(struct trace *t, struct trace_error *err)
 {
 	struct clock_row *points = NULL;
-	size_t n = 0;
+	size_t n = 0, cap = 0;
 	int rc = -1;
 
 	for (struct chunk *c = t->chunks; c < t->chunks + t->n_chunks; c++) {
-		struct clock_row *grown;
-
 		if (c->head.kind != ROW_clock || c->head.process || !c->record || !c->head.rows)
 			continue;
-		grown = realloc(points, (n + c->head.rows) * sizeof *points);
-		if (!grown)
+		if (!GROW(points, n + c->head.rows, cap))
 			goto out;
-		points = grown;
 		if (trace_rows(t, c, points + n) == 0)
 			n += c->head.rows;
 	}

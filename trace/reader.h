@@ -34,14 +34,13 @@ struct trace {
 	char *path;                     /* owned */
 	struct file_header header;
 	struct chunk *chunks;           /* in file order */
-	size_t n_chunks;
+	size_t n_chunks, cap_chunks;
 	struct damage *damage;
-	size_t n_damage;
+	size_t n_damage, cap_damage;
 	bool finished;                  /* has index and footer */
 	struct clock_map clock;
-	size_t cap_chunks;              /* trace in memory: allocated entries of chunks */
 	void **kept;                    /* memory of trace_keep() */
-	size_t n_kept;
+	size_t n_kept, cap_kept;
 };
 
 #define TRACE_INIT { .fd = -1 }

@@ -1,4 +1,5 @@
 /* Traces in memory, without a file. */
+#include "trace/grow.h"
 #include "trace/reader.h"
 #include "trace/wire.h"
 
@@ -20,15 +21,8 @@ int trace_add(struct trace *t, uint32_t process, const struct record *r, const v
 
 	if (!n)
 		return 0;
-	if (t->n_chunks == t->cap_chunks) {
-		size_t cap = t->cap_chunks ? t->cap_chunks * 2 : 64;
-		struct chunk *chunks = realloc(t->chunks, cap * sizeof *chunks);
-
-		if (!chunks)
-			return -1;
-		t->chunks = chunks;
-		t->cap_chunks = cap;
-	}
+	if (!GROW(t->chunks, t->n_chunks + 1, t->cap_chunks))
+		return -1;
 	c = &t->chunks[t->n_chunks];
 	*c = (struct chunk){
 		.offset = t->n_chunks, .record = r, .checked = true, .head_checked = true, .rows = rows, .tails = tails,
@@ -43,14 +37,10 @@ int trace_add(struct trace *t, uint32_t process, const struct record *r, const v
 
 int trace_keep(struct trace *t, void *memory)
 {
-	void **kept;
-
 	if (!memory)
 		return 0;
-	kept = realloc(t->kept, (t->n_kept + 1) * sizeof *kept);
-	if (!kept)
+	if (!GROW(t->kept, t->n_kept + 1, t->cap_kept))
 		return -1;
-	t->kept = kept;
-	kept[t->n_kept++] = memory;
+	t->kept[t->n_kept++] = memory;
 	return 0;
 }

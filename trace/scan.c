@@ -5,19 +5,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "trace/grow.h"
+
 static pthread_mutex_t damage_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void trace_damaged(struct trace *t, uint64_t offset, uint64_t bytes, uint64_t rows, const char *fmt, ...)
 {
-	struct damage *grown;
 	va_list ap;
 
 	pthread_mutex_lock(&damage_lock);
-	grown = realloc(t->damage, (t->n_damage + 1) * sizeof *grown);
-	if (grown) {
-		struct damage *d = &grown[t->n_damage++];
+	if (GROW(t->damage, t->n_damage + 1, t->cap_damage)) {
+		struct damage *d = &t->damage[t->n_damage++];
 
-		t->damage = grown;
 		*d = (struct damage){ .offset = offset, .bytes = bytes, .rows = rows };
 		va_start(ap, fmt);
 		vsnprintf(d->text, sizeof d->text, fmt, ap);
@@ -84,17 +83,10 @@ uint64_t part_find(const struct trace *t, uint64_t from, uint64_t end, bool any_
 	return end;
 }
 
-static int add_chunk(struct trace *t, size_t *cap, uint64_t offset, const struct chunk_header *head)
+static int add_chunk(struct trace *t, uint64_t offset, const struct chunk_header *head)
 {
-	if (t->n_chunks == *cap) {
-		size_t more = *cap ? *cap * 2 : 64;
-		struct chunk *grown = realloc(t->chunks, more * sizeof *grown);
-
-		if (!grown)
-			return -1;
-		t->chunks = grown;
-		*cap = more;
-	}
+	if (!GROW(t->chunks, t->n_chunks + 1, t->cap_chunks))
+		return -1;
 	t->chunks[t->n_chunks++] = (struct chunk){
 		.offset = offset, .head = *head, .record = head->version == 1 ? record_by_kind(head->kind) : NULL,
 	};
@@ -142,12 +134,11 @@ static int walk(struct trace *t)
 	bool after_index = false;
 	struct chunk_header head;
 	struct file_footer foot;
-	size_t cap = 0;
 
 	while (at < t->size) {
 		if (part_at(t, at, false, &head) == PART_WHOLE) {
 			after_index = head.kind == ROW_INDEX;
-			if (!after_index && add_chunk(t, &cap, at, &head) < 0)
+			if (!after_index && add_chunk(t, at, &head) < 0)
 				return -1;
 			if (after_index && crc32_of(0, t->map + at + sizeof head, head.stored) != head.body_crc)
 				trace_damaged(t, at, part_end(at, &head) - at, 0,
@@ -207,17 +198,15 @@ static int list_by_index(struct trace *t)
 			return 0;
 		from = part_end(e.offset, &e.head);
 	}
-	t->chunks = malloc((head.rows + 1u) * sizeof *t->chunks);
-	if (!t->chunks)
+	if (!GROW(t->chunks, head.rows + 1u, t->cap_chunks))
 		return -1;
 	from = sizeof(struct file_header);
 	for (uint32_t i = 0; i < head.rows; i++) {
-		size_t cap = head.rows + 1u;
 		struct index_entry e = entry_at(entries, i);
 
 		if (e.offset > from)
 			lost(t, from, e.offset);
-		add_chunk(t, &cap, e.offset, &e.head);
+		add_chunk(t, e.offset, &e.head);
 		from = part_end(e.offset, &e.head);
 	}
 	if (foot.index > from)

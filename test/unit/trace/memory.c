@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "trace/grow.h"
 #include "trace/wire.h"
 
 #if defined(__has_feature)
@@ -144,6 +145,28 @@ TEST(an_allocation_that_fails_anywhere_while_reading_is_noticed)
 	mem_file_free(&f);
 	sample_free(&s[0]);
 	sample_free(&s[1]);
+}
+
+TEST(a_list_that_gets_no_memory_is_unchanged)
+{
+	uint32_t *list = NULL, *before;
+	size_t cap = 0;
+
+	left = 0;
+	CHECK(!GROW(list, 1, cap));
+	left = -1;
+	CHECK(!list);
+	CHECK_EQ(cap, 0);
+	CHECK(GROW(list, 1, cap));
+	list[0] = 7;
+	before = list;
+	left = 0;
+	CHECK(!GROW(list, cap + 1, cap));
+	left = -1;
+	CHECK(list == before);
+	CHECK_EQ(list[0], 7);
+	CHECK_EQ(cap, GROW_FIRST);
+	free(list);
 }
 
 #endif
