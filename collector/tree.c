@@ -81,6 +81,15 @@ static void unwatch(struct tree *t, struct process *p)
 	alive_release(&p->alive);
 }
 
+/* Sets what a process says of itself in its line or hello. */
+static void name_it(const struct tree *t, struct process *p, uint32_t ppid, int64_t start, const char *name)
+{
+	p->ppid = ppid;
+	p->parent = number_of(t, ppid);
+	p->start = start;
+	snprintf(p->name, sizeof p->name, "%s", name);
+}
+
 static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
 {
 	struct process *p;
@@ -96,18 +105,10 @@ static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t 
 	t->live[t->n_live++] = p;
 	p->number = (uint32_t)t->n;
 	p->pid = pid;
-	p->ppid = ppid;
-	p->start = start;
-	p->parent = number_of(t, ppid);
-	snprintf(p->name, sizeof p->name, "%s", name);
+	name_it(t, p, ppid, start, name);
 	p->next = *bucket(t, pid);
 	*bucket(t, pid) = p;
 	return p;
-}
-
-static void name_it(struct process *p, const char *name)
-{
-	snprintf(p->name, sizeof p->name, "%s", name);
 }
 
 /* Returns the process that gprof-run named, or that was found in /proc, before its own line was read; by then it may be over. */
@@ -310,10 +311,8 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 	if (!p || !p->injected)
 		p = find_awaited(t, l);
 	if (p && !p->injected) {
-		p->start = l->start;
-		p->ppid = l->ppid;
 		p->described = false;
-		name_it(p, l->name);
+		name_it(t, p, l->ppid, l->start, l->name);
 	} else if (!twice) {
 		find_late_exec(t, l);
 		p = add(t, l->pid, l->ppid, l->start, l->name);
@@ -411,11 +410,8 @@ static struct process *take_hello(struct tree *t, struct process *p, const struc
 {
 	if (p->host_pid != host_pid || !p->alive.pid)
 		watch(t, p, host_pid);
-	if (!p->injected) {
-		p->start = h->start;
-		p->ppid = h->ppid;
-		name_it(p, name);
-	}
+	if (!p->injected)
+		name_it(t, p, h->ppid, h->start, name);
 	p->injected = true;
 	p->flags |= h->flags & (PROCESS_FORKED | PROCESS_FORKED_CUDA | PROCESS_PRELOADED);
 	return p;

@@ -73,6 +73,27 @@ TEST(the_hello_of_a_process_that_is_over_makes_no_second_one)
 	tear_down(&f);
 }
 
+TEST(a_process_that_was_found_first_gets_its_parent_from_its_line_or_its_hello)
+{
+	struct roster_line l = { .how = 'f', .pid = (uint32_t)getpid(), .ppid = (uint32_t)getppid(), .start = 5, .name = "child" };
+	struct wire_hello h = { .pid = l.pid, .ppid = l.ppid, .start = l.start };
+	struct fixture f;
+
+	for (int hello = 0; hello < 2; hello++) {
+		set_up(&f);
+		line(&f, 'c', l.ppid, 1, "parent");
+		tree_add_stray(&f.tree, l.pid, "found");
+		if (hello)
+			tree_hello(&f.tree, &h, l.pid);
+		else
+			tree_roster(&f.tree, &l);
+		CHECK_EQ(f.tree.n, 2);
+		CHECK(f.tree.all[1]->injected);
+		CHECK_EQ(f.tree.all[1]->parent, 1);
+		tear_down(&f);
+	}
+}
+
 TEST(processes_that_are_over_are_not_walked_over)
 {
 	uint32_t pid = gone();
