@@ -32,14 +32,15 @@ struct kind {
 /* Maps string ids of one process to string ids of the model. */
 struct string_ids {
 	uint32_t *dense;                /* array for ids below n */
-	uint32_t n;
+	size_t n;
 	struct map rest;
 };
 
 struct strings {
 	const char **texts;             /* by id */
 	uint32_t *hashes;               /* by id: hash of the text */
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	uint32_t *places;               /* hash table of id + 1 */
 	size_t mask;
 	uint64_t secret;

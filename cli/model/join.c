@@ -2,6 +2,7 @@
 
 #include "cli/model/inside.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 /* Row by id: an array if the ids are dense, as usual, else a map. */
 struct id_table {
@@ -15,7 +16,7 @@ struct join {
 	struct id_table *api;           /* by process: correlation ids */
 	struct id_table *ranges;        /* by process and upper part of the id (the thread) */
 	struct map places;              /* process << 32 | upper part of the id -> position in ranges */
-	size_t n_ranges;
+	size_t n_ranges, cap_ranges;
 	uint32_t n_processes;
 };
 
@@ -108,15 +109,10 @@ static struct id_table *ranges_of(struct join *j, uint32_t process, uint64_t id)
 {
 	bool new;
 	uint32_t *place = map_put(&j->places, place_key(process, id), (uint32_t)j->n_ranges, &new);
-	struct id_table *grown;
 
 	if (place && new) {
-		if (!(j->n_ranges & (j->n_ranges - 1))) {       /* a power of two: the array is full */
-			grown = realloc(j->ranges, (j->n_ranges ? j->n_ranges * 2 : 1) * sizeof *grown);
-			if (!grown)
-				return NULL;
-			j->ranges = grown;
-		}
+		if (!GROW(j->ranges, j->n_ranges + 1, j->cap_ranges))
+			return NULL;
 		j->ranges[j->n_ranges++] = (struct id_table){ 0 };
 	}
 	return place ? &j->ranges[*place - 1] : NULL;

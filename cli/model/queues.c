@@ -3,6 +3,7 @@
 #include "cli/model/inside.h"
 #include "cli/model/join.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #define FLAG_NON_BLOCKING 2u    /* CUPTI's stream flags */
 #define FLAG_NULL         3u
@@ -44,15 +45,8 @@ static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t conte
 	at = number ? map_put(&q->index, (uint64_t)*number << 32 | stream, (uint32_t)q->n, &new) : NULL;
 	if (!at)
 		return NULL;
-	if (new && q->n == q->cap) {
-		size_t cap = q->cap * 2 + 16;
-		struct queue *list = realloc(q->list, cap * sizeof *list);
-
-		if (!list)
-			return NULL;
-		q->list = list;
-		q->cap = cap;
-	}
+	if (new && !GROW(q->list, q->n + 1, q->cap))
+		return NULL;
 	if (new) {
 		row = model_stream(q->m, process, stream);
 		q->list[q->n++] = (struct queue){
@@ -67,15 +61,8 @@ static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t conte
 
 static int put(struct queue *k, int64_t launched, int64_t end)
 {
-	if (k->n == k->cap) {
-		size_t cap = k->cap * 2 + 64;
-		struct timed *work = realloc(k->work, cap * sizeof *work);
-
-		if (!work)
-			return -1;
-		k->work = work;
-		k->cap = cap;
-	}
+	if (!GROW(k->work, k->n + 1, k->cap))
+		return -1;
 	k->work[k->n++] = (struct timed){ .time = launched, .end = end };
 	return 0;
 }

@@ -17,7 +17,7 @@ struct rows {
 	size_t part;
 	void *scratch;
 	const uint32_t *ids;            /* maps string ids of the file below n_ids to the model's */
-	uint32_t n_ids;
+	size_t n_ids;
 	bool failed;
 };
 

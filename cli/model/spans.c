@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 void spans_add(struct spans *s, int64_t start, int64_t end)
 {
 	struct timed *last = s->n ? &s->list[s->n - 1] : NULL;
@@ -14,16 +16,9 @@ void spans_add(struct spans *s, int64_t start, int64_t end)
 			last->end = end;
 		return;
 	}
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct timed *list = realloc(s->list, cap * sizeof *list);
-
-		if (!list) {
-			s->oom = true;
-			return;
-		}
-		s->list = list;
-		s->cap = cap;
+	if (!GROW(s->list, s->n + 1, s->cap)) {
+		s->oom = true;
+		return;
 	}
 	s->list[s->n++] = (struct timed){ .time = start, .end = end };
 }
@@ -85,14 +80,8 @@ int spans_merge(struct spans *to, struct spans *from)
 		*from = (struct spans){ 0 };
 		return 0;
 	}
-	if (n > to->cap) {
-		struct timed *list = realloc(to->list, n * sizeof *list);
-
-		if (!list)
-			return -1;
-		to->list = list;
-		to->cap = n;
-	}
+	if (!GROW(to->list, n, to->cap))
+		return -1;
 	to->n = n;
 	while (k)               /* from the back: in place, without overwriting unread intervals */
 		to->list[--n] = i && to->list[i - 1].time > from->list[k - 1].time ? to->list[--i] : from->list[--k];

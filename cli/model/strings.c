@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "trace/grow.h"
+
 #define BLOCK (64u << 10)
 
 /* The xored halves of the product; with a secret factor, collisions cannot be predicted. */
@@ -78,7 +80,7 @@ static uint32_t intern(struct model *m, const char *text, size_t n)
 {
 	struct strings *s = &m->strings;
 	uint32_t hash;
-	size_t at;
+	size_t at, cap;
 
 	if ((!s->places || s->n * 2ull > s->mask) && !places_grow(s))
 		return MAP_NONE;
@@ -89,17 +91,9 @@ static uint32_t intern(struct model *m, const char *text, size_t n)
 		if (s->hashes[id] == hash && strncmp(s->texts[id], text, n) == 0 && !s->texts[id][n])
 			return id;
 	}
-	if (s->n == s->cap) {
-		uint32_t cap = s->cap ? s->cap * 2 : 1024;
-		const char **texts = realloc(s->texts, cap * sizeof *texts);
-		uint32_t *hashes = texts ? realloc(s->hashes, cap * sizeof *hashes) : NULL;
-
-		s->texts = texts ? texts : s->texts;
-		if (!hashes)
-			return MAP_NONE;
-		s->hashes = hashes;
-		s->cap = cap;
-	}
+	cap = s->cap;
+	if (!GROW(s->texts, s->n + 1, cap) || !GROW(s->hashes, s->n + 1, s->cap))
+		return MAP_NONE;
 	text = strings_keep(m, text, n);
 	if (!text)
 		return MAP_NONE;
@@ -144,17 +138,12 @@ static int ids_set(struct string_ids *ids, uint32_t id, uint32_t value, size_t r
 {
 	/* Ids count up from 1, so an array suffices; a very large id of a damaged file goes to the map. */
 	if (id < rows * 4 + 1024) {
-		if (id >= ids->n) {
-			uint32_t n = id < 512 ? 1024 : id * 2;
-			uint32_t *dense = realloc(ids->dense, n * sizeof *dense);
+		size_t before = ids->n;
 
-			if (!dense)
-				return -1;
-			for (uint32_t i = ids->n; i < n; i++)
-				dense[i] = i ? STRING_LOST | i : STRING_NONE;
-			ids->dense = dense;
-			ids->n = n;
-		}
+		if (!GROW(ids->dense, (size_t)id + 1, ids->n))
+			return -1;
+		for (size_t i = before; i < ids->n; i++)
+			ids->dense[i] = i ? STRING_LOST | (uint32_t)i : STRING_NONE;
 		ids->dense[id] = value;
 		return 0;
 	}

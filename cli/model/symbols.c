@@ -5,6 +5,7 @@
 
 #include "cli/model/inside.h"
 #include "cli/symbols/symbols.h"
+#include "trace/grow.h"
 
 /* Functions at one address. */
 struct set {
@@ -47,15 +48,8 @@ static uint32_t add_set(struct symbol_tables *t, const struct frame *frames, uin
 {
 	struct frame *copy = slab_take(&t->memory, n * sizeof *frames);
 
-	if (t->n_sets == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 1024;
-		struct set *sets = realloc(t->sets, cap * sizeof *sets);
-
-		if (!sets)
-			return MAP_NONE;
-		t->sets = sets;
-		t->cap = cap;
-	}
+	if (!GROW(t->sets, t->n_sets + 1, t->cap))
+		return MAP_NONE;
 	if (!copy)
 		return MAP_NONE;
 	memcpy(copy, frames, n * sizeof *frames);
@@ -328,17 +322,10 @@ static int by_address(const void *a, const void *b)
 }
 
 /* False: out of memory. */
-static bool add_address(struct symbol_tables *t, size_t *cap, const struct image *in, uint64_t value)
+static bool add_address(struct symbol_tables *t, const struct image *in, uint64_t value)
 {
-	if (t->n_addresses == *cap) {
-		size_t more = *cap ? *cap * 2 : 1024;
-		struct address *grown = realloc(t->addresses, more * sizeof *grown);
-
-		if (!grown)
-			return false;
-		t->addresses = grown;
-		*cap = more;
-	}
+	if (!GROW(t->addresses, t->n_addresses + 1, t->cap_addresses))
+		return false;
 	t->addresses[t->n_addresses++] = (struct address){
 		.process = in->process, .image = in->row.id, .offset = value - in->row.base,
 		.place = (size_t)(in - t->images),
@@ -354,11 +341,11 @@ static bool add_frame(struct symbol_tables *t, uint32_t process, const struct st
 	size_t before = t->n_addresses;
 
 	if (in)
-		return add_address(t, &t->cap_addresses, in, f->value);
+		return add_address(t, in, f->value);
 	for (struct image *i = own; i < end && i->process == process; i++)
-		if (holds(i, f->value) && !add_address(t, &t->cap_addresses, i, f->value))
+		if (holds(i, f->value) && !add_address(t, i, f->value))
 			return false;
-	return t->n_addresses > before || add_address(t, &t->cap_addresses, own, f->value);
+	return t->n_addresses > before || add_address(t, own, f->value);
 }
 
 static int add_stack(struct model *m, uint32_t process, const void *row, const uint8_t *tail, uint32_t bytes)

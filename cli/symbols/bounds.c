@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 /* Pointer encodings: the low four bits are the form, the next three what the pointer is relative to. */
 enum { FORM = 0x0f, RELATIVE = 0x70, TO_ITSELF = 0x10, INDIRECT = 0x80, OMITTED = 0xff };
 enum { FORM_ABSOLUTE, FORM_ULEB, FORM_U16, FORM_U32, FORM_U64, FORM_SLEB = 9, FORM_S16, FORM_S32, FORM_S64 };
@@ -179,14 +181,9 @@ void bounds_read(struct bounds *b, const struct elf *e)
 		at = (uint64_t)(c.end - s.bytes);
 		if (!function_of(&s, c, &found))
 			continue;
-		if (b->n == cap) {
-			struct bound *more = realloc(b->list, (cap = cap ? cap * 2 : 256) * sizeof *more);
-
-			if (!more) {
-				bounds_release(b);
-				return;
-			}
-			b->list = more;
+		if (!GROW(b->list, b->n + 1, cap)) {
+			bounds_release(b);
+			return;
 		}
 		b->list[b->n++] = found;
 	}

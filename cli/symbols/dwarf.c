@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/symbols/dwarf_texts.h"
+#include "trace/grow.h"
 
 /* The part of libdw's interface used here; libdw's headers are not needed to build. */
 struct die {
@@ -115,7 +116,7 @@ struct unit {
 	struct die whole;               /* die with the lines */
 	struct die inner;               /* die with the functions: the same, or that of a .dwo file */
 	struct die *functions;
-	uint32_t n_functions, cap;
+	size_t n_functions, cap;
 	struct spans spans;             /* address ranges of its functions */
 	bool read;
 };
@@ -123,7 +124,7 @@ struct unit {
 struct dwarf {
 	void *dw;
 	struct unit *units;
-	uint32_t n_units, cap;
+	size_t n_units, cap;
 	struct spans spans;             /* address ranges of the units */
 	struct joined {
 		struct joined *next;
@@ -134,15 +135,8 @@ struct dwarf {
 
 static bool spans_add(struct spans *s, uint64_t start, uint64_t end, uint32_t what)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct span *list = realloc(s->list, cap * sizeof *list);
-
-		if (!list)
-			return false;
-		s->list = list;
-		s->cap = cap;
-	}
+	if (!GROW(s->list, s->n + 1, s->cap))
+		return false;
 	s->list[s->n++] = (struct span){ start, end, what };
 	return true;
 }
@@ -208,15 +202,8 @@ static int add_unit(struct dwarf *d, const struct die *whole, const struct die *
 {
 	struct unit *u;
 
-	if (d->n_units == d->cap) {
-		uint32_t cap = d->cap ? d->cap * 2 : 64;
-		struct unit *units = realloc(d->units, cap * sizeof *units);
-
-		if (!units)
-			return -1;
-		d->units = units;
-		d->cap = cap;
-	}
+	if (!GROW(d->units, d->n_units + 1, d->cap))
+		return -1;
 	u = &d->units[d->n_units];
 	*u = (struct unit){ .whole = *whole, .inner = *whole };
 	if (type == DW_UT_skeleton && split->address && dwarf_texts_end_of_unit(split->cu))
@@ -303,16 +290,9 @@ static bool add_function(struct unit *u, struct die *die)
 		return false;
 	if (u->spans.n == before)
 		return true;    /* a declaration */
-	if (u->n_functions == u->cap) {
-		uint32_t cap = u->cap ? u->cap * 2 : 64;
-		struct die *functions = realloc(u->functions, cap * sizeof *functions);
-
-		if (!functions) {
-			u->spans.n = before;
-			return false;
-		}
-		u->functions = functions;
-		u->cap = cap;
+	if (!GROW(u->functions, u->n_functions + 1, u->cap)) {
+		u->spans.n = before;
+		return false;
 	}
 	u->functions[u->n_functions++] = *die;
 	return true;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 /* Limit of symbols examined before an address to find the enclosing function; symbols inside functions are rare. */
 #define MOST_INSIDE 64u
 
@@ -98,9 +100,8 @@ static void take(struct functions *f, const struct elf *e, const uint8_t *symbol
 bool functions_add(struct functions *f, const struct elf *e)
 {
 	Elf64_Shdr table, texts;
-	struct function *list;
-	uint64_t *reach;
 	const uint8_t *symbols;
+	size_t cap;
 	bool full = elf_find(e, NULL, SHT_SYMTAB, &table) && elf_bytes(e, &table);
 	uint64_t n;
 
@@ -110,11 +111,8 @@ bool functions_add(struct functions *f, const struct elf *e)
 	if (!symbols || !elf_section(e, table.sh_link, &texts))
 		return false;
 	n = table.sh_size / sizeof(Elf64_Sym);
-	list = realloc(f->list, (f->n + n) * sizeof *f->list + 1);
-	f->list = list ? list : f->list;
-	reach = realloc(f->reach, (f->n + n) * sizeof *f->reach + 1);
-	f->reach = reach ? reach : f->reach;
-	if (list && reach) {
+	cap = f->cap;
+	if (GROW(f->list, f->n + n + 1, cap) && GROW(f->reach, f->n + n + 1, f->cap)) {
 		take(f, e, symbols, n, &texts, full);
 		tidy(f);
 	}

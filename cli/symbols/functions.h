@@ -14,7 +14,7 @@ struct function {
 struct functions {
 	struct function *list;          /* by start */
 	uint64_t *reach;                /* highest end of list[0..i] */
-	size_t n;
+	size_t n, cap;
 };
 
 /* Reads .symtab, else .dynsym.  True: .symtab was read, so all functions are known.  Empty if out of memory. */
