@@ -4,6 +4,7 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/rows.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +32,9 @@ struct hits {
 
 static void add_hit(struct hits *h, const struct hit *hit)
 {
-	if (h->n == h->cap) {
-		size_t cap = h->cap ? h->cap * 2 : 256;
-		struct hit *list = realloc(h->list, cap * sizeof *list);
-
-		h->oom |= !list;
-		if (!list)
-			return;
-		h->list = list;
-		h->cap = cap;
+	if (!GROW(h->list, h->n + 1, h->cap)) {
+		h->oom = true;
+		return;
 	}
 	h->list[h->n++] = *hit;
 }
@@ -81,15 +76,8 @@ static uint64_t place_of(unsigned kind, size_t row)
 
 static bool add_arg(struct comm_args *a, unsigned kind, size_t row, const struct comm_arg *arg)
 {
-	if (a->n == a->cap) {
-		size_t cap = a->cap ? a->cap * 2 : 64;
-		struct comm_arg *list = realloc(a->list, cap * sizeof *list);
-
-		if (!list)
-			return false;
-		a->list = list;
-		a->cap = cap;
-	}
+	if (!GROW(a->list, a->n + 1, a->cap))
+		return false;
 	a->list[a->n] = *arg;
 	return map_set(&a->at, place_of(kind, row), (uint32_t)a->n++);
 }

@@ -108,7 +108,7 @@ struct hta_how {
 struct hta {
 	struct hta_how how;
 	struct hta_rank *ranks;         /* sorted by rank number */
-	size_t n_ranks;
+	size_t n_ranks, cap_ranks;
 	struct hta_name *names;
 	size_t n_names, cap_names;
 	uint32_t *by_id;                /* string id of a model -> position in names + 1; 0: none */

@@ -1,6 +1,7 @@
 /* Compares a step of two traces, by name: counts and durations (hta/trace_diff.py). */
 #include "cli/analyze/hta.h"
 #include "cli/json_out.h"
+#include "trace/grow.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -255,28 +256,12 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct counted *)a)->name, ((const struct counted *)b)->name);
 }
 
-static void *grown(void *list, size_t n, size_t *cap, size_t size)
-{
-	if (n < *cap)
-		return list;
-	*cap = *cap ? *cap * 2 : 256;
-	return realloc(list, *cap * size);
-}
-
 static int add_name(struct counts *c, const char *name, bool brief)
 {
-	void *grow = grown(c->list, c->n, &c->cap, sizeof *c->list);
-
-	if (!grow)
+	if (!GROW(c->list, c->n + 1, c->cap) || (brief && !GROW(c->texts, c->n_texts + 1, c->cap_texts)))
 		return -1;
-	c->list = grow;
-	if (brief) {
-		grow = grown(c->texts, c->n_texts, &c->cap_texts, sizeof *c->texts);
-		if (!grow)
-			return -1;
-		c->texts = grow;
+	if (brief)
 		name = c->texts[c->n_texts++] = brief_name(name);
-	}
 	if (!name)
 		return -1;
 	c->list[c->n++] = (struct counted){ .name = name };

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 const char *const hta_edge_words[EDGE_TYPES] = {
 	"critical_path_operator", "critical_path_dependency", "critical_path_kernel_launch_delay",
 	"critical_path_kernel_kernel_delay", "critical_path_sync_dependency",
@@ -38,16 +40,9 @@ uint32_t hta_depend(struct hta_graph *g, uint32_t from, uint32_t to, enum hta_ed
 
 	meet(g, from);
 	meet(g, to);
-	if (g->n_edges == g->cap_edges) {
-		size_t cap = g->cap_edges ? g->cap_edges * 2 : 1024;
-		struct hta_dependency *edges = realloc(g->edges, cap * sizeof *edges);
-
-		if (!edges) {
-			g->oom = true;
-			return NO_NODE;
-		}
-		g->edges = edges;
-		g->cap_edges = cap;
+	if (!GROW(g->edges, g->n_edges + 1, g->cap_edges)) {
+		g->oom = true;
+		return NO_NODE;
 	}
 	place = map_put(&g->places, (uint64_t)from << 32 | to, (uint32_t)g->n_edges, &new);
 	if (!place) {

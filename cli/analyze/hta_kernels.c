@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 #define ALL_NAMES   SIZE_MAX
 #define TOP_KERNELS 10u         /* HTA's num_kernels */
 #define TOP_RANGES  1000u       /* HTA's limit for annotations */
@@ -42,16 +44,7 @@ static void add_named(struct name_sums *s, const struct hta *h, uint32_t name, i
 	bool new = false;
 	uint32_t *at = map_put(&s->by_name, name, (uint32_t)s->n, &new);
 
-	if (at && new && s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 64;
-		struct name_sum *list = realloc(s->list, cap * sizeof *list);
-
-		if (list) {
-			s->list = list;
-			s->cap = cap;
-		}
-	}
-	if (!at || (new && s->n == s->cap)) {
+	if (!at || (new && !GROW(s->list, s->n + 1, s->cap))) {
 		s->oom = true;
 		return;
 	}

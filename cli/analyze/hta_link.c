@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 static double microseconds(int64_t ns)
 {
 	int64_t exact = 1ll << 53;
@@ -172,24 +174,9 @@ struct staying {
 	size_t n, cap;
 };
 
-static bool has_room(struct staying *s, size_t more)
-{
-	size_t cap = s->n + more + s->cap / 2;
-	uint32_t *rows;
-
-	if (s->cap - s->n >= more)
-		return true;
-	rows = realloc(s->rows, cap * sizeof *rows);
-	if (rows) {
-		s->rows = rows;
-		s->cap = cap;
-	}
-	return rows != NULL;
-}
-
 static bool stays(struct staying *s, uint32_t row, uint32_t times)
 {
-	if (!has_room(s, times))
+	if (!GROW(s->rows, s->n + times, s->cap))
 		return false;
 	while (times-- > 0)
 		s->rows[s->n++] = row;
@@ -256,7 +243,7 @@ static bool join(const struct hta *h, struct hta_rank *r, const uint32_t *calls,
 	}
 	if (done && h->how.rounded)
 		done = group_by_id(r, &all);
-	done = done && has_room(&all, host->n);
+	done = done && GROW(all.rows, all.n + host->n, all.cap);
 	if (done)
 		memcpy(all.rows + all.n, host->rows, host->n * sizeof *all.rows);
 	all.n += done ? host->n : 0;

@@ -2,6 +2,7 @@
 #include "cli/analyze/hta_made.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -11,16 +12,9 @@
 
 uint32_t hta_name_text(struct hta *h, const char *text)
 {
-	if (h->n_names == h->cap_names) {
-		size_t cap = h->cap_names ? h->cap_names * 2 : 256;
-		struct hta_name *names = realloc(h->names, cap * sizeof *names);
-
-		if (!names) {
-			h->oom = true;
-			return 0;
-		}
-		h->names = names;
-		h->cap_names = cap;
+	if (!GROW(h->names, h->n_names + 1, h->cap_names)) {
+		h->oom = true;
+		return 0;
 	}
 	h->names[h->n_names] = (struct hta_name){ text, hta_flags_of(text), hta_class_of(text) };
 	return (uint32_t)h->n_names++;
@@ -32,14 +26,11 @@ static const uint32_t *name_place(struct hta *h, uint32_t string, bool *new)
 	if (string >= FAR_OFF)
 		return map_put(&h->by_string, string, (uint32_t)h->n_names, new);
 	if (string >= h->n_by_id) {
-		size_t n = string < 512 ? 1024 : 2 * (size_t)string;
-		uint32_t *by_id = realloc(h->by_id, n * sizeof *by_id);
+		size_t before = h->n_by_id;
 
-		if (!by_id)
+		if (!GROW(h->by_id, (size_t)string + 1, h->n_by_id))
 			return NULL;
-		memset(by_id + h->n_by_id, 0, (n - h->n_by_id) * sizeof *by_id);
-		h->by_id = by_id;
-		h->n_by_id = n;
+		memset(h->by_id + before, 0, (h->n_by_id - before) * sizeof *h->by_id);
 	}
 	*new = !h->by_id[string];
 	if (*new)
@@ -70,14 +61,13 @@ uint32_t hta_name_of(struct hta *h, struct model *m, uint32_t string)
 struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 {
 	static const union hta_extra none, no_wait = { .wait_stream = UINT32_MAX, .wait_corr = UINT32_MAX };
-	struct hta_rank *ranks = realloc(h->ranks, (h->n_ranks + 1) * sizeof *ranks), *r;
+	struct hta_rank *r;
 
-	if (!ranks) {
+	if (!GROW(h->ranks, h->n_ranks + 1, h->cap_ranks)) {
 		h->oom = true;
 		return NULL;
 	}
-	h->ranks = ranks;
-	r = &ranks[h->n_ranks++];
+	r = &h->ranks[h->n_ranks++];
 	*r = (struct hta_rank){ .rank = -1, .rows = malloc((room + 1) * sizeof *r->rows), .cap = room + 1,
 				.extras = malloc(64 * sizeof *r->extras), .n_extras = 2, .cap_extras = 64 };
 	if (!r->rows)
@@ -93,16 +83,9 @@ struct hta_rank *hta_add_rank(struct hta *h, size_t room)
 
 struct hta_row *hta_add_row(struct hta *h, struct hta_rank *r)
 {
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap + r->cap / 2 : 1024;
-		struct hta_row *rows = realloc(r->rows, cap * sizeof *rows);
-
-		if (!rows) {
-			h->oom = true;
-			return NULL;
-		}
-		r->rows = rows;
-		r->cap = cap;
+	if (!GROW(r->rows, r->n + 1, r->cap)) {
+		h->oom = true;
+		return NULL;
 	}
 	return &r->rows[r->n++];
 }
@@ -126,16 +109,9 @@ uint32_t hta_place_of(struct hta *h, struct hta_rank *r, const struct hta_place 
 		if (hta_same_place(&r->places[*at - 1], place))
 			return *at - 1;
 	}
-	if (r->n_places == r->cap_places) {
-		size_t cap = r->cap_places ? r->cap_places * 2 : 64;
-		struct hta_place *places = realloc(r->places, cap * sizeof *places);
-
-		if (!places) {
-			h->oom = true;
-			return 0;
-		}
-		r->places = places;
-		r->cap_places = cap;
+	if (!GROW(r->places, r->n_places + 1, r->cap_places)) {
+		h->oom = true;
+		return 0;
 	}
 	r->places[r->n_places] = *place;
 	return (uint32_t)r->n_places++;
@@ -145,16 +121,9 @@ union hta_extra *hta_own_extra(struct hta *h, struct hta_rank *r, struct hta_row
 {
 	if (row->extra > HTA_NO_WAIT)
 		return &r->extras[row->extra];
-	if (r->n_extras == r->cap_extras) {
-		size_t cap = r->cap_extras * 2;
-		union hta_extra *extras = realloc(r->extras, cap * sizeof *extras);
-
-		if (!extras) {
-			h->oom = true;
-			return NULL;
-		}
-		r->extras = extras;
-		r->cap_extras = cap;
+	if (!GROW(r->extras, r->n_extras + 1, r->cap_extras)) {
+		h->oom = true;
+		return NULL;
 	}
 	r->extras[r->n_extras] = r->extras[row->extra];
 	row->extra = (uint32_t)r->n_extras++;

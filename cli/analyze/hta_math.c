@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 void hta_merge(struct hta_intervals *to, struct timed one)
 {
 	bool first = to->n == 0;
@@ -123,16 +125,9 @@ struct hta_described hta_describe(double *values, size_t n)
 
 void hta_list_add(struct hta_list *l, double value)
 {
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 64;
-		double *values = realloc(l->values, cap * sizeof *values);
-
-		if (!values) {
-			l->oom = true;
-			return;
-		}
-		l->values = values;
-		l->cap = cap;
+	if (!GROW(l->values, l->n + 1, l->cap)) {
+		l->oom = true;
+		return;
 	}
 	l->values[l->n++] = value;
 }

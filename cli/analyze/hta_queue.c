@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 #define FULL_QUEUE 1024         /* launches: HTA's CUDA_MAX_LAUNCH_QUEUE_PER_STREAM */
 
 /* The times at which queues get longer.  list[].row: position in pairs of (position of the call, position of its GPU row). */
@@ -15,17 +17,10 @@ struct longer {
 
 static bool add_longer(struct longer *l, int64_t ts, uint32_t call, uint32_t gpu)
 {
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 256;
-		struct timed *list = realloc(l->list, cap * sizeof *list);
-		uint32_t (*pairs)[2] = list ? realloc(l->pairs, cap * sizeof *pairs) : NULL;
+	size_t cap = l->cap;
 
-		l->list = list ? list : l->list;
-		if (!pairs)
-			return false;
-		l->pairs = pairs;
-		l->cap = cap;
-	}
+	if (!GROW(l->list, l->n + 1, cap) || !GROW(l->pairs, l->n + 1, l->cap))
+		return false;
 	l->pairs[l->n][0] = call;
 	l->pairs[l->n][1] = gpu;
 	l->list[l->n] = (struct timed){ .time = ts, .row = (uint32_t)l->n };

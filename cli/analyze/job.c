@@ -4,6 +4,7 @@
 #include "cli/analyze/step_stats.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -84,13 +85,11 @@ static int add_ranks(struct job *j, struct job_model *times)
 	uint32_t n;
 	const struct process *all = model_processes(m, &n);
 	bool *is_rank = job_rank_processes(m);
-	struct job_rank *list = is_rank ? realloc(j->list, (j->n + n + 1) * sizeof *list) : NULL;
+	bool room = is_rank && GROW(j->list, j->n + n + 1, j->cap);
 	const char *before = NULL;
 	size_t first = j->n;
 
-	if (list)
-		j->list = list;
-	for (uint32_t p = 1; list && p < n; p++) {
+	for (uint32_t p = 1; room && p < n; p++) {
 		const char *file = kineto_file(&all[p]);
 		bool same = file && before && strcmp(file, before) == 0;        /* the processes of a file are adjacent */
 
@@ -106,7 +105,7 @@ static int add_ranks(struct job *j, struct job_model *times)
 			j->list[j->n - 1].number = number_of(&all[p]);
 	}
 	free(is_rank);
-	return list ? 0 : -1;
+	return room ? 0 : -1;
 }
 
 static int by_number(const void *a, const void *b)
@@ -140,6 +139,7 @@ static int number_ranks(struct job *j)
 	free(order);
 	free(j->list);
 	j->list = list;
+	j->cap = j->n + 1;
 	return 0;
 }
 
@@ -200,15 +200,8 @@ struct cell job_stream(const struct gpu_row *g)
 
 bool job_values_add(struct job_values *v, int64_t value)
 {
-	if (v->n == v->cap) {
-		size_t cap = v->cap ? v->cap * 2 : 64;
-		int64_t *list = realloc(v->list, cap * sizeof *list);
-
-		if (!list)
-			return false;
-		v->list = list;
-		v->cap = cap;
-	}
+	if (!GROW(v->list, v->n + 1, v->cap))
+		return false;
 	v->list[v->n++] = value;
 	return true;
 }

@@ -27,7 +27,7 @@ struct job_rank {
 
 struct job {
 	struct job_rank *list;          /* by number */
-	size_t n;
+	size_t n, cap;
 	struct job_model *models;
 	size_t n_models;
 	int64_t start;                  /* start of the earliest session */

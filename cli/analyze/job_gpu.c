@@ -3,6 +3,7 @@
 
 #include "cli/model/kernel_class.h"
 #include "cli/model/map.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -96,15 +97,8 @@ static int add_row(const struct gpu_row *g, void *arg)
 {
 	struct job_rows *rows = arg;
 
-	if (rows->n == rows->cap) {
-		size_t cap = rows->cap ? rows->cap + rows->cap / 2 : 1024;
-		struct gpu_row *list = realloc(rows->list, cap * sizeof *list);
-
-		if (!list)
-			return -1;
-		rows->list = list;
-		rows->cap = cap;
-	}
+	if (!GROW(rows->list, rows->n + 1, rows->cap))
+		return -1;
 	rows->list[rows->n++] = *g;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "cli/analyze/job.h"
 
 #include "cli/model/map.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -40,15 +41,8 @@ static struct kernel *kernel_of(struct kernels *k, uint32_t class, uint32_t name
 
 	if (!at)
 		return NULL;
-	if (new && k->n == k->cap) {
-		size_t cap = k->cap ? k->cap * 2 : 64;
-		struct kernel *list = realloc(k->list, cap * sizeof *list);
-
-		if (!list)
-			return NULL;
-		k->list = list;
-		k->cap = cap;
-	}
+	if (new && !GROW(k->list, k->n + 1, k->cap))
+		return NULL;
 	if (new)
 		k->list[k->n++] = (struct kernel){ .name = table_keep(t, "%s", model_string(m, name)), .class = class_words[class] };
 	return &k->list[*at - 1];

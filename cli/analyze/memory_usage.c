@@ -6,6 +6,7 @@
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -59,14 +60,8 @@ static struct usage *usage_of(struct memory *y, size_t row)
 	uint32_t *at;
 	bool new;
 
-	if (y->index.n == y->cap) {
-		struct usage *list = realloc(y->list, (y->cap * 2 + 16) * sizeof *list);
-
-		if (!list)
-			return NULL;
-		y->list = list;
-		y->cap = y->cap * 2 + 16;
-	}
+	if (!GROW(y->list, y->index.n + 1, y->cap))
+		return NULL;
 	at = map_put(&y->index, key, (uint32_t)y->index.n, &new);
 	if (at && new)
 		y->list[*at - 1] = none;

@@ -10,6 +10,7 @@
 #include "cli/model/sort.h"
 #include "cli/model/torch_costs.h"
 #include "cli/model/torch_modules.h"
+#include "trace/grow.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -51,15 +52,8 @@ static struct module *module_of(struct work *w, uint32_t key, uint32_t text, uin
 
 	if (!at)
 		return NULL;
-	if (new && w->n == w->cap) {
-		size_t cap = w->cap ? w->cap * 2 : 256;
-		struct module *list = realloc(w->list, cap * sizeof *list);
-
-		if (!list)
-			return NULL;
-		w->list = list;
-		w->cap = cap;
-	}
+	if (new && !GROW(w->list, w->n + 1, w->cap))
+		return NULL;
 	if (new)
 		w->list[w->n++] = (struct module){ .text = text, .path = path };
 	return &w->list[*at - 1];

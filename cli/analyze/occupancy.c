@@ -4,6 +4,7 @@
 #include "cli/analyze/sums.h"
 #include "cli/analyze/whole_graphs.h"
 #include "cli/analyze/why.h"
+#include "trace/grow.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -41,15 +42,8 @@ static uint32_t find_place(uint64_t key, uint32_t process, uint32_t device, uint
 	bool new = false;
 
 	pthread_mutex_lock(&places.lock);
-	if (places.index.n == places.cap) {
-		struct place *list = realloc(places.list, (places.cap * 2 + 64) * sizeof *list);
-
-		if (list) {
-			places.list = list;
-			places.cap = places.cap * 2 + 64;
-		}
-	}
-	at = places.index.n < places.cap ? map_put(&places.index, key, (uint32_t)places.index.n, &new) : NULL;
+	at = GROW(places.list, places.index.n + 1, places.cap) ?
+	     map_put(&places.index, key, (uint32_t)places.index.n, &new) : NULL;
 	if (at)
 		place = *at - 1;
 	if (new)

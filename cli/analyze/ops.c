@@ -11,6 +11,7 @@
 #include "cli/model/model.h"
 #include "cli/model/sort.h"
 #include "cli/model/torch_costs.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,15 +68,8 @@ static struct op *op_of(struct work *w, uint32_t name, uint32_t detail, uint32_t
 
 	if (!at)
 		return NULL;
-	if (new && w->n == w->cap) {
-		size_t cap = w->cap ? w->cap * 2 : 256;
-		struct op *list = realloc(w->list, cap * sizeof *list);
-
-		if (!list)
-			return NULL;
-		w->list = list;
-		w->cap = cap;
-	}
+	if (new && !GROW(w->list, w->n + 1, w->cap))
+		return NULL;
 	if (new)
 		w->list[w->n++] = (struct op){ .name = name, .detail = detail, .scope = scope };
 	return &w->list[*at - 1];

@@ -10,6 +10,7 @@
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,15 +155,8 @@ static uint32_t group_of(const struct reading *k, const struct comm_arg *arg)
 
 static bool add(struct collectives *to, const struct collective *c)
 {
-	if (to->n == to->cap) {
-		size_t cap = to->cap ? to->cap * 2 : 64;
-		struct collective *list = realloc(to->list, cap * sizeof *list);
-
-		if (!list)
-			return false;
-		to->list = list;
-		to->cap = cap;
-	}
+	if (!GROW(to->list, to->n + 1, to->cap))
+		return false;
 	to->list[to->n++] = *c;
 	return true;
 }

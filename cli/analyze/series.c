@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "trace/grow.h"
+
 /* Values in the first block of a series, and in the largest (2 KiB); each block has four times the values of the one before it.  The blocks
  * that some hundred series are filling stay in the cache. */
 #define FIRST_VALUES 30u
@@ -177,15 +179,8 @@ bool series_grow(struct series *s)
 
 bool series_add_large(struct series *s, int64_t v)
 {
-	if (s->n_large == s->cap_large) {
-		size_t cap = s->cap_large ? s->cap_large * 2 : 16;
-		int64_t *large = realloc(s->large, cap * sizeof *large);
-
-		if (!large)
-			return false;
-		s->large = large;
-		s->cap_large = cap;
-	}
+	if (!GROW(s->large, s->n_large + 1, s->cap_large))
+		return false;
 	s->large[s->n_large++] = v;
 	if (!s->n || v < s->min)
 		s->min = v;
@@ -206,13 +201,10 @@ bool series_merge(struct series *to, struct series *from)
 	series_settle(to);
 	series_settle(from);
 	if (from->n_large) {
-		int64_t *large = realloc(to->large, (to->n_large + from->n_large) * sizeof *large);
-
-		if (!large)
+		if (!GROW(to->large, to->n_large + from->n_large, to->cap_large))
 			return false;
-		memcpy(large + to->n_large, from->large, from->n_large * sizeof *large);
-		to->large = large;
-		to->cap_large = to->n_large += from->n_large;
+		memcpy(to->large + to->n_large, from->large, from->n_large * sizeof *to->large);
+		to->n_large += from->n_large;
 	}
 	while (*end)
 		end = &(*end)->next;

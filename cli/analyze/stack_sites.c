@@ -5,6 +5,7 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +21,8 @@ struct site *sites_get(struct sites *s, uint64_t key)
 		return NULL;
 	if (!new)
 		return &s->list[*at - 1];
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 256;
-		struct site *list = realloc(s->list, cap * sizeof *list);
-
-		if (!list)
-			return NULL;
-		s->list = list;
-		s->cap = cap;
-	}
+	if (!GROW(s->list, s->n + 1, s->cap))
+		return NULL;
 	s->list[s->n] = (struct site){ .key = key };
 	return &s->list[s->n++];
 }

@@ -1,19 +1,14 @@
 #include "cli/analyze/stats.h"
 
+#include "trace/grow.h"
+
 struct series *groups_find(struct groups *g, uint64_t key)
 {
 	bool new;
 	uint32_t *place = map_put(&g->index, key, (uint32_t)g->n, &new);
 
-	if (place && new && g->n == g->cap) {
-		size_t cap = g->cap ? g->cap * 2 : 64;
-		struct series *list = realloc(g->list, cap * sizeof *list);
-
-		if (!list)
-			place = NULL;
-		else
-			g->list = list, g->cap = cap;
-	}
+	if (place && new && !GROW(g->list, g->n + 1, g->cap))
+		place = NULL;
 	if (!g->direct)
 		g->direct = calloc(DIRECT_KEYS, sizeof *g->direct);
 	if (!place || !g->direct) {

@@ -93,7 +93,7 @@ struct tb_run {
 
 struct tb_job {
 	struct tb_run *runs;            /* by worker */
-	size_t n;
+	size_t n, cap;
 };
 
 /* ---- tb_load.c, tb_imported.c, tb_own.c ---- */

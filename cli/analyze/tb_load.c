@@ -2,6 +2,7 @@
 #include "cli/analyze/tb_tree.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
+#include "trace/grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,31 +12,21 @@
 
 struct tb_run *tb_add_run(struct tb_job *job, struct model *m, const char *worker, int64_t rank)
 {
-	struct tb_run *runs = realloc(job->runs, (job->n + 1) * sizeof *runs);
 	char *name = tb_worker_of(worker);
 
-	if (runs)
-		job->runs = runs;
-	if (!runs || !name) {
+	if (!name || !GROW(job->runs, job->n + 1, job->cap)) {
 		free(name);
 		return NULL;
 	}
-	runs[job->n] = (struct tb_run){ .m = m, .worker = name, .rank = rank };
-	return &runs[job->n++];
+	job->runs[job->n] = (struct tb_run){ .m = m, .worker = name, .rank = rank };
+	return &job->runs[job->n++];
 }
 
 struct tb_event *tb_add(struct tb_run *r)
 {
-	if (r->n == r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 1024;
-		struct tb_event *events = realloc(r->events, cap * sizeof *events);
-
-		if (!events) {
-			r->oom = true;
-			return NULL;
-		}
-		r->events = events;
-		r->cap = cap;
+	if (!GROW(r->events, r->n + 1, r->cap)) {
+		r->oom = true;
+		return NULL;
 	}
 	return &r->events[r->n++];
 }

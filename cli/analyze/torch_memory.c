@@ -6,6 +6,7 @@
 #include "cli/model/names.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -116,13 +117,11 @@ static int run(struct model *m, struct table *t, const char *variant)
 	for (size_t k = 0; k < r.n; k++) {
 		size_t i = order[k].row;
 		uint64_t key = (uint64_t)r.process[i] << 32 | (uint64_t)(r.type[i] & 0xffff) << 16 | (uint16_t)r.device[i];
-		struct usage *more = index.n < cap ? list : realloc(list, (cap = cap * 2 + 16) * sizeof *list);
 		uint32_t *at;
 		bool new;
 
-		if (!more)
+		if (!GROW(list, index.n + 1, cap))
 			goto out;
-		list = more;
 		at = map_put(&index, key, (uint32_t)index.n, &new);
 		if (!at)
 			goto out;

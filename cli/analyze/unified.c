@@ -7,6 +7,7 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,14 +101,8 @@ static struct sum *sum_of(struct sums_of *s, uint32_t process, uint64_t address)
 	uint32_t *at;
 	bool new;
 
-	if (s->n == s->cap) {
-		struct sum *list = realloc(s->list, (s->cap * 2 + 64) * sizeof *list);
-
-		if (!list)
-			return NULL;
-		s->list = list;
-		s->cap = s->cap * 2 + 64;
-	}
+	if (!GROW(s->list, s->n + 1, s->cap))
+		return NULL;
 	at = map_put(&s->index[process], address, (uint32_t)s->n, &new);
 	if (at && new)
 		s->list[s->n++] = (struct sum){ .process = process, .address = address };

@@ -3,6 +3,7 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,15 +53,8 @@ int tally_add(struct tally *t, const char *name)
 
 	while (i < t->n && strncmp(t->names[i].text, name, sizeof t->names->text - 1) != 0)
 		i++;
-	if (i == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 8;
-		struct tally_name *more = realloc(t->names, cap * sizeof *more);
-
-		if (!more)
-			return -1;
-		t->names = more;
-		t->cap = cap;
-	}
+	if (!GROW(t->names, i + 1, t->cap))
+		return -1;
 	if (i == t->n) {
 		t->names[i].n = 0;
 		snprintf(t->names[t->n++].text, sizeof t->names->text, "%s", name);

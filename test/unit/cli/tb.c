@@ -235,7 +235,7 @@ TEST(what_the_shortest_of_all_ranks_takes_is_transfer_and_the_rest_waiting)
 		EVENT(TB_ANNOTATION, 90, 95, 6, .flags = TB_NCCL, .name = 1),
 	};
 	struct tb_run runs[] = { run_of(one, 4), run_of(other, 4) };
-	struct tb_job job = { runs, 2 };
+	struct tb_job job = { .runs = runs, .n = 2 };
 	struct tb_collectives all[2];
 	const struct tb_part part = { .to = 2, .step = 0, .name = TB_NONE };
 	enum tb_match how;
