@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/screen.h"
 #include "cli/pick.h"
+#include "trace/grow.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,7 +60,7 @@ struct plan {
 	const struct process *processes;
 	uint32_t n_processes;
 	struct file *files;
-	size_t n_files;
+	size_t n_files, cap_files;
 };
 
 static bool has_host_rows(struct model *m, uint32_t p)
@@ -81,12 +82,11 @@ static uint32_t leading_ancestor(const struct plan *plan, uint32_t p)
 
 static struct file *add_file(struct plan *plan, uint32_t main)
 {
-	struct file *files = realloc(plan->files, (plan->n_files + 1) * sizeof *files), *f;
+	struct file *f;
 
-	if (!files)
+	if (!GROW(plan->files, plan->n_files + 1, plan->cap_files))
 		return NULL;
-	plan->files = files;
-	f = &files[plan->n_files++];
+	f = &plan->files[plan->n_files++];
 	*f = (struct file){ .main = main, .takes = calloc(plan->n_processes, sizeof *f->takes) };
 	return f->takes ? f : NULL;
 }

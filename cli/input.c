@@ -6,6 +6,7 @@
 #include "cli/model/model.h"
 #include "cli/options.h"
 #include "trace/error.h"
+#include "trace/grow.h"
 #include "trace/reader.h"
 
 #include <dirent.h>
@@ -123,14 +124,12 @@ int input_say_too_much(const struct model *m, const char *what)
 
 static int add_file(struct input *in, const char *folder, const char *name)
 {
-	char **files = realloc(in->files, (in->n + 1) * sizeof *files), *path;
+	char *path;
 
-	if (!files)
+	if (!GROW(in->files, in->n + 1, in->cap) ||
+	    asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
 		return fail("out of memory");
-	in->files = files;
-	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
-		return fail("out of memory");
-	files[in->n++] = path;
+	in->files[in->n++] = path;
 	return 0;
 }
 
@@ -213,7 +212,7 @@ void input_release(struct input *in)
 		free(in->files[i]);
 	free(in->files);
 	in->files = NULL;
-	in->n = 0;
+	in->n = in->cap = 0;
 }
 
 int input_gather(struct input *in, int argc, char **argv)

@@ -16,7 +16,7 @@ struct trace;
 struct input {
 	const char *path;               /* the trace; with `files`: the first operand, for messages */
 	char **files;                   /* files of other profilers, imported together; NULL: `path` is opened alone */
-	size_t n;                       /* number of files */
+	size_t n, cap;                  /* number of files */
 	char found[PATH_MAX];
 };
 

@@ -4,17 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "trace/grow.h"
+
 #define ELLIPSIS "\xe2\x80\xa6"
 
 size_t page_block(struct page_lines *p, enum keep keep)
 {
-	struct page_block *blocks = realloc(p->blocks, (p->n + 1) * sizeof *blocks);
-
-	if (!blocks) {
+	if (!GROW(p->blocks, p->n + 1, p->cap)) {
 		p->failed = true;
 		return 0;
 	}
-	p->blocks = blocks;
 	p->blocks[p->n] = (struct page_block){ .keep = keep };
 	return p->n++;
 }
@@ -23,11 +22,8 @@ size_t page_block(struct page_lines *p, enum keep keep)
 static void add(struct page_lines *p, size_t block, char *line)
 {
 	struct page_block *b = block < p->n ? &p->blocks[block] : NULL;
-	struct page_line *lines = b ? realloc(b->lines, (b->n + 1) * sizeof *lines) : NULL;
 
-	if (lines)
-		b->lines = lines;
-	if (lines && line) {
+	if (b && line && GROW(b->lines, b->n + 1, b->cap)) {
 		b->lines[b->n++] = (struct page_line){ .text = line };
 		return;
 	}

@@ -25,14 +25,14 @@ struct page_line {
 
 struct page_block {
 	struct page_line *lines;
-	size_t n;
+	size_t n, cap;
 	enum keep keep;
 };
 
 /* An empty page is { .width = 80 }. */
 struct page_lines {
 	struct page_block *blocks;
-	size_t n, width;
+	size_t n, cap, width;
 	bool failed;            /* out of memory */
 };
 

@@ -57,7 +57,7 @@ void record_command(struct config *c, char *const *options, int n_options, char 
 
 struct env {
 	char **vars;                    /* ends with NULL; strings and array are owned */
-	size_t n;
+	size_t n, cap;
 };
 
 /* from NULL: empty.  This and the functions below that return int: 0, or -1 after an error message (out of memory). */

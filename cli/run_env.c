@@ -1,6 +1,7 @@
 /* The environment of the program: gprof-run's, the user's -n and -e, and the variables that load the injected object. */
 #include "cli/fail.h"
 #include "cli/run.h"
+#include "trace/grow.h"
 #include "trace/wire.h"
 
 #include <stdio.h>
@@ -18,7 +19,7 @@ int env_copy(struct env *e, char *const *from)
 
 	while (from && from[n])
 		n++;
-	*e = (struct env){ .vars = calloc(n + 1, sizeof *e->vars) };
+	*e = (struct env){ .vars = calloc(n + 1, sizeof *e->vars), .cap = n + 1 };
 	if (!e->vars)
 		return out_of_memory();
 	for (; e->n < n; e->n++)
@@ -46,7 +47,7 @@ const char *env_get(const struct env *e, const char *name)
 
 int env_set(struct env *e, const char *name, const char *value)
 {
-	char **old = find(e, name), **grown, *var;
+	char **old = find(e, name), *var;
 
 	if (asprintf(&var, "%s=%s", name, value) < 0)
 		return out_of_memory();
@@ -55,12 +56,10 @@ int env_set(struct env *e, const char *name, const char *value)
 		*old = var;
 		return 0;
 	}
-	grown = realloc(e->vars, (e->n + 2) * sizeof *grown);
-	if (!grown) {
+	if (!GROW(e->vars, e->n + 2, e->cap)) {
 		free(var);
 		return out_of_memory();
 	}
-	e->vars = grown;
 	e->vars[e->n++] = var;
 	e->vars[e->n] = NULL;
 	return 0;

@@ -3,6 +3,7 @@
 #include "cli/cells.h"
 #include "cli/fail.h"
 #include "cli/table_text.h"
+#include "trace/grow.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -198,16 +199,9 @@ void table_row(struct table *t, const struct cell *cells)
 		print_row(t, cells);
 		return;
 	}
-	if (t->kept == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 64;
-		struct cell *more = realloc(t->cells, cap * t->n_columns * sizeof *more);
-
-		if (!more) {
-			t->failed = true;
-			return;
-		}
-		t->cells = more;
-		t->cap = cap;
+	if (!grow_array(&t->cells, t->kept + 1, &t->cap, t->n_columns * sizeof *t->cells)) {
+		t->failed = true;
+		return;
 	}
 	memcpy(t->cells + t->kept++ * t->n_columns, cells, t->n_columns * sizeof *cells);
 }
@@ -246,15 +240,13 @@ const char *table_keep(struct table *t, const char *fmt, ...)
 
 void table_note(struct table *t, const char *fmt, ...)
 {
-	char **notes = realloc(t->notes, (t->n_notes + 1) * sizeof *notes), *text;
 	va_list args;
+	char *text;
 
 	va_start(args, fmt);
 	text = vkeep(fmt, args, 0);
 	va_end(args);
-	if (notes)
-		t->notes = notes;
-	if (!notes || !text) {
+	if (!text || !GROW(t->notes, t->n_notes + 1, t->cap_notes)) {
 		free(text);
 		t->failed = true;
 		return;

@@ -81,7 +81,7 @@ struct table {
 	bool descending;
 	struct kept { struct kept *next; } *texts;
 	char **notes;
-	size_t n_notes;
+	size_t n_notes, cap_notes;
 	const char *definitions;
 	bool folded;                    /* a name was folded or cut */
 };

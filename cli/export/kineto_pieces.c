@@ -4,6 +4,7 @@
 #include "cli/model/names.h"
 #include "cli/model/occupancy.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -67,16 +68,7 @@ static const struct piece *piece_end(struct export *x, enum piece_class class, u
 	struct kineto *k = own(x);
 	struct piece made = { .len = 0 };
 
-	if (k->n_pieces == k->cap_pieces) {
-		size_t cap = k->cap_pieces ? k->cap_pieces * 2 : 256;
-		struct piece *pieces = realloc(k->pieces, cap * sizeof *pieces);
-
-		if (pieces) {
-			k->pieces = pieces;
-			k->cap_pieces = cap;
-		}
-	}
-	if (out_flush(&k->making) == 0 && fflush(k->memory) == 0 && k->n_pieces < k->cap_pieces)
+	if (GROW(k->pieces, k->n_pieces + 1, k->cap_pieces) && out_flush(&k->making) == 0 && fflush(k->memory) == 0)
 		made = (struct piece){ malloc(k->made_len + 1), k->made_len };
 	if (!made.text || !map_set(&k->index[class], key, (uint32_t)k->n_pieces)) {
 		free(made.text);

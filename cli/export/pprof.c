@@ -4,6 +4,7 @@
  */
 #include "cli/export/stack_weights.h"
 #include "cli/model/process.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +31,9 @@ struct pprof {
 
 static void put(struct bytes *b, const void *p, size_t n)
 {
-	if (b->cap - b->n < n) {
-		size_t cap = b->cap * 2 + n + 256;
-		uint8_t *data = realloc(b->data, cap);
-
-		if (!data) {
-			b->oom = true;
-			return;
-		}
-		b->data = data;
-		b->cap = cap;
+	if (!GROW(b->data, b->n + n, b->cap)) {
+		b->oom = true;
+		return;
 	}
 	memcpy(b->data + b->n, p, n);
 	b->n += n;
@@ -90,16 +84,9 @@ static uint64_t string(struct pprof *p, uint32_t id)
 		p->oom = true;
 		return 0;
 	}
-	if (new && p->n_strings == p->cap_strings) {
-		size_t cap = p->cap_strings ? p->cap_strings * 2 : 256;
-		uint32_t *order = realloc(p->order, cap * sizeof *order);
-
-		if (!order) {
-			p->oom = true;
-			return 0;
-		}
-		p->order = order;
-		p->cap_strings = cap;
+	if (new && !GROW(p->order, p->n_strings + 1, p->cap_strings)) {
+		p->oom = true;
+		return 0;
 	}
 	if (new)
 		p->order[p->n_strings++] = id;
@@ -151,17 +138,12 @@ static uint64_t pseudo(struct pprof *p, uint32_t name)
 {
 	size_t n = p->pseudo.n;
 	bool new;
-	uint32_t *at = map_put(&p->pseudo, name, (uint32_t)n, &new), *list;
+	uint32_t *at = map_put(&p->pseudo, name, (uint32_t)n, &new);
 
-	if (at && new && n == p->cap_pseudos) {
-		list = realloc(p->pseudos, (n * 2 + 64) * sizeof *list);
-		at = list ? at : NULL;
-		p->pseudos = list ? list : p->pseudos;
-		p->cap_pseudos = list ? n * 2 + 64 : n;
-	}
-	p->oom |= !at;
-	if (!at)
+	if (!at || (new && !GROW(p->pseudos, n + 1, p->cap_pseudos))) {
+		p->oom = true;
 		return 0;
+	}
 	p->pseudos[*at - 1] = name;
 	return *at - 1;
 }

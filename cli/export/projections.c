@@ -6,6 +6,7 @@
 
 #include "cli/model/join.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,24 +21,6 @@ struct stream_work {                    /* slices of a track, by start */
 	struct timed *slices;
 	size_t n, cap;
 };
-
-/* Makes room for one more element; false: out of memory. */
-static bool grow(struct projections *p, void *list, size_t n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? *cap * 2 : 64;
-	void *grown;
-
-	if (n < *cap)
-		return true;
-	memcpy(&grown, list, sizeof grown);
-	grown = realloc(grown, more * size);
-	p->oom |= !grown;
-	if (!grown)
-		return false;
-	memcpy(list, &grown, sizeof grown);
-	*cap = more;
-	return true;
-}
 
 int projections_begin(struct projections *p, struct export *x)
 {
@@ -60,7 +43,8 @@ static void widen(struct projections *p, uint32_t at, const struct gpu_slice *s,
 	if (p->oom)
 		return;
 	if (new) {
-		if (grow(p, &p->list, p->n, &p->cap, sizeof first))
+		p->oom |= !GROW(p->list, p->n + 1, p->cap);
+		if (!p->oom)
 			p->list[p->n++] = first;
 		return;
 	}
@@ -81,13 +65,18 @@ void projections_see(struct projections *p, const struct gpu_slice *s, uint32_t 
 
 	if (!t || s->kind == ROW_sync)
 		return;
-	while (p->n_streams <= s->track && grow(p, &p->streams, p->n_streams, &p->cap_streams, sizeof *w))
-		p->streams[p->n_streams++] = (struct stream_work){ .n = 0 };
+	p->oom |= !GROW(p->streams, (size_t)s->track + 1, p->cap_streams);
 	if (p->oom)
 		return;
+	while (p->n_streams <= s->track)
+		p->streams[p->n_streams++] = (struct stream_work){ .n = 0 };
 	w = &p->streams[s->track];
-	if (!track->lane && grow(p, &w->slices, w->n, &w->cap, sizeof slice))
+	if (!track->lane) {
+		p->oom |= !GROW(w->slices, w->n + 1, w->cap);
+		if (p->oom)
+			return;
 		w->slices[w->n++] = slice;
+	}
 	row = model_range_of(p->x->m, process, range);
 	for (uint32_t at = row == NO_ROW ? NO_TORCH : torch_around(t, row); at != NO_TORCH; at = t->list[at].parent)
 		if (t->list[at].scope == TORCH_USER)

@@ -3,6 +3,7 @@
 #include "cli/model/join.h"
 #include "cli/model/names.h"
 #include "cli/model/sort.h"
+#include "trace/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +20,8 @@ static struct stack_weight *weight_of(struct stack_weights *w, const struct stac
 		return NULL;
 	if (!new)
 		return &w->list[*at - 1];
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? w->cap * 2 : 256;
-		struct stack_weight *list = realloc(w->list, cap * sizeof *list);
-
-		if (!list)
-			return NULL;
-		w->list = list;
-		w->cap = cap;
-	}
+	if (!GROW(w->list, w->n + 1, w->cap))
+		return NULL;
 	w->list[w->n] = (struct stack_weight){ .process = e->process, .stack = e->stack, .call = call, .leaf = leaf };
 	return &w->list[w->n++];
 }

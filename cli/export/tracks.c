@@ -1,6 +1,7 @@
 /* Assigns slices to tracks, and pids and tids to tracks. */
 #include "cli/export/export.h"
 #include "cli/model/process.h"
+#include "trace/grow.h"
 
 #include <stdlib.h>
 
@@ -17,16 +18,9 @@
 
 static uint32_t add_track(struct export *x, const struct track *t)
 {
-	if (x->n_tracks == x->cap_tracks) {
-		size_t cap = x->cap_tracks ? x->cap_tracks * 2 : 64;
-		struct track *tracks = realloc(x->tracks, cap * sizeof *tracks);
-
-		if (!tracks) {
-			x->oom = true;
-			return 0;
-		}
-		x->tracks = tracks;
-		x->cap_tracks = cap;
+	if (!GROW(x->tracks, x->n_tracks + 1, x->cap_tracks)) {
+		x->oom = true;
+		return 0;
 	}
 	x->tracks[x->n_tracks] = *t;
 	return (uint32_t)x->n_tracks++;

@@ -147,7 +147,7 @@ struct kineto {
 	uint32_t category_of[MOST_HOPS], key_of[MOST_HOPS];     /* texts, by the hop's number; 0: not looked up yet */
 
 	struct host *hosts;
-	size_t n_hosts;
+	size_t n_hosts, cap_hosts;
 	struct host_thread *threads;
 	size_t n_threads, cap_threads;
 	struct map labels;              /* kineto_labels.c: text -> index of hosts */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 #include "cli/import/kineto.h"
 
 /*
@@ -120,15 +122,8 @@ struct nesting {
 
 static bool push(struct stack *s, struct open o)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? s->cap * 2 : 256;
-		struct open *open = realloc(s->open, cap * sizeof *open);
-
-		if (!open)
-			return false;
-		s->open = open;
-		s->cap = cap;
-	}
+	if (!GROW(s->open, s->n + 1, s->cap))
+		return false;
 	s->open[s->n++] = o;
 	return true;
 }

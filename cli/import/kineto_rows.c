@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/grow.h"
+
 #include "cli/import/kineto.h"
 
 #define MOST_HOSTS 64u                  /* processes of one file; a limit because each is written with all texts of the file */
@@ -75,12 +77,9 @@ static uint32_t host_of(struct kineto *k, int64_t pid)
 			     (long long)k->hosts[0].pid);
 		return 0;
 	}
-	struct host *hosts = realloc(k->hosts, (k->n_hosts + 1) * sizeof *hosts);
-
-	if (!hosts)
+	if (!GROW(k->hosts, k->n_hosts + 1, k->cap_hosts))
 		return NO_HOST;
-	k->hosts = hosts;
-	hosts[k->n_hosts] = (struct host){ .pid = pid };
+	k->hosts[k->n_hosts] = (struct host){ .pid = pid };
 	return (uint32_t)k->n_hosts++;
 }
 
@@ -90,15 +89,8 @@ static uint32_t new_thread(struct kineto *k, int64_t pid, int64_t tid)
 
 	if (host == NO_HOST)
 		return NO_HOST;
-	if (k->n_threads == k->cap_threads) {
-		size_t cap = k->cap_threads ? k->cap_threads * 2 : 64;
-		struct host_thread *threads = realloc(k->threads, cap * sizeof *threads);
-
-		if (!threads)
-			return NO_HOST;
-		k->threads = threads;
-		k->cap_threads = cap;
-	}
+	if (!GROW(k->threads, k->n_threads + 1, k->cap_threads))
+		return NO_HOST;
 	k->threads[k->n_threads] = (struct host_thread){
 		.host = host, .tid = (uint32_t)tid, .ordinal = ++k->hosts[host].threads, .first = INT64_MAX,
 	};

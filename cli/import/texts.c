@@ -5,6 +5,7 @@
 
 #include "cli/import/json_scan.h"
 #include "cli/model/map.h"
+#include "trace/grow.h"
 
 #define BLOCK (1u << 20)
 #define MOST  (1u << 30)                /* texts; numbers must fit string ids */
@@ -50,17 +51,10 @@ static inline uint32_t hash_of(const uint64_t secret[2], const char *p, size_t n
 
 static bool grow(struct texts *t)
 {
-	if (t->n == t->cap) {
-		uint32_t cap = t->cap ? t->cap * 2 : 1024;
-		struct text *list = cap <= MOST ? realloc(t->list, cap * sizeof *list) : NULL;
-
-		if (!list)
-			return false;
-		if (!t->n)
-			list[t->n++] = (struct text){ .at = "" };
-		t->list = list;
-		t->cap = cap;
-	}
+	if (t->n >= MOST || !GROW(t->list, t->n + 1, t->cap))
+		return false;
+	if (!t->n)
+		t->list[t->n++] = (struct text){ .at = "" };
 	if (!t->places || t->n * 2 > t->mask) {
 		uint32_t size = t->places ? (t->mask + 1) * 2 : 4096;
 		uint32_t *places = calloc(size, sizeof *places);

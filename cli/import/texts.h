@@ -29,7 +29,8 @@ struct recent {
 /* { 0 } is empty. */
 struct texts {
 	struct text *list;              /* by number; NULL while there is no text */
-	uint32_t n, cap;                /* n: the next number */
+	uint32_t n;                     /* the next number */
+	size_t cap;                     /* of list */
 	uint32_t *places;               /* hash table of numbers; 0: free */
 	uint32_t mask;
 	uint64_t secret[2];
