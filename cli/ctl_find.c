@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/fail.h"
+#include "trace/path.h"
 #include "trace/wire.h"
 
 /* Seconds to wait for an answer.  A collector answers in microseconds unless its file system hangs. */
@@ -31,8 +32,8 @@ static int dial(struct ctl_session *s)
 	const struct timeval wait = { .tv_sec = ANSWER_S };
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
-	if (snprintf(at.sun_path, sizeof at.sun_path, "%s/ctl", s->folder) >= (int)sizeof at.sun_path)
-		return errno = ENAMETOOLONG, -1;
+	if (path_join(at.sun_path, sizeof at.sun_path, s->folder, "ctl") < 0)
+		return -1;
 	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (s->fd < 0)
 		return -1;
@@ -107,8 +108,7 @@ static size_t find_in(const char *parent, struct ctl_session *all, size_t n, siz
 
 		if (strncmp(e->d_name, "gprof-", 6) != 0 || strlen(e->d_name) != 12)
 			continue;
-		snprintf(s->folder, sizeof s->folder, "%s/%s", parent, e->d_name);
-		if (!is_ours(s->folder, &st))
+		if (path_join(s->folder, sizeof s->folder, parent, e->d_name) < 0 || !is_ours(s->folder, &st))
 			continue;
 		s->dev = st.st_dev;
 		s->ino = st.st_ino;

@@ -4,6 +4,7 @@
  * 20 ms and run user code.
  */
 #include "cli/run.h"
+#include "trace/path.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -153,8 +154,7 @@ static void find_places(struct places *p, const char *program, const struct env 
 	version_pattern(version, sizeof version, program);
 	add_pythonpath(p, e);
 	prefix_of(prefix, sizeof prefix, program);
-	snprintf(config, sizeof config, "%s/pyvenv.cfg", prefix);
-	if (access(config, R_OK) == 0) {
+	if (path_join(config, sizeof config, prefix, "pyvenv.cfg") == 0 && access(config, R_OK) == 0) {
 		add_prefix(p, prefix, version);
 		if (!read_key(config, "include-system-site-packages", value, sizeof value) ||
 		    strcmp(value, "true") != 0)

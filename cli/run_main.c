@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "cli/paths.h"
 #include "cli/run.h"
+#include "trace/path.h"
 #include "trace/wire.h"
 
 #include <errno.h>
@@ -30,8 +31,8 @@ static int loadable_path(const struct session *s, char *path, size_t size)
 
 	if (!path[strcspn(path, ": ")])
 		return 0;
-	snprintf(link, sizeof link, "%s/inject", s->folder);
-	if (strlen(link) >= size || link[strcspn(link, ": ")] || symlink(path, link) < 0)
+	if (path_join(link, sizeof link, s->folder, "inject") < 0 || strlen(link) >= size || link[strcspn(link, ": ")] ||
+	    symlink(path, link) < 0)
 		return fail("the loader cannot load '%s': its path has a blank or a colon", path);
 	strcpy(path, link);
 	return 0;

@@ -3,6 +3,7 @@
 #include "cli/paths.h"
 #include "cli/run.h"
 #include "trace/clock.h"
+#include "trace/path.h"
 #include "trace/wire.h"
 
 #include <dirent.h>
@@ -69,9 +70,8 @@ static bool reserve_config(const struct session *s)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof path, "%s/config", s->folder);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
+	if (path_join(path, sizeof path, s->folder, "config") < 0 ||
+	    (fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
 		return false;
 	n = write(fd, zeros, sizeof zeros);
 	close(fd);
@@ -86,8 +86,7 @@ static bool try_folder(struct session *s, const char *parent)
 
 	if (!parent || !folder_fits(parent))
 		return false;
-	snprintf(s->folder, sizeof s->folder, "%s/gprof-XXXXXX", parent);
-	if (!mkdtemp(s->folder)) {
+	if (path_join(s->folder, sizeof s->folder, parent, "gprof-XXXXXX") < 0 || !mkdtemp(s->folder)) {
 		s->folder[0] = '\0';
 		return false;
 	}
@@ -114,12 +113,11 @@ static int write_config(const struct session *s, const struct config *c)
 	size_t n = config_format(c, NULL, 0);
 	int fd, rc = -1;
 
-	snprintf(path, sizeof path, "%s/config", s->folder);
 	text = malloc(n + 1);
 	if (!text)
 		return fail("out of memory");
 	config_format(c, text, n + 1);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = path_join(path, sizeof path, s->folder, "config") < 0 ? -1 : open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, n) != (ssize_t)n || ftruncate(fd, (off_t)n) < 0) {
 		fail_errno("cannot write '%s'", path);
 		goto out;
@@ -269,9 +267,8 @@ static int announce(const struct session *s, const char *what, bool wanted)
 
 	if (!wanted)
 		return 0;
-	snprintf(path, sizeof path, "%s/%s", s->folder, what);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
+	if (path_join(path, sizeof path, s->folder, what) < 0 ||
+	    (fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
 		return fail_errno("cannot write '%s'", path);
 	close(fd);
 	return 0;

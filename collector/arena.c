@@ -14,6 +14,7 @@
 
 #include "collector/log.h"
 #include "trace/clock.h"
+#include "trace/path.h"
 
 #define PAGE 4096u
 
@@ -42,9 +43,7 @@ static int file_in(const char *folder, size_t size)
 	char path[PATH_MAX];
 	int fd, e;
 
-	snprintf(path, sizeof path, "%s/arena-XXXXXX", folder);
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
+	if (path_join(path, sizeof path, folder, "arena-XXXXXX") < 0 || (fd = mkostemp(path, O_CLOEXEC)) < 0)
 		return -1;
 	unlink(path);
 	e = posix_fallocate(fd, 0, (off_t)size);

@@ -2,12 +2,12 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "trace/clock.h"
+#include "trace/path.h"
 
 /* A process that was stopped or killed between taking a line and filling it delays the lines behind it this long. */
 #define PATIENCE_NS 1000000000ll
@@ -34,8 +34,7 @@ void board_make(struct board_view *v, const char *folder, const struct config *c
 	char path[PATH_MAX];
 	struct board *b;
 
-	snprintf(path, sizeof path, "%s/" WIRE_BOARD, folder);
-	*v = (struct board_view){ .b = map_new(path) };
+	*v = (struct board_view){ .b = path_join(path, sizeof path, folder, WIRE_BOARD) < 0 ? NULL : map_new(path) };
 	b = v->b;
 	if (!b)
 		return;

@@ -13,6 +13,7 @@
 #include "collector/clocks.h"
 #include "collector/log.h"
 #include "collector/session.h"
+#include "trace/path.h"
 
 #define ANSWER_MAX 16384u
 #define MARK_MAX   1000u
@@ -147,7 +148,7 @@ int ctl_open(struct ctl *c, const char *folder)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
-	if (snprintf(at.sun_path, sizeof at.sun_path, "%s/ctl", folder) >= (int)sizeof at.sun_path)
+	if (path_join(at.sun_path, sizeof at.sun_path, folder, "ctl") < 0)
 		return fail("cannot make a socket in '%s': the path is too long", folder);
 	c->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->fd < 0 || bind(c->fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(c->fd, 8) < 0)

@@ -17,6 +17,7 @@
 #include "collector/log.h"
 #include "trace/clock.h"
 #include "trace/health.h"
+#include "trace/path.h"
 
 /* The kernel limits this to net.core.somaxconn (4096, before Linux 5.4 128).  A thousand processes may start at once. */
 #define BACKLOG 65535
@@ -32,7 +33,7 @@ int door_open(struct door *d, const char *folder)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
 	_Static_assert(sizeof at.sun_path == sizeof d->path, "a socket's path has this size");
-	if (snprintf(d->path, sizeof d->path, "%s/sock", folder) >= (int)sizeof d->path)
+	if (path_join(d->path, sizeof d->path, folder, "sock") < 0)
 		return fail("cannot make a socket in '%s': the path is too long; set TMPDIR to a shorter one", folder);
 	memcpy(at.sun_path, d->path, sizeof at.sun_path);
 	d->most = descriptors_for_guests(DOOR_WAITING);

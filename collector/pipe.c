@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "collector/log.h"
+#include "trace/path.h"
 
 /* From the largest pipe that a user without privileges may have to the kernel's default, in bytes. */
 #define MOST  (1 << 20)
@@ -31,8 +31,7 @@ int pipe_create(const char *folder, const char *name)
 	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	if (mkfifo(path, 0600) < 0 && errno != EEXIST)
+	if (path_join(path, sizeof path, folder, name) < 0 || (mkfifo(path, 0600) < 0 && errno != EEXIST))
 		return fail("cannot create '%s': %s", path, strerror(errno));
 	/* For writing, too: then there is no end of file. */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/path.h"
+
 #define SUFFIX ".gtrace"
 #define MAX_NAMES 10000         /* NAME.9999.gtrace is the last name that is tried */
 
@@ -65,7 +67,7 @@ int place_create_elsewhere(const char *path, char *used, size_t size)
 	for (size_t i = 0; i < sizeof dirs / sizeof *dirs && fd < 0; i++) {
 		if (!dirs[i] || dirs[i][0] != '/')
 			continue;
-		if (snprintf(wanted, sizeof wanted, "%s/%s", dirs[i], slash ? slash + 1 : path) < (int)sizeof wanted)
+		if (path_join(wanted, sizeof wanted, dirs[i], slash ? slash + 1 : path) == 0)
 			fd = place_create(wanted, false, used, size);
 	}
 	return fd;

@@ -23,6 +23,7 @@
 #include "collector/sweep.h"
 #include "trace/clock.h"
 #include "trace/health.h"
+#include "trace/path.h"
 
 enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_TICK, FROM_TURN, FROM_CTL };
 
@@ -265,9 +266,7 @@ static int read_config(struct session *s)
 	int fd;
 
 	config_init(&s->config);
-	snprintf(path, sizeof path, "%s/config", s->folder);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (path_join(path, sizeof path, s->folder, "config") < 0 || (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
 		return fail("cannot open '%s': %s", path, strerror(errno));
 	do {
 		uint8_t *room = buf_room(&text, 4096);
@@ -402,10 +401,9 @@ static void remove_folder(struct session *s)
 	for (size_t i = 0; i < s->tree.n_live; i++)
 		if (s->tree.live[i]->guest)
 			mirror_forget_orders(s->tree.live[i]->guest->mirror);
-	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-		snprintf(path, sizeof path, "%s/%s", s->folder, ours[i]);
-		unlink(path);
-	}
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (path_join(path, sizeof path, s->folder, ours[i]) == 0)
+			unlink(path);
 	rmdir(s->folder);
 	s->folder = NULL;
 }
