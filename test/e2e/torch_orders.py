@@ -1,12 +1,14 @@
-"""torch_orders.py STEPS.json KIND: loops in the orders of calls that real programs have, which write down the ends of their own steps.
+"""torch_orders.py KIND...: loops in the orders of calls that real programs have, which write down the ends of their own steps.
 
-STEPS.json: [begin, end, end, ...] in nanoseconds: a training step ends with the (last) optimizer step of it; in inference a step ends where the next batch is
-asked for.  Kinds: plain, epochs, ahead (fetches all batches of a step at once, as Hugging Face's Trainer does), sanity (validation first, and between epochs, as
+Several kinds run one after another, each in a process that is forked after `import torch`.  What follows a comma is for torch_orders_check.py.
+Each writes KIND.ends: {"pid": its process, "ends": [begin, end, end, ...]} in nanoseconds: a training step ends with the (last) optimizer step of it; in
+inference a step ends where the next batch is asked for.  Kinds: plain, epochs, ahead (fetches all batches of a step at once, as Hugging Face's Trainer does), sanity (validation first, and between epochs, as
 Lightning has it), evaluation (a long one first), gan (two optimizers), inference (two epochs); scopes (record_function around each step), trainer:N
 (Hugging Face's Trainer, accumulation N), lightning, accelerate.
 """
 import json
 import logging
+import os
 import sys
 import time
 import warnings
@@ -202,10 +204,9 @@ def accelerated():
             opt.zero_grad()
 
 
-def main():
+def run(kind):
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    kind = sys.argv[2]
     if kind.startswith("trainer:"):
         trainer(int(kind[8:]))
     elif kind == "lightning":
@@ -215,8 +216,37 @@ def main():
     else:
         model = network()
         globals()[kind](model, torch.optim.AdamW(model.parameters()))
-    with open(sys.argv[1], "w") as out:
-        json.dump(ends, out)
+    with open(kind + ".ends", "w") as out:
+        json.dump({"pid": os.getpid(), "ends": ends}, out)
+
+
+def once(kinds):
+    """Imports what each process would import when it begins, which takes longer than its loop."""
+    import torch._dynamo  # the first optimizer does
+    if any(kind.startswith("trainer:") for kind in kinds):
+        import transformers
+        assert transformers.Trainer and transformers.TrainingArguments and transformers.GPT2LMHeadModel
+    if "lightning" in kinds:
+        import lightning
+        assert lightning.Trainer
+
+
+def main():
+    kinds = [argument.split(",")[0] for argument in sys.argv[1:]]
+    if len(kinds) == 1:
+        return run(kinds[0])
+    once(kinds)
+    for kind in kinds:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                run(kind)
+                status = 0
+            finally:
+                os._exit(status)  # as workers of a loader end: the end of an interpreter with PyTorch takes longer than the loop
+        if os.waitpid(child, 0)[1] != 0:
+            sys.exit("%s failed" % kind)
 
 
 main()
