@@ -104,7 +104,7 @@ assert named == [\"ProfilerStep#\" + sys.argv[1]], named" "$step" || fail "step 
 it 'recordings on the CPU alone give what their exports give' '
 	judge=
 	for python in python3 "$GPROF_BUILD/judges/bin/python"; do
-		"$python" -c "import torch" 2>/dev/null && judge=$python && break
+		"$python" -c "from importlib.util import find_spec as f; exit(not (f(\"torch\") and f(\"sympy\")))" 2>/dev/null && judge=$python && break
 	done
 	[ "$judge" ] || skip "torch is not to be had here"
 	cat >loop.py <<-END

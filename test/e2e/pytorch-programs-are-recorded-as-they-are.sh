@@ -8,7 +8,7 @@ BEGIN='
 	programs=$GPROF_TOP/test/programs/pytorch
 	torch=
 	for python in ${GPROF_TORCH_PYTHON-} "$GPROF_BUILD/judges/bin/python" python3; do
-		"$python" -W ignore -c "import torch.optim, torch._dynamo, torch.profiler" 2>/dev/null && torch=$python && break
+		"$python" -c "from importlib.util import find_spec as f; exit(not (f(\"torch\") and f(\"sympy\")))" 2>/dev/null && torch=$python && break
 	done
 	[ "$torch" ] || skip "torch is not to be had here"
 	count() { gprof-trace dump -k range run.gtrace | grep -c " name=\"$1\"" || :; }

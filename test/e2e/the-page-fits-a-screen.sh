@@ -17,7 +17,7 @@ on_sim() { LD_LIBRARY_PATH=$GPROF_BUILD/sim "$@"; }
 
 # A judge that has torch.
 JUDGE='judge=$GPROF_BUILD/judges/bin/python
-[ -x "$judge" ] && "$judge" -c "import torch" 2>/dev/null || skip "torch is not to be had here"
+[ -x "$judge" ] && "$judge" -c "from importlib.util import find_spec as f; exit(not (f(\"torch\") and f(\"sympy\")))" 2>/dev/null || skip "torch is not to be had here"
 '
 
 it 'of shared traces and folders of ranks' '
