@@ -124,8 +124,11 @@ const char *model_string(struct model *m, uint32_t id)
 uint32_t string_id(const struct model *m, uint32_t process, uint32_t id)
 {
 	const struct string_ids *ids = &m->strings.ids[process];
-	uint32_t found = id < ids->n ? ids->dense[id] : map_get(&ids->rest, id);
+	uint32_t found = id < ids->n ? ids->dense[id] : MAP_NONE;
 
+	/* An id that went to the map may be below the end of an array that has grown since. */
+	if (found == MAP_NONE || found & STRING_LOST)
+		found = map_get(&ids->rest, id);
 	return found != MAP_NONE ? found : STRING_LOST | id;
 }
 

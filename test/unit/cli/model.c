@@ -214,6 +214,23 @@ TEST(processes_that_share_a_gpu_are_one_entry)
 	unmake(&k);
 }
 
+TEST(a_string_id_far_above_the_others_keeps_its_text_when_smaller_ones_follow)
+{
+	struct making k;
+	struct model *m;
+
+	make_begin(&k);
+	make_string(&k, 1, 1030, "first");
+	make_string(&k, 1, 1040, "far");        /* more than 4 * 3 + 1024 */
+	make_string(&k, 1, 1035, "later");
+	m = make_model(&k);
+	CHECK_STR(model_file_string(m, 1, 1030), "first");
+	CHECK_STR(model_file_string(m, 1, 1040), "far");
+	CHECK_STR(model_file_string(m, 1, 1035), "later");
+	CHECK_STR(model_file_string(m, 1, 1041), "?1041");
+	unmake_model(&k, m);
+}
+
 TEST(rows_of_a_damaged_chunk_are_not_there_and_the_others_are)
 {
 	static const char text[] = "cudaLaunchKernel_v7000";
