@@ -52,7 +52,8 @@ bool peek(void *to, uint64_t from, size_t n)
 		return !n;
 	if (!seccomp_allows(SECCOMP_PEEK))
 		return false;
-	got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0);
+	/* 0ul: the sixth argument of syscall() lies on the stack, where an int leaves the upper half as it was: EINVAL. */
+	got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, &remote, 1, 0ul);
 	why = errno;
 	errno = saved;
 	if (got == (ssize_t)n)
@@ -70,7 +71,7 @@ bool peek_words(uint64_t *to, const uint64_t *from, uint32_t n)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		remote[i] = (struct iovec){ (void *)(uintptr_t)from[i], 8 };
-	got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, remote, n, 0);
+	got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1, remote, n, 0ul);
 	why = errno;
 	errno = saved;
 	if (got == (ssize_t)(8ull * n))
