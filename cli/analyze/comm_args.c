@@ -132,7 +132,7 @@ static int place_process(struct placing *p, struct model *m, uint32_t process)
 
 static int place_all(struct comm_args *a, struct model *m, struct hits *h)
 {
-	struct placing p = { .out = a, .next = h->list, .end = h->list + h->n };
+	struct placing p = { .out = a, .next = h->list, .end = h->n ? h->list + h->n : h->list };
 	uint32_t n;
 	int rc = 0;
 

@@ -131,9 +131,12 @@ static inline bool tb_is_gpu(const struct tb_event *e)
 /* part / whole in percent, with two decimals; unknown when whole is 0. */
 struct cell tb_percent(double part, double whole);
 
-/* As llround(), which would load libm into every process: the nearest integer, halves away from 0. */
+/* As llround(), which would load libm into every process: the nearest integer, halves away from 0; the last one for what is beyond. */
 static inline int64_t tb_round(double v)
 {
+	if (!(v > -0x1p63 && v < 0x1p63))
+		return v > 0 ? INT64_MAX : INT64_MIN;
+
 	double whole = (double)(int64_t)v;
 
 	return (int64_t)whole + (v - whole >= 0.5) - (whole - v >= 0.5);

@@ -27,14 +27,13 @@ static int resolve_all(struct model *m, struct stacks_made *s)
 	struct call_stack *list = (struct call_stack *)s->list.data;
 
 	for (size_t i = 0, n = s->list.len / sizeof *list; i < n; i++) {
-		const uint8_t *from = s->raw.data + list[i].first * sizeof(struct stack_frame);
-		uint32_t frames = list[i].n;
+		uint32_t first = list[i].first, frames = list[i].n;
 
 		list[i].first = (uint32_t)(s->frames.len / sizeof(uint32_t));
 		for (uint32_t f = 0; f < frames; f++) {
 			struct stack_frame frame;
 
-			memcpy(&frame, from + f * sizeof frame, sizeof frame);
+			memcpy(&frame, s->raw.data + (size_t)(first + f) * sizeof frame, sizeof frame);
 			if (stacks_resolve(m, s, list[i].process, &frame) < 0)
 				return -1;
 		}
