@@ -19,14 +19,13 @@ CUDA   ?= /usr/local/cuda
 export B CC
 
 obj       = $(patsubst %.c,$(B)/obj/%.o,$(wildcard $(1)))
-TRACE    := $(call obj,trace/*.c)
+TRACE    := $(call obj,trace/*.c trace/*/*.c)
 COLLECT  := $(call obj,collector/*.c)
-MAINS    := $(B)/obj/cli/run_main.o $(B)/obj/cli/trace_main.o $(B)/obj/cli/ctl_main.o
-CLI      := $(filter-out $(MAINS),$(call obj,cli/*.c cli/*/*.c))
+MAINS    := $(B)/obj/cli/run/run_main.o $(B)/obj/cli/cmd/trace_main.o $(B)/obj/cli/ctl/ctl_main.o
+CLI      := $(filter-out $(MAINS),$(call obj,cli/*/*.c cli/*/*/*.c))
 # Without the files of trace/ that need zstd: the injected object uses only the wire protocol.
-INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*.c) \
-	    $(addprefix trace/,image.c records.c config.c payload.c libraries.c schedule.c glob.c torchsteps.c pythonlib.c \
-	    $(notdir $(wildcard trace/period*.c))))
+INJECT   := $(patsubst %.c,$(B)/pic/%.o,$(wildcard inject/*/*.c) trace/image.c trace/records.c trace/config.c trace/payload.c \
+	    $(filter-out %/secrets.c %/stepname.c,$(wildcard trace/rules/*.c)))
 
 PROGRAMS := $(B)/bin/gprof-run $(B)/bin/gprof-trace $(B)/bin/gprof-ctl $(B)/lib/gprof/gprof-collector
 OBJECT   := $(B)/lib/gprof/libgprof_inject.so
@@ -34,9 +33,9 @@ UNITS    := $(patsubst test/unit/%/,$(B)/test/unit-%,$(dir $(wildcard test/unit/
 
 all: $(PROGRAMS) $(OBJECT)
 
-$(B)/bin/gprof-run: $(B)/obj/cli/run_main.o $(CLI) $(TRACE)
-$(B)/bin/gprof-trace: $(B)/obj/cli/trace_main.o $(CLI) $(TRACE)
-$(B)/bin/gprof-ctl: $(B)/obj/cli/ctl_main.o $(CLI) $(TRACE)
+$(B)/bin/gprof-run: $(B)/obj/cli/run/run_main.o $(CLI) $(TRACE)
+$(B)/bin/gprof-trace: $(B)/obj/cli/cmd/trace_main.o $(CLI) $(TRACE)
+$(B)/bin/gprof-ctl: $(B)/obj/cli/ctl/ctl_main.o $(CLI) $(TRACE)
 $(B)/lib/gprof/gprof-collector: $(COLLECT) $(TRACE)
 $(PROGRAMS):
 	@mkdir -p $(@D); echo "  LINK  $@"
@@ -68,8 +67,8 @@ unit: $(UNITS)
 unit_obj = $(call obj,test/unit/$(1)/*.c test/unit/*.c)
 $(B)/test/unit-trace: $(call unit_obj,trace) $(TRACE)
 $(B)/test/unit-cli: $(call unit_obj,cli) $(B)/obj/test/unit/import/random_json.o $(CLI) $(TRACE)
-# test/unit/import/source.c replaces cli/import/source.c.
-$(B)/test/unit-import: $(call unit_obj,import) $(filter-out %/import/source.o,$(CLI)) $(TRACE)
+# test/unit/import/source.c replaces cli/import/bytes/source.c.
+$(B)/test/unit-import: $(call unit_obj,import) $(filter-out %/bytes/source.o,$(CLI)) $(TRACE)
 $(B)/test/unit-collector: $(call unit_obj,collector) $(filter-out %/main.o,$(COLLECT)) $(TRACE)
 $(B)/test/unit-inject: $(call unit_obj,inject) $(filter-out %/entry.o %/lifecycle.o %/limits.o %/system_hooks.o %/torch_door.o,$(INJECT))
 $(UNITS):

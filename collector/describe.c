@@ -14,7 +14,7 @@
 #include "collector/proc.h"
 #include "trace/clock.h"
 #include "trace/health.h"
-#include "trace/secrets.h"
+#include "trace/rules/secrets.h"
 #include "trace/version.h"
 
 #define MAX_ARGV (16u << 10)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/secrets.h"
+#include "trace/rules/secrets.h"
 
 #define MAX_VALUE 4096
 

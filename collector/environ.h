@@ -8,7 +8,7 @@
 /*
  * Calls put for each fact in env (zero-terminated NAME=value, n bytes in all): rank, local_rank and world_size, each with .from, the
  * variable that has it; container, if a variable names it; env.NAME for the names of the allow-list, with `all` for all names.  Secrets in
- * values become "***" (trace/secrets.h).
+ * values become "***" (trace/rules/secrets.h).
  */
 void environ_facts(const char *env, size_t n, bool all,
 		   void (*put)(void *arg, const char *key, const char *value), void *arg);

@@ -1,5 +1,5 @@
 /*
- * Guests that stopped waiting for the collector's answer, and went on with memory of their own (inject/late.h): shared memory that comes
+ * Guests that stopped waiting for the collector's answer, and went on with memory of their own (inject/core/late.h): shared memory that comes
  * after the hello on the same connection, or frames of the pipe, of which the first is the hello.
  */
 #ifndef COLLECTOR_LATE_H

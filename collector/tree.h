@@ -115,7 +115,7 @@ struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name);
 void tree_disown(struct tree *t, struct process *p);
 int tree_own(struct tree *t, struct process *p, uint32_t host_pid);
 
-/* ---- strays.c ---- */
+/* ---- untracked.c ---- */
 
 /* Describes the processes that lived long enough for that, once each. */
 void tree_describe(struct tree *t);

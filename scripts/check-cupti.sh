@@ -1,5 +1,5 @@
 #!/bin/sh
-# inject/cupti_abi.h declares the parts of CUPTI that inject/ uses.  Compares it with NVIDIA's headers, where these are installed, by static
+# inject/cupti/cupti_abi.h declares the parts of CUPTI that inject/ uses.  Compares it with NVIDIA's headers, where these are installed, by static
 # assertions.
 cd "$(dirname "$0")/.." || exit 1
 CUDA=${CUDA:-${CUDA_HOME:-/usr/local/cuda}}

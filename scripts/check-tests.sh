@@ -24,7 +24,7 @@ sanitized() {
 		{ echo "test/e2e/sanitized.txt: no script has $1"; bad=1; }
 }
 if [ -e test/e2e/sanitized.txt ]; then
-	for command in cli/cmd_*.c; do
+	for command in cli/cmd/cmd_*.c; do
 		command=${command##*/cmd_}
 		sanitized "gprof-trace ${command%.c}\b"
 	done

@@ -146,7 +146,7 @@ struct open_range {
 	uint32_t name, domain, category, color, payload_type;
 	uint32_t thread;
 	int32_t  step;
-	uint32_t tag;                   /* effect of the range on windows and steps (inject/windows.h); 0: none */
+	uint32_t tag;                   /* effect of the range on windows and steps (inject/capture/windows.h); 0: none */
 };
 
 /* Open push/pop ranges of a thread.  Written only by that thread; read by the collector after a kill. */
@@ -277,7 +277,7 @@ struct arena {
 	uint32_t n_flushed;             /* closed windows whose GPU rows have all been delivered */
 	uint32_t n_ready;               /* windows closed because a cycle of the schedule had ended */
 	uint32_t shutdown;              /* 1: the capture range that closes the trace has ended */
-	uint32_t names_seen;            /* WATCHED_CAPTURE: the capture range was seen; bit i: kind of step i was (inject/watch.h) */
+	uint32_t names_seen;            /* WATCHED_CAPTURE: the capture range was seen; bit i: kind of step i was (inject/capture/watch.h) */
 	char     names_other[100];      /* some NVTX names that matched nothing, zero-terminated */
 	uint32_t exit_status;           /* 256 + exit status; 0: not known */
 	int64_t  cpu;                   /* CPU time of the process in its exit hooks, ns; 0: not known */

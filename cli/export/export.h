@@ -5,9 +5,9 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
-#include "cli/json_out.h"
 #include "cli/model/map.h"
 #include "cli/model/model.h"
+#include "cli/ui/json_out.h"
 
 struct export;
 
@@ -56,7 +56,7 @@ struct host_slice {
 struct frame_slice {
 	uint32_t track;
 	int64_t start, duration;
-	uint32_t function;              /* position in functions of cli/model/stacks.h */
+	uint32_t function;              /* position in functions of cli/model/stacks/stacks.h */
 	uint64_t id, parent;            /* Python function: id unique in the file, id of the enclosing one; parent 0: none */
 };
 

@@ -3,7 +3,7 @@
 #define EXPORT_PROJECTIONS_H
 
 #include "cli/export/export.h"
-#include "cli/model/torch.h"
+#include "cli/model/torch/torch.h"
 
 struct projections {
 	struct export *x;

@@ -5,7 +5,7 @@
  */
 #include "cli/export/export.h"
 #include "cli/model/sort.h"
-#include "cli/model/stacks.h"
+#include "cli/model/stacks/stacks.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define EXPORT_STACK_WEIGHTS_H
 
 #include "cli/export/export.h"
-#include "cli/model/stacks.h"
+#include "cli/model/stacks/stacks.h"
 
 struct stack_weight {
 	uint32_t process;

@@ -3,7 +3,7 @@
 #include "cli/model/join.h"
 #include "cli/model/map.h"
 #include "cli/model/sort.h"
-#include "cli/model/steps.h"
+#include "cli/model/steps/steps.h"
 
 #include <ctype.h>
 #include <stdlib.h>

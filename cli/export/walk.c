@@ -1,13 +1,13 @@
 /* Iterates over a trace and passes slices to the format. */
 #include "cli/export/export.h"
 #include "cli/export/projections.h"
-#include "cli/model/gpu.h"
+#include "cli/model/gpu/gpu.h"
 #include "cli/model/join.h"
-#include "cli/model/libraries.h"
 #include "cli/model/names.h"
+#include "cli/model/nvtx/libraries.h"
 #include "cli/model/process.h"
-#include "cli/model/steps.h"
-#include "cli/model/torch.h"
+#include "cli/model/steps/steps.h"
+#include "cli/model/torch/torch.h"
 
 #include <stdlib.h>
 

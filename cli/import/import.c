@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/import/heap.h"
-#include "cli/import/kineto.h"
-#include "cli/import/nsys.h"
-#include "cli/import/source.h"
-#include "cli/import/sqlite.h"
+#include "cli/import/bytes/heap.h"
+#include "cli/import/bytes/source.h"
+#include "cli/import/bytes/sqlite.h"
+#include "cli/import/nsys/nsys.h"
+#include "cli/import/rows/kineto.h"
 #include "trace/file.h"
 #include "trace/reader.h"
 

@@ -1,6 +1,6 @@
 #include "cli/model/inside.h"
 
-#include "cli/model/torch.h"
+#include "cli/model/torch/torch.h"
 
 #include <stdio.h>
 

@@ -2,10 +2,10 @@
  * Restricts a model to some steps, one window, some processes.  Unselected rows are left out where chunks are decoded, so other files need
  * not know of the selection.  GPU rows that ran in a step but were launched before it are unselected; model_scan_all() includes them.
  */
-#include "cli/model/steps_inside.h"
+#include "cli/model/steps/steps_inside.h"
 
 #include "cli/model/join.h"
-#include "cli/model/torch.h"
+#include "cli/model/torch/torch.h"
 
 /* Whether rows of a kind are events; definitions and facts about processes belong to no step. */
 static bool happens(unsigned kind)

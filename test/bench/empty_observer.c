@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#include "inject/torch_abi.h"
+#include "inject/torch/torch_abi.h"
 
 int listen(const char *library);
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/cupti_activity.h"
-#include "inject/cupti_buffers.h"
+#include "inject/cupti/cupti_activity.h"
+#include "inject/cupti/cupti_buffers.h"
 #include "test/unit/inject/cupti_fake.h"
 
 #define ROUNDS 40

@@ -5,9 +5,9 @@
 #include <execinfo.h>
 #include <stdio.h>
 
-#include "inject/images.h"
-#include "inject/stacks.h"
-#include "inject/unwind.h"
+#include "inject/stacks/stacks.h"
+#include "inject/unwind/images.h"
+#include "inject/unwind/unwind.h"
 #include "test/unit/inject/fake.h"
 
 #define ROUNDS 60

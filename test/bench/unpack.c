@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/import/source.h"
+#include "cli/import/bytes/source.h"
 
 static double cpu_seconds(void)
 {

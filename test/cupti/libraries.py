@@ -150,7 +150,7 @@ def newest_records(include):
 def layout_program(include, version):
     """A program that prints for each record: our size, its size, and of each field our offset and its."""
     newest = newest_records(include)
-    lines = ['#include "inject/cupti_layout.h"', "#include <cuda.h>", "#include <cupti.h>", "#include <stddef.h>", "#include <stdio.h>",
+    lines = ['#include "inject/cupti/cupti_layout.h"', "#include <cuda.h>", "#include <cupti.h>", "#include <stddef.h>", "#include <stdio.h>",
              "int main(void)", "{", "struct cupti_layouts l;", "if (cupti_layouts_choose(&l, %u)) return 1;" % version]
     for record, member, fields in RECORDS:
         _, struct, body = newest[record]

@@ -65,7 +65,7 @@ without='
 
 it 'functions that are optional may be missing, all at once' "$sim$without"'
 	need objcopy
-	optional=$(sed -n "s/^CUPTI_FN(false, *\([A-Za-z0-9_]*\),.*/cupti\1/p" "$GPROF_TOP/inject/cupti_api.def")
+	optional=$(sed -n "s/^CUPTI_FN(false, *\([A-Za-z0-9_]*\),.*/cupti\1/p" "$GPROF_TOP/inject/cupti/cupti_api.def")
 	[ "$(echo "$optional" | wc -l)" -ge 6 ] || fail "no optional functions in cupti_api.def"
 	without $optional
 	OPTIONS="--cupti-lib $PWD/lacking/libcupti.so.13"
@@ -76,7 +76,7 @@ it 'functions that are optional may be missing, all at once' "$sim$without"'
 	is "" "$(health cupti_symbol)$(health cupti_error)" trouble
 '
 
-for function in $(sed -n "s/^CUPTI_FN(true, *\([A-Za-z0-9_]*\),.*/cupti\1/p" "$GPROF_TOP/inject/cupti_api.def"); do
+for function in $(sed -n "s/^CUPTI_FN(true, *\([A-Za-z0-9_]*\),.*/cupti\1/p" "$GPROF_TOP/inject/cupti/cupti_api.def"); do
 	it "without $function CUPTI is not used, and it is named" "$sim$without function=$function"'
 		need objcopy
 		without "$function"

@@ -31,7 +31,7 @@ it 'runs the third one, with a capture range' '
 it 'takes the value of every option of nsys as nsys does' '
 	gprof-run --help-all >all
 	# Options of nsys for other platforms are accepted and not listed.
-	sed -nE "s/^OTHER\([^,]*, \"([^\"]*)\", (NULL|\"([^\"]*)\").*/      --\1 \3/p" "$GPROF_TOP/cli/run_options.def" >other
+	sed -nE "s/^OTHER\([^,]*, \"([^\"]*)\", (NULL|\"([^\"]*)\").*/      --\1 \3/p" "$GPROF_TOP/cli/run/run_options.def" >other
 	test "$(wc -l <other)" -gt 20
 	never_says "dx12-wait-calls" all
 	is "" "$(grep -wFf other all)" "options of other platforms in --help-all"

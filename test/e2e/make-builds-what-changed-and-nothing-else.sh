@@ -15,7 +15,7 @@ it 'rebuilds on every floor what reads the table of records' '
 
 it 'rebuilds the programs of a floor when one of its files has changed' '
 	need make
-	$DRY -W cli/table.c all | grep -o "LINK  .*" >after
+	$DRY -W cli/ui/table.c all | grep -o "LINK  .*" >after
 	says bin/gprof-run after
 	says bin/gprof-trace after
 	$DRY all | grep -o "LINK  .*" >before || true

@@ -9,7 +9,7 @@ it 'cuda_occupancy.h finds as many blocks for 200000 random launches on 13 kinds
 	#include <stdio.h>
 	#include <stdlib.h>
 	#include <cuda_occupancy.h>
-	#include "cli/model/occupancy.h"
+	#include "cli/model/gpu/occupancy.h"
 	#define KINDS 13
 
 	static const struct { int major, minor, warps, blocks, shared, block_shared; } kinds[KINDS] = {
@@ -55,7 +55,7 @@ it 'cuda_occupancy.h finds as many blocks for 200000 random launches on 13 kinds
 		return bad || none > 100000;
 	}
 	EOF
-	${CC:-cc} -std=gnu11 -w -O1 -I"${header%/*}" -iquote "$GPROF_TOP" -o compare compare.c "$GPROF_TOP/cli/model/occupancy.c"
+	${CC:-cc} -std=gnu11 -w -O1 -I"${header%/*}" -iquote "$GPROF_TOP" -o compare compare.c "$GPROF_TOP/cli/model/gpu/occupancy.c"
 	./compare
 '
 

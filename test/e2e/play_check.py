@@ -212,8 +212,8 @@ def check_gpu(rows, played, numbers, speed, options):
 # ---- calls ----
 
 def asked_for():
-    """{(domain, callback id)} of inject/cupti_calls.def"""
-    text = open(TOP + "/inject/cupti_calls.def", encoding="utf-8").read()
+    """{(domain, callback id)} of inject/cupti/cupti_calls.def"""
+    text = open(TOP + "/inject/cupti/cupti_calls.def", encoding="utf-8").read()
     return {(RUNTIME if d == "RUNTIME" else DRIVER, int(n)) for d, n in re.findall(r"^CUPTI_CALL\((\w+), +(\d+),", text, re.M)}
 
 

@@ -1,4 +1,4 @@
-"""Holds inject/torch_modules.c against modules that are called as PyTorch calls them: python3 pymodules_check.py libpywalk.so"""
+"""Holds inject/torch/torch_modules.c against modules that are called as PyTorch calls them: python3 pymodules_check.py libpywalk.so"""
 import ctypes
 import os
 import sys

@@ -1,5 +1,5 @@
 """
-Holds inject/torch_paths.c against named_modules(), for modules made as PyTorch makes them: pymodules_paths_check.py libpywalk.so
+Holds inject/torch/torch_paths.c against named_modules(), for modules made as PyTorch makes them: pymodules_paths_check.py libpywalk.so
 """
 import collections
 import ctypes

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Python scripts call the stack walker of inject/python*.c; compared with the stacks that each CPython of this machine prints.
+# Python scripts call the stack walker of inject/python/*.c; compared with the stacks that each CPython of this machine prints.
 . "$(dirname "$0")/lib.sh"
 LIMIT=600
 

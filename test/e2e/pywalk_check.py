@@ -1,4 +1,4 @@
-"""Holds the walker of inject/python*.c against the interpreter that runs this: python3 pywalk_check.py libpywalk.so [SECONDS]
+"""Holds the walker of inject/python/*.c against the interpreter that runs this: python3 pywalk_check.py libpywalk.so [SECONDS]
 
 Each check compares all frames of the calling thread, from the caller on, with traceback.extract_stack() and, for qualified names, with
 the frames themselves; once with the GIL held around the walk, once without.

@@ -1,4 +1,4 @@
-"""Everything that can be wrong around the walker of inject/python*.c: python3 pywalk_torture.py libpywalk.so [PART]"""
+"""Everything that can be wrong around the walker of inject/python/*.c: python3 pywalk_torture.py libpywalk.so [PART]"""
 import ctypes
 import os
 import subprocess

@@ -43,8 +43,8 @@ need strace
 P=$GPROF_BUILD/test/programs
 need "$P/filters" "NVTX programs are not built"
 strace -f -k -o probe true 2>/dev/null && grep -q "^ > .*libc" probe || skip "this strace shows no call stacks, or may not trace"
-sed -n "s/^SYSTEM_CALL([A-Z]*, \([a-z_0-9]*\),.*/\1/p" "$GPROF_TOP/inject/system_calls.def" >listed
-sed -n "s/^SYSTEM_CALL([A-Z]*, futex, 0, \([A-Z_ |]*\),.*/futex:\1/p" "$GPROF_TOP/inject/system_calls.def" | tr -d " " >>listed
+sed -n "s/^SYSTEM_CALL([A-Z]*, \([a-z_0-9]*\),.*/\1/p" "$GPROF_TOP/inject/core/system_calls.def" >listed
+sed -n "s/^SYSTEM_CALL([A-Z]*, futex, 0, \([A-Z_ |]*\),.*/futex:\1/p" "$GPROF_TOP/inject/core/system_calls.def" | tr -d " " >>listed
 printf "%s\n" execve execveat exit_group seccomp >>listed         # what hooks pass on
 sort -u -o listed listed
 # calls OPTIONS -- PROGRAM...: none that is not in the list, and LEAST of those that are.
@@ -55,7 +55,7 @@ calls() {
 	[ -s log ] || fail "$(cat err)"
 	awk -f "$E2E_ROOT/ours.awk" log | sort -u >made
 	comm -23 made listed >new
-	[ ! -s new ] || fail "not in inject/system_calls.def: $(tr '\n' ' ' <new)"
+	[ ! -s new ] || fail "not in inject/core/system_calls.def: $(tr '\n' ' ' <new)"
 	for call in $4; do
 		grep -qx "$call" made || fail "$call was not made: $(tr '\n' ' ' <made)"
 	done
@@ -105,7 +105,7 @@ it "CUDA with call stacks makes those that are listed" '
 '
 
 it "the page has the same list" '
-	sed -n "s/^SYSTEM_CALL(\([A-Z]*\), \([a-z_0-9]*\),.*/\1 \2/p" "$GPROF_TOP/inject/system_calls.def" | sort -u >listed
+	sed -n "s/^SYSTEM_CALL(\([A-Z]*\), \([a-z_0-9]*\),.*/\1 \2/p" "$GPROF_TOP/inject/core/system_calls.def" | sort -u >listed
 	sed -n "s/^| [^|]*(\`\([A-Z]*\)\`) | \([^|]*\) |.*/\1 \2/p" "$GPROF_TOP/docs/reference/system-calls.md" | tr -d "\`" |
 		awk "{ for (i = 2; i <= NF; i++) print \$1, \$i }" | sort -u >written
 	same listed written

@@ -6,31 +6,65 @@ it 'finds no include that a floor forbids' '
 '
 
 it 'names each include that a floor forbids' '
-	mkdir -p trace inject collector cli/analyze cli/export cli/model cli/symbols
+	mkdir -p trace inject/core inject/nvtx collector cli/report/cuda cli/export/kineto cli/model/steps cli/symbols cli/new
 	echo "#include \"cli/model/model.h\"" >cli/symbols/s.c
-	echo "#include \"collector/drain.h\"" >inject/a.c
-	echo "#include \"trace/file.h\"" >inject/b.c
-	echo "#include \"inject/stream.h\"" >collector/c.c
-	echo "#include \"trace/reader.h\"" >cli/analyze/d.c
-	echo "#include \"cli/analyze/kernels.h\"" >cli/export/e.c
-	echo "#include \"cli/table.h\"" >cli/model/f.c
-	echo "#include \"cli/fail.h\"" >trace/g.c
-	echo "#include <cupti.h>" >inject/h.h
-	echo "# include \"cli/options.h\"" >inject/i.c
+	echo "#include \"collector/drain.h\"" >inject/core/a.c
+	echo "#include \"trace/file.h\"" >inject/core/b.c
+	echo "#include \"inject/core/stream.h\"" >collector/c.c
+	echo "#include \"trace/reader.h\"" >cli/report/cuda/d.c
+	echo "#include \"cli/report/cuda/unified.h\"" >cli/export/kineto/e.c
+	echo "#include \"cli/compat/hta/hta.h\"" >cli/report/cuda/e.c
+	echo "#include \"cli/ui/table.h\"" >cli/model/steps/f.c
+	echo "#include \"cli/ui/fail.h\"" >trace/g.c
+	echo "#include <cupti.h>" >inject/core/h.h
+	echo "# include \"cli/ui/options.h\"" >inject/core/i.c
+	echo "#include \"inject/nvtx/nvtx.h\"" >inject/core/j.c
+	echo "#include \"trace/wire.h\"" >cli/new/k.c
 	exits 1 sh "$GPROF_TOP/scripts/check-layers.sh" . >found
-	for file in inject/a.c inject/b.c collector/c.c cli/analyze/d.c cli/export/e.c cli/model/f.c cli/symbols/s.c trace/g.c inject/h.h inject/i.c; do
+	for file in inject/core/a.c inject/core/b.c collector/c.c cli/report/cuda/d.c cli/export/kineto/e.c cli/report/cuda/e.c cli/model/steps/f.c cli/symbols/s.c \
+		trace/g.c inject/core/h.h inject/core/i.c inject/core/j.c cli/new/k.c; do
 		says "$file" found
 	done
-	is 10 "$(wc -l <found)" "number of finds"
+	is 13 "$(wc -l <found)" "number of finds"
 '
 
 it 'allows what the floors are for' '
-	mkdir -p trace inject collector cli/analyze cli/model
-	printf "%s\n" "#include \"inject/stream.h\"" "#include \"trace/wire.h\"" "#include <stdio.h>" >inject/a.c
+	mkdir -p trace inject/core inject/nvtx collector cli/report/cuda cli/model/steps
+	printf "%s\n" "#include \"inject/core/stream.h\"" "#include \"trace/wire.h\"" "#include <stdio.h>" >inject/nvtx/a.c
 	printf "%s\n" "#include \"trace/file.h\"" "#include \"collector/drain.h\"" >collector/c.c
-	printf "%s\n" "#include \"cli/model/model.h\"" "#include \"cli/table.h\"" "#include \"trace/records.h\"" >cli/analyze/d.c
-	printf "%s\n" "#include \"trace/reader.h\"" >cli/model/m.c
+	printf "%s\n" "#include \"cli/model/model.h\"" "#include \"cli/ui/table.h\"" "#include \"trace/records.h\"" >cli/report/cuda/d.c
+	printf "%s\n" "#include \"trace/reader.h\"" "#include \"trace/rules/period.h\"" >cli/model/steps/m.c
 	sh "$GPROF_TOP/scripts/check-layers.sh" .
+'
+
+it 'names an exception that is not needed, a room that may include one above it, and a folder that is no room' '
+	mkdir -p scripts trace inject/core collector cli/ui docs/explanation
+	cp "$GPROF_TOP/scripts/check-layers.sh" scripts/
+	printf "%s\n" "trace | bytes |" "inject/core | rows | trace" "collector | file | trace cli/ui" "cli/ui | words | trace" >scripts/layers.txt
+	printf "%s\n" "! inject/core/a.c cli/ui/gone.h | cut" "! inject/core/a.c trace/wire.h | cut" >>scripts/layers.txt
+	printf "%s\n" "<!-- rooms: " "<!-- end of the rooms -->" >docs/explanation/architecture.md
+	for room in trace inject/core collector cli/ui; do
+		echo "# $room" | tee $room/README.md >$room/a.h
+	done
+	echo "#include \"trace/wire.h\"" >inject/core/a.c
+	exits 1 sh scripts/check-layers.sh >found
+	says "collector may not include cli/ui" found
+	says "inject/core/a.c and trace/wire.h is not needed: it is allowed" found
+	says "inject/core/a.c cli/ui/gone.h is not needed" found
+	says "architecture.md: does not show the rooms" found
+	is 4 "$(wc -l <found)" "number of finds"
+	printf "%s\n" "trace | bytes |" "inject/core | rows | trace" "collector | file | trace" "cli/ui | words | trace" >scripts/layers.txt
+	sh scripts/check-layers.sh --docs
+	sh scripts/check-layers.sh
+	mkdir cli/new
+	echo "int x;" >cli/new/b.c
+	rm collector/README.md
+	yes | head -n 16 >trace/README.md
+	exits 1 sh scripts/check-layers.sh >found
+	says "cli/new: is not in layers.txt" found
+	says "collector: has no README.md" found
+	says "trace/README.md: more than 15 lines" found
+	is 3 "$(wc -l <found)" "number of finds"
 '
 
 it 'names a phrase that no user should read, in a text of a program and in a document' '
@@ -120,37 +154,39 @@ it 'names a link, a document, a report and an option that are not there, and a d
 '
 
 it 'names a word that a guest must not say, and no comment or string' '
-	mkdir inject
+	mkdir -p inject/core inject/process
 	export B=build
-	printf "%s\n" "/* never exit(1) here */" "void a(void);" "void a(void) { const char *s = \"abort()\"; (void)s; } // printf(x)" >inject/good.c
-	printf "%s\n" "void module_exit(void);" "void b(void) { snprintf(0, 0, 0); module_exit(); }" >>inject/good.c
-	mkdir -p build/pic/inject
-	printf "inject/good.c:3:6:a\t16\tstatic\n" | tee build/pic/inject/good.su build/pic/inject/bad.su >build/pic/inject/lifecycle.su
+	printf "%s\n" "/* never exit(1) here */" "void a(void);" "void a(void) { const char *s = \"abort()\"; (void)s; } // printf(x)" >inject/core/good.c
+	printf "%s\n" "void module_exit(void);" "void b(void) { snprintf(0, 0, 0); module_exit(); }" >>inject/core/good.c
+	mkdir -p build/pic/inject/core build/pic/inject/process
+	printf "inject/core/good.c:3:6:a\t16\tstatic\n" | tee build/pic/inject/core/good.su build/pic/inject/core/bad.su >build/pic/inject/process/lifecycle.su
 	sh "$GPROF_TOP/scripts/check-guest.sh" .
-	echo "void c(void) { fprintf(stderr, \"no\"); }" >inject/bad.c
-	echo "void d(void) { _exit(1); }" >inject/lifecycle.c
+	echo "void c(void) { fprintf(stderr, \"no\"); }" >inject/core/bad.c
+	echo "void d(void) { _exit(1); }" >inject/process/lifecycle.c
 	exits 1 sh "$GPROF_TOP/scripts/check-guest.sh" . >found
-	says inject/bad.c found
+	says inject/core/bad.c found
 	is 1 "$(wc -l <found)" "number of finds"
 	CC=false exits 1 sh "$GPROF_TOP/scripts/check-guest.sh" . >found
-	says "inject/good.c: false cannot read it" found
+	says "inject/core/good.c: false cannot read it" found
 '
 
 it 'names a function that takes much of the stack of the program, and one that was not measured' '
 	export B=build
-	mkdir -p inject build/pic/inject build/pic/trace
-	printf "%s\n" "void a(void)" "{" "}" | tee inject/good.c >inject/carrier.c
-	printf "%s\n" "inject/good.c:1:6:a	1024	static" "inject/good.c:5:6:b	1000	dynamic,bounded" >build/pic/inject/good.su
-	printf "%s\n" "inject/carrier.c:9:6:is_last	1280	static" >build/pic/inject/carrier.su
+	mkdir -p inject/core trace build/pic/inject/core build/pic/trace
+	printf "%s\n" "void a(void)" "{" "}" | tee inject/core/good.c >inject/core/carrier.c
+	printf "%s\n" "inject/core/good.c:1:6:a	1024	static" "inject/core/good.c:5:6:b	1000	dynamic,bounded" >build/pic/inject/core/good.su
+	printf "%s\n" "inject/core/carrier.c:9:6:is_last	1280	static" >build/pic/inject/core/carrier.su
 	sh "$GPROF_TOP/scripts/check-guest.sh" .
 	printf "%s\n" "trace/far.c:7:6:c	1040	static" "/usr/include/x.h:8:6:d	16	dynamic" >build/pic/trace/far.su
-	printf "%s\n" "inject/carrier.c:9:6:is_first	1280	static" >>build/pic/inject/carrier.su
-	cp inject/good.c inject/new.c
+	printf "%s\n" "inject/core/carrier.c:9:6:is_first	1280	static" >>build/pic/inject/core/carrier.su
+	cp inject/core/good.c inject/core/new.c
+	: >trace/far.c
+	echo "inject/gone.c:1:6:a	2000	static" >build/pic/inject/core/gone.su
 	exits 1 sh "$GPROF_TOP/scripts/check-guest.sh" . >found
 	says "trace/far.c:7: c() takes 1040 bytes" found
 	says "trace/far.c:8: d() takes as much of the stack as its caller says" found
-	says "inject/carrier.c:9: is_first() takes 1280 bytes" found
-	says "inject/new.c: there is no build/pic/inject/new.su" found
+	says "inject/core/carrier.c:9: is_first() takes 1280 bytes" found
+	says "inject/core/new.c: there is no build/pic/inject/core/new.su" found
 	is 4 "$(wc -l <found)" "number of finds"
 '
 
@@ -165,9 +201,9 @@ it 'names a line of a test that cannot fail' '
 '
 
 it 'names a script that a list of tests has and nobody else, and a command that no sanitized script runs' '
-	mkdir -p test/e2e cli
-	: >cli/cmd_import.c
-	: >cli/cmd_recover.c
+	mkdir -p test/e2e cli/cmd
+	: >cli/cmd/cmd_import.c
+	: >cli/cmd/cmd_recover.c
 	echo "gprof-run; gprof-ctl; gprof-trace report list; gprof-trace import; gprof-trace export -t kineto; folded; pprof" >test/e2e/some.sh
 	echo "some: bytes" >test/e2e/sanitized.txt
 	printf "%s\n" "# a list" some renamed >test/e2e/quick.txt
@@ -175,7 +211,7 @@ it 'names a script that a list of tests has and nobody else, and a command that 
 	says "test/e2e/quick.txt: there is no test/e2e/renamed.sh" found
 	says "no script has gprof-trace recover" found
 	is 2 "$(wc -l <found)" "number of finds"
-	rm cli/cmd_recover.c
+	rm cli/cmd/cmd_recover.c
 	echo some >test/e2e/quick.txt
 	sh "$GPROF_TOP/scripts/check-tests.sh" .
 '

@@ -15,12 +15,12 @@ it 'needs no library but those of glibc' '
 it 'exports its documented entry points and nothing else' '
 	need nm
 	nm -D --defined-only "$OBJECT" | sed "s/.* //; s/@.*//" | LC_ALL=C sort >exported
-	grep -v "^#" "$GPROF_TOP/inject/exports.txt" | sed "s/[[:space:]].*//; /^$/d" | LC_ALL=C sort >documented
+	grep -v "^#" "$GPROF_TOP/inject/process/exports.txt" | sed "s/[[:space:]].*//; /^$/d" | LC_ALL=C sort >documented
 	same documented exported
 '
 
 it 'was built without one of the headers of NVIDIA' '
-	cat "$GPROF_BUILD"/pic/inject/*.d | tr " " "\n" >dependencies
+	cat "$GPROF_BUILD"/pic/inject/*/*.d | tr " " "\n" >dependencies
 	grep -v "inject/" dependencies >others
 	exits 1 grep -E "cuda|cupti[a-z_]*\.h|nvtx[0-9]|nvToolsExt" others
 '

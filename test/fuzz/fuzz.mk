@@ -13,7 +13,7 @@ FUZZ_CLI    := reader import pieces gzip elf dwarf demangle perfmap $(FUZZ_SQLIT
 FUZZ_ALL    := $(FUZZ_CLI) $(FUZZ_COLL)
 
 # Objects that a target is linked with: from obj, or, with coverage instrumentation, from fuzz/obj.
-fuzz_libs    = $(if $(filter $(FUZZ_COLL),$(1)),$(filter-out %/main.o,$(COLLECT)),$(if $(filter pieces,$(1)),$(filter-out %/import/source.o,$(CLI)) \
+fuzz_libs    = $(if $(filter $(FUZZ_COLL),$(1)),$(filter-out %/main.o,$(COLLECT)),$(if $(filter pieces,$(1)),$(filter-out %/bytes/source.o,$(CLI)) \
 	$(B)/obj/test/unit/import/source.o,$(CLI))) $(TRACE)
 fuzz_objects = $(B)/obj/test/fuzz/$(1).o $(call fuzz_libs,$(1))
 fuzz_link    = -lzstd -lz -lpthread -ldl -lm $(if $(filter nsys,$(1)),-lsqlite3)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import/inflate.h"
-#include "cli/import/source.h"
+#include "cli/import/bytes/inflate.h"
+#include "cli/import/bytes/source.h"
 
 #define ROOM (1u << 20)
 

@@ -36,7 +36,7 @@ static const struct {
 	CUpti_CallbackId cbid;
 } calls[] = {
 #define CUPTI_CALL(domain, cbid, class, name) { DOMAIN_##domain, cbid },
-#include "inject/cupti_calls.def"
+#include "inject/cupti/cupti_calls.def"
 #undef CUPTI_CALL
 };
 

@@ -20,7 +20,7 @@ $(B)/gpu/%-shared: test/gpu/%.cu test/gpu/expect.h test/gpu/client.h
 	$(Q)$(GPU_NVCC) --cudart shared -o $@ $< -ldl
 
 gpu_so = @mkdir -p $(@D); echo "  CC    $@"
-$(GPU_FOLDER:%=%/client.so): test/gpu/client.c test/gpu/client.h inject/cupti_calls.def
+$(GPU_FOLDER:%=%/client.so): test/gpu/client.c test/gpu/client.h inject/cupti/cupti_calls.def
 	$(gpu_so)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(BASE)) -O2 -g -fPIC -shared -isystem $(CUDA)/include -o $@ $< -ldl
 $(GPU_FOLDER:%=%/facts.so): test/gpu/facts.c test/gpu/facts_records.c test/gpu/facts.h test/gpu/client.h

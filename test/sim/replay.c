@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inject/cupti_raw.h"
+#include "inject/cupti/cupti_raw.h"
 
 #define OLDEST_OWNED_NAME 184           /* in device records of this size or more, the client frees the name */
 

@@ -1,5 +1,5 @@
 /*
- * Makes the stack walker of inject/python.c callable from Python scripts through ctypes, with an arena without a collector.
+ * Makes the stack walker of inject/python/python.c callable from Python scripts through ctypes, with an arena without a collector.
  * test/e2e/pywalk_check.py compares the walked stack of the calling thread with the interpreter's.
  */
 #include <pthread.h>
@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject/python_dict.h"
-#include "inject/python_state.h"
-#include "inject/stream.h"
-#include "inject/torch_modules.h"
+#include "inject/core/stream.h"
+#include "inject/python/python_dict.h"
+#include "inject/python/python_state.h"
+#include "inject/torch/torch_modules.h"
 #include "test/unit/inject/fake.h"
 #include "trace/pyline.h"
 

@@ -3,7 +3,7 @@
  * "- end" for a call that is no launch.  Prints "step FIRST LAST START END" for each step, then properties of the period.  Makes two
  * passes, with --line one.
  */
-#include "trace/period.h"
+#include "trace/rules/period.h"
 
 #include <inttypes.h>
 #include <stdio.h>

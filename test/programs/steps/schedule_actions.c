@@ -1,6 +1,6 @@
 /* For each line "SCHEDULE N" prints the schedule's action in each of the first N steps (- nothing, w warm-up, r record, S record and save),
  * or why the schedule is invalid. */
-#include "trace/schedule.h"
+#include "trace/rules/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "cli/cells.h"
+#include "cli/ui/cells.h"
 
-#include "cli/table.h"
+#include "cli/ui/table.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

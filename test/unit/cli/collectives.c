@@ -1,6 +1,6 @@
 /* Names of collective operations, and matching of collectives across ranks. */
-#include "cli/analyze/collectives.h"
-#include "cli/analyze/late.h"
+#include "cli/report/job/collectives.h"
+#include "cli/report/job/late.h"
 #include "test/unit/test.h"
 
 #include <string.h>

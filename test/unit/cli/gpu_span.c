@@ -2,9 +2,9 @@
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
-#include "cli/model/gpu.h"
-#include "cli/model/gpu_span.h"
-#include "cli/model/steps.h"
+#include "cli/model/gpu/gpu.h"
+#include "cli/model/gpu/gpu_span.h"
+#include "cli/model/steps/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "cli/model/graph.h"
+#include "cli/model/gpu/graph.h"
 
 #include "cli/model/join.h"
 #include "test/unit/cli/make_trace.h"

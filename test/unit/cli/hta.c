@@ -1,6 +1,6 @@
 /* HTA's arithmetic, and the hta_ reports on hand-written rows. */
-#include "cli/analyze/hta_graph.h"
-#include "cli/analyze/hta_tree.h"
+#include "cli/compat/hta/hta_graph.h"
+#include "cli/compat/hta/hta_tree.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

@@ -1,5 +1,5 @@
 /* hta_pysort.c against the sort that it imitates: that of the python3 in PATH, 3.11 or later. */
-#include "cli/analyze/hta_tree.h"
+#include "cli/compat/hta/hta_tree.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "cli/gzip.h"
+#include "cli/export/gzip.h"
 #include "test/unit/import/random_json.h"
 #include "test/unit/import/rows.h"
 #include "test/unit/test.h"

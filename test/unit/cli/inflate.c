@@ -1,10 +1,10 @@
-#include "cli/import/inflate.h"
+#include "cli/import/bytes/inflate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/gzip.h"
+#include "cli/export/gzip.h"
 #include "test/unit/test.h"
 
 /* By zlib 1.2.13: 40 times {"ph": "X", "ts": i * i}, ; and a's with fixed codes. */

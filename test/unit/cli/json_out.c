@@ -1,4 +1,4 @@
-#include "cli/json_out.h"
+#include "cli/ui/json_out.h"
 #include "test/unit/test.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "cli/import/json_scan.h"
+#include "cli/import/json/json_scan.h"
 
 #include <stdlib.h>
 #include <string.h>

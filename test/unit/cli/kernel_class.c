@@ -1,4 +1,4 @@
-#include "cli/model/kernel_class.h"
+#include "cli/model/gpu/kernel_class.h"
 #include "test/unit/test.h"
 
 #include <stddef.h>

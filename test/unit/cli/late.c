@@ -1,5 +1,5 @@
 /* The rule for the late rank: small jobs with expectations worked out by hand, and random jobs. */
-#include "cli/analyze/late.h"
+#include "cli/report/job/late.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Launches without a kernel record: which launches count, and when the count is unknown. */
-#include "cli/analyze/lost.h"
+#include "cli/report/session/lost.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

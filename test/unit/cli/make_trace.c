@@ -1,6 +1,6 @@
 #include "test/unit/cli/make_trace.h"
 
-#include "cli/analyze/report.h"
+#include "cli/report/parts/report.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define TEST_MAKE_TRACE_H
 
 #include "cli/model/model.h"
-#include "cli/table.h"
+#include "cli/ui/table.h"
 #include "trace/file.h"
 #include "trace/wire.h"
 

@@ -1,4 +1,4 @@
-#include "cli/model/gpu.h"
+#include "cli/model/gpu/gpu.h"
 #include "cli/model/join.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"

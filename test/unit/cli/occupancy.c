@@ -1,5 +1,5 @@
 /* Expected numbers are from NVIDIA's occupancy calculator (cuda_occupancy.h of CUDA 13.0), unless a comment names another source. */
-#include "cli/model/occupancy.h"
+#include "cli/model/gpu/occupancy.h"
 
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"

@@ -1,8 +1,8 @@
 /* Operators: formulas for floating-point operations; sums of the reports over a small trace; the operators in a Kineto export. */
-#include "cli/model/flops.h"
+#include "cli/model/torch/flops.h"
 
 #include "cli/export/export.h"
-#include "cli/model/torch.h"
+#include "cli/model/torch/torch.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 #include "trace/error.h"

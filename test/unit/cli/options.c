@@ -1,6 +1,6 @@
-#include "cli/options.h"
+#include "cli/ui/options.h"
 
-#include "cli/cmd.h"
+#include "cli/ui/cmd.h"
 #include "test/unit/test.h"
 
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
-#include "cli/model/steps.h"
-#include "cli/page_gpu.h"
-#include "cli/page_lines.h"
+#include "cli/model/steps/steps.h"
+#include "cli/page/page_gpu.h"
+#include "cli/page/page_lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Lines of the page: how texts are wrapped, and which blocks are omitted if there are too many lines. */
-#include "cli/json_out.h"
-#include "cli/page_lines.h"
+#include "cli/page/page_lines.h"
+#include "cli/ui/json_out.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Critical paths of small cases; each case states the expected path. */
-#include "cli/model/path.h"
+#include "cli/model/path/path.h"
 #include "test/unit/test.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/model/payload.h"
+#include "cli/model/nvtx/payload.h"
 #include "test/unit/test.h"
 #include "trace/payload.h"
 #include "trace/reader.h"

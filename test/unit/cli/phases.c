@@ -1,7 +1,7 @@
 /* The rule for phases, on sequences of events as in real training loops; and the phases report on a small trace. */
-#include "cli/model/phases.h"
+#include "cli/model/steps/phases.h"
 
-#include "cli/model/torch.h"
+#include "cli/model/torch/torch.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 #include "trace/error.h"

@@ -1,8 +1,8 @@
 /* The tree of processes; processes that recorded nothing are folded into one row. */
-#include "cli/analyze/process_tree.h"
+#include "cli/report/session/process_tree.h"
 
-#include "cli/analyze/wrappers.h"
 #include "cli/model/process.h"
+#include "cli/report/session/wrappers.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

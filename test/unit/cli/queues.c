@@ -1,4 +1,4 @@
-#include "cli/model/queues.h"
+#include "cli/model/gpu/queues.h"
 
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"

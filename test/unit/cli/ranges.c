@@ -1,6 +1,6 @@
-#include "cli/analyze/range_self.h"
-#include "cli/page_lines.h"
-#include "cli/page_top.h"
+#include "cli/page/page_lines.h"
+#include "cli/page/page_top.h"
+#include "cli/report/nvtx/range_self.h"
 #include "test/unit/cli/make_trace.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "cli/redact.h"
+#include "cli/cmd/redact.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "test/unit/test.h"
 #include "trace/reader.h"
 
-/* A record with a new text fails here until cli/redact_rules.def says what becomes of it. */
+/* A record with a new text fails here until cli/cmd/redact_rules.def says what becomes of it. */
 TEST(every_text_of_every_record_has_a_rule)
 {
 	for (size_t i = 0; i < n_records; i++)

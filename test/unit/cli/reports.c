@@ -1,7 +1,7 @@
 /* Every report on make_two_processes(), compared with text worked out by hand. */
-#include "cli/analyze/report.h"
-#include "cli/cells.h"
-#include "cli/words.h"
+#include "cli/report/parts/report.h"
+#include "cli/ui/cells.h"
+#include "cli/ui/words.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

@@ -1,9 +1,9 @@
 /* Rows with meaningless numbers, as from a faulty writer or a forged file: no report and no export may crash. */
-#include "cli/analyze/report.h"
+#include "cli/report/parts/report.h"
 #include "cli/export/export.h"
-#include "cli/model/steps.h"
-#include "cli/input.h"
-#include "cli/page.h"
+#include "cli/model/steps/steps.h"
+#include "cli/input/input.h"
+#include "cli/page/page.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

@@ -1,7 +1,7 @@
 /* Parts of gprof-run without side effects: names of traces, environment variables, checks of program files. */
-#include "cli/run.h"
+#include "cli/run/run.h"
 
-#include "cli/paths.h"
+#include "cli/ui/paths.h"
 #include "test/unit/test.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Escaping of texts from files, for output to a terminal. */
-#include "cli/screen.h"
+#include "cli/ui/screen.h"
 
-#include "cli/json_out.h"
+#include "cli/ui/json_out.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

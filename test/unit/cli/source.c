@@ -1,4 +1,4 @@
-#include "cli/import/source.h"
+#include "cli/import/bytes/source.h"
 
 #include <fcntl.h>
 #include <stdio.h>

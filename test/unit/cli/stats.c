@@ -1,4 +1,4 @@
-#include "cli/analyze/stats.h"
+#include "cli/report/parts/stats.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

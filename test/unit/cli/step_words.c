@@ -1,10 +1,10 @@
 /* The page's texts about steps and communication. */
-#include "cli/analyze/comm_line.h"
-#include "cli/analyze/gpu_times.h"
-#include "cli/analyze/median_step.h"
-#include "cli/analyze/phase_sentence.h"
-#include "cli/analyze/step_line.h"
-#include "cli/analyze/step_view.h"
+#include "cli/report/parts/gpu_times.h"
+#include "cli/report/steps/comm_line.h"
+#include "cli/report/steps/median_step.h"
+#include "cli/report/steps/phase_sentence.h"
+#include "cli/report/steps/step_line.h"
+#include "cli/report/steps/step_view.h"
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 

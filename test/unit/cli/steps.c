@@ -3,7 +3,7 @@
 #include "test/unit/test.h"
 
 #include "cli/model/names.h"
-#include "cli/model/steps.h"
+#include "cli/model/steps/steps.h"
 #include "trace/error.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "test/unit/cli/make_trace.h"
 #include "test/unit/test.h"
 
-#include "cli/model/steps.h"
+#include "cli/model/steps/steps.h"
 
 #include <stdlib.h>
 #include <string.h>

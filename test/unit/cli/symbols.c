@@ -1,8 +1,8 @@
 /* Resolution of frames: functions of this test, its libraries, the vdso, generated code and Python. */
-#include "cli/model/symbols.h"
+#include "cli/model/stacks/symbols.h"
 
-#include "cli/model/stacks.h"
-#include "cli/resolve.h"
+#include "cli/cmd/resolve.h"
+#include "cli/model/stacks/stacks.h"
 #include "cli/symbols/dwarf.h"
 #include "cli/symbols/perfmap.h"
 #include "cli/symbols/symbols.h"

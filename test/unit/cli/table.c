@@ -1,4 +1,4 @@
-#include "cli/table.h"
+#include "cli/ui/table.h"
 #include "test/unit/test.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The rules of the tb_ reports, on hand-written events. */
-#include "cli/analyze/tb_comm.h"
-#include "cli/analyze/tb_tree.h"
+#include "cli/compat/tb/tb_comm.h"
+#include "cli/compat/tb/tb_tree.h"
 #include "test/unit/test.h"
 
 #include <math.h>

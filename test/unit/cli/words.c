@@ -1,4 +1,4 @@
-#include "cli/words.h"
+#include "cli/ui/words.h"
 
 #include "test/unit/test.h"
 

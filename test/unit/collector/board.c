@@ -31,7 +31,7 @@ static void unmake(struct board_view *v)
 	rmdir(folder);
 }
 
-/* As a process does it (inject/board.c), step by step. */
+/* As a process does it (inject/core/board.c), step by step. */
 static uint32_t begin(struct board_view *v, uint32_t pid)
 {
 	uint32_t at = v->b->head++;

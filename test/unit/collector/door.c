@@ -77,7 +77,7 @@ static void tear_down(struct fixture *f)
 	rmdir(f->folder);
 }
 
-/* As inject/late.c does it. */
+/* As inject/core/late.c does it. */
 static void bring_memory(struct fixture *f)
 {
 	struct arena_layout l = arena_lay_out(0);

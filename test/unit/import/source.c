@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/import/source.h"
+#include "cli/import/bytes/source.h"
 
 struct source {
 	uint8_t *bytes;

@@ -1,5 +1,5 @@
 /*
- * Replaces cli/import/source.c: bytes of the file arrive a given number at a time.  Bytes that have not arrived yet or were given back are
+ * Replaces cli/import/bytes/source.c: bytes of the file arrive a given number at a time.  Bytes that have not arrived yet or were given back are
  * garbage that looks like JSON, so that a scanner that reads them fails.  The memory is allocated exactly, for AddressSanitizer.
  */
 #ifndef TEST_UNIT_IMPORT_SOURCE_H

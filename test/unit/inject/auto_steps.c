@@ -1,11 +1,11 @@
 /* Detection of steps from a program's launches, without any mark. */
-#include "inject/auto_steps.h"
+#include "inject/capture/auto_steps.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "inject/cupti_api.h"
-#include "inject/windows.h"
+#include "inject/capture/windows.h"
+#include "inject/cupti/cupti_api.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

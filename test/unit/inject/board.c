@@ -1,4 +1,4 @@
-#include "inject/board.h"
+#include "inject/core/board.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inject/late.h"
+#include "inject/core/late.h"
 #include "test/unit/test.h"
 
 #define FIRST (UINT32_MAX - 100)        /* lines that were read before */

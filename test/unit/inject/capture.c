@@ -1,4 +1,4 @@
-#include "inject/capture.h"
+#include "inject/capture/capture.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "inject/carrier.h"
+#include "inject/core/carrier.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inject/carrier_frames.h"
-#include "inject/ranges.h"
-#include "inject/stream.h"
+#include "inject/core/carrier_frames.h"
+#include "inject/core/stream.h"
+#include "inject/ranges/ranges.h"
 #include "test/unit/test.h"
 
 #define PROCESS 7u

@@ -1,4 +1,4 @@
-#include "inject/child_env.h"
+#include "inject/process/child_env.h"
 
 #include <alloca.h>
 #include <elf.h>

@@ -1,10 +1,10 @@
 /* Decoding of activity records.  Records are built at offsets taken from NVIDIA's structs, independently of cupti_layout.c. */
-#include "inject/cupti_activity.h"
+#include "inject/cupti/cupti_activity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/windows.h"
+#include "inject/capture/windows.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

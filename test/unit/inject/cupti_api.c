@@ -1,4 +1,4 @@
-#include "inject/cupti_api.h"
+#include "inject/cupti/cupti_api.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* Activity buffers given to CUPTI are distinct, zeroed, and used by one thread at a time. */
-#include "inject/cupti_buffers.h"
+#include "inject/cupti/cupti_buffers.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Conversion of times from the clock that the program's own profiler registered. */
-#include "inject/cupti_clock.h"
+#include "inject/client/cupti_clock.h"
 
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"

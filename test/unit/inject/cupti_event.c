@@ -1,4 +1,4 @@
-#include "inject/cupti_event.h"
+#include "inject/cupti/cupti_event.h"
 
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "inject/cupti_activity.h"
-#include "inject/cupti_api.h"
-#include "inject/cupti_buffers.h"
-#include "inject/lifecycle.h"
+#include "inject/cupti/cupti_activity.h"
+#include "inject/cupti/cupti_api.h"
+#include "inject/cupti/cupti_buffers.h"
+#include "inject/process/lifecycle.h"
 
 const struct cupti_version cupti_versions[] = {
 	{ 13, 160, 72, 80, 72, 40, 40 },        /* 11.0 */

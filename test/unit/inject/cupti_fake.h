@@ -2,7 +2,7 @@
 #ifndef TEST_UNIT_INJECT_CUPTI_FAKE_H
 #define TEST_UNIT_INJECT_CUPTI_FAKE_H
 
-#include "inject/cupti.h"
+#include "inject/cupti/cupti.h"
 #include "test/unit/inject/fake.h"
 
 /* Value of cuptiGetVersion(), and the sizes of its records in bytes. */

@@ -1,4 +1,4 @@
-#include "inject/cupti_flush.h"
+#include "inject/cupti/cupti_flush.h"
 
 #include <dirent.h>
 #include <linux/filter.h>
@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inject/cupti_activity.h"
-#include "inject/cupti_buffers.h"
-#include "inject/cupti_client.h"
-#include "inject/self.h"
-#include "inject/windows.h"
+#include "inject/capture/windows.h"
+#include "inject/client/cupti_client.h"
+#include "inject/core/self.h"
+#include "inject/cupti/cupti_activity.h"
+#include "inject/cupti/cupti_buffers.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

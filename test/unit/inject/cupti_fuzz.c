@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "inject/cupti_activity.h"
-#include "inject/cupti_buffers.h"
-#include "inject/cupti_rows.h"
+#include "inject/cupti/cupti_activity.h"
+#include "inject/cupti/cupti_buffers.h"
+#include "inject/cupti/cupti_rows.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

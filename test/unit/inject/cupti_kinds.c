@@ -1,6 +1,6 @@
 /* Decoding of other kinds of records: graphs, memory, MIG devices, compilations.  Records are built as in cupti_activity.c. */
-#include "inject/cupti_activity.h"
-#include "inject/cupti_unified.h"
+#include "inject/cupti/cupti_activity.h"
+#include "inject/cupti/cupti_unified.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Records of the program's profiler that arrive at the end of the process are stored by any number of threads. */
-#include "inject/cupti_late.h"
+#include "inject/client/cupti_late.h"
 
 #include <pthread.h>
 #include <signal.h>

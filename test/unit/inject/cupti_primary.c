@@ -1,4 +1,4 @@
-#include "inject/cupti_primary.h"
+#include "inject/cupti/cupti_primary.h"
 
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"

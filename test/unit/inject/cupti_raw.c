@@ -1,5 +1,5 @@
 /* --record-raw: files of activity buffers. */
-#include "inject/cupti_raw.h"
+#include "inject/cupti/cupti_raw.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "inject/cupti_buffers.h"
+#include "inject/cupti/cupti_buffers.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

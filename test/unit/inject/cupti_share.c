@@ -1,16 +1,16 @@
 /* CUPTI shared with the program's own profiler: records in its buffers, and the kinds enabled for it. */
-#include "inject/cupti_share.h"
+#include "inject/client/cupti_share.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/cupti_activity.h"
-#include "inject/cupti_buffers.h"
-#include "inject/cupti_client.h"
-#include "inject/cupti_clock.h"
-#include "inject/cupti_window.h"
-#include "inject/cupti_yield.h"
-#include "inject/health.h"
+#include "inject/client/cupti_client.h"
+#include "inject/client/cupti_clock.h"
+#include "inject/client/cupti_window.h"
+#include "inject/client/cupti_yield.h"
+#include "inject/core/health.h"
+#include "inject/cupti/cupti_activity.h"
+#include "inject/cupti/cupti_buffers.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

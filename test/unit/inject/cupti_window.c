@@ -1,10 +1,10 @@
 /* Which records belong to the sessions of the program's own profiler. */
-#include "inject/cupti_window.h"
+#include "inject/client/cupti_window.h"
 
 #include <string.h>
 
-#include "inject/cupti_activity.h"
-#include "inject/cupti_clock.h"
+#include "inject/client/cupti_clock.h"
+#include "inject/cupti/cupti_activity.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"
 

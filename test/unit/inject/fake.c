@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "inject/windows.h"
+#include "inject/capture/windows.h"
 
 static void *map(size_t size)
 {

@@ -2,7 +2,7 @@
 #ifndef TEST_UNIT_INJECT_FAKE_H
 #define TEST_UNIT_INJECT_FAKE_H
 
-#include "inject/stream.h"
+#include "inject/core/stream.h"
 
 /* Makes a connected guest with this many small and large blocks.  The calling thread gets a new stream. */
 void fake_session(uint32_t n_small, uint32_t n_large);

@@ -1,11 +1,11 @@
-#include "inject/intern.h"
+#include "inject/core/intern.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "inject/lock.h"
-#include "inject/names.h"
+#include "inject/core/lock.h"
+#include "inject/ranges/names.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

@@ -1,5 +1,5 @@
 /* A process that sends its memory's descriptor to the collector, although the number of descriptors in flight is limited. */
-#include "inject/late.h"
+#include "inject/core/late.h"
 
 #include <errno.h>
 #include <stdint.h>

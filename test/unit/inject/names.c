@@ -1,9 +1,9 @@
-#include "inject/names.h"
+#include "inject/ranges/names.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "inject/intern.h"
+#include "inject/core/intern.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

@@ -1,5 +1,5 @@
-/* inject/nvtx_abi.h, compared with NVIDIA's headers where these are installed. */
-#include "inject/nvtx_abi.h"
+/* inject/nvtx/nvtx_abi.h, compared with NVIDIA's headers where these are installed. */
+#include "inject/nvtx/nvtx_abi.h"
 #include "trace/payload.h"
 
 #include "test/unit/test.h"

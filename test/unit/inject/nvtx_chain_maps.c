@@ -1,4 +1,4 @@
-#include "inject/nvtx_chain_maps.h"
+#include "inject/nvtx/nvtx_chain_maps.h"
 
 #include "test/unit/test.h"
 #include "trace/payload.h"

@@ -1,4 +1,4 @@
-#include "inject/nvtx_payload.h"
+#include "inject/nvtx/nvtx_payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inject/names.h"
+#include "inject/ranges/names.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 #include "trace/payload.h"

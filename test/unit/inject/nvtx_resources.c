@@ -1,4 +1,4 @@
-#include "inject/nvtx_hooks.h"
+#include "inject/nvtx/nvtx_hooks.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Guarded reads: peek() fails for unmapped memory and reads mapped memory. */
-#include "inject/peek.h"
+#include "inject/unwind/peek.h"
 
 #include <errno.h>
 #include <sys/mman.h>

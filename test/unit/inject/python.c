@@ -2,7 +2,7 @@
  * Walks frames of a fake free-threaded CPython 3.14: a table of offsets (_Py_DebugOffsets), a thread state, frames and code objects, laid
  * out as in the headers of 3.14t.  test/e2e/python-*.sh use real interpreters.
  */
-#include "inject/python_state.h"
+#include "inject/python/python_state.h"
 
 #include <elf.h>
 #include <pthread.h>

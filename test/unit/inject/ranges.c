@@ -1,4 +1,4 @@
-#include "inject/ranges.h"
+#include "inject/ranges/ranges.h"
 
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"

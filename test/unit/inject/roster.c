@@ -1,5 +1,5 @@
 /* Lines of the process list are written to the folder's named pipe, and to no other kind of file. */
-#include "inject/roster.h"
+#include "inject/core/roster.h"
 
 #include <errno.h>
 #include <fcntl.h>

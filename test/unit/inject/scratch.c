@@ -1,12 +1,12 @@
 /* Scratch memory outside the program's stack, and how much stack the hooks use. */
-#include "inject/scratch.h"
+#include "inject/core/scratch.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 
-#include "inject/cupti_api.h"
-#include "inject/stacks.h"
+#include "inject/cupti/cupti_api.h"
+#include "inject/stacks/stacks.h"
 #include "test/programs/measure_stack.h"
 #include "test/unit/inject/cupti_fake.h"
 #include "test/unit/test.h"

@@ -1,5 +1,5 @@
 /* Which of the injected object's system calls a seccomp filter of the program allows. */
-#include "inject/seccomp.h"
+#include "inject/core/seccomp.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,10 +1,10 @@
-#include "inject/stream.h"
+#include "inject/core/stream.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "inject/module.h"
+#include "inject/core/module.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject/torch_abi.h"
-#include "inject/torch_context.h"
-#include "inject/ranges.h"
-#include "inject/torch_inputs.h"
-#include "inject/torch_memo.h"
-#include "inject/torch_steps.h"
-#include "inject/torch_values.h"
+#include "inject/torch/torch_abi.h"
+#include "inject/torch/torch_context.h"
+#include "inject/ranges/ranges.h"
+#include "inject/torch/torch_inputs.h"
+#include "inject/torch/torch_memo.h"
+#include "inject/torch/torch_steps.h"
+#include "inject/torch/torch_values.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

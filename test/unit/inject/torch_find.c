@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inject/module.h"
+#include "inject/core/module.h"
 #include "trace/wire.h"
 #include "test/unit/test.h"
 

@@ -1,13 +1,13 @@
 /* Reading Python objects from an interpreter's memory: damaged or cyclic objects must not cause crashes, endless loops or wrong names. */
-#include "inject/torch_objects.h"
+#include "inject/torch/torch_objects.h"
 
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "inject/python_dict.h"
-#include "inject/python_state.h"
+#include "inject/python/python_dict.h"
+#include "inject/python/python_state.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

@@ -1,9 +1,9 @@
 /* Windows and step rows from PyTorch's callbacks. */
-#include "inject/windows.h"
+#include "inject/capture/windows.h"
 
 #include <stdio.h>
 
-#include "inject/unstepped.h"
+#include "inject/capture/unstepped.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

@@ -1,4 +1,4 @@
-#include "inject/unwind.h"
+#include "inject/unwind/unwind.h"
 
 #include <pthread.h>
 #include <stdlib.h>

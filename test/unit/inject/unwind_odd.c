@@ -1,5 +1,5 @@
 /* Unusual stacks: signal frames, coroutines, assembly, damaged stacks, interruption at any instruction. */
-#include "inject/unwind.h"
+#include "inject/unwind/unwind.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "inject/images.h"
+#include "inject/unwind/images.h"
 #include "test/unit/inject/walked.h"
 #include "test/unit/test.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "inject/images.h"
+#include "inject/unwind/images.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

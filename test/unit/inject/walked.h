@@ -1,8 +1,8 @@
-/* Walks the current stack with inject/unwind*.c and with libgcc's backtrace(), and compares both. */
+/* Walks the current stack with inject/unwind/unwind*.c and with libgcc's backtrace(), and compares both. */
 #ifndef TEST_UNIT_INJECT_WALKED_H
 #define TEST_UNIT_INJECT_WALKED_H
 
-#include "inject/unwind.h"
+#include "inject/unwind/unwind.h"
 #include "trace/records.h"
 
 #if defined(__clang__)

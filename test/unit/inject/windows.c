@@ -1,13 +1,13 @@
-#include "inject/windows.h"
+#include "inject/capture/windows.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "inject/intern.h"
-#include "inject/ranges.h"
-#include "inject/watch.h"
+#include "inject/capture/watch.h"
+#include "inject/core/intern.h"
+#include "inject/ranges/ranges.h"
 #include "test/unit/inject/fake.h"
 #include "test/unit/test.h"
 

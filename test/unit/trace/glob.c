@@ -1,4 +1,4 @@
-#include "trace/glob.h"
+#include "trace/rules/glob.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

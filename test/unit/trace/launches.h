@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/period.h"
+#include "trace/rules/period.h"
 
 enum shape { SHAPE_MLP, SHAPE_TRANSFORMER, SHAPE_CNN, SHAPE_RNN, SHAPE_GRAPH, SHAPE_GRAPH_ALONE, N_SHAPES };
 enum optimizer { OPTIMIZER_FOREACH, OPTIMIZER_FUSED, OPTIMIZER_LOOP, N_OPTIMIZERS };

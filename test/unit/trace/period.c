@@ -1,4 +1,4 @@
-#include "trace/period.h"
+#include "trace/rules/period.h"
 
 #include <stdio.h>
 #include <stdlib.h>

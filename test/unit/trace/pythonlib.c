@@ -1,4 +1,4 @@
-#include "trace/pythonlib.h"
+#include "trace/rules/pythonlib.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "trace/schedule.h"
+#include "trace/rules/schedule.h"
 
 #include <stdio.h>
 #include <string.h>

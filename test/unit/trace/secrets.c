@@ -1,4 +1,4 @@
-#include "trace/secrets.h"
+#include "trace/rules/secrets.h"
 
 #include <stdio.h>
 

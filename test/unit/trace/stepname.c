@@ -1,4 +1,4 @@
-#include "trace/stepname.h"
+#include "trace/rules/stepname.h"
 
 #include <stdio.h>
 #include <stdlib.h>

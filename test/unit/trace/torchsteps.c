@@ -1,5 +1,5 @@
 /* The rule for steps of PyTorch, on sequences of calls as in real programs. */
-#include "trace/torchsteps.h"
+#include "trace/rules/torchsteps.h"
 
 #include <stdio.h>
 #include <string.h>

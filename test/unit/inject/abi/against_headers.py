@@ -1,4 +1,4 @@
-"""Holds inject/cupti_layout.c against the CUPTI headers of one release: against_headers.py INCLUDE_DIR... [-- CC FLAGS...]
+"""Holds inject/cupti/cupti_layout.c against the CUPTI headers of one release: against_headers.py INCLUDE_DIR... [-- CC FLAGS...]
 
 For each folder with a cupti_activity.h it finds the newest struct of each activity record, asks our table for the layout of that
 header's CUPTI_API_VERSION, and compares: no field that we read may be elsewhere, and no record may be shorter than we think.  A field that
@@ -71,7 +71,7 @@ def program(folder):
 #include <cuda.h>
 #include <cupti_activity.h>
 #include <cupti_version.h>
-#include "inject/cupti_layout.h"
+#include "inject/cupti/cupti_layout.h"
 
 static int wrong, unread;
 
@@ -116,7 +116,7 @@ def check_calls(folder):
         for name, cbid in re.findall(r"CUPTI_%s_TRACE_CBID_(\w+)\s*=\s*(\d+)" % domain.upper(), text):
             theirs[domain.upper(), int(cbid)] = name
     last = {domain: max(cbid for d, cbid in theirs if d == domain) for domain in ("RUNTIME", "DRIVER")}
-    for domain, cbid, name in re.findall(r"^CUPTI_CALL\((\w+), *(\d+), *\w+, *(\w+)\)", open("inject/cupti_calls.def").read(), re.M):
+    for domain, cbid, name in re.findall(r"^CUPTI_CALL\((\w+), *(\d+), *\w+, *(\w+)\)", open("inject/cupti/cupti_calls.def").read(), re.M):
         if int(cbid) >= last[domain]:       # that of SIZE
             continue
         known += 1
@@ -136,7 +136,7 @@ def check(folder, cc):
         with open(source, "w") as f:
             f.write(program(folder))
         subprocess.run(cc + ["-std=gnu11", "-D_GNU_SOURCE", "-iquote", ".", "-isystem", folder, "-isystem", "/usr/local/cuda/include",
-                             "-o", binary, source, "inject/cupti_layout.c"], check=True)
+                             "-o", binary, source, "inject/cupti/cupti_layout.c"], check=True)
         return subprocess.run([binary]).returncode | check_calls(folder)
 
 

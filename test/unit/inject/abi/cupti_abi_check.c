@@ -1,14 +1,14 @@
 /*
- * Compares inject/cupti_abi.h, cupti_layout.h and cupti_calls.def with NVIDIA's headers.  Only compiled (scripts/check-cupti.sh), never
+ * Compares inject/cupti/cupti_abi.h, cupti_layout.h and cupti_calls.def with NVIDIA's headers.  Only compiled (scripts/check-cupti.sh), never
  * linked: whatever is wrong does not compile.
  */
-#include "inject/cupti_abi.h"
+#include "inject/cupti/cupti_abi.h"
 
 #include <cuda.h>
 #include <cupti.h>
 
-#include "inject/cupti_layout.h"
-#include "inject/cupti_load.h"
+#include "inject/cupti/cupti_layout.h"
+#include "inject/cupti/cupti_load.h"
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours " is not " #theirs)
 #define FIELD(ours, type, member) _Static_assert((ours) == offsetof(type, member), #ours " is not where " #type " has " #member)
@@ -114,14 +114,14 @@ MEMBER(cupti_elapsed_params, end, cudaEventElapsedTime_v12080_params, end);
 #define CUPTI_CALL(domain, cbid, class, name) _Static_assert(CUPTI_##domain##_TRACE_CBID_##name == (cbid), #cbid " is not " #name);
 #define CUPTI_CALLS_UP_TO CUPTI_API_VERSION
 #if CUPTI_API_VERSION >= 130000         /* older headers lack the newest names */
-#include "inject/cupti_calls.def"
+#include "inject/cupti/cupti_calls.def"
 #endif
 #undef CUPTI_CALL
 
 /* Every function exists under that name. */
 #define CUPTI_FN(needed, name, params) _Static_assert(sizeof &cupti##name == sizeof(((struct cupti *)0)->name), #name);
 #if CUPTI_API_VERSION >= 130000
-#include "inject/cupti_api.def"
+#include "inject/cupti/cupti_api.def"
 
 SAME(RESULT_BUSY, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 SAME(DOMAIN_STATE, CUPTI_CB_DOMAIN_STATE);

@@ -1,0 +1,17 @@
+/* PyTorch data of a model; private to torch.c and torch_phases.c. */
+#ifndef CLI_MODEL_TORCH_TORCH_INSIDE_H
+#define CLI_MODEL_TORCH_TORCH_INSIDE_H
+
+#include "cli/model/torch/torch.h"
+
+struct torch_made {
+	struct torch_ranges public;
+	bool made;
+	bool looked, has;               /* model_has_torch() was called; its result */
+	struct phases *phases;          /* by process */
+};
+
+/* The model's torch_made, allocated on the first call; NULL: out of memory. */
+struct torch_made *torch_made(struct model *m);
+
+#endif
