@@ -114,7 +114,7 @@ print(*[name for part in (result.TOP, result.STEP, result.CHECK, result.FIGURE) 
 	done
 '
 
-for class in Statistics Comparison Schema Names KinetoTraces Commands; do
+for class in Statistics Comparison Schema Names KinetoTraces HealthReasons Commands; do
 	it "its own arithmetic and parsing: $class" '
 		need python3
 		PYTHONDONTWRITEBYTECODE=1 GPROF_TEST_DATA=${GPROF_TEST_DATA:-$GPROF_TOP/../shared/data} \

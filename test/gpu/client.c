@@ -18,7 +18,7 @@
 #include <stdbool.h>
 
 #define API(X)                                                                                                   \
-	X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain) X(cuptiActivityRegisterCallbacks)              \
+	X(cuptiGetVersion) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiEnableDomain) X(cuptiActivityRegisterCallbacks) \
 	X(cuptiActivityEnable) X(cuptiActivityFlushAll) X(cuptiActivityGetNumDroppedRecords) X(cuptiActivitySetAttribute) \
 	X(cuptiActivityGetNextRecord)
 
@@ -124,6 +124,7 @@ int InitializeInjection(void)
 {
 	const char *words = getenv("GPU_CHECK_CLIENT");
 	void *library = client_open_cupti();
+	uint32_t version = 0;
 	char copy[200];
 	int rc;
 
@@ -136,6 +137,8 @@ int InitializeInjection(void)
 	client_report("subscribe %d", rc);
 	if (rc)
 		return 1;
+	p_cuptiGetVersion(&version);
+	client_report("version %u", version);
 	p_cuptiActivityRegisterCallbacks(request, completed);
 	snprintf(copy, sizeof copy, "%s", words ? words : "");
 	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))

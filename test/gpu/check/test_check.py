@@ -4,6 +4,7 @@ import copy
 import csv
 import glob
 import os
+import re
 import tempfile
 import time
 import unittest
@@ -257,6 +258,25 @@ class KinetoTraces(unittest.TestCase):
                     self.assertEqual(sum(k.kernels().values()), k.count("kernel"))
                     compared += k.count("kernel") > 0
         self.assertGreater(compared, 5)
+
+
+class HealthReasons(unittest.TestCase):
+    def test_steps_ask_for_reasons_that_health_has(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "../../../trace/health.def"), encoding="utf-8") as f:
+            known = set(re.findall(r"^REASON\(\d+, *(\w+)", f.read(), re.M)) | {"no_kernel"}  # computed by the report
+        asked = set()
+        for path in glob.glob(os.path.join(here, "steps_*.py")):
+            with open(path, encoding="utf-8") as f:
+                asked |= set(re.findall(r"\.lost\(([^)]*)\)", f.read()))
+        self.assertGreater(len(asked), 3)
+        self.assertEqual(asked - {f'"{name}"' for name in known}, set())
+
+    def test_a_column_that_rows_do_not_have_is_an_error(self):
+        reports = trace.Reports(lambda _: 'kernel process=1 corr=7 flags=0x10 name="a b"\n', "x")
+        self.assertEqual((reports.column("kernel", "corr"), reports.column("kernel", "flags")), ([7], [16]))
+        with self.assertRaises(KeyError):
+            reports.column("kernel", "correlation")
 
 
 class Commands(unittest.TestCase):

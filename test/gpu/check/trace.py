@@ -172,6 +172,15 @@ class Reports:
     def health(self):
         return [str(row.get("reason", row)) for row in self.rows("health")]
 
+    def lost(self, reason):
+        """Sum of the counts of that reason in the health report.  test_check.py compares the names with those that health has."""
+        return sum(row["count"] for row in self.rows("health") if row["reason"] == reason)
+
+    def column(self, kind, name):
+        """Column `name` of all rows of that kind; KeyError if a row lacks it."""
+        rows = [dict(re.findall(r"(\w+)=(\S+)", line)) for line in self.ask(["dump", "-k", kind, self.path]).splitlines()]
+        return [int(row[name], 0) for row in rows]
+
     def kernel_ns(self):
         return self.sum("cuda_gpu_kern_sum", "Total Time (ns)", "Name", lambda _: True)
 
