@@ -185,15 +185,21 @@ run_tasks() {
 	! grep -q '^san ' "$log/tasks" || sanitizers_said
 }
 
-# Failed scripts that are in test/e2e/retried.txt run again alone, up to two times.  The last lines of the check name each test that passed
-# only alone.
+# only_times FILE: each failure in the log is a difference of times, and there is one.
+only_times() {
+	failures=$(grep -c "^FAIL " "$1")
+	[ "$failures" -gt 0 ] && [ "$(grep -c "^  | only times differ: " "$1")" -eq "$failures" ]
+}
+
+# Scripts of test/e2e/retried.txt in which only times differ run again alone, up to two times.  A wrong status or output is never forgiven.
+# The last lines of the check name each test that passed only alone.
 once_more() {
 	[ -e test/e2e/retried.txt ] || return 0
 	while read -r build path; do
 		name=$(task_name "$build" "$path")
 		grep -q "^$(basename "$path" .sh): ." test/e2e/retried.txt || continue
 		for try in first second; do
-			[ "$(cat "$log/$name.status" 2>/dev/null)" != 0 ] || break
+			[ "$(cat "$log/$name.status" 2>/dev/null)" != 0 ] && only_times "$log/$name.log" || break
 			mv "$log/$name.log" "$log/$name.$try.log"
 			sh scripts/check-task.sh "$build" "$path" </dev/null
 		done

@@ -38,7 +38,7 @@ def main():
             parts = [int(r[p + "_ns"] or 0) for p in PHASES + ("other",)]
             assert sum(parts) == int(r["wall_ns"]), ("phases do not add up", r)
         print("%s, %d steps of %.1f ms: %s" % (loop, len(pairs), mean / 1e6, "; ".join(line)))
-    sys.exit("\n".join(bad) or 0)
+    sys.exit("only times differ: " + "\n".join(bad) if bad else 0)
 
 
 main()

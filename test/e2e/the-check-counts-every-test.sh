@@ -26,7 +26,8 @@ it 'ends with one line of counts, and fails when something failed' '
 	TASKS=1 exits 1 sh tree/scripts/check.sh e2e >out 2>&1
 	is "three silent breaks" "$(cut -d " " -f 3 tree/build/log/times | xargs)" "the order"
 	# Only what the list names, with a reason, gets a second try.
-	printf "%s\n" "[ -e ../tried ] || { : >../tried; echo FAIL first; exit 1; }" "echo ok second" >tree/test/e2e/breaks.sh
+	TIMES="echo FAIL first; echo \"  | only times differ: 9 ms, without us 1\""
+	printf "%s\n" "[ -e ../tried ] || { : >../tried; $TIMES; exit 1; }" "echo ok second" >tree/test/e2e/breaks.sh
 	exits 1 sh tree/scripts/check.sh e2e breaks >out 2>&1
 	rm tried
 	echo "breaks:" >tree/test/e2e/retried.txt
@@ -37,14 +38,21 @@ it 'ends with one line of counts, and fails when something failed' '
 	is "1 passed, 0 failed, 0 skipped" "$(tail -n 1 out)"
 	says "failed beside another test, passed alone: breaks: first" out
 	# Two more tries, no more.
-	printf "%s\n" "echo x >>../tries" "[ \$(wc -l <../tries) -ge 3 ] || { echo FAIL first; exit 1; }" "echo ok third" >tree/test/e2e/breaks.sh
+	printf "%s\n" "echo x >>../tries" "[ \$(wc -l <../tries) -ge 3 ] || { $TIMES; exit 1; }" "echo ok third" >tree/test/e2e/breaks.sh
 	exits 0 sh tree/scripts/check.sh e2e breaks >out 2>&1
 	says "passed alone: breaks: first" out
-	echo "echo x >>../tries; echo FAIL always; exit 1" >tree/test/e2e/breaks.sh
+	echo "echo x >>../tries; $TIMES; exit 1" >tree/test/e2e/breaks.sh
 	rm tries
 	exits 1 sh tree/scripts/check.sh e2e breaks >out 2>&1
 	is 3 "$(wc -l <tries)" "tries"
 	never_says "passed alone" out
+	# A wrong status or output is not forgiven, nor beside a difference of times.
+	for other in "echo FAIL second" "$TIMES; echo FAIL second; echo \"  | exit status 1, without us 0\"" "exit 3"; do
+		rm tries
+		printf "%s\n" "echo x >>../tries; [ \$(wc -l <../tries) -gt 1 ] && { echo ok; exit; }" "$other; exit 1" >tree/test/e2e/breaks.sh
+		exits 1 sh tree/scripts/check.sh e2e breaks >out 2>&1
+		is 1 "$(wc -l <tries)" "tries after $other"
+	done
 	exits 1 sh tree/scripts/check.sh unit >out 2>&1
 	is "2 passed, 1 failed, 0 skipped" "$(tail -n 1 out)"
 	says "FAIL unit-crashes: ended with status 1" out

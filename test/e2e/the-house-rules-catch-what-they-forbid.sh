@@ -200,6 +200,15 @@ it 'names a line of a test that cannot fail' '
 	is 1 "$(wc -l <found)" "number of finds"
 '
 
+it 'has assertions that fail without the file they look in' '
+	asserts() { env CASE_WHY=why sh -euc ". \"\$GPROF_TOP/test/e2e/assert.sh\"; $1"; }
+	echo text >there
+	for assertion in "says text" "never_says other" "same there"; do
+		exits 0 asserts "$assertion there"
+		exits 1 asserts "$assertion missing"
+	done
+'
+
 it 'names a script that a list of tests has and nobody else, and a command that no sanitized script runs' '
 	mkdir -p test/e2e cli/cmd
 	: >cli/cmd/cmd_import.c
