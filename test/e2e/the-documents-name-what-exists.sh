@@ -18,6 +18,17 @@ it 'each test that the list of traps names is there' '
 	[ ! -s missing ] || fail "not there: $(cat missing)"
 '
 
+it 'the list of traps has each number of a version that the simulated CUPTI has' '
+	sed -n "s/^.{ RELEASE(.*), \([0-9]*\) },.*/\1/p" "$GPROF_TOP/test/sim/release.c" >simulated
+	[ "$(wc -l <simulated)" -ge 20 ] || fail "only $(wc -l <simulated) versions are simulated"
+	sed -n "/id=\"versions\"/,/^## /p" "$GPROF_TOP/docs/explanation/cupti-traps.md" | grep "^| " |
+		awk -F"|" "{ print \$2, \$4 }" | grep -oE "[0-9]+" | sort -n >listed
+	while read -r version; do
+		grep -qx "$version" listed || echo "$version" >>missing
+	done <simulated
+	[ ! -s missing ] || fail "not in the table: $(cat missing)"
+'
+
 it 'each file of the repository that a page names is there' '
 	cd "$GPROF_TOP"
 	grep -ohE "\`(inject|collector|trace|cli|test|scripts|docs)/[A-Za-z0-9_./-]+\`" README.md docs/*.md docs/*/[!a]*.md docs/*/architecture.md | tr -d "\`" | grep -v "/[A-Z]*/" | sort -u >"$OLDPWD/named"

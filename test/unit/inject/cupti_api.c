@@ -168,6 +168,38 @@ TEST(error_queries_and_the_helpers_of_a_launch_are_not_asked_for)
 	CHECK_EQ(never_seen, 0);
 }
 
+static bool asked_for[3][1024];
+
+static int note_callback(uint32_t on, void *subscriber, int domain, uint32_t cbid)
+{
+	(void)subscriber;
+	if (domain < 3 && cbid < 1024)
+		asked_for[domain][cbid] = on;
+	return RESULT_OK;
+}
+
+/* Only rare programs make these calls, so no test of whole programs would miss them. */
+TEST(rare_calls_that_start_or_end_gpu_work_are_asked_for)
+{
+	static const uint32_t driver[] = {
+		460, 461, 462, 463, 475, 476, 663, 664, 665, 666, 667, 668,    /* cuStreamWriteValue32, 64 and cuStreamBatchMemOp */
+		791, 792,                                                      /* cuMemDiscardAndPrefetchBatchAsync */
+	};
+	static const uint32_t runtime[] = {
+		491, 492,                                                      /* cudaMemDiscardAndPrefetchBatchAsync */
+		527,                                                           /* cudaExecutionCtxDestroy */
+	};
+
+	cupti_fake(130401);
+	memset(asked_for, 0, sizeof asked_for);
+	tracer.fn.EnableCallback = note_callback;
+	cupti_api_enable();
+	for (size_t i = 0; i < sizeof driver / sizeof *driver; i++)
+		CHECK_EQ(asked_for[DOMAIN_DRIVER][driver[i]] ? 0 : driver[i], 0);
+	for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++)
+		CHECK_EQ(asked_for[DOMAIN_RUNTIME][runtime[i]] ? 0 : runtime[i], 0);
+}
+
 TEST(callbacks_leave_errno_alone)
 {
 	cupti_fake(130001);
