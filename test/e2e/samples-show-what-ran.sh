@@ -44,6 +44,23 @@ ready=$ready'
 	}
 '
 
+it 'excuses a crash of CPython up to 3.10 at its end, outside the profiler, and no other' "$ready"'
+	printf "%s\n" "#!/bin/sh" "exit 0" >old
+	printf "%s\n" "#!/bin/sh" "exit 1" >new
+	chmod +x old new
+	for crash in "crash outside the profiler" "Fatal Python error: take_gil"; do
+		printf "%s\n" "the end begins" "$crash" >out
+		python=./old exits 0 python_crashed_itself
+		python=./new exits 1 python_crashed_itself
+		echo "crash inside the profiler" >>out
+		python=./old exits 1 python_crashed_itself
+		echo "$crash" >out
+		python=./old exits 1 python_crashed_itself
+	done
+	echo "the end begins" >out
+	python=./old exits 1 python_crashed_itself
+'
+
 it 'gives Python functions, their files and lines, in each CPython' "$ready"'
 	for python in $(pythons 8); do
 		gprof-run -q -f -s process-tree -o t -- "$python" work.py 0.2 >seconds

@@ -26,6 +26,10 @@ for options in "" "--nvtx-backtrace=*" "--nvtx-backtrace=* --python-backtrace=cu
 		. "$E2E_ROOT/small.sh"
 		small "'"$options"'" use
 		within_goal
+		# The first call of a process includes the loading of libraries; it takes no more than ours beyond what it takes alone.
+		small "'"$options"'" first
+		paste -d" " alone out >much
+		awk -v goal=$GOAL "\$4 - \$2 > goal { bad = 1 } END { exit bad || NR != 1 }" much || fail "bytes of stack alone and with us: $(cat much)"
 		small "'"$options"'" use-thread
 		# The first row of a thread comes with the first of them.
 		within_goal
