@@ -345,7 +345,7 @@ TEST(code_that_the_process_made_is_named_by_its_map)
 	unmake(&k);
 }
 
-TEST(a_map_that_another_user_or_a_link_has_put_there_names_nothing)
+TEST(a_map_that_a_link_has_put_there_names_nothing)
 {
 	char path[] = "/tmp/gprof-unit-map-XXXXXX", link[40];
 	struct perfmap map;
@@ -362,14 +362,42 @@ TEST(a_map_that_another_user_or_a_link_has_put_there_names_nothing)
 	CHECK(!perfmap_at(&map, 0x7000010));
 	perfmap_release(&map);
 	unlink(link);
-	if (geteuid() == 0 && chown(path, 65534, 65534) == 0) {
-		perfmap_read(&map, path, 0, false);
-		CHECK(!perfmap_at(&map, 0x7000010));
-		perfmap_release(&map);
-		perfmap_read(&map, path, 0, true);
-		CHECK_STR(perfmap_at(&map, 0x7000010), "f");
-		perfmap_release(&map);
+	unlink(path);
+}
+
+#define OTHER_USER 65533
+#define THIS_USER 65534
+
+TEST(a_user_believes_its_own_map_and_roots_alone)
+{
+	static const struct {
+		uid_t reader, owner;
+		bool any_owner, named;
+	} cases[] = {
+		{ 0, 0, false, true }, { 0, OTHER_USER, false, false }, { 0, OTHER_USER, true, true },
+		{ THIS_USER, THIS_USER, false, true }, { THIS_USER, 0, false, true },
+		{ THIS_USER, OTHER_USER, false, false }, { THIS_USER, OTHER_USER, true, true },
+	};
+	char path[] = "/tmp/gprof-unit-map-XXXXXX";
+	struct perfmap map;
+	int fd;
+
+	if (geteuid() != 0) {
+		test_skip("only root can give a file to another user");
+		return;
 	}
+	fd = mkstemp(path);
+	CHECK_EQ(write(fd, "7000000 20 f\n", 13), 13);
+	CHECK_EQ(fchmod(fd, 0644), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		CHECK_EQ(fchown(fd, cases[i].owner, cases[i].owner), 0);
+		CHECK_EQ(seteuid(cases[i].reader), 0);
+		perfmap_read(&map, path, 0, cases[i].any_owner);
+		CHECK_EQ(perfmap_at(&map, 0x7000010) != NULL, cases[i].named);
+		perfmap_release(&map);
+		CHECK_EQ(seteuid(0), 0);
+	}
+	close(fd);
 	unlink(path);
 }
 
