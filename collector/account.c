@@ -13,14 +13,14 @@ static void put_health(struct staging *s, unsigned reason, uint64_t count, int64
 	staging_put(s, record_by_kind(ROW_health), &row, detail, row.bytes);
 }
 
-void account_session(struct troubles *t, struct staging *s)
+void account_session(struct health_counts *t, struct staging *s)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		struct trouble *one = &t->list[i];
+		struct health_count *one = &t->list[i];
 
-		if (one->count == one->told)
+		if (one->count == one->written)
 			continue;
-		one->told = one->count;
+		one->written = one->count;
 		put_health(s, one->reason, one->count, one->first, one->last, one->detail);
 	}
 }
@@ -30,7 +30,7 @@ static void health_of(struct process *p, unsigned reason)
 {
 	struct guest *g = p->guest;
 	const struct health_cell *c = &g->view.a->health[reason];
-	struct trouble *ours = troubles_find(&p->troubles, reason);
+	struct health_count *ours = health_counts_find(&p->health_counts, reason);
 	uint64_t count = __atomic_load_n(&c->count, __ATOMIC_RELAXED);
 	int64_t first = count ? c->first : INT64_MAX, last = count ? c->last : 0;
 	char detail[sizeof ours->detail] = "";
@@ -44,9 +44,9 @@ static void health_of(struct process *p, unsigned reason)
 		if (!detail[0])
 			strcpy(detail, ours->detail);
 	}
-	if (count == g->health_told[reason])
+	if (count == g->health_written[reason])
 		return;
-	g->health_told[reason] = count;
+	g->health_written[reason] = count;
 	put_health(&g->staging, reason, count, first, last, detail);
 }
 
@@ -55,9 +55,9 @@ static void drops_of(struct guest *g, unsigned kind)
 	const struct drop_cell *c = &g->view.a->drops[kind];
 	struct drop_row row = { .first = c->first, .last = c->last, .count = c->count, .kind = kind };
 
-	if (row.count == g->drops_told[kind])
+	if (row.count == g->drops_written[kind])
 		return;
-	g->drops_told[kind] = row.count;
+	g->drops_written[kind] = row.count;
 	staging_put(&g->staging, record_by_kind(ROW_drop), &row, NULL, 0);
 }
 
@@ -66,9 +66,9 @@ static void cost_of(struct guest *g, unsigned place)
 	const struct cost_cell *c = &g->view.a->costs[place];
 	struct cost_row row = { .total = c->total, .count = c->count, .place = place };
 
-	if (row.count == g->costs_told[place])
+	if (row.count == g->costs_written[place])
 		return;
-	g->costs_told[place] = row.count;
+	g->costs_written[place] = row.count;
 	staging_put(&g->staging, record_by_kind(ROW_cost), &row, NULL, 0);
 }
 
@@ -79,7 +79,7 @@ static void account_stranger(struct process *p, struct output *out)
 
 	if (staging_init(&s, out, p->number, p->clock) < 0)
 		return;
-	account_session(&p->troubles, &s);
+	account_session(&p->health_counts, &s);
 	staging_write(&s);
 	staging_release(&s);
 }
@@ -89,13 +89,13 @@ void account_process(struct process *p, struct output *out)
 	struct guest *g = p->guest;
 
 	if (!g) {
-		if (p->troubles.n)
+		if (p->health_counts.n)
 			account_stranger(p, out);
 		return;
 	}
-	for (unsigned reason = 1; reason < sizeof g->health_told / sizeof *g->health_told; reason++)
+	for (unsigned reason = 1; reason < sizeof g->health_written / sizeof *g->health_written; reason++)
 		health_of(p, reason);
-	for (unsigned kind = 1; kind < sizeof g->drops_told / sizeof *g->drops_told; kind++)
+	for (unsigned kind = 1; kind < sizeof g->drops_written / sizeof *g->drops_written; kind++)
 		drops_of(g, kind);
 	for (unsigned place = 1; place < N_COSTS; place++)
 		cost_of(g, place);

@@ -8,6 +8,6 @@
 void account_process(struct process *p, struct output *out);
 
 /* Writes the session's health rows into s. */
-void account_session(struct troubles *t, struct staging *s);
+void account_session(struct health_counts *t, struct staging *s);
 
 #endif

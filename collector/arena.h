@@ -25,7 +25,7 @@ void *shared_memory(const char *folder, size_t size, int *fd);
 void shared_memory_guard(void);
 
 /*
- * Makes an arena of about `size` bytes; *fd is its descriptor, which the caller hands over and closes.  fd NULL: private memory, the mirror
+ * Makes an arena of about `size` bytes; *fd is its descriptor, which the caller hands over and closes.  fd NULL: private memory, the replica
  * of an arena that is not shared.  Returns 0, or -1 after fail().
  */
 int arena_new(struct arena_view *v, const char *folder, uint64_t size, uint32_t process, unsigned clock,

@@ -93,7 +93,7 @@ static void put_environ(struct staging *s, struct process *p, bool all)
 	if (proc_read_all(p->host_pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom)
 		environ_facts((const char *)env.data, env.len, all, put_fact, &f);
 	else if (errno == EACCES || errno == EPERM)
-		troubles_add(&p->troubles, HEALTH_env_unreadable, 1, clocks_now(p->clock), NULL);
+		health_counts_add(&p->health_counts, HEALTH_env_unreadable, 1, clocks_now(p->clock), NULL);
 	buf_free(&env);
 }
 

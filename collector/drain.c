@@ -8,8 +8,8 @@
 
 static void damaged(struct process *p, uint32_t block, uint32_t at, const char *what, unsigned number)
 {
-	troubles_add(&p->troubles, HEALTH_damaged_rows, 1, clocks_now(p->clock), "block %u, byte %u: %s (%u)",
-		     block, at, what, number);
+	health_counts_add(&p->health_counts, HEALTH_damaged_rows, 1, clocks_now(p->clock), "block %u, byte %u: %s (%u)",
+			  block, at, what, number);
 }
 
 /* Kinds whose first two fields are start and duration on the process's own clock. */

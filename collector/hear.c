@@ -2,7 +2,7 @@
 #include "collector/board.h"
 #include "collector/clocks.h"
 #include "collector/late.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "collector/pipe.h"
 #include "collector/tree.h"
 #include "trace/health.h"
@@ -15,7 +15,7 @@ static void not_loaded(struct tree *t, const struct roster_line *l)
 			  "libgprof_inject.so cannot be read there";
 
 	if (l->name[0])
-		troubles_add(t->troubles, HEALTH_not_loaded, 1, clocks_now(CLOCK_MONO), "%s: %s", l->name + 1, why);
+		health_counts_add(t->health_counts, HEALTH_not_loaded, 1, clocks_now(CLOCK_MONO), "%s: %s", l->name + 1, why);
 }
 
 static void line_seen(void *arg, const struct roster_line *l)
@@ -46,7 +46,7 @@ bool tree_hear_roster(struct tree *t)
 	}
 	bad = r->bad - bad + board_lost(t->board);
 	if (bad)
-		troubles_add(t->troubles, HEALTH_roster_lost, bad, clocks_now(CLOCK_MONO), NULL);
+		health_counts_add(t->health_counts, HEALTH_roster_lost, bad, clocks_now(CLOCK_MONO), NULL);
 	return heard || n;
 }
 
@@ -65,18 +65,18 @@ static bool use_frame(void *arg, const struct frame *f, const void *body)
 	if (f->kind == FRAME_HELLO)
 		return late_hello(t, f, body);
 	p = sender(t, f->process);
-	return p && p->guest && p->guest->mirror && mirror_apply(p, f, body);
+	return p && p->guest && p->guest->replica && arena_replica_apply(p, f, body);
 }
 
 void tree_hear_pipe(struct tree *t)
 {
-	const struct frame_user mirrors = { use_frame, t };
+	const struct frame_user user = { use_frame, t };
 	uint64_t bad;
 
 	if (!t->pipe)
 		return;
 	bad = t->pipe->bad;
-	pipe_read(t->pipe, &mirrors);
+	pipe_read(t->pipe, &user);
 	if (t->pipe->bad > bad)
-		troubles_add(t->troubles, HEALTH_pipe_frames, t->pipe->bad - bad, clocks_now(CLOCK_MONO), NULL);
+		health_counts_add(t->health_counts, HEALTH_pipe_frames, t->pipe->bad - bad, clocks_now(CLOCK_MONO), NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "collector/describe.h"
 #include "collector/log.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 
 static struct process **bucket(struct tree *t, uint32_t number)
 {
@@ -57,7 +57,7 @@ static void take_pipe(struct tree *t, struct process *p, const struct frame *f, 
 		tree_refused(t, p, fail_text());
 		return;
 	}
-	p->guest->mirror->sequence = f->sequence;
+	p->guest->replica->sequence = f->sequence;
 	staging_attribute(t->rows, p->number, "transport", "pipe");
 	process_note_pipe(p, t->config->transport == TRANSPORT_PIPE ? PIPE_REQUESTED : "the collector did not answer in time");
 	introduce(t, p);

@@ -48,7 +48,7 @@ static void give_up(struct output *o, enum output_level level, unsigned reason, 
 	if (o->level >= level)
 		return;
 	o->level = level;
-	troubles_add(o->troubles, reason, 1, clocks_now(CLOCK_MONO), "%s", why);
+	health_counts_add(o->health_counts, reason, 1, clocks_now(CLOCK_MONO), "%s", why);
 	fail("%s: %s are no longer written, only counted: %s", o->path,
 	     level == OUTPUT_NO_DETAIL ? "API calls, GPU rows, marks and samples" : "ranges and names", why);
 }
@@ -117,7 +117,7 @@ static void write_failed(struct output *o, unsigned kind, int e, const char *tex
 	o->reserved = 0;        /* the writer cut the file back, which freed what was allocated after its end */
 	if (level_that_drops(kind) <= OUTPUT_SESSION)
 		give_up(o, level_that_drops(kind), reason, text);
-	else if (!troubles_find(o->troubles, reason))
+	else if (!health_counts_find(o->health_counts, reason))
 		fail("%s: %s", o->path, text);
 }
 
@@ -144,13 +144,13 @@ int output_rows(struct output *o, uint32_t process, unsigned clock, const struct
 	return -1;
 }
 
-int output_open(struct output *o, const struct config *c, const struct file_header *h, struct troubles *troubles)
+int output_open(struct output *o, const struct config *c, const struct file_header *h, struct health_counts *health_counts)
 {
 	struct trace_error err = { 0 };
 	char log[PATH_MAX];
 	int e, fd = place_create(c->output, c->overwrite, o->path, sizeof o->path);
 
-	o->troubles = troubles;
+	o->health_counts = health_counts;
 	o->max_size = c->max_size;
 	o->reserves = true;
 	if (fd < 0) {
@@ -160,7 +160,7 @@ int output_open(struct output *o, const struct config *c, const struct file_head
 		if (fd < 0)
 			return fail("cannot create '%s': %s; and neither TMPDIR nor /tmp can be written", c->output,
 				    strerror(e));
-		troubles_add(troubles, HEALTH_output_moved, 1, clocks_now(CLOCK_MONO), "%s: %s", o->path, strerror(e));
+		health_counts_add(health_counts, HEALTH_output_moved, 1, clocks_now(CLOCK_MONO), "%s: %s", o->path, strerror(e));
 	}
 	place_log(o->path, log, sizeof log);
 	log_to(log);

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "collector/troubles.h"
+#include "collector/health_counts.h"
 #include "trace/config.h"
 #include "trace/file.h"
 
@@ -29,7 +29,7 @@ struct output {
 	uint64_t max_size;              /* 0: no limit */
 	bool has_stacks;                /* rows of call stacks were written */
 	uint64_t staged;                /* bytes held by all staging for this file */
-	struct troubles *troubles;      /* of the session */
+	struct health_counts *health_counts; /* of the session */
 	char path[PATH_MAX];            /* where the trace is */
 	char moved_from[PATH_MAX];      /* the path that was asked for, if it could not be used; else "" */
 };
@@ -37,10 +37,10 @@ struct output {
 #define OUTPUT_INIT { .fd = -1 }
 
 /*
- * Creates c->output; if it exists, NAME.2.gtrace (unless c->overwrite); if it cannot be written, the same in TMPDIR.  troubles is borrowed:
- * failures are counted there.  Returns 0, or -1 after fail().
+ * Creates c->output; if it exists, NAME.2.gtrace (unless c->overwrite); if it cannot be written, the same in TMPDIR.  health_counts is
+ * borrowed: failures are counted there.  Returns 0, or -1 after fail().
  */
-int output_open(struct output *o, const struct config *c, const struct file_header *h, struct troubles *troubles);
+int output_open(struct output *o, const struct config *c, const struct file_header *h, struct health_counts *health_counts);
 
 /* Writes rows (writer_rows()) if there is space for their kind.  Returns 0; -1: not written, the caller counts them. */
 int output_rows(struct output *o, uint32_t process, unsigned clock, const struct record *r, const void *rows, size_t n,

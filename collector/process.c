@@ -5,7 +5,7 @@
 
 #include "collector/clocks.h"
 #include "collector/log.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "trace/health.h"
 
 /* PROCESS_ flags that a guest may set itself. */
@@ -32,8 +32,8 @@ uint32_t process_flags(const struct process *p)
 
 void process_note_pipe(struct process *p, const char *why)
 {
-	if (!troubles_find(&p->troubles, HEALTH_pipe_used))
-		troubles_add(&p->troubles, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
+	if (!health_counts_find(&p->health_counts, HEALTH_pipe_used))
+		health_counts_add(&p->health_counts, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
 }
 
 /* Makes the parts of a guest that do not depend on who made its arena.  Returns 0, or -1 after fail(). */
@@ -66,7 +66,7 @@ int guest_new(struct process *p, struct output *out, const char *folder, uint64_
 		*fd = -1;
 	if (!g || arena_new(&g->view, folder, arena_size, p->number, p->clock, capture, fd) < 0 || complete(p, capture) < 0)
 		goto out;
-	if (!fd && (!(g->mirror = mirror_new(folder, p->late ? p->late : p->number)) || mirror_tell(g) < 0))
+	if (!fd && (!(g->replica = arena_replica_new(folder, p->late ? p->late : p->number)) || arena_replica_write_orders(g) < 0))
 		goto out;
 	rc = 0;
 out:
@@ -95,8 +95,8 @@ void guest_tell(struct process *p, const struct orders_given *capture)
 	struct guest *g = p->guest;
 
 	arena_tell(&g->view, capture);
-	if (g->mirror && mirror_tell(g) < 0)
-		troubles_add(&p->troubles, HEALTH_pipe_order, 1, clocks_now(p->clock), "%s", fail_text());
+	if (g->replica && arena_replica_write_orders(g) < 0)
+		health_counts_add(&p->health_counts, HEALTH_pipe_order, 1, clocks_now(p->clock), "%s", fail_text());
 }
 
 bool guest_flushed(const struct process *p)
@@ -114,7 +114,7 @@ void guest_free(struct process *p)
 	if (!g)
 		return;
 	arena_release(&g->view);
-	mirror_free(g->mirror);
+	arena_replica_free(g->replica);
 	staging_release(&g->staging);
 	free(g->blocks);
 	free(g->threads);

@@ -8,7 +8,7 @@
 #include "collector/arena.h"
 #include "collector/ends.h"
 #include "collector/stage.h"
-#include "collector/troubles.h"
+#include "collector/health_counts.h"
 
 /* What the collector knows of a block, beyond the block's contents. */
 struct block_note {
@@ -31,7 +31,7 @@ struct thread_note {
 /* Data of a connected process; freed when the process ends. */
 struct guest {
 	struct arena_view view;
-	struct mirror *mirror;          /* NULL: the arena is shared; else it is private, and filled through the pipe */
+	struct arena_replica *replica;  /* NULL: the arena is shared; else it is private, and filled through the pipe */
 	bool unheard;                   /* its bell has no listener: its full blocks are polled */
 	struct orders_given capture;         /* the orders given to it */
 	struct staging staging;
@@ -42,7 +42,7 @@ struct guest {
 	unsigned sweeps;
 	unsigned quiet;                 /* sweeps since a block was last given back; pages.c */
 	bool filled;                    /* some block has block_note.filled */
-	uint64_t health_told[128], drops_told[256], costs_told[16];      /* counts in the rows written last */
+	uint64_t health_written[128], drops_written[256], costs_written[16]; /* counts in the rows written last */
 };
 
 struct process {
@@ -56,13 +56,13 @@ struct process {
 	bool described;                 /* its attributes were written */
 	bool other_image;               /* at the last look it ran another program, and had sent nothing */
 	uint64_t image;                 /* identifies the file that it runs, as last known; 0: unknown */
-	uint32_t flags_told;            /* flags in the process row written last */
+	uint32_t flags_written;         /* flags in the process row written last */
 	struct alive alive;
 	struct ending ending;
 	struct guest *guest;            /* NULL: not connected, or over */
 	uint32_t late;                  /* the number that it chose for its frames; 0: none */
 	struct process *late_next;      /* in the same bucket of tree.late */
-	struct troubles troubles;       /* times on the process's clock */
+	struct health_counts health_counts; /* times on the process's clock */
 	char name[ROSTER_LINE_MAX];
 };
 

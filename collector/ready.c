@@ -63,7 +63,7 @@ static void run(struct session *s)
 		return;
 	if (s->ready.running < 0) {
 		s->ready.running = 0;
-		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "the command could not be started");
+		health_counts_add(&s->health_counts, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "the command could not be started");
 		return;
 	}
 	for (size_t i = 0; i < sizeof deaf / sizeof *deaf; i++)
@@ -80,8 +80,8 @@ static void reap(struct session *s)
 		return;
 	s->ready.running = 0;
 	if (status)
-		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "%s %d",
-			     WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		health_counts_add(&s->health_counts, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "%s %d",
+				  WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 /* Writes all rows so far to the file. */
@@ -133,6 +133,6 @@ void ready_last(struct session *s)
 		run(s);
 	}
 	if (s->ready.running)
-		troubles_add(&s->troubles, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "the command did not end within %d s",
-			     LAST_WAIT_MS / 1000);
+		health_counts_add(&s->health_counts, HEALTH_ready_failed, 1, clocks_now(CLOCK_MONO), "the command did not end within %d s",
+				  LAST_WAIT_MS / 1000);
 }

@@ -4,7 +4,7 @@
 
 #include "collector/clocks.h"
 #include "collector/drain.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "trace/health.h"
 
 /* True if the range's row was written: the process was killed before it took the range off the stack. */
@@ -141,8 +141,8 @@ void salvage(struct process *p, bool alive)
 	int64_t now = clocks_now(p->clock);
 	uint64_t open;
 
-	if (g->mirror && g->mirror->left) {
-		troubles_add(&p->troubles, HEALTH_pipe_left, g->mirror->left, now, NULL);
+	if (g->replica && g->replica->left) {
+		health_counts_add(&p->health_counts, HEALTH_pipe_left, g->replica->left, now, NULL);
 		g->view.a->life = LIFE_ENDED;   /* it would have reported this after the missing rows */
 	}
 	drain(p, DRAIN_ALL);
@@ -153,11 +153,11 @@ void salvage(struct process *p, bool alive)
 	if (alive)              /* the trace is closed before the process ends */
 		return;
 	if (open)
-		troubles_add(&p->troubles, HEALTH_ranges_open, open, now, NULL);
+		health_counts_add(&p->health_counts, HEALTH_ranges_open, open, now, NULL);
 	if (g->view.a->life == LIFE_ENDED)
 		p->flags |= PROCESS_CLEAN;
 	else if ((process_flags(p) & PROCESS_CUPTI))
-		troubles_add(&p->troubles, HEALTH_ended_early, 1, now, NULL);
-	if (g->mirror && g->view.a->life != LIFE_ENDED)
-		troubles_add(&p->troubles, HEALTH_pipe_cut, 1, now, NULL);
+		health_counts_add(&p->health_counts, HEALTH_ended_early, 1, now, NULL);
+	if (g->replica && g->view.a->life != LIFE_ENDED)
+		health_counts_add(&p->health_counts, HEALTH_pipe_cut, 1, now, NULL);
 }

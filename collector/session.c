@@ -18,14 +18,14 @@
 #include "collector/describe.h"
 #include "collector/drain.h"
 #include "collector/log.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "collector/resolve.h"
 #include "collector/sweep.h"
 #include "trace/clock.h"
 #include "trace/health.h"
 #include "trace/path.h"
 
-enum source { FROM_CONTROL, FROM_DOOR, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_TICK, FROM_TURN, FROM_CTL };
+enum source { FROM_CONTROL, FROM_LISTENER, FROM_ROSTER, FROM_BELL, FROM_PIPE, FROM_TICK, FROM_TURN, FROM_CTL };
 
 static const int64_t MS = 1000000;
 
@@ -62,7 +62,7 @@ static void tell_run(struct session *s, const char *fmt, ...)
 static void hear_all(struct session *s, uint32_t process)
 {
 	tree_hear_roster(&s->tree);
-	door_attend(&s->door, &s->tree, &s->bell, process);
+	listener_read_all(&s->listener, &s->tree, &s->bell, process);
 }
 
 /* gprof-run has seen the program's end: the kernel may still be ending it, but all that the program wrote is there. */
@@ -109,17 +109,17 @@ static void answer(struct session *s)
 	hear_all(s, 0);
 	tree_reap(&s->tree, true);
 	if (s->tree.n_watched == 0)
-		return;         /* "closed" is the better answer, unless stray processes keep the session open */
+		return;         /* "closed" is the better answer, unless untracked processes keep the session open */
 	staging_write(&s->rows);
 	tell_run(s, "drained");
 }
 
 /* ---- what happens ---- */
 
-void session_mind_door(struct session *s)
+void session_accept(struct session *s)
 {
 	tree_hear_roster(&s->tree);
-	door_accept(&s->door, &s->tree, &s->bell);
+	listener_accept(&s->listener, &s->tree, &s->bell);
 }
 
 static void forget_timer(int fd)
@@ -187,8 +187,8 @@ static void handle(struct session *s, uint64_t tag)
 	case TREE_TAG:
 		process_gone(s, high);
 		break;
-	case DOOR_TAG:
-		door_hear(&s->door, high, &s->tree, &s->bell);
+	case LISTENER_TAG:
+		listener_read(&s->listener, high, &s->tree, &s->bell);
 		break;
 	case CTL_TAG:
 		ctl_hear(s, high);
@@ -199,8 +199,8 @@ static void handle(struct session *s, uint64_t tag)
 	case FROM_CONTROL:
 		run_spoke(s);
 		break;
-	case FROM_DOOR:
-		door_accept(&s->door, &s->tree, &s->bell);
+	case FROM_LISTENER:
+		listener_accept(&s->listener, &s->tree, &s->bell);
 		break;
 	case FROM_BELL:
 		bell_heard(&s->bell);
@@ -232,7 +232,7 @@ void session_step(struct session *s)
 		tree_hear_roster(&s->tree);
 	for (int i = 0; i < n; i++)
 		handle(s, events[i].data.u64);
-	door_retry(&s->door, &s->tree, &s->bell);
+	listener_send_waiting(&s->listener, &s->tree, &s->bell);
 	if (s->answer_due)
 		answer(s);
 }
@@ -246,7 +246,7 @@ bool session_is_over(struct session *s)
 	while (tree_hear_roster(&s->tree) && !s->tree.n_watched)
 		;
 	hear_all(s, 0);
-	if (s->tree.n_watched || tree_find_strays(&s->tree)) {
+	if (s->tree.n_watched || tree_find_untracked(&s->tree)) {
 		if (s->program_ended && !s->run_gone) {
 			staging_write(&s->rows);        /* may have the program's end, which was reported just now */
 			tell_run(s, "drained");
@@ -306,7 +306,7 @@ static int open_file(struct session *s)
 	h.start_real = now.real;
 	h.start_mono = now.mono;
 	gethostname(h.host, sizeof h.host - 1);
-	if (output_open(&s->out, &s->config, &h, &s->troubles) < 0)
+	if (output_open(&s->out, &s->config, &h, &s->health_counts) < 0)
 		return -1;
 	if (staging_init(&s->rows, &s->out, 0, CLOCK_MONO) < 0)
 		return fail("cannot start: out of memory");
@@ -316,10 +316,10 @@ static int open_file(struct session *s)
 	return 0;
 }
 
-/* EPOLLET for the door: newcomers that find no place would be reported without end. */
+/* EPOLLET for the listener: new connections that find no place would be reported without end. */
 static int listen_to(struct session *s, int fd, enum source source)
 {
-	struct epoll_event want = { .events = source == FROM_DOOR ? EPOLLIN | EPOLLET : EPOLLIN, .data.u64 = source };
+	struct epoll_event want = { .events = source == FROM_LISTENER ? EPOLLIN | EPOLLET : EPOLLIN, .data.u64 = source };
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &want);
 }
@@ -332,7 +332,7 @@ static int start_clockwork(struct session *s)
 	s->tick = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	s->turn = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->epoll < 0 || s->tick < 0 || s->turn < 0 || timerfd_settime(s->tick, 0, &tenth, NULL) < 0 ||
-	    listen_to(s, s->control, FROM_CONTROL) < 0 || listen_to(s, s->door.fd, FROM_DOOR) < 0 ||
+	    listen_to(s, s->control, FROM_CONTROL) < 0 || listen_to(s, s->listener.fd, FROM_LISTENER) < 0 ||
 	    listen_to(s, s->roster.fd, FROM_ROSTER) < 0 || listen_to(s, s->pipe.fd, FROM_PIPE) < 0 ||
 	    listen_to(s, s->ctl.fd, FROM_CTL) < 0 ||
 	    (s->bell.running && listen_to(s, s->bell.event, FROM_BELL) < 0) ||
@@ -350,7 +350,7 @@ static void plant_tree(struct session *s)
 	s->tree.config = &s->config;
 	s->tree.out = &s->out;
 	s->tree.rows = &s->rows;
-	s->tree.troubles = &s->troubles;
+	s->tree.health_counts = &s->health_counts;
 	s->tree.roster = &s->roster;
 	s->tree.board = &s->board;
 	s->tree.pipe = &s->pipe;
@@ -370,7 +370,7 @@ int session_open(struct session *s, const char *folder, int control)
 	s->start = clock_ns(CLOCK_MONOTONIC);
 	if (read_config(s) < 0 || open_file(s) < 0)
 		goto out;
-	if (roster_open(&s->roster, folder) < 0 || door_open(&s->door, folder) < 0 || pipe_open(&s->pipe, folder) < 0)
+	if (roster_open(&s->roster, folder) < 0 || listener_open(&s->listener, folder) < 0 || pipe_open(&s->pipe, folder) < 0)
 		goto out;
 	if (bell_start(&s->bell, folder) < 0) {
 		if (s->config.transport == TRANSPORT_SHM)
@@ -400,7 +400,7 @@ static void remove_folder(struct session *s)
 		return;
 	for (size_t i = 0; i < s->tree.n_live; i++)
 		if (s->tree.live[i]->guest)
-			mirror_forget_orders(s->tree.live[i]->guest->mirror);
+			arena_replica_remove_orders(s->tree.live[i]->guest->replica);
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (path_join(path, sizeof path, s->folder, ours[i]) == 0)
 			unlink(path);
@@ -418,11 +418,11 @@ int session_finish(struct session *s)
 	for (size_t i = 0; i < s->tree.n_live; i++)
 		if (!s->tree.live[i]->end)
 			sweep_last(s, s->tree.live[i]);
-	asked_report(s);
-	tree_name_strays(&s->tree);
+	unmatched_report(s);
+	tree_name_untracked(&s->tree);
 	staging_put(&s->rows, record_by_kind(ROW_clock), &now, NULL, 0);
 	describe_end(&s->rows);
-	account_session(&s->troubles, &s->rows);
+	account_session(&s->health_counts, &s->rows);
 	staging_write(&s->rows);
 	memcpy(path, s->out.path, sizeof path);
 	rc = output_close(&s->out);
@@ -439,14 +439,14 @@ void session_release(struct session *s)
 {
 	tree_release(&s->tree);
 	bell_stop(&s->bell);
-	door_close(&s->door);
+	listener_close(&s->listener);
 	ctl_close(&s->ctl);
 	roster_close(&s->roster);
 	board_release(&s->board);
 	pipe_close(&s->pipe);
 	output_close(&s->out);
 	staging_release(&s->rows);
-	troubles_release(&s->troubles);
+	health_counts_release(&s->health_counts);
 	remove_folder(s);
 	if (s->control >= 0)
 		close(s->control);

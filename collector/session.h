@@ -5,7 +5,7 @@
 #include "collector/bell.h"
 #include "collector/board.h"
 #include "collector/ctl.h"
-#include "collector/door.h"
+#include "collector/listener.h"
 #include "collector/orders.h"
 #include "collector/output.h"
 #include "collector/pipe.h"
@@ -18,13 +18,13 @@ struct session {
 	struct config config;
 	struct output out;
 	struct staging rows;            /* of process 0 */
-	struct troubles troubles;       /* times on CLOCK_MONO */
+	struct health_counts health_counts; /* times on CLOCK_MONO */
 	struct tree tree;
 	struct orders orders;
 	struct roster roster;
 	struct board_view board;
 	struct pipe pipe;
-	struct door door;
+	struct listener listener;
 	struct ctl ctl;
 	struct ready ready;
 	struct bell_watch bell;
@@ -39,7 +39,7 @@ struct session {
 };
 
 #define SESSION_INIT { .out = OUTPUT_INIT, .roster = ROSTER_INIT, .pipe = PIPE_INIT, \
-		       .door = DOOR_INIT, .ctl = CTL_INIT, .bell = BELL_INIT, \
+		       .listener = LISTENER_INIT, .ctl = CTL_INIT, .bell = BELL_INIT, \
 		       .control = -1, .epoll = -1, .tick = -1, .turn = -1 }
 
 /* Makes everything that guests need, and tells gprof-run.  Returns 0; -1: gprof-run was told why. */
@@ -48,8 +48,8 @@ int session_open(struct session *s, const char *folder, int control);
 /* Waits for events and handles them. */
 void session_step(struct session *s);
 
-/* Handles newcomers at the door, in the middle of longer work. */
-void session_mind_door(struct session *s);
+/* Accepts new connections, in the middle of longer work. */
+void session_accept(struct session *s);
 
 /* True if no process of the session is left, and none will start. */
 bool session_is_over(struct session *s);

@@ -8,7 +8,7 @@
 #include "collector/session.h"
 #include "collector/threads.h"
 
-/* A guest waits 200 ms for its answer, and writing a chunk takes 2 ms: the door is looked at this often. */
+/* A guest waits 200 ms for its answer, and writing a chunk takes 2 ms: new connections are accepted this often. */
 #define DOOR_NS 20000000
 
 /* Sweeps between two reads of thread names: they rarely change, and hundreds of threads take milliseconds. */
@@ -18,13 +18,13 @@
 #define YOUNG_TICKS 10
 
 /* Newcomers are added behind the processes that are being swept. */
-static void mind_the_door(struct session *s, int64_t *looked)
+static void accept_between(struct session *s, int64_t *looked)
 {
 	int64_t now = clocks_now(CLOCK_MONO);
 
 	if (now - *looked < DOOR_NS)
 		return;
-	session_mind_door(s);
+	session_accept(s);
 	*looked = now;
 }
 
@@ -35,7 +35,7 @@ void sweep_full(struct session *s)
 	for (size_t i = 0; i < s->tree.n_live; i++) {
 		if (s->tree.live[i]->guest)
 			drain(s->tree.live[i], DRAIN_FULL);
-		mind_the_door(s, &looked);
+		accept_between(s, &looked);
 	}
 }
 
@@ -77,7 +77,7 @@ static void sweep_process(struct session *s, struct process *p)
 	account_process(p, &s->out);
 	if (p->guest)
 		staging_write(&p->guest->staging);
-	if (process_flags(p) != p->flags_told)
+	if (process_flags(p) != p->flags_written)
 		tree_put_row(&s->tree, p);
 }
 
@@ -91,9 +91,9 @@ void sweep_second(struct session *s)
 			sweep_process(s, s->tree.live[i]);
 			tree_notice_exec(&s->tree, s->tree.live[i]);
 		}
-		mind_the_door(s, &looked);
+		accept_between(s, &looked);
 	}
-	account_session(&s->troubles, &s->rows);
+	account_session(&s->health_counts, &s->rows);
 	staging_write(&s->rows);
 }
 
@@ -101,7 +101,7 @@ void sweep_last(struct session *s, struct process *p)
 {
 	if (p->guest) {
 		salvage(p, s->closing != 0);
-		asked_note(&s->tree.asked, p->guest);
+		unmatched_note(&s->tree.unmatched, p->guest);
 	}
 	p->ending.cpu = cpu_of(p->host_pid);
 	tree_put_row(&s->tree, p);

@@ -8,7 +8,7 @@
 
 #include "collector/account.h"
 #include "collector/clocks.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "collector/proc.h"
 #include "collector/salvage.h"
 #include "trace/clock.h"
@@ -58,7 +58,7 @@ void tree_put_row(struct tree *t, struct process *p)
 	};
 	const struct ending_row ending = { p->ending.cpu, p->number, p->ending.how, p->ending.status, 0 };
 
-	p->flags_told = row.flags;
+	p->flags_written = row.flags;
 	staging_put(t->rows, record_by_kind(ROW_process), &row, NULL, 0);
 	if (ending.how || ending.cpu)
 		staging_put(t->rows, record_by_kind(ROW_ending), &ending, NULL, 0);
@@ -95,7 +95,7 @@ static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t 
 	struct process *p;
 
 	if (t->n >= MAX_PROCESSES || !GROW(t->all, t->n + 1, t->cap) || !GROW(t->live, t->n_live + 1, t->live_cap)) {
-		troubles_add(t->troubles, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
+		health_counts_add(t->health_counts, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
 		return NULL;
 	}
 	p = process_new(t->clock);
@@ -168,14 +168,14 @@ static void tell_end(struct tree *t, struct process *p)
 	if (!p->described)
 		staging_attribute(t->rows, p->number, "name", "%s", p->name);
 	account_process(p, t->out);
-	troubles_release(&p->troubles);
+	health_counts_release(&p->health_counts);
 }
 
 void tree_refused(struct tree *t, struct process *p, const char *why)
 {
-	if (troubles_find(&p->troubles, HEALTH_refused))
+	if (health_counts_find(&p->health_counts, HEALTH_refused))
 		return;
-	troubles_add(&p->troubles, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
+	health_counts_add(&p->health_counts, HEALTH_refused, 1, clocks_now(t->clock), "%s (pid %u): %s", p->name, p->pid, why);
 	if (p->end)     /* its message was read only now */
 		tell_end(t, p);
 }
@@ -186,8 +186,8 @@ static void left_rows(struct tree *t, struct process *p, const char *rows)
 	uint64_t n = strtoull(rows, NULL, 10);
 	char why[80];
 
-	if (p && p->guest && p->guest->mirror) {
-		p->guest->mirror->left = n;
+	if (p && p->guest && p->guest->replica) {
+		p->guest->replica->left = n;
 	} else if (p && n && !(p->flags & PROCESS_CONNECTED)) {
 		snprintf(why, sizeof why, "the pipe had no room for its %" PRIu64 " rows", n);
 		tree_refused(t, p, why);
@@ -210,14 +210,14 @@ static void gave_up(struct tree *t, struct process *p, const char *why)
 static void leave_arena(struct tree *t, struct process *p)
 {
 	salvage(p, false);
-	asked_note(&t->asked, p->guest);
+	unmatched_note(&t->unmatched, p->guest);
 	t->ready_of_gone += __atomic_load_n(&p->guest->view.a->n_ready, __ATOMIC_RELAXED);
 }
 
 static void note_forked_after_cuda(struct tree *t, struct process *p)
 {
-	if (!troubles_find(&p->troubles, HEALTH_forked_after_cuda))
-		troubles_add(&p->troubles, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name, p->pid);
+	if (!health_counts_find(&p->health_counts, HEALTH_forked_after_cuda))
+		health_counts_add(&p->health_counts, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name, p->pid);
 }
 
 /* Returns the writer of a line: its end may be seen before its last line is read. */
@@ -269,9 +269,9 @@ static bool is_past(struct tree *t, struct process *live, const struct roster_li
 /* Without an arena the process cannot count it itself. */
 static void filtered(struct tree *t, struct process *p)
 {
-	if (!p || troubles_find(&p->troubles, HEALTH_filtered))
+	if (!p || health_counts_find(&p->health_counts, HEALTH_filtered))
 		return;
-	troubles_add(&p->troubles, HEALTH_filtered, 1, clocks_now(t->clock), "%s (pid %u): nothing was recorded after the filter", p->name, p->pid);
+	health_counts_add(&p->health_counts, HEALTH_filtered, 1, clocks_now(t->clock), "%s (pid %u): nothing was recorded after the filter", p->name, p->pid);
 	if (p->end)     /* its last line was read only now */
 		tell_end(t, p);
 }
@@ -524,7 +524,7 @@ void tree_end(struct tree *t, struct process *p, unsigned flags)
 	if (!(flags & PROCESS_EXECED))
 		ending_look(&p->ending, &p->alive);
 	tree_hear_pipe(t);      /* its hello may be there */
-	if (p->guest && p->guest->view.a->life == LIFE_NEW && !p->guest->mirror) {
+	if (p->guest && p->guest->view.a->life == LIFE_NEW && !p->guest->replica) {
 		tree_refused(t, p, "it ended before it used its shared memory");
 		p->flags &= ~PROCESS_CONNECTED;
 	}
@@ -563,7 +563,7 @@ void tree_release(struct tree *t)
 
 		unwatch(t, p);
 		guest_free(p);
-		troubles_release(&p->troubles);
+		health_counts_release(&p->health_counts);
 		free(p);
 	}
 	free(t->all);

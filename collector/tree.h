@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_TREE_H
 #define COLLECTOR_TREE_H
 
-#include "collector/asked.h"
+#include "collector/unmatched.h"
 #include "collector/process.h"
 #include "collector/roster.h"
 #include "trace/config.h"
@@ -26,7 +26,7 @@ struct tree {
 	const struct config *config;
 	struct output *out;
 	struct staging *rows;           /* rows of the session */
-	struct troubles *troubles;
+	struct health_counts *health_counts;
 	struct roster *roster;          /* NULL: none, in tests; so are board and pipe */
 	struct board_view *board;
 	struct pipe *pipe;
@@ -35,7 +35,7 @@ struct tree {
 	unsigned clock;
 	struct orders_given capture;         /* orders that new arenas start with */
 	uint32_t n_windows;             /* that orders have opened */
-	struct asked asked;
+	struct unmatched unmatched;
 	uint64_t ready_of_gone;         /* cycles of the schedule that ended in processes that are over */
 };
 
@@ -76,7 +76,7 @@ void tree_bury(struct tree *t, struct process *p);
  */
 bool tree_hear_roster(struct tree *t);
 
-/* Applies all frames that were sent through the pipe so far to their mirrors. */
+/* Applies all frames that were sent through the pipe so far to their replicas. */
 void tree_hear_pipe(struct tree *t);
 
 /* ---- */
@@ -121,7 +121,7 @@ int tree_own(struct tree *t, struct process *p, uint32_t host_pid);
 void tree_describe(struct tree *t);
 
 /* Searches /proc for unknown processes that have the session's folder in their environment, and watches them.  Returns their number. */
-size_t tree_find_strays(struct tree *t);
+size_t tree_find_untracked(struct tree *t);
 
 /*
  * Notices that an injected process has run another program for a second without a roster line: its environment was cleared, or it is a
@@ -130,7 +130,7 @@ size_t tree_find_strays(struct tree *t);
 void tree_notice_exec(struct tree *t, struct process *p);
 
 /* Counts the processes that never loaded libgprof_inject.so. */
-void tree_name_strays(struct tree *t);
+void tree_name_untracked(struct tree *t);
 
 /* ---- */
 

@@ -192,7 +192,7 @@ static bool may_be_ours(int dir, const char *name)
 	return geteuid() == 0 || (fstatat(dir, name, &st, 0) == 0 && st.st_uid == geteuid());
 }
 
-size_t tree_find_strays(struct tree *t)
+size_t tree_find_untracked(struct tree *t)
 {
 	DIR *dir = opendir("/proc");
 	struct process *p;
@@ -241,13 +241,13 @@ void tree_notice_exec(struct tree *t, struct process *p)
 	}
 }
 
-void tree_name_strays(struct tree *t)
+void tree_name_untracked(struct tree *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct process *p = t->all[i];
 
 		if (!p->injected)
-			troubles_add(t->troubles, HEALTH_not_injected, 1, clocks_now(CLOCK_MONO), "%s (pid %u)",
-				     p->name, p->pid);
+			health_counts_add(t->health_counts, HEALTH_not_injected, 1, clocks_now(CLOCK_MONO), "%s (pid %u)",
+					  p->name, p->pid);
 	}
 }

@@ -1,6 +1,6 @@
 /*
  * Frames on the session's pipe, used where an arena cannot be shared.  The guest fills a private arena of the same layout; its sender
- * thread copies changes into frames.  The collector applies the frames, in order, to its copy of the arena (collector/mirror.c).
+ * thread copies changes into frames.  The collector applies the frames, in order, to its copy of the arena (collector/arena_replica.c).
  *
  * The session folder then has
  *   rows       named pipe, for all processes.  A frame is at most PIPE_BUF, so the kernel takes it whole or not at all

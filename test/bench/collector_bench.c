@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	struct output out = OUTPUT_INIT;
 	struct file_header h = { .session = 1 };
 	const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
-	struct troubles troubles = { 0 };
+	struct health_counts health_counts = { 0 };
 	struct process *p = process_new(CLOCK_MONO);
 	struct config c;
 	struct rusage use;
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 	snprintf(c.output, sizeof c.output, "%s/collector-bench-%d.gtrace",
 		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", getpid());
 	p->number = 1;
-	if (output_open(&out, &c, &h, &troubles) < 0 || guest_new(p, &out, "/tmp", c.arena_size, &on, &fd) < 0) {
+	if (output_open(&out, &c, &h, &health_counts) < 0 || guest_new(p, &out, "/tmp", c.arena_size, &on, &fd) < 0) {
 		fprintf(stderr, "collector_bench: cannot write '%s'\n", c.output);
 		return 1;
 	}
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	guest_free(p);
 	free(p);
 	output_close(&out);
-	troubles_release(&troubles);
+	health_counts_release(&health_counts);
 	unlink(out.path);
-	return troubles.n ? 1 : 0;
+	return health_counts.n ? 1 : 0;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "collector/drain.h"
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "collector/pipe.h"
 #include "collector/salvage.h"
 #include "trace/reader.h"
@@ -32,7 +32,7 @@ static uint32_t take(struct input *in, unsigned n)
 
 static bool use(void *arg, const struct frame *f, const void *body)
 {
-	return mirror_apply(arg, f, body);
+	return arena_replica_apply(arg, f, body);
 }
 
 enum { ROWS = 1, PART = 2, LAST = 4, ANY_PLACE = 8, ANY_START = 16, ANY_THREAD = 32, SKIPS = 64, SHAPED = 128, NONE = 255 };
@@ -166,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	look(fd);
 	guest_free(p);
-	troubles_release(&p->troubles);
+	health_counts_release(&p->health_counts);
 	free(p);
 	close(fd);
 	return 0;

@@ -128,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, data + size };
 	struct staging rows;
-	struct troubles troubles = { 0 };
-	struct tree tree = { .folder = "/nowhere", .config = &config, .out = &out, .rows = &rows, .troubles = &troubles,
+	struct health_counts health_counts = { 0 };
+	struct tree tree = { .folder = "/nowhere", .config = &config, .out = &out, .rows = &rows, .health_counts = &health_counts,
 			     .clock = CLOCK_MONO, .roster = &roster, .board = &board };
 
 	if (roster.fd < 0)
@@ -145,6 +145,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tree_release(&tree);
 	close(tree.epoll);
 	staging_release(&rows);
-	troubles_release(&troubles);
+	health_counts_release(&health_counts);
 	return 0;
 }

@@ -35,7 +35,7 @@ static bool set_up(struct fixture *f)
 static void tear_down(struct fixture *f)
 {
 	guest_free(f->p);
-	troubles_release(&f->p->troubles);
+	health_counts_release(&f->p->health_counts);
 	free(f->p);
 }
 
@@ -46,7 +46,7 @@ static size_t staged(struct fixture *f, unsigned kind)
 
 static uint64_t damage(struct fixture *f)
 {
-	struct trouble *t = troubles_find(&f->p->troubles, HEALTH_damaged_rows);
+	struct health_count *t = health_counts_find(&f->p->health_counts, HEALTH_damaged_rows);
 
 	return t ? t->count : 0;
 }
@@ -293,7 +293,7 @@ static void ranges_end(uint32_t life, int64_t least, int64_t most)
 		CHECK_EQ(r->flags, RANGE_INCOMPLETE);
 		CHECK_EQ(r->name, 3);
 	}
-	CHECK_EQ(troubles_find(&f.p->troubles, HEALTH_ranges_open)->count, 1);
+	CHECK_EQ(health_counts_find(&f.p->health_counts, HEALTH_ranges_open)->count, 1);
 	tear_down(&f);
 }
 

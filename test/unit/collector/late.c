@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 #include "test/unit/test.h"
 #include "trace/health.h"
 
@@ -17,7 +17,7 @@ struct fixture {
 	struct config config;
 	struct output out;
 	struct staging rows;
-	struct troubles troubles;
+	struct health_counts health_counts;
 	struct tree tree;
 	char folder[32];
 	uint64_t size;
@@ -35,7 +35,7 @@ static bool set_up(struct fixture *f)
 	staging_init(&f->rows, &f->out, 0, CLOCK_MONO);
 	if (!CHECK(mkdtemp(f->folder) != NULL))
 		return false;
-	f->tree = (struct tree){ .folder = f->folder, .config = &f->config, .out = &f->out, .rows = &f->rows, .troubles = &f->troubles,
+	f->tree = (struct tree){ .folder = f->folder, .config = &f->config, .out = &f->out, .rows = &f->rows, .health_counts = &f->health_counts,
 				 .clock = CLOCK_MONO, .epoll = epoll_create1(EPOLL_CLOEXEC), .capture = on };
 	f->memory = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (!CHECK_EQ(ftruncate(f->memory, (off_t)l.size), 0))
@@ -59,7 +59,7 @@ static void tear_down(struct fixture *f)
 	tree_release(&f->tree);
 	close(f->tree.epoll);
 	staging_release(&f->rows);
-	troubles_release(&f->troubles);
+	health_counts_release(&f->health_counts);
 	munmap(f->own, f->size);
 	close(f->memory);
 	rmdir(f->folder);
@@ -94,7 +94,7 @@ TEST(memory_that_a_process_made_itself_is_adopted)
 		CHECK_EQ(f.own->n_orders, 1);
 		CHECK_EQ(f.own->orders[0].mask, ORDER_ALL);
 	}
-	CHECK(!troubles_find(&p->troubles, HEALTH_refused));
+	CHECK(!health_counts_find(&p->health_counts, HEALTH_refused));
 	tear_down(&f);
 }
 
@@ -117,7 +117,7 @@ TEST(what_a_process_wrote_before_it_ended_is_taken_when_its_hello_is_read_at_las
 	CHECK(!p->guest);
 	CHECK(p->flags & PROCESS_CONNECTED);
 	CHECK_EQ(p->ending.status, 3);
-	CHECK(!troubles_find(&p->troubles, HEALTH_refused));
+	CHECK(!health_counts_find(&p->health_counts, HEALTH_refused));
 	tear_down(&f);
 }
 
@@ -140,7 +140,7 @@ TEST(memory_that_is_not_what_it_says_is_refused)
 	f.own->magic = 0;
 	late_adopt(&f.tree, p, f.size, f.memory);
 	CHECK(!p->guest);
-	CHECK(troubles_find(&p->troubles, HEALTH_refused) != NULL);
+	CHECK(health_counts_find(&p->health_counts, HEALTH_refused) != NULL);
 	tear_down(&f);
 }
 
@@ -169,7 +169,7 @@ TEST(a_hello_in_the_pipe_makes_a_guest_whose_number_is_its_own)
 	CHECK_EQ(f.tree.n, 0);
 	CHECK(frame(&f, &h, f.size));
 	p = late_find(&f.tree, WIRE_LATE | 77);
-	CHECK(p && p->pid == h.pid && p->guest && p->guest->mirror);
+	CHECK(p && p->pid == h.pid && p->guest && p->guest->replica);
 	CHECK(!late_find(&f.tree, WIRE_LATE | 78));
 	CHECK(frame(&f, &h, f.size));   /* the same again: no other process */
 	CHECK_EQ(f.tree.n, 1);

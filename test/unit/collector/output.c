@@ -29,7 +29,7 @@ TEST(beyond_the_limit_detail_goes_first_then_ranges_and_never_the_session)
 	static struct clock_row clocks[16];
 	struct file_header h = { .session = 1 };
 	struct output o = OUTPUT_INIT;
-	struct troubles t = { 0 };
+	struct health_counts t = { 0 };
 	struct config c;
 	int k = 0, r = 0;
 
@@ -51,10 +51,10 @@ TEST(beyond_the_limit_detail_goes_first_then_ranges_and_never_the_session)
 	CHECK(r > 0 && r < 10);
 	CHECK(writer_size(o.writer) < 6 << 20);
 	CHECK_EQ(output_rows(&o, 0, CLOCK_MONO, record_by_kind(ROW_clock), clocks, 16, NULL, 0), 0);
-	CHECK(troubles_find(&t, HEALTH_file_limit) != NULL);
+	CHECK(health_counts_find(&t, HEALTH_file_limit) != NULL);
 	CHECK_EQ(output_close(&o), 0);
 	unlink(c.output);
 	snprintf(c.output, sizeof c.output, "/tmp/gprof-unit-%d.log", getpid());
 	unlink(c.output);
-	troubles_release(&t);
+	health_counts_release(&t);
 }

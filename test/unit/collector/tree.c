@@ -15,7 +15,7 @@ struct fixture {
 	struct config config;
 	struct output out;
 	struct staging rows;
-	struct troubles troubles;
+	struct health_counts health_counts;
 	struct tree tree;
 };
 
@@ -25,7 +25,7 @@ static void set_up(struct fixture *f)
 	config_init(&f->config);
 	staging_init(&f->rows, &f->out, 0, CLOCK_MONO);
 	f->tree = (struct tree){ .folder = "/nowhere", .config = &f->config, .out = &f->out, .rows = &f->rows,
-				 .troubles = &f->troubles, .clock = CLOCK_MONO,
+				 .health_counts = &f->health_counts, .clock = CLOCK_MONO,
 				 .epoll = epoll_create1(EPOLL_CLOEXEC) };
 }
 
@@ -34,7 +34,7 @@ static void tear_down(struct fixture *f)
 	tree_release(&f->tree);
 	close(f->tree.epoll);
 	staging_release(&f->rows);
-	troubles_release(&f->troubles);
+	health_counts_release(&f->health_counts);
 }
 
 /* A process that was, and is no more. */
@@ -115,7 +115,7 @@ TEST(processes_that_are_over_are_not_walked_over)
 
 TEST(a_process_that_could_not_connect_says_why)
 {
-	struct trouble *t;
+	struct health_count *t;
 	struct fixture f;
 	char error[16];
 
@@ -123,7 +123,7 @@ TEST(a_process_that_could_not_connect_says_why)
 	line(&f, 'c', (uint32_t)getpid(), 1, "me");
 	snprintf(error, sizeof error, "%d", EMFILE);
 	line(&f, 'x', (uint32_t)getpid(), 1, error);
-	t = troubles_find(&f.tree.all[0]->troubles, HEALTH_refused);
+	t = health_counts_find(&f.tree.all[0]->health_counts, HEALTH_refused);
 	CHECK(t && strstr(t->detail, strerror(EMFILE)));
 	line(&f, 'x', (uint32_t)getpid(), 1, error);
 	CHECK_EQ(t->count, 1);
@@ -140,7 +140,7 @@ TEST(what_a_process_said_at_last_counts_when_it_is_read_after_its_end)
 
 	set_up(&f);
 	snprintf(f.config.output, sizeof f.config.output, "/tmp/gprof-unit-%d.gtrace", getpid());
-	if (!CHECK_EQ(output_open(&f.out, &f.config, &h, &f.troubles), 0))
+	if (!CHECK_EQ(output_open(&f.out, &f.config, &h, &f.health_counts), 0))
 		return;
 	line(&f, 'f', (uint32_t)getpid(), 1, "child");
 	tree_end(&f.tree, f.tree.all[0], 0);

@@ -1,4 +1,4 @@
-#include "collector/door.h"
+#include "collector/listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,15 +16,15 @@
 #include "test/unit/test.h"
 #include "trace/health.h"
 
-/* A door, and a guest before it. */
+/* A listener, and a guest that connects to it. */
 struct fixture {
 	struct config config;
 	struct output out;
 	struct staging rows;
-	struct troubles troubles;
+	struct health_counts health_counts;
 	struct tree tree;
 	struct bell_watch bell;
-	struct door door;
+	struct listener listener;
 	char folder[32];
 	int guest;
 };
@@ -43,7 +43,7 @@ static int dial(struct fixture *f, unsigned i, bool alone)
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	memcpy(to.sun_path, f->door.path, sizeof to.sun_path);
+	memcpy(to.sun_path, f->listener.path, sizeof to.sun_path);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
 	say_hello(fd, i, alone);
 	return fd;
@@ -53,13 +53,13 @@ static bool set_up(struct fixture *f)
 {
 	static const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 
-	*f = (struct fixture){ .out = OUTPUT_INIT, .bell = BELL_INIT, .door = DOOR_INIT, .folder = "/tmp/gprof-unit-XXXXXX" };
+	*f = (struct fixture){ .out = OUTPUT_INIT, .bell = BELL_INIT, .listener = LISTENER_INIT, .folder = "/tmp/gprof-unit-XXXXXX" };
 	config_init(&f->config);
 	staging_init(&f->rows, &f->out, 0, CLOCK_MONO);
-	if (!CHECK(mkdtemp(f->folder) != NULL) || !CHECK_EQ(door_open(&f->door, f->folder), 0) ||
+	if (!CHECK(mkdtemp(f->folder) != NULL) || !CHECK_EQ(listener_open(&f->listener, f->folder), 0) ||
 	    !CHECK_EQ(bell_start(&f->bell, f->folder), 0))
 		return false;
-	f->tree = (struct tree){ .folder = f->folder, .config = &f->config, .out = &f->out, .rows = &f->rows, .troubles = &f->troubles,
+	f->tree = (struct tree){ .folder = f->folder, .config = &f->config, .out = &f->out, .rows = &f->rows, .health_counts = &f->health_counts,
 				 .clock = CLOCK_MONO, .epoll = epoll_create1(EPOLL_CLOEXEC), .capture = on };
 	f->guest = dial(f, 0, true);
 	return true;
@@ -69,11 +69,11 @@ static void tear_down(struct fixture *f)
 {
 	tree_release(&f->tree);
 	close(f->tree.epoll);
-	unlink(f->door.path);
-	door_close(&f->door);
+	unlink(f->listener.path);
+	listener_close(&f->listener);
 	bell_stop(&f->bell);
 	staging_release(&f->rows);
-	troubles_release(&f->troubles);
+	health_counts_release(&f->health_counts);
 	rmdir(f->folder);
 }
 
@@ -112,8 +112,8 @@ static void is_adopted(struct fixture *f)
 	struct process *p = f->tree.n == 1 ? f->tree.all[0] : NULL;
 
 	CHECK(p && p->guest && p->guest->unheard);
-	CHECK(p && !troubles_find(&p->troubles, HEALTH_refused));
-	CHECK_EQ(f->door.used, 0);
+	CHECK(p && !health_counts_find(&p->health_counts, HEALTH_refused));
+	CHECK_EQ(f->listener.used, 0);
 }
 
 TEST(a_hello_with_memory_behind_it_needs_no_answer)
@@ -124,7 +124,7 @@ TEST(a_hello_with_memory_behind_it_needs_no_answer)
 		return;
 	bring_memory(&f);
 	close(f.guest);
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	is_adopted(&f);
 	tear_down(&f);
 }
@@ -135,11 +135,11 @@ TEST(an_answer_that_crosses_the_memory_is_given_up)
 
 	if (!set_up(&f))
 		return;
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	CHECK(f.tree.n == 1 && f.tree.all[0]->guest && !f.tree.all[0]->guest->unheard);
 	bring_memory(&f);
 	close(f.guest);
-	door_attend(&f.door, &f.tree, &f.bell, 0);
+	listener_read_all(&f.listener, &f.tree, &f.bell, 0);
 	is_adopted(&f);
 	tear_down(&f);
 }
@@ -151,10 +151,10 @@ TEST(memory_is_adopted_although_the_answer_could_not_be_sent)
 	if (!set_up(&f))
 		return;
 	shutdown(f.guest, SHUT_RD);     /* it hears nothing any more: we get EPIPE */
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	bring_memory(&f);
 	close(f.guest);
-	door_attend(&f.door, &f.tree, &f.bell, 0);
+	listener_read_all(&f.listener, &f.tree, &f.bell, 0);
 	is_adopted(&f);
 	tear_down(&f);
 }
@@ -166,13 +166,13 @@ TEST(who_leaves_without_an_answer_is_refused_when_it_is_over)
 	if (!set_up(&f))
 		return;
 	close(f.guest);
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	if (CHECK_EQ(f.tree.n, 1)) {
-		CHECK(!troubles_find(&f.tree.all[0]->troubles, HEALTH_refused));        /* its frames may follow */
+		CHECK(!health_counts_find(&f.tree.all[0]->health_counts, HEALTH_refused)); /* its frames may follow */
 		tree_end(&f.tree, f.tree.all[0], 0);
 		CHECK(f.tree.all[0]->flags & PROCESS_ENDED);
 	}
-	CHECK_EQ(f.door.used, 0);
+	CHECK_EQ(f.listener.used, 0);
 	tear_down(&f);
 }
 
@@ -210,12 +210,12 @@ TEST(the_oldest_connection_gives_way_and_its_answer_can_still_be_read)
 
 	if (!set_up(&f))
 		return;
-	f.door.most = 2;
+	f.listener.most = 2;
 	more[0] = dial(&f, 1, true);
 	more[1] = dial(&f, 2, true);
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	CHECK_EQ(f.tree.n, 3);
-	CHECK_EQ(f.door.used, 2);
+	CHECK_EQ(f.listener.used, 2);
 	CHECK_EQ(send(f.guest, "", 1, MSG_NOSIGNAL), -1);
 	CHECK_EQ(send(more[0], "", 1, MSG_NOSIGNAL), 1);
 	CHECK_EQ(answer(f.guest), SHARED);
@@ -234,11 +234,11 @@ TEST(memory_that_came_before_a_connection_gives_way_is_adopted)
 
 	if (!set_up(&f))
 		return;
-	f.door.most = 1;
-	door_accept(&f.door, &f.tree, &f.bell);
+	f.listener.most = 1;
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	bring_memory(&f);
 	more = dial(&f, 1, true);
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	CHECK(f.tree.n == 2 && f.tree.all[0]->guest && f.tree.all[0]->guest->unheard);
 	CHECK_EQ(answer(more), SHARED);
 	close(f.guest);
@@ -252,13 +252,13 @@ static int dial_silently(struct fixture *f)
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	f->door.most = 1;
+	f->listener.most = 1;
 	close(f->guest);
-	door_accept(&f->door, &f->tree, &f->bell);
-	memcpy(to.sun_path, f->door.path, sizeof to.sun_path);
+	listener_accept(&f->listener, &f->tree, &f->bell);
+	memcpy(to.sun_path, f->listener.path, sizeof to.sun_path);
 	CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-	door_accept(&f->door, &f->tree, &f->bell);
-	CHECK_EQ(f->door.used, 1);
+	listener_accept(&f->listener, &f->tree, &f->bell);
+	CHECK_EQ(f->listener.used, 1);
 	return fd;
 }
 
@@ -271,7 +271,7 @@ TEST(a_connection_without_a_hello_gives_way)
 		return;
 	silent = dial_silently(&f);
 	f.guest = dial(&f, 1, true);
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	CHECK_EQ(answer(f.guest), SHARED);
 	CHECK_EQ(send(silent, "", 1, MSG_NOSIGNAL), -1);
 	close(silent);
@@ -289,7 +289,7 @@ TEST(a_hello_that_came_before_a_connection_gives_way_is_answered)
 	late = dial_silently(&f);
 	say_hello(late, 1, true);
 	f.guest = dial(&f, 2, true);
-	door_accept(&f.door, &f.tree, &f.bell);
+	listener_accept(&f.listener, &f.tree, &f.bell);
 	CHECK_EQ(answer(late), SHARED);
 	CHECK_EQ(answer(f.guest), SHARED);
 	CHECK(f.tree.n == 3 && !f.tree.all[1]->left);
@@ -354,8 +354,8 @@ static bool crowd(struct crowd *c)
 
 static void retry(struct fixture *f)
 {
-	f->door.tried = 0;
-	door_retry(&f->door, &f->tree, &f->bell);
+	f->listener.tried = 0;
+	listener_send_waiting(&f->listener, &f->tree, &f->bell);
 }
 
 TEST(an_answer_waits_for_descriptors_in_flight_and_newcomers_for_a_place)
@@ -366,21 +366,21 @@ TEST(an_answer_waits_for_descriptors_in_flight_and_newcomers_for_a_place)
 
 	if (!set_up(&f))
 		return;
-	f.door.most = 1;
+	f.listener.most = 1;
 	more = dial(&f, 1, true);
 	if (crowd(&c)) {
-		door_accept(&f.door, &f.tree, &f.bell);
+		listener_accept(&f.listener, &f.tree, &f.bell);
 		retry(&f);
 		CHECK_EQ(f.tree.n, 1);
-		CHECK_EQ(f.door.unsent, 1);
+		CHECK_EQ(f.listener.unsent, 1);
 		CHECK_EQ(answer(f.guest), NONE);
 		let_through(&c);
 		retry(&f);
-		CHECK_EQ(f.door.unsent, 0);
+		CHECK_EQ(f.listener.unsent, 0);
 		CHECK_EQ(f.tree.n, 2);
 		CHECK_EQ(answer(f.guest), SHARED);
 		CHECK_EQ(answer(more), SHARED);
-		CHECK(!troubles_find(&f.tree.all[0]->troubles, HEALTH_pipe_used));
+		CHECK(!health_counts_find(&f.tree.all[0]->health_counts, HEALTH_pipe_used));
 	}
 	close(f.guest);
 	close(more);
@@ -400,15 +400,15 @@ TEST(an_answer_that_waits_keeps_its_place_when_its_connection_had_to_give_way)
 	f.guest = dial(&f, 2, true);
 	if (crowd(&c)) {
 		say_hello(late, 1, true);
-		door_accept(&f.door, &f.tree, &f.bell);
-		CHECK_EQ(f.door.unsent, 1);
-		CHECK_EQ(f.door.used, 1);
+		listener_accept(&f.listener, &f.tree, &f.bell);
+		CHECK_EQ(f.listener.unsent, 1);
+		CHECK_EQ(f.listener.used, 1);
 		CHECK_EQ(epoll_wait(f.tree.epoll, &event, 1, 0), 0);
 		retry(&f);
-		CHECK_EQ(f.door.unsent, 1);
+		CHECK_EQ(f.listener.unsent, 1);
 		let_through(&c);
 		retry(&f);
-		CHECK_EQ(f.door.unsent, 0);
+		CHECK_EQ(f.listener.unsent, 0);
 		CHECK_EQ(answer(late), SHARED);
 		CHECK_EQ(answer(f.guest), SHARED);
 	}
@@ -427,13 +427,13 @@ TEST(an_answer_that_cannot_wait_is_the_pipe)
 		return;
 	more = dial(&f, 1, false);
 	if (crowd(&c)) {
-		door_accept(&f.door, &f.tree, &f.bell);
+		listener_accept(&f.listener, &f.tree, &f.bell);
 		CHECK_EQ(answer(f.guest), NONE);
 		CHECK_EQ(answer(more), PIPED);
-		f.door.waiting[0].unsent = 1;
+		f.listener.connections[0].unsent = 1;
 		retry(&f);
 		CHECK_EQ(answer(f.guest), PIPED);
-		CHECK_EQ(f.door.unsent, 0);
+		CHECK_EQ(f.listener.unsent, 0);
 		let_through(&c);
 	}
 	close(f.guest);
@@ -449,14 +449,14 @@ TEST(memory_of_a_guest_whose_answer_waits_is_adopted)
 	if (!set_up(&f))
 		return;
 	if (crowd(&c)) {
-		door_accept(&f.door, &f.tree, &f.bell);
-		CHECK_EQ(f.door.unsent, 1);
+		listener_accept(&f.listener, &f.tree, &f.bell);
+		CHECK_EQ(f.listener.unsent, 1);
 		let_through(&c);
 		bring_memory(&f);
 		close(f.guest);
-		door_attend(&f.door, &f.tree, &f.bell, 0);
+		listener_read_all(&f.listener, &f.tree, &f.bell, 0);
 		is_adopted(&f);
-		CHECK_EQ(f.door.unsent, 0);
+		CHECK_EQ(f.listener.unsent, 0);
 	} else {
 		close(f.guest);
 	}

@@ -1,4 +1,4 @@
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,34 +10,34 @@
 #include "collector/drain.h"
 #include "collector/log.h"
 
-struct mirror *mirror_new(const char *folder, uint32_t process)
+struct arena_replica *arena_replica_new(const char *folder, uint32_t process)
 {
-	struct mirror *m = calloc(1, sizeof *m);
+	struct arena_replica *m = calloc(1, sizeof *m);
 
 	if (m)
 		snprintf(m->path, sizeof m->path, "%s/order.%u", folder, process);
 	return m;
 }
 
-void mirror_forget_orders(const struct mirror *m)
+void arena_replica_remove_orders(const struct arena_replica *m)
 {
 	if (m)
 		unlink(m->path);
 }
 
-void mirror_free(struct mirror *m)
+void arena_replica_free(struct arena_replica *m)
 {
-	mirror_forget_orders(m);
+	arena_replica_remove_orders(m);
 	free(m);
 }
 
-int mirror_tell(const struct guest *g)
+int arena_replica_write_orders(const struct guest *g)
 {
 	const char *line = (const char *)g->view.a + ARENA_TOLD;
-	char fresh[sizeof g->mirror->path + 4];
+	char fresh[sizeof g->replica->path + 4];
 	int fd;
 
-	snprintf(fresh, sizeof fresh, "%s.new", g->mirror->path);
+	snprintf(fresh, sizeof fresh, "%s.new", g->replica->path);
 	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail("cannot create '%s': %s", fresh, strerror(errno));
@@ -45,9 +45,9 @@ int mirror_tell(const struct guest *g)
 	bool whole = write(fd, line, ARENA_TOLD_BYTES) == (ssize_t)ARENA_TOLD_BYTES;
 
 	close(fd);
-	if (whole && rename(fresh, g->mirror->path) == 0)
+	if (whole && rename(fresh, g->replica->path) == 0)
 		return 0;
-	fail("cannot write '%s': %s", g->mirror->path, strerror(errno));
+	fail("cannot write '%s': %s", g->replica->path, strerror(errno));
 	unlink(fresh);
 	return -1;
 }
@@ -62,7 +62,7 @@ static bool apply_rows(struct process *p, const struct frame *f, const void *bod
 
 	if (i >= arena_n_blocks(&g->view) || (last && part))
 		return false;
-	got = &g->mirror->got[i];
+	got = &g->replica->got[i];
 	if (f->at != *got || n > arena_block_cap(&g->view, i) - *got)
 		return false;
 	b = arena_view_block(&g->view, i);
@@ -96,13 +96,13 @@ static bool apply_cells(struct arena *a, const struct frame *f, const void *body
 	if (!head && !slots)
 		return false;
 	memcpy((char *)a + begin, body, n);
-	a->n_taken = taken;     /* counts the mirror's blocks, not the guest's */
+	a->n_taken = taken;     /* counts the replica's blocks, not the guest's */
 	return true;
 }
 
-bool mirror_apply(struct process *p, const struct frame *f, const void *body)
+bool arena_replica_apply(struct process *p, const struct frame *f, const void *body)
 {
-	struct mirror *m = p->guest->mirror;
+	struct arena_replica *m = p->guest->replica;
 	uint32_t n = f->length - (uint32_t)sizeof *f, skipped = f->sequence - m->sequence - 1;
 	bool good;
 

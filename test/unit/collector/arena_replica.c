@@ -1,4 +1,4 @@
-#include "collector/mirror.h"
+#include "collector/arena_replica.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void tear_down(struct fixture *f)
 {
 	pipe_close(&f->pipe);
 	guest_free(f->p);
-	troubles_release(&f->p->troubles);
+	health_counts_release(&f->p->health_counts);
 	free(f->p);
 }
 
@@ -74,7 +74,7 @@ static bool apply(struct fixture *f, unsigned kind, unsigned flags, uint32_t pla
 {
 	struct whole_frame w = make(f, kind, flags, place, at, body, n);
 
-	return mirror_apply(f->p, &w.head, w.body);
+	return arena_replica_apply(f->p, &w.head, w.body);
 }
 
 static struct mark_bytes mark(uint64_t payload)
@@ -99,7 +99,7 @@ TEST(frames_of_a_block_become_its_rows_and_its_index_begins_anew)
 	CHECK(apply(&f, FRAME_ROWS, 0, 2, 0, m, sizeof *m));
 	drain(f.p, DRAIN_ALL);
 	CHECK_EQ(staged(&f, ROW_mark), 13);
-	CHECK(!troubles_find(&f.p->troubles, HEALTH_damaged_rows));
+	CHECK(!health_counts_find(&f.p->health_counts, HEALTH_damaged_rows));
 	tear_down(&f);
 }
 
@@ -189,7 +189,7 @@ TEST(cells_of_the_guest_arrive_and_ours_stay)
 	CHECK(process_flags(f.p) & PROCESS_NVTX);
 	salvage(f.p, false);
 	CHECK(f.p->flags & PROCESS_CLEAN);
-	CHECK(!troubles_find(&f.p->troubles, HEALTH_pipe_cut));
+	CHECK(!health_counts_find(&f.p->health_counts, HEALTH_pipe_cut));
 	tear_down(&f);
 }
 
@@ -200,14 +200,14 @@ TEST(a_guest_that_says_no_end_was_cut_off_and_rows_it_could_not_send_are_counted
 	if (!set_up(&f))
 		return;
 	salvage(f.p, false);
-	CHECK(troubles_find(&f.p->troubles, HEALTH_pipe_cut) != NULL);
+	CHECK(health_counts_find(&f.p->health_counts, HEALTH_pipe_cut) != NULL);
 	tear_down(&f);
 	if (!set_up(&f))
 		return;
-	f.p->guest->mirror->left = 12;
+	f.p->guest->replica->left = 12;
 	salvage(f.p, false);
-	CHECK(!troubles_find(&f.p->troubles, HEALTH_pipe_cut));
-	CHECK_EQ(troubles_find(&f.p->troubles, HEALTH_pipe_left)->count, 12);
+	CHECK(!health_counts_find(&f.p->health_counts, HEALTH_pipe_cut));
+	CHECK_EQ(health_counts_find(&f.p->health_counts, HEALTH_pipe_left)->count, 12);
 	CHECK(f.p->flags & PROCESS_CLEAN);
 	tear_down(&f);
 }
@@ -222,7 +222,7 @@ TEST(orders_reach_the_file_of_the_process_and_it_goes_with_the_guest)
 
 	if (!set_up(&f))
 		return;
-	strcpy(path, f.p->guest->mirror->path);
+	strcpy(path, f.p->guest->replica->path);
 	guest_tell(f.p, &over);
 	fd = open(path, O_RDONLY);
 	CHECK_EQ(read(fd, line, sizeof line), sizeof line);
@@ -239,7 +239,7 @@ static bool use(void *arg, const struct frame *f, const void *body)
 {
 	struct fixture *x = arg;
 
-	return f->process == 1 && mirror_apply(x->p, f, body);
+	return f->process == 1 && arena_replica_apply(x->p, f, body);
 }
 
 static uint32_t dice(struct fixture *f, uint32_t n)

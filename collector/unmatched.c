@@ -1,4 +1,4 @@
-#include "collector/asked.h"
+#include "collector/unmatched.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define CAPTURE_RANGE 0x80000000u       /* bit of the capture range in names_seen; bit i: kind i of steps */
 
-void asked_note(struct asked *a, const struct guest *g)
+void unmatched_note(struct unmatched *a, const struct guest *g)
 {
 	const struct arena *from = g->view.a;
 
@@ -21,10 +21,10 @@ void asked_note(struct asked *a, const struct guest *g)
 
 static void say(struct session *s, unsigned reason, const char *what, int what_n)
 {
-	const char *other = s->tree.asked.other;
+	const char *other = s->tree.unmatched.other;
 
-	troubles_add(&s->troubles, reason, 1, clocks_now(CLOCK_MONO), "%.*s%s%s", what_n < 100 ? what_n : 100, what,
-		     *other ? "; NVTX names seen: " : "; no NVTX range was seen", other);
+	health_counts_add(&s->health_counts, reason, 1, clocks_now(CLOCK_MONO), "%.*s%s%s", what_n < 100 ? what_n : 100, what,
+			  *other ? "; NVTX names seen: " : "; no NVTX range was seen", other);
 }
 
 static void report_steps(struct session *s)
@@ -36,20 +36,20 @@ static void report_steps(struct session *s)
 		const char *how = strchr(p, '=');
 
 		end = strchrnul(p, '\n');
-		if (how && strncmp(how, "=nvtx:", 6) == 0 && !(s->tree.asked.seen & 1u << kind))
+		if (how && strncmp(how, "=nvtx:", 6) == 0 && !(s->tree.unmatched.seen & 1u << kind))
 			say(s, HEALTH_step_never, how + 6, (int)(end - how - 6));
 	}
 }
 
-void asked_report(struct session *s)
+void unmatched_report(struct session *s)
 {
 	const struct config *c = &s->config;
 
-	if (c->capture_range == 2 && !(s->tree.asked.seen & CAPTURE_RANGE))
+	if (c->capture_range == 2 && !(s->tree.unmatched.seen & CAPTURE_RANGE))
 		say(s, HEALTH_range_never, c->nvtx_capture, (int)strlen(c->nvtx_capture));
-	else if (c->capture_range && !s->tree.asked.windows)
-		troubles_add(&s->troubles, HEALTH_range_never, 1, clocks_now(CLOCK_MONO), "%s",
-			     c->capture_range == 1 && !c->start_later && !c->delay_ms ? "cudaProfilerStart was never called"
+	else if (c->capture_range && !s->tree.unmatched.windows)
+		health_counts_add(&s->health_counts, HEALTH_range_never, 1, clocks_now(CLOCK_MONO), "%s",
+				  c->capture_range == 1 && !c->start_later && !c->delay_ms ? "cudaProfilerStart was never called"
 									      : "it never began while recording was on");
 	report_steps(s);
 }

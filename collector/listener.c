@@ -1,4 +1,4 @@
-#include "collector/door.h"
+#include "collector/listener.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +28,7 @@
 /* ...  and for this long.  By then guests have gone on with memory of their own (WIRE_ANSWER_MS). */
 #define UNSENT_NS 5000000000ll
 
-int door_open(struct door *d, const char *folder)
+int listener_open(struct listener *d, const char *folder)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
@@ -36,7 +36,7 @@ int door_open(struct door *d, const char *folder)
 	if (path_join(d->path, sizeof d->path, folder, "sock") < 0)
 		return fail("cannot make a socket in '%s': the path is too long; set TMPDIR to a shorter one", folder);
 	memcpy(at.sun_path, d->path, sizeof at.sun_path);
-	d->most = descriptors_for_guests(DOOR_WAITING);
+	d->most = descriptors_for_guests(LISTENER_CONNECTIONS);
 	d->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (d->fd < 0)
 		return fail("cannot make a socket: %s", strerror(errno));
@@ -45,14 +45,14 @@ int door_open(struct door *d, const char *folder)
 	return 0;
 }
 
-void door_close(struct door *d)
+void listener_close(struct listener *d)
 {
-	for (unsigned i = 0; i < DOOR_WAITING; i++)
-		if (d->waiting[i].fd)
-			close(d->waiting[i].fd);
+	for (unsigned i = 0; i < LISTENER_CONNECTIONS; i++)
+		if (d->connections[i].fd)
+			close(d->connections[i].fd);
 	if (d->fd >= 0)
 		close(d->fd);
-	*d = (struct door)DOOR_INIT;
+	*d = (struct listener)LISTENER_INIT;
 }
 
 static int send_welcome(int fd, const struct wire_welcome *w, const struct config *c, int arena, int bell)
@@ -86,14 +86,14 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 	if (p)
 		tree_refused(t, p, why);
 	else
-		troubles_add(t->troubles, reason, 1, clocks_now(CLOCK_MONO), "a process: %s", why);
+		health_counts_add(t->health_counts, reason, 1, clocks_now(CLOCK_MONO), "a process: %s", why);
 	send_welcome(fd, &w, t->config, -1, -1);
 }
 
 /*
  * Makes an arena for p: shared memory, or if that is not possible and allowed, one filled through the pipe.  Returns 0; -1: `why` is set.
  */
-static int make_room(struct tree *t, struct process *p, const struct waiting *w, int unsendable, const struct bell_watch *bell,
+static int make_room(struct tree *t, struct process *p, const struct connection *w, int unsendable, const struct bell_watch *bell,
 		     int *arena, char why[200])
 {
 	unsigned wanted = (unsigned)t->config->transport;
@@ -139,7 +139,7 @@ static int send_arena(struct tree *t, int fd, struct process *p, const struct be
 	const struct wire_welcome w = {
 		.version = WIRE_VERSION, .size = sizeof w, .process = p->number, .clock = p->clock,
 		.config_size = sizeof *t->config, .arena_size = l->size,
-		.carrier = p->guest->mirror ? CARRIER_PIPE : CARRIER_SHM,
+		.carrier = p->guest->replica ? CARRIER_PIPE : CARRIER_SHM,
 		.n_small = l->n_small, .n_large = l->n_large, .blocks = l->blocks,
 	};
 
@@ -163,10 +163,10 @@ enum outcome {
 };
 
 /* *unsendable: in, the errno of an earlier attempt to send an arena, 0: none; out, that of this one. */
-static enum outcome try_welcome(struct tree *t, struct process *p, const struct waiting *w, int *unsendable,
+static enum outcome try_welcome(struct tree *t, struct process *p, const struct connection *w, int *unsendable,
 				const struct bell_watch *bell)
 {
-	bool again = *unsendable || w->unsent, mirrored;
+	bool again = *unsendable || w->unsent, replicated;
 	char why[200];
 	int arena;
 
@@ -176,13 +176,13 @@ static enum outcome try_welcome(struct tree *t, struct process *p, const struct 
 	}
 	if (!again)
 		describe_process(t->rows, p, t->config);        /* now: it may not live long */
-	mirrored = p->guest->mirror;
+	replicated = p->guest->replica;
 	*unsendable = send_arena(t, w->fd, p, bell, arena);
 	if (arena >= 0)
 		close(arena);
 	if (*unsendable)
 		return UNSENT;
-	if (mirrored)
+	if (replicated)
 		staging_attribute(t->rows, p->number, "transport", "pipe");
 	tree_put_row(t, p);
 	staging_write(t->rows);         /* before any row of the process: a reader of the unfinished file needs it to assign them */
@@ -190,7 +190,7 @@ static enum outcome try_welcome(struct tree *t, struct process *p, const struct 
 }
 
 /* A guest that can go on alone may be answered later.  Others, and this one after UNSENT_NS, get an answer without descriptors. */
-static enum outcome welcome(struct tree *t, struct waiting *w, const struct bell_watch *bell)
+static enum outcome welcome(struct tree *t, struct connection *w, const struct bell_watch *bell)
 {
 	struct process *p = t->all[w->process - 1];
 	int unsendable = 0;
@@ -265,7 +265,7 @@ static enum outcome over(struct tree *t, struct process *p)
 }
 
 /* Handles a hello, and the packet that may already be behind it. */
-static enum outcome greet(struct tree *t, struct waiting *w, const struct wire_hello *h, uint32_t host_pid,
+static enum outcome greet(struct tree *t, struct connection *w, const struct wire_hello *h, uint32_t host_pid,
 			  const struct bell_watch *bell)
 {
 	enum outcome outcome = OVER;
@@ -298,7 +298,7 @@ static enum outcome greet(struct tree *t, struct waiting *w, const struct wire_h
 	return outcome == OVER ? over(t, p) : outcome;
 }
 
-static enum outcome first_words(struct tree *t, struct waiting *w, ssize_t n, const struct wire_hello *h, const struct bell_watch *bell)
+static enum outcome first_words(struct tree *t, struct connection *w, ssize_t n, const struct wire_hello *h, const struct bell_watch *bell)
 {
 	struct ucred who;
 
@@ -314,7 +314,7 @@ static enum outcome first_words(struct tree *t, struct waiting *w, ssize_t n, co
 }
 
 /* Handles the next packet of a connection.  True: the connection is over. */
-static bool serve(struct tree *t, struct waiting *w, const struct bell_watch *bell)
+static bool serve(struct tree *t, struct connection *w, const struct bell_watch *bell)
 {
 	union packet packet;
 	struct process *p;
@@ -334,13 +334,13 @@ static bool serve(struct tree *t, struct waiting *w, const struct bell_watch *be
 	return first_words(t, w, n, &packet.hello, bell) == OVER;
 }
 
-static void let_go(struct door *d, uint32_t place)
+static void let_go(struct listener *d, uint32_t place)
 {
-	struct waiting *w = &d->waiting[place];
+	struct connection *w = &d->connections[place];
 
 	d->unsent -= w->unsent != 0;
 	close(w->fd);
-	*w = (struct waiting){ 0 };
+	*w = (struct connection){ 0 };
 	d->used--;
 }
 
@@ -348,12 +348,12 @@ static void let_go(struct door *d, uint32_t place)
  * Returns the connection to close when all places are taken: the oldest that was answered, else the oldest without a hello, whose guest
  * dials again.  NULL: all wait for their answers.
  */
-static struct waiting *dispensable(struct door *d)
+static struct connection *dispensable(struct listener *d)
 {
-	struct waiting *silent = NULL;
+	struct connection *silent = NULL;
 
-	for (uint32_t i = 0; i < DOOR_WAITING; i++) {
-		struct waiting *w = &d->waiting[(d->next + i) % DOOR_WAITING];
+	for (uint32_t i = 0; i < LISTENER_CONNECTIONS; i++) {
+		struct connection *w = &d->connections[(d->next + i) % LISTENER_CONNECTIONS];
 
 		if (w->fd && w->process && !w->unsent)
 			return w;
@@ -363,9 +363,9 @@ static struct waiting *dispensable(struct door *d)
 	return silent;
 }
 
-static void hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
+static void read_connection(struct listener *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
 {
-	struct waiting *w = place < DOOR_WAITING ? &d->waiting[place] : NULL;
+	struct connection *w = place < LISTENER_CONNECTIONS ? &d->connections[place] : NULL;
 	bool waited = w && w->unsent;
 
 	if (!w || !w->fd)
@@ -381,41 +381,41 @@ static void hear(struct door *d, uint32_t place, struct tree *t, const struct be
  * was a hello whose answer cannot be sent yet, the connection stays.  epoll would report a shut one again and again.  False: all wait for
  * their answers.
  */
-static bool make_place(struct door *d, struct tree *t, const struct bell_watch *bell)
+static bool make_place(struct listener *d, struct tree *t, const struct bell_watch *bell)
 {
-	struct waiting *w;
+	struct connection *w;
 
 	while (d->used >= d->most && (w = dispensable(d))) {
-		uint32_t place = (uint32_t)(w - d->waiting);
+		uint32_t place = (uint32_t)(w - d->connections);
 
 		shutdown(w->fd, SHUT_RD);
 		w->shut = true;
 		epoll_ctl(t->epoll, EPOLL_CTL_DEL, w->fd, NULL);
-		hear(d, place, t, bell);
+		read_connection(d, place, t, bell);
 		if (w->fd && !w->unsent)
 			let_go(d, place);
 	}
 	return d->used < d->most;
 }
 
-static void let_wait(struct door *d, struct tree *t, const struct waiting *w)
+static void let_wait(struct listener *d, struct tree *t, const struct connection *w)
 {
-	uint32_t place = d->next % DOOR_WAITING;
+	uint32_t place = d->next % LISTENER_CONNECTIONS;
 
-	while (d->waiting[place].fd)
-		place = (place + 1) % DOOR_WAITING;
-	d->waiting[place] = *w;
+	while (d->connections[place].fd)
+		place = (place + 1) % LISTENER_CONNECTIONS;
+	d->connections[place] = *w;
 	d->next = place + 1;
 	d->used++;
 	d->unsent += w->unsent != 0;
 
-	struct epoll_event want = { .events = EPOLLIN, .data.u64 = (uint64_t)place << 32 | DOOR_TAG };
+	struct epoll_event want = { .events = EPOLLIN, .data.u64 = (uint64_t)place << 32 | LISTENER_TAG };
 
 	epoll_ctl(t->epoll, EPOLL_CTL_ADD, w->fd, &want);
 }
 
 /* True if a guest waits to be accepted: only then does a connection give way. */
-static bool is_dialled(const struct door *d)
+static bool is_dialled(const struct listener *d)
 {
 	struct pollfd p = { .fd = d->fd, .events = POLLIN };
 
@@ -423,9 +423,9 @@ static bool is_dialled(const struct door *d)
 }
 
 /* True: one was accepted, and there may be more. */
-static bool let_in(struct door *d, struct tree *t, const struct bell_watch *bell)
+static bool let_in(struct listener *d, struct tree *t, const struct bell_watch *bell)
 {
-	struct waiting w = { .fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
+	struct connection w = { .fd = accept4(d->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) };
 
 	if (w.fd < 0)
 		return errno == EINTR || errno == ECONNABORTED;
@@ -436,25 +436,25 @@ static bool let_in(struct door *d, struct tree *t, const struct bell_watch *bell
 	return true;
 }
 
-void door_accept(struct door *d, struct tree *t, const struct bell_watch *bell)
+void listener_accept(struct listener *d, struct tree *t, const struct bell_watch *bell)
 {
 	while ((d->used < d->most || (is_dialled(d) && make_place(d, t, bell))) && let_in(d, t, bell))
 		;
 }
 
-void door_hear(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
+void listener_read(struct listener *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
 {
 	bool was_full = d->used >= d->most;
 
-	hear(d, place, t, bell);
+	read_connection(d, place, t, bell);
 	if (was_full)
-		door_accept(d, t, bell);
+		listener_accept(d, t, bell);
 }
 
 /* False: it has to wait on, and so have the answers after it. */
-static bool answer_again(struct door *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
+static bool answer_again(struct listener *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
 {
-	struct waiting *w = &d->waiting[place];
+	struct connection *w = &d->connections[place];
 	struct process *p = t->all[w->process - 1];
 	enum outcome outcome = OVER;
 
@@ -473,7 +473,7 @@ static bool answer_again(struct door *d, uint32_t place, struct tree *t, const s
 	return true;
 }
 
-void door_retry(struct door *d, struct tree *t, const struct bell_watch *bell)
+void listener_send_waiting(struct listener *d, struct tree *t, const struct bell_watch *bell)
 {
 	unsigned first = d->next, n = 0;
 	int64_t now;
@@ -481,29 +481,29 @@ void door_retry(struct door *d, struct tree *t, const struct bell_watch *bell)
 	if (!d->unsent || (now = clock_ns(CLOCK_MONOTONIC)) - d->tried < RETRY_NS)
 		return;
 	d->tried = now;
-	for (bool sent = true; sent && d->unsent && n < DOOR_WAITING; n++) {
-		uint32_t place = (first + n) % DOOR_WAITING;
+	for (bool sent = true; sent && d->unsent && n < LISTENER_CONNECTIONS; n++) {
+		uint32_t place = (first + n) % LISTENER_CONNECTIONS;
 
-		if (d->waiting[place].unsent)
-			hear(d, place, t, bell);
-		if (d->waiting[place].unsent)
+		if (d->connections[place].unsent)
+			read_connection(d, place, t, bell);
+		if (d->connections[place].unsent)
 			sent = answer_again(d, place, t, bell);
 	}
-	door_accept(d, t, bell);
+	listener_accept(d, t, bell);
 }
 
-void door_attend(struct door *d, struct tree *t, const struct bell_watch *bell, uint32_t process)
+void listener_read_all(struct listener *d, struct tree *t, const struct bell_watch *bell, uint32_t process)
 {
 	unsigned left;
 
-	door_accept(d, t, bell);
+	listener_accept(d, t, bell);
 	left = d->used;
-	for (uint32_t place = 0; place < DOOR_WAITING && left; place++) {
-		if (!d->waiting[place].fd)
+	for (uint32_t place = 0; place < LISTENER_CONNECTIONS && left; place++) {
+		if (!d->connections[place].fd)
 			continue;
 		left--;
-		if (!process || !d->waiting[place].process || d->waiting[place].process == process)
-			hear(d, place, t, bell);
+		if (!process || !d->connections[place].process || d->connections[place].process == process)
+			read_connection(d, place, t, bell);
 	}
-	door_accept(d, t, bell);
+	listener_accept(d, t, bell);
 }
