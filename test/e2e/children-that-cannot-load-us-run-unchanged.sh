@@ -89,3 +89,19 @@ it 'a chroot without our object: not recorded, and the trace says so' "$children
 	gprof-trace report -r health --format csv t.gtrace >health
 	grep -q "not_loaded,1,.*child: libgprof_inject.so cannot be read there" health || fail "$(cat health)"
 '
+
+it 'a child of a program in such a chroot is named in health if it runs longer than all recorded processes' '
+	test "$(id -u)" = 0 || skip "needs root"
+	need cc
+	printf "%s\n" "#include <unistd.h>" "int main(int c, char **v) {" "if (c > 1) return usleep(500000);" \
+		"if (fork() == 0) return execl(\"/left\", \"left\", \"x\", (char *)0);" "return usleep(100000); }" >parent.c
+	mkdir jail
+	cc -o jail/parent parent.c
+	cp jail/parent jail/left
+	ldd jail/parent | grep -o "/[^ ]*" | while read -r lib; do mkdir -p "jail$(dirname "$lib")"; cp "$lib" "jail$lib"; done
+	chroot jail /parent || skip "a chroot cannot be made here"
+	gprof-run -q -o t -- sh -c "chroot jail /parent" 2>err
+	# gprof-run ends with its program, the trace with the last process.
+	named() { gprof-trace report -r health --format csv t.gtrace | grep "not_injected,1,.*left (pid "; }
+	within 20 named
+'
