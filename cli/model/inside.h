@@ -16,7 +16,7 @@ struct part {
 	struct chunk *chunk;
 	uint32_t process;               /* position in model.processes */
 	size_t first;                   /* number of its first row in the model */
-	const uint8_t *keep;            /* by row of the chunk: 1 if the model has the row; NULL: it has all rows (select.c) */
+	const uint8_t *keep;            /* by row of the chunk: 1 if the model has the row; NULL: it has all rows (steps/select.c) */
 	uint32_t rows;                  /* rows that the model has */
 };
 
@@ -26,7 +26,7 @@ struct kind {
 	bool read;                      /* all parts were read once: damaged parts are removed, n_rows is exact */
 	void **columns;                 /* MAX_COLUMNS of them; NULL: no column was requested yet */
 	uint32_t *process;              /* by row: position of its process */
-	uint8_t *keep;                  /* select.c: by row of the file; parts[].keep point into it */
+	uint8_t *keep;                  /* steps/select.c: by row of the file; parts[].keep point into it */
 };
 
 /* Maps string ids of one process to string ids of the model. */
@@ -72,6 +72,12 @@ struct chosen {
 	bool *processes;                /* by position; NULL: all processes */
 };
 
+/*
+ * Data that rooms above make from a model and keep in it, in the order in which it is freed.  Who makes it sets model.release; model_close()
+ * calls it with rows_only false, and the selection with true: then it frees only what refers to numbers of rows.
+ */
+enum derived { FROM_PAYLOADS, FROM_GRAPHS, FROM_FINDERS, FROM_STEPS, FROM_STACKS, FROM_SYMBOLS, FROM_TORCH, DERIVED };
+
 struct model {
 	struct trace trace;
 	struct kind kinds[ROW_KINDS];
@@ -91,7 +97,8 @@ struct model {
 	struct stacks_made *stacks;     /* stacks.c */
 	struct symbol_tables *symbols;  /* symbols.c */
 	struct torch_made *torch;       /* torch.c */
-	struct chosen chosen;           /* select.c: the selected part of the trace */
+	struct chosen chosen;           /* steps/select.c: the selected part of the trace */
+	void (*release[DERIVED])(struct model *m, bool rows_only);      /* by enum derived; NULL: not made */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */
 };
 
@@ -114,7 +121,10 @@ void processes_release(struct model *m);
 /* images.c: joins the images (before and after exec) of each process and gives them one number.  0, or -1: out of memory. */
 int images_join(struct process *all, uint32_t n);
 
-/* defs.c, join.c, graph.c */
+/* model.c.  Calls the functions of release, and drops the joins. */
+void model_release(struct model *m, bool rows_only);
+
+/* defs.c, join.c */
 void defs_release(struct model *m);
 void join_free(struct join *j);
 
@@ -135,25 +145,5 @@ struct slab {
 /* Takes size bytes from the newest slab *last, or from a new one; NULL: out of memory. */
 void *slab_take(struct slab **last, size_t size);
 void slabs_free(struct slab *last);
-
-/* symbols.c */
-void symbol_tables_free(struct symbol_tables *t);
-
-/* payload.c */
-void payloads_release(struct payloads *p);
-void graph_nodes_free(struct graph_nodes *g);
-
-/* steps.c, select.c */
-void steps_release(struct steps_made *s);
-
-/* steps_rows.c; takes NULL */
-void finder_free(struct finder *f);
-
-/* stacks.c */
-void stacks_release(struct stacks_made *s);
-
-/* torch.c; torch_forget() drops the data that refers to row numbers */
-void torch_release(struct model *m);
-void torch_forget(struct model *m);
 
 #endif

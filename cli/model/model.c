@@ -1,20 +1,5 @@
 #include "cli/model/inside.h"
 
-static int by_image(const void *a, const void *b)
-{
-	const struct process *p = a, *q = b;
-
-	return p->image < q->image ? -1 : p->image > q->image;
-}
-
-uint32_t model_process_at(const struct model *m, uint32_t image)
-{
-	const struct process key = { .image = image };
-	const struct process *p = bsearch(&key, m->processes, m->n_processes, sizeof key, by_image);
-
-	return p ? (uint32_t)(p - m->processes) : 0;
-}
-
 static int by_process(const void *a, const void *b)
 {
 	const struct part *p = a, *q = b;
@@ -98,6 +83,15 @@ struct model *model_open_any_size(const char *path, struct trace_error *err)
 	return open_as(path, TRACE_ANY_SIZE, err);
 }
 
+void model_release(struct model *m, bool rows_only)
+{
+	join_free(m->join);
+	m->join = NULL;
+	for (size_t i = 0; i < DERIVED; i++)
+		if (m->release[i])
+			m->release[i](m, rows_only);
+}
+
 void model_close(struct model *m)
 {
 	if (!m)
@@ -110,16 +104,8 @@ void model_close(struct model *m)
 		free(m->kinds[k].keep);
 		free(m->kinds[k].parts);
 	}
-	join_free(m->join);
-	payloads_release(m->payloads);
-	graph_nodes_free(m->graph_nodes);
-	steps_release(m->steps);
-	finder_free(m->windows.finder);
-	free(m->windows.list);
+	model_release(m, false);
 	free(m->chosen.processes);
-	stacks_release(m->stacks);
-	symbol_tables_free(m->symbols);
-	torch_release(m);
 	defs_release(m);
 	for (size_t i = 0; i < sizeof m->names / sizeof *m->names; i++)
 		map_release(&m->names[i]);
@@ -127,21 +113,6 @@ void model_close(struct model *m)
 	processes_release(m);
 	trace_close(&m->trace);
 	free(m);
-}
-
-const char *model_path(const struct model *m)
-{
-	return m->trace.path;
-}
-
-struct trace *model_trace(const struct model *m)
-{
-	return &((struct model *)m)->trace;
-}
-
-int64_t model_start(const struct model *m)
-{
-	return m->trace.header.start_real;
 }
 
 /* The largest value of a chunk's first time field, in trace time; 0: its rows have no time. */
@@ -176,56 +147,4 @@ int64_t model_end(const struct model *m)
 			last = at;
 	}
 	return last;
-}
-
-size_t model_rows(const struct model *m, unsigned kind)
-{
-	return m->kinds[kind].n_rows;
-}
-
-static size_t first_part(const struct kind *k, uint32_t process)
-{
-	size_t low = 0, high = k->n_parts;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (k->parts[mid].process < process)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process)
-{
-	const struct kind *k = &m->kinds[kind];
-	size_t n = 0;
-
-	for (size_t i = first_part(k, process); i < k->n_parts && k->parts[i].process == process; i++)
-		if (!k->parts[i].chunk->bad)
-			n += k->parts[i].rows;
-	return n;
-}
-
-bool model_process_has(const struct model *m, unsigned kind, uint32_t process)
-{
-	const struct kind *k = &m->kinds[kind];
-
-	for (size_t i = first_part(k, process); i < k->n_parts && k->parts[i].process == process; i++)
-		if (!k->parts[i].chunk->bad && k->parts[i].chunk->head.rows)
-			return true;
-	return false;
-}
-
-const char *model_damage(const struct model *m, size_t i)
-{
-	return i < m->trace.n_damage ? m->trace.damage[i].text : NULL;
-}
-
-const struct process *model_processes(const struct model *m, uint32_t *n)
-{
-	*n = m->n_processes;
-	return m->processes;
 }

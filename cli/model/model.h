@@ -40,6 +40,8 @@ const char *model_damage(const struct model *m, size_t i);
 
 /* Number of rows of a kind.  Exact once a column of the kind was read; before that, it includes rows of chunks not yet found damaged. */
 size_t model_rows(const struct model *m, unsigned kind);
+/* Whether the trace has a GPU row of any kind. */
+bool model_has_gpu_rows(const struct model *m);
 /* Number of rows of a kind of a process (position in model_processes()); exact as model_rows(). */
 size_t model_process_rows(const struct model *m, unsigned kind, uint32_t process);
 /* Whether the file has rows of a kind of a process, including rows that a selection leaves out. */

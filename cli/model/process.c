@@ -1,7 +1,5 @@
 #include "cli/model/inside.h"
 
-#include "cli/model/torch/torch.h"
-
 #include <stdio.h>
 
 /* Buffers while the rows are read. */
@@ -338,17 +336,10 @@ bool process_simulated(struct model *m, uint32_t process)
 	return false;
 }
 
-const char *model_imported_from(struct model *m)
+bool model_imported(const struct model *m)
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
-	const char *format = n > 1 ? process_attribute(&p[1], "imported") : NULL;
 
-	if (!format)
-		return NULL;
-	if (strcmp(format, "nsys") == 0)
-		return "nsys (SQLite export)";
-	if (model_has_torch(m))
-		return "Kineto JSON (torch.profiler)";
-	return model_rows(m, ROW_kernel) || model_rows(m, ROW_api) ? "Kineto JSON" : "a Chrome trace";
+	return n > 1 && process_attribute(&p[1], "imported");
 }

@@ -101,8 +101,8 @@ const char *process_images(const struct model *m, uint32_t position, char *buf, 
 /* Name to print: its name, else the base name of its exe, else "pid 17", else "process 3".  The last two are written to buf. */
 const char *process_name(const struct process *p, char *buf, size_t size);
 
-/* Source of an imported trace, for people; NULL: recorded by gprof-run. */
-const char *model_imported_from(struct model *m);
+/* Whether the trace was imported from a file of another profiler; false: recorded by gprof-run. */
+bool model_imported(const struct model *m);
 
 /* Whether the process ran on the simulated GPU, according to its flags or the name of a device. */
 bool process_simulated(struct model *m, uint32_t process);

@@ -7,6 +7,7 @@
 #include "cli/report/job/ranks.h"
 #include "cli/report/steps/step_line.h"
 #include "cli/report/steps/step_view.h"
+#include "cli/report/parts/origin.h"
 #include "cli/report/parts/sums.h"
 #include "cli/report/cuda/unified.h"
 #include "cli/report/parts/whole_graphs.h"
@@ -94,7 +95,7 @@ static bool simulated(const struct page *p)
 /* Whether the trace was imported from another profiler's file. */
 static bool imported(const struct page *p)
 {
-	return model_imported_from(p->m) != NULL;
+	return model_imported(p->m);
 }
 
 /*
@@ -385,7 +386,7 @@ static void put_imported(struct page *p)
 {
 	char text[160];
 
-	snprintf(text, sizeof text, "from %s", model_imported_from(p->m));
+	snprintf(text, sizeof text, "from %s", imported_from(p->m));
 	put(p, KEEP_DETAIL, "imported", text, 1);
 	put(p, KEEP_ASIDE, "", "What it did not record cannot be shown.", 1);
 }

@@ -161,7 +161,7 @@ static bool is_json(struct model *m, const char *path)
 {
 	const char *end = strrchr(path, '.');
 
-	return model_imported_from(m) && !(end && strcmp(end, ".gtrace") == 0);
+	return model_imported(m) && !(end && strcmp(end, ".gtrace") == 0);
 }
 
 /* Whether only CPU samples, in a new recording, would show where the time went. */
@@ -173,7 +173,7 @@ static bool wants_samples(struct model *m, const struct page_found *f)
 	for (uint32_t i = 1; i < n; i++)
 		if (process_all_flags(m, i) & PROCESS_CUDA)
 			return false;
-	return f->top == TOP_NONE && !f->phases && !model_imported_from(m) && !model_rows(m, ROW_sample) && !model_rows(m, ROW_api) &&
+	return f->top == TOP_NONE && !f->phases && !model_imported(m) && !model_rows(m, ROW_sample) && !model_rows(m, ROW_api) &&
 	       !model_has_gpu_rows(m);
 }
 

@@ -19,7 +19,7 @@ static const char *lack_of(struct table *t, struct model *m, const struct report
 		return table_keep(t, "takes %u traces", r->traces);
 	if (!what)
 		return NULL;
-	return option && !model_imported_from(m) ? table_keep(t, "no %s; gprof-run %s records them", what, option) :
+	return option && !model_imported(m) ? table_keep(t, "no %s; gprof-run %s records them", what, option) :
 	       table_keep(t, "no %s", what);
 }
 

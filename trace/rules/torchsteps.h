@@ -1,6 +1,6 @@
 /*
  * Finds steps from PyTorch's ranges (DataLoader, Optimizer.step, autograd nodes).  The injected object feeds events while the program
- * runs, reports feed the events of a trace (cli/model/steps/phases.c); both get the same steps.  No clock, no I/O, no memory but *r.
+ * runs, reports feed the events of a trace (cli/model/torch/phases.c); both get the same steps.  No clock, no I/O, no memory but *r.
  *
  * Training: a step goes from the end of one Optimizer.step to the end of the next.  Several optimizers in one batch make one step,
  * which ends with the last optimizer.  Their number is learnt from the previous batch, so that the step can end with the last optimizer

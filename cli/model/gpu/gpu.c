@@ -7,14 +7,6 @@
 static const unsigned gpu_kinds[] = { ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph };
 #define GPU_KINDS (sizeof gpu_kinds / sizeof *gpu_kinds)
 
-bool model_has_gpu_rows(const struct model *m)
-{
-	for (size_t k = 0; k < GPU_KINDS; k++)
-		if (model_rows(m, gpu_kinds[k]))
-			return true;
-	return false;
-}
-
 struct melt {
 	struct gpu gpu;
 	struct spans busy;

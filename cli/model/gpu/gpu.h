@@ -23,9 +23,6 @@ struct gpu {
 	int64_t busy;                   /* time in the span in which at least one row ran */
 };
 
-/* Whether the trace has a GPU row of any kind. */
-bool model_has_gpu_rows(const struct model *m);
-
 /* Fills *gpus, to be freed with free(); returns their number, or -1: out of memory. */
 int model_gpus(struct model *m, struct gpu **gpus);
 

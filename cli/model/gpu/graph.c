@@ -11,13 +11,20 @@ struct graph_nodes {
 	uint32_t n_processes;
 };
 
-void graph_nodes_free(struct graph_nodes *g)
+static void graph_nodes_free(struct graph_nodes *g)
 {
 	for (uint32_t p = 0; g && g->rows && p < g->n_processes; p++)
 		map_release(&g->rows[p]);
 	if (g)
 		free(g->rows);
 	free(g);
+}
+
+static void graphs_release(struct model *m, bool rows_only)
+{
+	(void)rows_only;        /* nodes are rows */
+	graph_nodes_free(m->graph_nodes);
+	m->graph_nodes = NULL;
 }
 
 int model_graph_nodes(struct model *m)
@@ -40,6 +47,7 @@ int model_graph_nodes(struct model *m)
 		if (!map_set(&g->rows[process[i]], node[i], (uint32_t)i))
 			goto fail;
 	m->graph_nodes = g;
+	m->release[FROM_GRAPHS] = graphs_release;
 	return 0;
 fail:
 	graph_nodes_free(g);

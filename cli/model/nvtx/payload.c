@@ -191,7 +191,7 @@ static int fill(struct model *m, struct payloads *p)
 	return 0;
 }
 
-void payloads_release(struct payloads *p)
+static void payloads_free(struct payloads *p)
 {
 	if (!p)
 		return;
@@ -199,6 +199,13 @@ void payloads_release(struct payloads *p)
 	free(p->entries);
 	free(p->all);
 	free(p);
+}
+
+static void payloads_release(struct model *m, bool rows_only)
+{
+	(void)rows_only;        /* payloads are rows */
+	payloads_free(m->payloads);
+	m->payloads = NULL;
 }
 
 const struct payloads *payloads_of(struct model *m)
@@ -209,10 +216,11 @@ const struct payloads *payloads_of(struct model *m)
 		return p;
 	p = calloc(1, sizeof *p);
 	if (p && fill(m, p) < 0) {
-		payloads_release(p);
+		payloads_free(p);
 		p = NULL;
 	}
 	m->payloads = p;
+	m->release[FROM_PAYLOADS] = payloads_release;
 	return p;
 }
 

@@ -43,28 +43,7 @@ static int resolve_all(struct model *m, struct stacks_made *s)
 	return 0;
 }
 
-const struct stacks *model_stacks(struct model *m)
-{
-	struct stacks_made *s = m->stacks;
-
-	if (s)
-		return &s->public;
-	m->stacks = s = calloc(1, sizeof *s);
-	if (!s || stacks_load_defs(m) < 0 || stacks_each_row(m, ROW_stack, take_stack) < 0 || resolve_all(m, s) < 0) {
-		stacks_release(s);
-		m->stacks = NULL;
-		return NULL;
-	}
-	s->public = (struct stacks){
-		.functions = (const struct function *)s->functions.data, .places = (const struct place *)s->places.data,
-		.frames = (const uint32_t *)s->frames.data, .list = (const struct call_stack *)s->list.data,
-		.n_functions = s->functions.len / sizeof(struct function),
-		.n_places = s->places.len / sizeof(struct place), .n = s->list.len / sizeof(struct call_stack),
-	};
-	return &s->public;
-}
-
-void stacks_release(struct stacks_made *s)
+static void stacks_free(struct stacks_made *s)
 {
 	struct text_of *sources;
 
@@ -93,6 +72,36 @@ void stacks_release(struct stacks_made *s)
 	map_release(&s->symbol_of);
 	map_release(&s->source_of);
 	free(s);
+}
+
+static void stacks_release(struct model *m, bool rows_only)
+{
+	if (rows_only)
+		return;
+	stacks_free(m->stacks);
+	m->stacks = NULL;
+}
+
+const struct stacks *model_stacks(struct model *m)
+{
+	struct stacks_made *s = m->stacks;
+
+	if (s)
+		return &s->public;
+	m->stacks = s = calloc(1, sizeof *s);
+	if (!s || stacks_load_defs(m) < 0 || stacks_each_row(m, ROW_stack, take_stack) < 0 || resolve_all(m, s) < 0) {
+		stacks_free(s);
+		m->stacks = NULL;
+		return NULL;
+	}
+	m->release[FROM_STACKS] = stacks_release;
+	s->public = (struct stacks){
+		.functions = (const struct function *)s->functions.data, .places = (const struct place *)s->places.data,
+		.frames = (const uint32_t *)s->frames.data, .list = (const struct call_stack *)s->list.data,
+		.n_functions = s->functions.len / sizeof(struct function),
+		.n_places = s->places.len / sizeof(struct place), .n = s->list.len / sizeof(struct call_stack),
+	};
+	return &s->public;
 }
 
 uint32_t model_stack(const struct model *m, uint32_t process, uint32_t id)

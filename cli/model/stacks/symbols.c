@@ -193,23 +193,7 @@ static struct symbol_tables *load(struct model *m)
 	return t->failed ? NULL : t;
 }
 
-int model_look_in(struct model *m, const struct lookup *where)
-{
-	struct symbol_tables *t = calloc(1, sizeof *t);
-
-	symbol_tables_free(m->symbols);
-	m->symbols = t;
-	if (!t)
-		return -1;
-	t->trace_only = where->trace_only;
-	t->files = symbols_new(where->symfs, model_ran_here(m));
-	if (!t->files)
-		return -1;
-	symbols_deadline(t->files, where->deadline);
-	return 0;
-}
-
-void symbol_tables_free(struct symbol_tables *t)
+static void symbol_tables_free(struct symbol_tables *t)
 {
 	if (!t)
 		return;
@@ -223,6 +207,31 @@ void symbol_tables_free(struct symbol_tables *t)
 	symbols_free(t->files);
 	slabs_free(t->memory);
 	free(t);
+}
+
+static void symbols_release(struct model *m, bool rows_only)
+{
+	if (rows_only)
+		return;
+	symbol_tables_free(m->symbols);
+	m->symbols = NULL;
+}
+
+int model_look_in(struct model *m, const struct lookup *where)
+{
+	struct symbol_tables *t = calloc(1, sizeof *t);
+
+	symbol_tables_free(m->symbols);
+	m->symbols = t;
+	m->release[FROM_SYMBOLS] = symbols_release;
+	if (!t)
+		return -1;
+	t->trace_only = where->trace_only;
+	t->files = symbols_new(where->symfs, model_ran_here(m));
+	if (!t->files)
+		return -1;
+	symbols_deadline(t->files, where->deadline);
+	return 0;
 }
 
 /* ---- looking up ---- */

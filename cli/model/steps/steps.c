@@ -40,8 +40,28 @@ static int windows_read(struct model *m, struct windows *w)
 	return 0;
 }
 
+static void steps_free(struct steps_made *s)
+{
+	if (!s)
+		return;
+	free(s->public.list);
+	free(s->public.kinds);
+	free(s);
+}
+
+static void steps_release(struct model *m, bool rows_only)
+{
+	if (rows_only)
+		return;
+	steps_free(m->steps);
+	m->steps = NULL;
+	free(m->windows.list);
+	m->windows.list = NULL;
+}
+
 struct window *model_windows(struct model *m, size_t *n)
 {
+	m->release[FROM_STEPS] = steps_release;
 	if (!m->windows.list && windows_read(m, &m->windows) < 0)
 		return NULL;
 	*n = m->windows.n;
@@ -126,21 +146,6 @@ static void cut_at_window(const struct steps *s, struct step *step)
 }
 
 /* ---- steps ---- */
-
-uint32_t finding_kind(struct finding *f, uint32_t name)
-{
-	const struct step_kind new = { .name = name };
-
-	buf_put(&f->kinds, &new, sizeof new);
-	return f->kinds.oom ? UINT32_MAX : (uint32_t)(f->kinds.len / sizeof new - 1);
-}
-
-int64_t finding_end(const struct finding *f, uint32_t process)
-{
-	int64_t end = f->m->processes[process].end;
-
-	return end ? end : model_end(f->m);
-}
 
 static uint32_t kind_named(struct finding *f, struct map *names, uint32_t name)
 {
@@ -310,7 +315,7 @@ static struct steps_made *steps_new(struct model *m, bool dearly)
 	struct steps_made *s = calloc(1, sizeof *s);
 
 	if (s && steps_make(m, &s->public, dearly) < 0) {
-		steps_release(s);
+		steps_free(s);
 		s = NULL;
 	}
 	return s;
@@ -329,20 +334,8 @@ const struct steps *model_steps_cheaply(struct model *m)
 		return model_steps(m);
 	m->steps = steps_new(m, false);
 	if (m->steps && !m->steps->public.source && !m->steps->public.asked) {
-		steps_release(m->steps);        /* only the search in launches or PyTorch's ranges could find steps */
+		steps_free(m->steps);        /* only the search in launches or PyTorch's ranges could find steps */
 		m->steps = NULL;
 	}
 	return m->steps ? &m->steps->public : NULL;
-}
-
-void steps_release(struct steps_made *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; s->of_kind && i < s->public.n_kinds; i++)
-		finder_free(s->of_kind[i]);
-	free(s->of_kind);
-	free(s->public.list);
-	free(s->public.kinds);
-	free(s);
 }

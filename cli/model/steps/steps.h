@@ -14,7 +14,7 @@ enum step_source {
 	STEPS_RECORDED,         /* rows in the trace: --step or --schedule */
 	STEPS_RANGES,           /* NVTX ranges with well-known names (trace/rules/stepname.h) */
 	STEPS_MARKS,            /* marks with such names */
-	STEPS_TORCH,            /* PyTorch's ranges of optimizers and loaders (cli/model/steps/phases.h) */
+	STEPS_TORCH,            /* PyTorch's ranges of optimizers and loaders (cli/model/torch/phases.h) */
 	STEPS_LAUNCHES,         /* period of the launches (trace/rules/period.h) */
 };
 

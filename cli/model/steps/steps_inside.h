@@ -1,4 +1,4 @@
-/* Finding steps and assigning rows to them; private to steps*.c, select.c and torch_phases.c. */
+/* Finding steps and assigning rows to them; private to cli/model/steps. */
 #ifndef CLI_MODEL_STEPS_STEPS_INSIDE_H
 #define CLI_MODEL_STEPS_STEPS_INSIDE_H
 
@@ -19,10 +19,10 @@ struct finding {
 	enum step_source source;
 };
 
-/* Add the steps they find to *f, and set f->source if there are any.  steps_find.c, steps_auto.c.  0, or -1: out of memory. */
+/* Add the steps they find to *f, and set f->source if there are any.  steps_find.c, steps_auto.c, steps_torch.c.  0, or -1: out of memory. */
 int steps_find_marked(struct finding *f);
 int steps_find_launched(struct finding *f);
-int steps_find_torch(struct finding *f);        /* torch_phases.c */
+int steps_find_torch(struct finding *f);
 
 /* steps_last.c: removes the step that torch.profiler's last step() call began behind the loop.  0, or -1: out of memory. */
 int steps_drop_last(struct finding *f);

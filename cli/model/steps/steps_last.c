@@ -4,7 +4,7 @@
  */
 #include "cli/model/steps/steps_inside.h"
 
-#include "cli/model/steps/phases.h"
+#include "cli/model/torch/phases.h"
 #include "trace/rules/stepname.h"
 
 #define SIGN_OPTIMIZER 1u

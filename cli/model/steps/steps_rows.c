@@ -39,7 +39,7 @@ struct finder {
 	int32_t *api;                   /* by API row: its item, or -1 */
 };
 
-void finder_free(struct finder *f)
+static void finder_free(struct finder *f)
 {
 	if (!f)
 		return;
@@ -51,6 +51,21 @@ void finder_free(struct finder *f)
 	free(f->items);
 	free(f->api);
 	free(f);
+}
+
+static void finders_release(struct model *m, bool rows_only)
+{
+	struct steps_made *s = m->steps;
+
+	(void)rows_only;        /* finders know rows of calls */
+	for (size_t i = 0; s && s->of_kind && i < s->public.n_kinds; i++)
+		finder_free(s->of_kind[i]);
+	if (s)
+		free(s->of_kind);
+	if (s)
+		s->of_kind = NULL;
+	finder_free(m->windows.finder);
+	m->windows.finder = NULL;
 }
 
 /* Maps a time to an unsigned number with the same order. */
@@ -248,13 +263,14 @@ static struct finder *finder_make(struct model *m, struct item *items, size_t n,
 	}
 	f->m = m;
 	f->items = items;
+	m->release[FROM_FINDERS] = finders_release;
 	f->n = n;
 	f->base = base;
 	f->by_time = by_time;
 	f->groups = calloc(m->n_processes, sizeof *f->groups);
 	f->n_groups = m->n_processes;
 	if (!f->groups || model_join(m) < 0 || fill_spots(f, false) < 0 || fill_spots(f, true) < 0 || fill_api(f) < 0 ||
-	    (by_time && !model_imported_from(m) && learn_corr(f) < 0)) {
+	    (by_time && !model_imported(m) && learn_corr(f) < 0)) {
 		finder_free(f);
 		return NULL;
 	}
@@ -273,7 +289,7 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 	if (!s->of_kind || s->of_kind[kind])
 		return s->of_kind ? s->of_kind[kind] : NULL;
 	/* Ids are known only for recorded steps, and rise with time only in recorded traces. */
-	by_time = s->public.source != STEPS_RECORDED || model_imported_from(m);
+	by_time = s->public.source != STEPS_RECORDED || model_imported(m);
 	items = malloc(k->n * sizeof *items + 1);
 	for (size_t i = 0; items && i < k->n; i++) {
 		const struct step *step = &s->public.list[k->first + i];

@@ -5,7 +5,7 @@
 #include "cli/model/sort.h"
 #include "cli/model/torch/torch_inside.h"
 
-void torch_forget(struct model *m)
+static void torch_forget(struct model *m)
 {
 	struct torch_made *t = m->torch;
 
@@ -19,11 +19,11 @@ void torch_forget(struct model *m)
 	t->made = false;
 }
 
-void torch_release(struct model *m)
+static void torch_release(struct model *m, bool rows_only)
 {
-	if (!m->torch)
-		return;
 	torch_forget(m);
+	if (rows_only || !m->torch)
+		return;
 	for (uint32_t p = 0; m->torch->phases && p < m->n_processes; p++)
 		phases_release(&m->torch->phases[p]);
 	free(m->torch->phases);
@@ -35,6 +35,7 @@ struct torch_made *torch_made(struct model *m)
 {
 	if (!m->torch)
 		m->torch = calloc(1, sizeof *m->torch);
+	m->release[FROM_TORCH] = torch_release;
 	return m->torch;
 }
 

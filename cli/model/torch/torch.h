@@ -5,7 +5,7 @@
 #ifndef CLI_MODEL_TORCH_TORCH_H
 #define CLI_MODEL_TORCH_TORCH_H
 
-#include "cli/model/steps/phases.h"
+#include "cli/model/torch/phases.h"
 
 struct model;
 

@@ -1,6 +1,5 @@
 #include "cli/model/torch/torch_costs.h"
 
-#include "cli/model/gpu/gpu.h"
 #include "cli/model/inside.h"
 #include "cli/model/join.h"
 #include "cli/model/sort.h"

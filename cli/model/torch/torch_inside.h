@@ -1,4 +1,4 @@
-/* PyTorch data of a model; private to torch.c and torch_phases.c. */
+/* PyTorch data of a model; private to cli/model/torch. */
 #ifndef CLI_MODEL_TORCH_TORCH_INSIDE_H
 #define CLI_MODEL_TORCH_TORCH_INSIDE_H
 

@@ -116,7 +116,7 @@ static const char *why_none(struct model *m, const struct range_filter *f)
 	const char *recorded = model_attribute(m, "setting.trace_nvtx");
 	char window[120];
 
-	if (model_imported_from(m) && (f->whose == OF_LIBRARIES || !model_rows(m, ROW_range)))
+	if (model_imported(m) && (f->whose == OF_LIBRARIES || !model_rows(m, ROW_range)))
 		return f->whose == OF_LIBRARIES ? "the imported file has no calls of CUDA libraries" : "the imported file has no ranges";
 	if (f->whose == OF_LIBRARIES)
 		return "no calls of CUDA libraries: -t cublas,cudnn,cusparse,cusolver asks for them (see report -r health for those that "

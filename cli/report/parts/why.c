@@ -63,7 +63,7 @@ static double seconds_of(struct model *m, const char *setting)
 
 const char *why_lacks(struct model *m, const char *ours, const char *theirs)
 {
-	return !model_imported_from(m) ? ours : theirs ? theirs : "the imported file has none";
+	return !model_imported(m) ? ours : theirs ? theirs : "the imported file has none";
 }
 
 bool why_window(struct model *m, char *text, size_t size)
@@ -148,9 +148,9 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	if (!s->processes) {
 		put(w, "no process was seen: the program was not injected", "",
 		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
-	} else if (model_imported_from(m) && model_has_gpu_rows(m)) {
+	} else if (model_imported(m) && model_has_gpu_rows(m)) {
 		put(w, "the imported file has none", "", "");
-	} else if (model_imported_from(m)) {
+	} else if (model_imported(m)) {
 		put(w, s->cuda ? "the imported file has CUDA calls, but no kernels, copies or memory sets"
 			       : "the imported file has no GPU rows and no CUDA calls", "", model_has_torch(m) ?
 		    "torch.profiler records them with ProfilerActivity.CUDA, where CUPTI works" :

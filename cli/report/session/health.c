@@ -6,6 +6,7 @@
 #include "cli/model/process.h"
 #include "cli/model/sort.h"
 #include "cli/model/steps/steps.h"
+#include "cli/report/parts/origin.h"
 #include "cli/report/parts/report.h"
 #include "cli/report/session/lost.h"
 #include "cli/report/session/wrappers.h"
@@ -211,8 +212,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 		table_row(t, (const struct cell[]){ UNKNOWN, UNKNOWN, TEXT("damaged"), NUMBER(1), UNKNOWN, UNKNOWN,
 						    TEXT("a part of the file cannot be read"), TEXT(damage),
 						    TEXT("gprof-trace check lists all such places") });
-	if (model_imported_from(m))
-		table_note(t, "Imported from %s. What that profiler did not record is not known here.", model_imported_from(m));
+	if (model_imported(m))
+		table_note(t, "Imported from %s. What that profiler did not record is not known here.", imported_from(m));
 	else if (!t->n_rows)
 		table_note(t, "nothing is known to be missing from this trace");
 	return 0;

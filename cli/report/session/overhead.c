@@ -103,7 +103,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		}
 	if (put_cupti(m, t, p) < 0)
 		return -1;
-	if (model_imported_from(m)) {
+	if (model_imported(m)) {
 		table_note(t, t->n_rows ? "as in the imported file; the overhead of its profiler itself is unknown"
 					: "the imported file has no rows about overhead");
 		return 0;

@@ -1,8 +1,8 @@
-/* Times of each phase of each step, on the host and on the GPU.  The rule of phases: cli/model/steps/phases.h. */
+/* Times of each phase of each step, on the host and on the GPU.  The rule of phases: cli/model/torch/phases.h. */
 #ifndef CLI_REPORT_STEPS_PHASE_TIMES_H
 #define CLI_REPORT_STEPS_PHASE_TIMES_H
 
-#include "cli/model/steps/phases.h"
+#include "cli/model/torch/phases.h"
 #include "cli/report/parts/gpu_times.h"
 
 struct model;

@@ -1,4 +1,4 @@
-/* phases: time of each step by phase (data, forward, backward, optimizer).  The rule: cli/model/steps/phases.h. */
+/* phases: time of each step by phase (data, forward, backward, optimizer).  The rule: cli/model/torch/phases.h. */
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps/steps.h"

@@ -58,7 +58,7 @@ const char *steps_how(struct model *m, const struct steps *s, char *text, size_t
 	}
 	snprintf(text, size, "steps are %s%s%.100s%s",
 		 s->source == STEPS_MARKS    ? "marks with the names of steps"
-		 : s->source == STEPS_RANGES ? model_imported_from(m) ? "ranges with the names of steps" : "NVTX ranges with the names of steps"
+		 : s->source == STEPS_RANGES ? model_imported(m) ? "ranges with the names of steps" : "NVTX ranges with the names of steps"
 					     : "those of --step and --schedule",
 		 *first ? " (" : "", first, *first ? ", ...)" : "");
 	return text;

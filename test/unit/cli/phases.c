@@ -1,5 +1,5 @@
 /* The rule for phases, on sequences of events as in real training loops; and the phases report on a small trace. */
-#include "cli/model/steps/phases.h"
+#include "cli/model/torch/phases.h"
 
 #include "cli/model/torch/torch.h"
 #include "test/unit/cli/make_trace.h"

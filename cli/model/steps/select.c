@@ -182,26 +182,6 @@ static void drop_processes(struct kind *k, const bool *processes)
 	unread(k);
 }
 
-/* Drops all data made from row numbers. */
-static void forget(struct model *m)
-{
-	struct steps_made *s = m->steps;
-
-	join_free(m->join);
-	m->join = NULL;
-	payloads_release(m->payloads);
-	m->payloads = NULL;
-	graph_nodes_free(m->graph_nodes);
-	m->graph_nodes = NULL;
-	torch_forget(m);
-	for (size_t i = 0; s->of_kind && i < s->public.n_kinds; i++)
-		finder_free(s->of_kind[i]);
-	free(s->of_kind);
-	s->of_kind = NULL;
-	finder_free(m->windows.finder);
-	m->windows.finder = NULL;
-}
-
 static int select_processes(struct model *m, const bool *processes)
 {
 	m->chosen.processes = malloc(m->n_processes * sizeof *processes + 1);
@@ -211,7 +191,7 @@ static int select_processes(struct model *m, const bool *processes)
 	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
 		if (happens(kind) || kind == ROW_op || kind == ROW_modules)
 			drop_processes(&m->kinds[kind], processes);
-	forget(m);
+	model_release(m, true);
 	return 0;
 }
 
@@ -227,7 +207,7 @@ static int select_rows(struct model *m, const struct steps *all, const struct se
 	for (unsigned kind = 0; kind < ROW_KINDS; kind++)
 		if (m->kinds[kind].keep)
 			apply(&m->kinds[kind]);
-	forget(m);
+	model_release(m, true);
 	return 0;
 }
 

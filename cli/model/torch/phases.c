@@ -1,4 +1,4 @@
-#include "cli/model/steps/phases.h"
+#include "cli/model/torch/phases.h"
 
 #include "cli/model/map.h"
 #include "cli/model/sort.h"

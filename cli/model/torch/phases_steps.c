@@ -1,5 +1,5 @@
 /* Steps from the events of phases, by the rules of trace/rules/torchsteps.h. */
-#include "cli/model/steps/phases.h"
+#include "cli/model/torch/phases.h"
 
 #include <stdlib.h>
 

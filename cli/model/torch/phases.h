@@ -15,8 +15,8 @@
  *    of it that is not forward, backward or zero_grad.
  *  - other: all remaining time between two events.
  */
-#ifndef CLI_MODEL_STEPS_PHASES_H
-#define CLI_MODEL_STEPS_PHASES_H
+#ifndef CLI_MODEL_TORCH_PHASES_H
+#define CLI_MODEL_TORCH_PHASES_H
 
 #include <stdbool.h>
 #include <stddef.h>
