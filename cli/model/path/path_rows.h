@@ -70,7 +70,7 @@ void path_rows_release(struct path_rows *p);
 
 /* ---- the parts, for path_rows_make() ---- */
 
-/* Number of a thread, added if it is new. */
+/* path_places.c.  Number of a thread, added if it is new. */
 uint32_t path_thread_of(struct path_rows *p, uint32_t process, uint32_t thread);
 /* Number of a queue, added if it is new. */
 uint32_t path_queue_of(struct path_rows *p, uint32_t context, uint32_t stream);
