@@ -234,28 +234,6 @@ char *digits_fixed(char *p, int64_t value, unsigned decimals)
 	return p + 1 + decimals;
 }
 
-/* RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
-size_t utf8_length(const char *p, const char *end)
-{
-	const unsigned char *s = (const unsigned char *)p;
-	size_t left = (size_t)(end - p), n;
-
-	if (!left)
-		return 0;
-	if (s[0] < 0x80)
-		return 1;
-	n = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-	if (!n || left < n)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 size_t text_width_to(const char *text, size_t most)
 {
 	const char *end = most < SIZE_MAX / 4 ? text + strnlen(text, most * 4) : text + strlen(text);

@@ -146,7 +146,4 @@ struct styled {
 /* As out_visible(), with n styled ranges, in order. */
 void out_visible_styled(struct out *o, const char *text, size_t width, const struct styled *styled, size_t n);
 
-/* Length of the UTF-8 character at p, before end; 0: these bytes are not UTF-8. */
-size_t utf8_length(const char *p, const char *end);
-
 #endif

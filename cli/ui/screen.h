@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Length of the UTF-8 character at p, before end; 0: these bytes are not UTF-8. */
+size_t utf8_length(const char *p, const char *end);
+
 /* Whether the UTF-8 character at p, n bytes, is a control (C0 with ESC, DEL, C1) or a mark of writing direction. */
 bool screen_controls(const char *p, size_t n);
 
