@@ -23,7 +23,7 @@ struct finder {
 	uint64_t steps;                 /* reported so far */
 	uint64_t boundary;              /* number of the launch that should begin the next step; 0: unknown */
 	struct step_at now;             /* what the schedule does with the running step */
-	bool told;                      /* a step was already reported during this launch: further ones get STEP_LATE */
+	bool reported;                  /* a step was already reported during this launch: further ones get STEP_LATE */
 	struct seen seen[SEEN];
 	uint8_t flags[4096];            /* PERIOD_ flags of a kernel, by its string id modulo 4096; flags_of[]: the full id */
 	uint32_t flags_of[4096];
@@ -118,16 +118,16 @@ static void tell(struct stream *s, struct finder *f, unsigned kind, const struct
 		.first_corr = first->corr,
 		.end_corr = last->corr + 1,
 		.confidence = (uint32_t)(m->confidence * 100),
-		.flags = STEP_AUTO | (f->told ? STEP_LATE : 0),
+		.flags = STEP_AUTO | (f->reported ? STEP_LATE : 0),
 	};
 
-	if (f->told || f->boundary)             /* the schedule has not yet seen the begin of this step */
+	if (f->reported || f->boundary)         /* the schedule has not yet seen the begin of this step */
 		f->now = windows_next_step(s, kind);
 	row.window = f->now.window;
 	row.flags |= f->now.warms ? STEP_WARMUP : 0;
 	windows_found_step(s, kind, &row);
 	f->boundary = step->first + m->launches;
-	f->told = true;
+	f->reported = true;
 }
 
 /* Starts the next step in the schedule when launch number `boundary` has come. */
@@ -162,7 +162,7 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 		f->now = windows_step_at((unsigned)kind);
 	pass_boundary(s, f, (unsigned)kind);
 	f->seen[f->n++ % SEEN] = (struct seen){ clock_now(), d->corr, name };
-	f->told = false;
+	f->reported = false;
 	period_launch(&f->period, &l);
 	while (period_take(&f->period, &step))
 		tell(s, f, (unsigned)kind, &step);

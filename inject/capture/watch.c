@@ -7,7 +7,7 @@
 #include "inject/ranges/names.h"
 #include "trace/rules/glob.h"
 
-#define MEMO 1024u              /* a power of two */
+#define NONMATCHING 1024u       /* a power of two */
 
 /* Of one process: a forked child sees another epoch.  The patterns point into guest->config. */
 static struct {
@@ -19,7 +19,7 @@ static struct {
 	struct glob_range traced;               /* of --nvtx-backtrace */
 	struct glob_range steps[CAPTURE_KINDS];
 	bool by_name[CAPTURE_KINDS];
-	uint64_t memo[MEMO];                    /* domain << 32 | string id of names that match nothing; 0: empty */
+	uint64_t nonmatching[NONMATCHING];      /* domain << 32 | string id of names that match nothing; 0: empty */
 } watch;
 
 static void add_kind(struct stream *s, struct watched_kind *kind, unsigned i, const char *name, size_t name_n,
@@ -81,16 +81,16 @@ static void remember_other(const char *text, size_t n)
 
 uint32_t watch_name(uint32_t id, const char *text, size_t n, const void *domain)
 {
-	uint64_t key = (uint64_t)(uint32_t)(uintptr_t)domain << 32 | id, *memo;
+	uint64_t key = (uint64_t)(uint32_t)(uintptr_t)domain << 32 | id, *nonmatching;
 	const char *in = NULL;
 	uint32_t found = 0;
 	size_t in_n = 0;
 
 	if (watch.epoch != guest->epoch || !id)
 		return 0;
-	memo = &watch.memo[(key ^ key >> 27) % MEMO];
-	/* When strings share names, one id stands for many texts: do not use the memo. */
-	if (__atomic_load_n(memo, __ATOMIC_RELAXED) == key && !guest->arena->health[HEALTH_strings_full].count)
+	nonmatching = &watch.nonmatching[(key ^ key >> 27) % NONMATCHING];
+	/* When strings share names, one id stands for many texts: do not use this cache. */
+	if (__atomic_load_n(nonmatching, __ATOMIC_RELAXED) == key && !guest->arena->health[HEALTH_strings_full].count)
 		return 0;
 	if (domain)
 		in = names_domain_text(domain, &in_n);
@@ -106,6 +106,6 @@ uint32_t watch_name(uint32_t id, const char *text, size_t n, const void *domain)
 		return found;
 	}
 	remember_other(text, n);
-	__atomic_store_n(memo, key, __ATOMIC_RELAXED);
+	__atomic_store_n(nonmatching, key, __ATOMIC_RELAXED);
 	return 0;
 }

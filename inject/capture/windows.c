@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "inject/capture/kept.h"
-#include "inject/capture/places.h"
+#include "inject/capture/keep_intervals.h"
+#include "inject/capture/open_slots.h"
 #include "inject/capture/unstepped.h"
 #include "inject/capture/watch.h"
 #include "inject/core/lock.h"
@@ -55,7 +55,7 @@ static void set_gate(void)
 		gate |= (w.tracers & ORDER_CUDA ? GATE_CUDA : 0) | (w.tracers & ORDER_NVTX ? GATE_NVTX : 0) | GATE_SAMPLE;
 	if (w.watching)
 		gate |= GATE_WATCH;
-	if (places_edge())
+	if (open_slots_edge())
 		gate |= GATE_EDGE;
 	if (w.auto_kind >= 0 && w.machine.state != STATE_OFF)
 		gate |= GATE_LAUNCHES;
@@ -68,7 +68,7 @@ static void set_gate(void)
 
 static void open_window(struct stream *s, const struct because *b, bool whole)
 {
-	struct open_window *o = places_window(s);
+	struct open_window *o = open_slots_window(s);
 	struct arena *a = guest->arena;
 	uint32_t number = a->n_windows + 1;
 
@@ -130,9 +130,9 @@ static void feed(struct stream *s, enum capture_event event, unsigned kind, cons
 	if (said & CAPTURE_OPENED)
 		open_window(s, b, is_whole(b));
 	if (!kept && keeps_cuda())
-		kept_from(b->real, is_whole(b));
+		keep_intervals_begin(b->real, is_whole(b));
 	else if (kept && !keeps_cuda())
-		kept_until(b->real);
+		keep_intervals_end(b->real);
 	if (said & CAPTURE_READY)
 		__atomic_fetch_add(&a->n_ready, 1, __ATOMIC_RELEASE);
 	if (said & CAPTURE_SHUTDOWN)
@@ -234,7 +234,7 @@ static void fill_row(struct open_step *o, unsigned kind, const struct because *b
 /* Opens a step that the schedule does not count. */
 static void open_row(struct stream *s, unsigned kind, const struct because *b, struct step_row row)
 {
-	struct open_step *o = places_step(s);
+	struct open_step *o = open_slots_step(s);
 
 	if (o)
 		fill_row(o, kind, b, row);
@@ -247,7 +247,7 @@ static uint32_t begin_step(struct stream *s, unsigned kind, const struct because
 	struct open_step *o;
 
 	scheduled.cause = w.machine.plan.scheduled ? CAUSE_SCHEDULE : b->cause;
-	o = places_step(s);
+	o = open_slots_step(s);
 	if (!o)                 /* Table full: do not start the step in the schedule either, its end could not be reported. */
 		return 0;
 	feed(s, EVENT_STEP_BEGIN, kind, &scheduled, w.tracers);
@@ -352,9 +352,9 @@ static void hold_step(struct stream *s, unsigned kind, const struct step_row *ro
 			continue;
 		all[i].row.duration = row->start - all[i].row.start;
 		all[i].row.end_corr = row->first_corr;
-		places_write_step(s, &all[i]);
+		open_slots_write_step(s, &all[i]);
 	}
-	o = places_step(s);
+	o = open_slots_step(s);
 	if (!o)
 		return;
 	o->kind = kind;
@@ -445,7 +445,7 @@ static void torch_trains(struct stream *s, struct open_step *o, const struct tor
 
 static void torch_moved(struct open_step *o, const struct because *b)
 {
-	struct open_step *before = places_step_before(o);
+	struct open_step *before = open_slots_step_before(o);
 
 	if (before)
 		before->row.duration = b->time - before->row.start;
@@ -503,7 +503,7 @@ void windows_call(struct stream *s, uint32_t corr)
 {
 	lock_take(&lock);
 	if (w.epoch == guest->epoch) {
-		places_call(s, corr);
+		open_slots_call(s, corr);
 		set_gate();
 	}
 	lock_give(&lock);
@@ -557,7 +557,7 @@ static void begin(struct stream *s)
 	struct capture_plan plan = capture_plan_of(&guest->config);
 
 	memset(&w, 0, sizeof w);
-	kept_clear();
+	keep_intervals_clear();
 	unstepped_clear();
 	w.first_order = true;
 	capture_init(&w.machine, &plan);

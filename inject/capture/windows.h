@@ -11,7 +11,7 @@
 #define INJECT_CAPTURE_WINDOWS_H
 
 #include "inject/capture/capture.h"
-#include "inject/capture/kept.h"
+#include "inject/capture/keep_intervals.h"
 #include "inject/core/stream.h"
 #include "trace/rules/torchsteps.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "inject/core/calm.h"
+#include "inject/core/signals_blocked.h"
 #include "inject/core/carrier_frames.h"
 #include "inject/core/futex.h"
 #include "inject/core/health.h"
@@ -392,17 +392,17 @@ static bool send_here(struct carrier *c, bool all)
 {
 	const struct timespec none = { 0 };
 	sigset_t pipe, pending;
-	struct calm calm;
+	struct signals_blocked blocked;
 	bool sent;
 
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
-	calm_begin(&calm);
+	signals_block(&blocked);
 	sigpending(&pending);
 	sent = go_round(c, all);
 	if (c->gone && !sigismember(&pending, SIGPIPE))
 		sigtimedwait(&pipe, NULL, &none);
-	calm_end(&calm);
+	signals_restore(&blocked);
 	return sent;
 }
 
@@ -523,20 +523,20 @@ int carrier_open(const char *folder, const struct wire_welcome *w, const struct 
 {
 	uint64_t end = w->blocks + (uint64_t)w->n_small * SMALL_BLOCK + (uint64_t)w->n_large * LARGE_BLOCK;
 	struct carrier *c;
-	struct arena *a, *told;
+	struct arena *a, *sent_header;
 
 	errno = EPROTO;
 	if (w->blocks < sizeof *a || w->arena_size != end || w->n_small + w->n_large > MAX_BLOCKS)
 		return -1;
 	c = private_memory(sizeof *c, wiped);
-	told = private_memory(sizeof *told, wiped);
+	sent_header = private_memory(sizeof *sent_header, wiped);
 	a = private_memory(w->arena_size, wiped);
-	if (!c || !told || !a)
+	if (!c || !sent_header || !a)
 		goto no;
 	late_begin(a, w);
 	c->folder = folder;
 	c->arena = a;
-	c->told = told;
+	c->sent_header = sent_header;
 	c->process = w->process;
 	c->n_blocks = w->n_small + w->n_large;
 	c->pid = session_real_pid();
@@ -556,8 +556,8 @@ no:
 	end = (uint64_t)errno;
 	if (a)
 		munmap(a, w->arena_size);
-	if (told)
-		munmap(told, sizeof *told);
+	if (sent_header)
+		munmap(sent_header, sizeof *sent_header);
 	if (c)
 		munmap(c, sizeof *c);
 	errno = (int)end;

@@ -127,15 +127,15 @@ static bool send_cells(struct carrier *c, size_t place, const void *from, uint32
 static bool send_changes(struct carrier *c, size_t at, size_t end, size_t piece)
 {
 	const char *now = (const char *)c->arena;
-	char *told = (char *)c->told;
+	char *sent = (char *)c->sent_header;
 
 	for (size_t n; at < end; at += n) {
 		n = end - at < piece ? end - at : piece;
-		if (memcmp(now + at, told + at, n) == 0)
+		if (memcmp(now + at, sent + at, n) == 0)
 			continue;
 		if (!send_cells(c, at, now + at, (uint32_t)n))
 			return false;
-		memcpy(told + at, c->out.body, n);
+		memcpy(sent + at, c->out.body, n);
 	}
 	return true;
 }
@@ -145,12 +145,12 @@ static uint32_t one_frame(size_t n)
 	return n < FRAME_ROOM ? (uint32_t)n : FRAME_ROOM;
 }
 
-static bool same_slot(const struct slot *s, const struct slot *told, uint32_t depth)
+static bool same_slot(const struct slot *s, const struct slot *sent, uint32_t depth)
 {
-	if (s->tid != told->tid || depth != told->depth)
+	if (s->tid != sent->tid || depth != sent->depth)
 		return false;
 	for (uint32_t i = 0; i < depth; i++)
-		if (__atomic_load_n(&s->stack[i].id, __ATOMIC_RELAXED) != told->stack[i].id)
+		if (__atomic_load_n(&s->stack[i].id, __ATOMIC_RELAXED) != sent->stack[i].id)
 			return false;
 	return true;
 }
@@ -176,14 +176,14 @@ static uint32_t copy_stack(struct open_range *to, const struct slot *s, uint32_t
 static bool send_slot(struct carrier *c, uint32_t i)
 {
 	const struct slot *s = &c->arena->slots[i];
-	struct slot *now = &c->slot, *told = &c->told->slots[i];
+	struct slot *now = &c->slot, *sent = &c->sent_header->slots[i];
 	uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_ACQUIRE);
 	uint32_t depth = owner ? __atomic_load_n(&s->depth, __ATOMIC_ACQUIRE) : 0;
 	size_t place = offsetof(struct arena, slots) + i * sizeof *s, size;
 
 	if (depth > MAX_DEPTH)
 		depth = MAX_DEPTH;
-	if (owner == told->owner && (!owner || same_slot(s, told, depth)))
+	if (owner == sent->owner && (!owner || same_slot(s, sent, depth)))
 		return true;
 	now->owner = owner;
 	now->tid = owner ? s->tid : 0;
@@ -195,17 +195,17 @@ static bool send_slot(struct carrier *c, uint32_t i)
 			return false;
 	if (!send_cells(c, place, now, one_frame(size)))
 		return false;
-	memcpy(told, now, size);
+	memcpy(sent, now, size);
 	return true;
 }
 
 static bool send_started(struct carrier *c, uint32_t i)
 {
 	const struct open_range *r = &c->arena->started[i];
-	struct open_range *told = &c->told->started[i], now;
+	struct open_range *sent = &c->sent_header->started[i], now;
 	uint64_t id = __atomic_load_n(&r->id, __ATOMIC_ACQUIRE);
 
-	if (id == told->id)
+	if (id == sent->id)
 		return true;
 	now = *r;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -214,9 +214,9 @@ static bool send_started(struct carrier *c, uint32_t i)
 	 */
 	if (id >> 40 == 0 || now.id != id || __atomic_load_n(&r->id, __ATOMIC_RELAXED) != id)
 		now.id = 0;
-	if (now.id != told->id && !send_cells(c, offsetof(struct arena, started) + i * sizeof now, &now, sizeof now))
+	if (now.id != sent->id && !send_cells(c, offsetof(struct arena, started) + i * sizeof now, &now, sizeof now))
 		return false;
-	*told = now;
+	*sent = now;
 	return true;
 }
 
@@ -330,7 +330,7 @@ uint64_t carrier_rows_left(const struct carrier *c)
 		for (at += b->rest; at < used; n++)
 			at += row_length((const char *)(b + 1) + at, used - at);
 	}
-	for (size_t kind = 0; kind < sizeof c->told->drops / sizeof *c->told->drops; kind++)
-		n += c->arena->drops[kind].count - c->told->drops[kind].count;
+	for (size_t kind = 0; kind < sizeof c->sent_header->drops / sizeof *c->sent_header->drops; kind++)
+		n += c->arena->drops[kind].count - c->sent_header->drops[kind].count;
 	return n;
 }

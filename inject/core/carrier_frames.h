@@ -20,7 +20,7 @@ struct carrier {
 	struct bell bell;               /* private: only the carrier thread listens */
 	const char *folder;
 	struct arena *arena;
-	struct arena *told;             /* copy of the arena's header as the collector has it */
+	struct arena *sent_header;      /* copy of the arena's header as the collector has it */
 	uint32_t process, n_blocks;
 	int pid;
 

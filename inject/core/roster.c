@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "inject/core/board.h"
-#include "inject/core/calm.h"
+#include "inject/core/signals_blocked.h"
 #include "inject/core/seccomp.h"
 #include "inject/core/self.h"
 #include "inject/core/session.h"
@@ -33,7 +33,7 @@ static void write_line(const char *folder, const char *line, size_t n)
 {
 	struct stat st;
 	char path[128];
-	struct calm calm;
+	struct signals_blocked blocked;
 	int saved = errno;
 	int fd;
 
@@ -41,7 +41,7 @@ static void write_line(const char *folder, const char *line, size_t n)
 		return;
 	strcpy(path, folder);
 	strcat(path, "/roster");
-	calm_begin(&calm);
+	signals_block(&blocked);
 	/* O_RDWR: if the collector ends before the write, there is no SIGPIPE. */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0) {
@@ -50,7 +50,7 @@ static void write_line(const char *folder, const char *line, size_t n)
 		}
 		close(fd);
 	}
-	calm_end(&calm);
+	signals_restore(&blocked);
 	errno = saved;
 }
 

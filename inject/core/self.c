@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool told;
+static bool libc_knows;
 
 /* glibc stores the owner's thread id in a locked recursive mutex. */
 static uint32_t ask_libc(void)
@@ -22,7 +22,7 @@ static uint32_t ask_libc(void)
 
 void self_init(void)
 {
-	told = ask_libc() == (uint32_t)syscall(SYS_gettid);
+	libc_knows = ask_libc() == (uint32_t)syscall(SYS_gettid);
 }
 
 uint32_t self_ask(void)
@@ -41,5 +41,5 @@ uint32_t self_parent(void)
 
 uint32_t self_id(void)
 {
-	return told ? ask_libc() : self_ask();
+	return libc_knows ? ask_libc() : self_ask();
 }

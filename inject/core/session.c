@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "inject/core/board.h"
-#include "inject/core/calm.h"
+#include "inject/core/signals_blocked.h"
 #include "inject/core/carrier.h"
 #include "inject/core/connection.h"
 #include "inject/core/futex.h"
@@ -435,7 +435,7 @@ bool session_connect(void)
 {
 	uint32_t state = __atomic_load_n(&guest->state, __ATOMIC_ACQUIRE);
 	int saved = errno;
-	struct calm calm;
+	struct signals_blocked blocked;
 	bool up;
 
 	if (state == SESSION_UP)
@@ -447,7 +447,7 @@ bool session_connect(void)
 		__atomic_compare_exchange_n(&guest->state, &state, SESSION_OFF, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 		return false;
 	}
-	calm_begin(&calm);
+	signals_block(&blocked);
 	state = SESSION_NEW;
 	if (__atomic_compare_exchange_n(&guest->state, &state, SESSION_CONNECTING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		up = connect_first();
@@ -455,7 +455,7 @@ bool session_connect(void)
 		up = wait_for_other();
 	if (!up)
 		miss();
-	calm_end(&calm);
+	signals_restore(&blocked);
 	errno = saved;
 	return up;
 }

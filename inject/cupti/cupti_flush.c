@@ -7,7 +7,7 @@
 #include "inject/capture/windows.h"
 #include "inject/client/cupti_client.h"
 #include "inject/client/cupti_yield.h"
-#include "inject/core/calm.h"
+#include "inject/core/signals_blocked.h"
 #include "inject/core/futex.h"
 #include "inject/core/seccomp.h"
 #include "inject/core/self.h"
@@ -190,7 +190,7 @@ static void *flusher_main(void *arg)
 
 void cupti_flush_start(void)
 {
-	struct calm calm;
+	struct signals_blocked blocked;
 	pthread_attr_t attr;
 	int saved = errno;
 
@@ -199,13 +199,13 @@ void cupti_flush_start(void)
 	pthread_attr_init(&attr);
 	/* For CUPTI's calls and the program's thread-local data.  Only pages in use take memory. */
 	pthread_attr_setstacksize(&attr, 1 << 20);
-	calm_begin(&calm);              /* the thread inherits the signal mask */
+	signals_block(&blocked);        /* the thread inherits the signal mask */
 	errno = pthread_create(&flusher.thread, &attr, flusher_main, (void *)(uintptr_t)generation);
 	if (errno) {
 		flusher.running = 0;
 		health_note(HEALTH_cupti_error, "cannot create the thread that flushes CUPTI: %m");
 	}
-	calm_end(&calm);
+	signals_restore(&blocked);
 	pthread_attr_destroy(&attr);
 	errno = saved;
 }

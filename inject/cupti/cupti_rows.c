@@ -15,8 +15,8 @@ void cupti_pass_init(struct cupti_pass *p, struct stream *s)
 		windows_gate_now();     /* follow orders that no call has seen; does not wake CUPTI, whose lock is held here */
 	p->unknown = p->zero_times = p->device_kernels = 0;
 	p->gpu = p->given = false;
-	for (size_t i = 0; i < CUPTI_MEMOS; i++)
-		p->memos[i].config.id = 0;
+	for (size_t i = 0; i < CUPTI_KERNELS_CACHED; i++)
+		p->kernels[i].config.id = 0;
 }
 
 struct span {
@@ -40,7 +40,7 @@ static bool span_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsig
 	return true;
 }
 
-static const struct cupti_memo *memo_of(struct cupti_pass *p, const uint8_t *r)
+static const struct cupti_cached_kernel *cached_kernel(struct cupti_pass *p, const uint8_t *r)
 {
 	const struct kernel_layout *l = &tracer.layout.kernel;
 	const uint8_t *cluster = l->cluster ? r + l->cluster : NULL;
@@ -59,9 +59,9 @@ static const struct cupti_memo *memo_of(struct cupti_pass *p, const uint8_t *r)
 		.shared_executed = at32(r, KERNEL_SHARED_EXECUTED),
 	};
 	uint64_t hash = (name ^ (uint64_t)c.grid_x << 40 ^ (uint64_t)c.block_x << 20) * 0x9e3779b97f4a7c15ull;
-	struct cupti_memo *m = &p->memos[hash >> 57];
+	struct cupti_cached_kernel *m = &p->kernels[hash >> 57];
 
-	_Static_assert(CUPTI_MEMOS == 1u << (64 - 57), "the hash's highest bits number the places");
+	_Static_assert(CUPTI_KERNELS_CACHED == 1u << (64 - 57), "the hash's highest bits number the places");
 	if (likely(m->config.id && m->name == name && memcmp(&m->config.grid_x, &c.grid_x, sizeof c - sizeof c.id) == 0))
 		return m;
 	m->name = name;
@@ -74,13 +74,13 @@ static const struct cupti_memo *memo_of(struct cupti_pass *p, const uint8_t *r)
 static void kernel(struct cupti_pass *p, const uint8_t *r)
 {
 	const struct kernel_layout *l = &tracer.layout.kernel;
-	const struct cupti_memo *m;
+	const struct cupti_cached_kernel *m;
 	struct kernel_row *row;
 	struct span span;
 
 	if (!span_of(p, r, at32(r, KERNEL_CORR), KERNEL_START, KERNEL_END, &span))
 		return;
-	m = memo_of(p, r);
+	m = cached_kernel(p, r);
 	row = stream_reserve(p->s, ROW_kernel, sizeof *row);
 	if (!row)
 		return;

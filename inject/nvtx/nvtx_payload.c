@@ -17,7 +17,7 @@
 #define MAX_DATA    16u         /* payloads of one event */
 #define MAX_TEXTS   16u         /* strings that one payload points to */
 
-struct text {
+struct entry_text {
 	const char *name, *description;
 };
 
@@ -28,7 +28,7 @@ struct schema {
 	const void *domain;             /* handle */
 	const char *name;
 	struct payload_entry *entries;
-	struct text *texts;
+	struct entry_text *texts;
 	uint32_t n, type, pack, described; /* described: epoch in which its rows were written */
 	struct payload_shape shape;
 	bool points;                    /* an entry is the address of a string */
@@ -105,7 +105,7 @@ static struct schema *schema_new(const void *domain, uint64_t id, const char *na
 		return NULL;
 	}
 	sc->entries = (struct payload_entry *)(sc + 1);
-	sc->texts = (struct text *)(sc->entries + n);
+	sc->texts = (struct entry_text *)(sc->entries + n);
 	sc->domain = domain;
 	sc->id = id ? id : PAYLOAD_DYNAMIC_ID + __atomic_fetch_add(&n_dynamic, 1, __ATOMIC_RELAXED);
 	sc->name = keep(name);
@@ -174,7 +174,7 @@ uint64_t payload_schema(struct stream *s, const void *domain, const struct nvtx_
 		const struct nvtx_schema_entry *e = &a->entries[i];
 
 		sc->entries[i] = (struct payload_entry){ e->flags, e->type, e->detail, e->offset };
-		sc->texts[i] = (struct text){ keep(e->name), keep(e->description) };
+		sc->texts[i] = (struct entry_text){ keep(e->name), keep(e->description) };
 	}
 	l = layout(sc);
 	sc->shape = payload_shape_of(&l);

@@ -27,7 +27,7 @@ static struct {
 } observer;
 
 /* Contents of a record, read before the stream is entered. */
-struct told {
+struct record_info {
 	const char *name, *overload;
 	int64_t sequence;
 	uint64_t thread, forward_thread;
@@ -40,10 +40,10 @@ static const uint8_t *part(const void *record, uint32_t at)
 	return (const uint8_t *)record + at;
 }
 
-static struct told ask_record(const void *record)
+static struct record_info ask_record(const void *record)
 {
 	const struct torch *t = &observer.torch;
-	struct told r = { .scope = *part(record, TORCH_SCOPE) };
+	struct record_info r = { .scope = *part(record, TORCH_SCOPE) };
 
 	r.name = t->name(record);
 	r.async = r.scope == TORCH_USER && t->is_async && t->is_async(record);
@@ -64,7 +64,7 @@ static uint32_t domain_id(struct stream *s)
 	return names_domain_id(s, observer.domain);
 }
 
-static void write_op(struct stream *s, const struct told *r, const struct torch_inputs *in, uint64_t range)
+static void write_op(struct stream *s, const struct record_info *r, const struct torch_inputs *in, uint64_t range)
 {
 	uint32_t overload = r->overload && *r->overload ? intern_text(s, r->overload) : 0, dims = 0, types = 0, values = 0;
 	struct op_row *row;
@@ -90,7 +90,7 @@ static void write_op(struct stream *s, const struct told *r, const struct torch_
 	stream_publish(s, row);
 }
 
-static bool begin_range(struct stream *s, const struct told *r, struct torch_context *c)
+static bool begin_range(struct stream *s, const struct record_info *r, struct torch_context *c)
 {
 	struct range_what what = { .name = intern_text(s, r->name), .domain = domain_id(s) };
 	const struct open_range *range;
@@ -109,7 +109,7 @@ static bool begin_range(struct stream *s, const struct told *r, struct torch_con
 	return c->id;
 }
 
-static struct torch_context *begin(struct stream *s, const struct told *r, const struct torch_inputs *in)
+static struct torch_context *begin(struct stream *s, const struct record_info *r, const struct torch_inputs *in)
 {
 	struct torch_context *c;
 	struct torch_nesting in_modules = { .modules = TORCH_INSIDE };
@@ -144,7 +144,7 @@ static struct torch_context *begin(struct stream *s, const struct told *r, const
 /* All calls into PyTorch come before stream_enter(). */
 static struct torch_context *begun(const void *record, const struct torch_inputs *in)
 {
-	struct told r = ask_record(record);
+	struct record_info r = ask_record(record);
 	struct stream *s = stream_enter();
 	struct torch_context *c;
 

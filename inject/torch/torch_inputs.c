@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "inject/core/intern.h"
-#include "inject/core/say.h"
+#include "inject/core/text.h"
 #include "inject/core/scratch.h"
-#include "inject/torch/torch_memo.h"
+#include "inject/torch/id_cache.h"
 #include "inject/unwind/peek.h"
 
 #define MAX_INPUTS  64u                 /* most inputs of a record, and tensors of a list */
@@ -37,7 +37,7 @@ static uint32_t list_tag;               /* 0: unknown */
 static uint32_t vector_at;              /* offset in a list; 0: unknown */
 static unsigned list_tries;
 
-static struct torch_memo memo;
+static struct id_cache cache;
 
 void torch_inputs_begin(void)
 {
@@ -63,18 +63,18 @@ static bool learn(const struct torch *t, const struct torch_value *v)
 	int64_t n = 0, *sizes = NULL;
 	int32_t dtype = 0;
 	uintptr_t at;
-	bool told;
+	bool shows;
 
 	if (sizes_at)
 		return true;
 	if (asking || tries == TRIES || !t->dim || !t->sizes || !t->dtype)
 		return false;
 	asking = true;
-	told = t->dim(v, &n) != 0 || (n >= 1 && n <= IN_PLACE);        /* else this tensor cannot show it */
-	tries += told;
-	told = told && !t->sizes(v, &sizes) && !t->dtype(v, &dtype);
+	shows = t->dim(v, &n) != 0 || (n >= 1 && n <= IN_PLACE);       /* else this tensor cannot show it */
+	tries += shows;
+	shows = shows && !t->sizes(v, &sizes) && !t->dtype(v, &dtype);
 	asking = false;
-	if (!told)
+	if (!shows)
 		return false;
 	at = (uintptr_t)sizes - 8 - v->payload;
 	if (at < 0x20 || at > 0x80 || load64(v->payload + at) != (uint64_t)n ||
@@ -235,19 +235,19 @@ void torch_inputs_read(struct torch_inputs *in, const struct torch *t, const voi
 /* ---- text ---- */
 
 /* Writes the input at word i; returns the index of the next one. */
-static uint32_t say_dims(struct text *t, const struct torch_inputs *in, uint32_t i)
+static uint32_t append_dims(struct text *t, const struct torch_inputs *in, uint32_t i)
 {
 	uint64_t word = in->words[i++], n = word >> 8 & 0xffffff;
 
-	say(t, "[");
+	text_append(t, "[");
 	for (uint64_t k = 0; k < n && i < in->n; k++) {
-		say(t, k ? ", " : "");
+		text_append(t, k ? ", " : "");
 		if ((word & 0xff) == KIND_TENSORS)
-			i = say_dims(t, in, i);
+			i = append_dims(t, in, i);
 		else
-			say(t, "%lld", (long long)in->words[i++]);
+			text_append(t, "%lld", (long long)in->words[i++]);
 	}
-	say(t, "]");
+	text_append(t, "]");
 	return i;
 }
 
@@ -255,12 +255,12 @@ void torch_inputs_dims(const struct torch_inputs *in, char *out, size_t size)
 {
 	struct text t = { .out = out, .size = size };
 
-	say(&t, "[");
+	text_append(&t, "[");
 	for (uint32_t i = 0; i < in->n;) {
-		say(&t, i ? ", " : "");
-		i = say_dims(&t, in, i);
+		text_append(&t, i ? ", " : "");
+		i = append_dims(&t, in, i);
 	}
-	say(&t, "]");
+	text_append(&t, "]");
 }
 
 /* Type names of PyTorch's profiler, by number (c10/core/ScalarType.h). */
@@ -281,7 +281,7 @@ void torch_inputs_types(const struct torch_inputs *in, char *out, size_t size)
 {
 	struct text t = { .out = out, .size = size };
 
-	say(&t, "[");
+	text_append(&t, "[");
 	for (uint32_t i = 0; i < in->n;) {
 		uint64_t word = in->words[i], n = word >> 8 & 0xffffff;
 		const char *name = (word & 0xff) == KIND_TENSOR  ? type_name(word >> 32) :
@@ -289,25 +289,25 @@ void torch_inputs_types(const struct torch_inputs *in, char *out, size_t size)
 				   (word & 0xff) == KIND_SCALARS ? "ScalarList" :
 				   (word & 0xff) == KIND_TENSORS ? "TensorList" : "";
 
-		say(&t, "%s\"%s\"", i ? ", " : "", name);
+		text_append(&t, "%s\"%s\"", i ? ", " : "", name);
 		i++;
 		if ((word & 0xff) == KIND_TENSOR)
 			i += (uint32_t)n;
 		for (uint64_t k = 0; (word & 0xff) == KIND_TENSORS && k < n && i < in->n; k++)
 			i += 1 + (uint32_t)(in->words[i] >> 8 & 0xffffff);
 	}
-	say(&t, "]");
+	text_append(&t, "]");
 }
 
 /* ---- ids ---- */
 
 void torch_inputs_intern(struct stream *s, const struct torch_inputs *in, uint32_t *dims, uint32_t *types)
 {
-	uint64_t key = memo_key(in->words, in->n);
+	uint64_t key = id_cache_key(in->words, in->n);
 	char *text;
 
 	*dims = *types = 0;
-	if (!in->n || memo_get(&memo, key, dims, types) || !(text = scratch_push(TEXT)))
+	if (!in->n || id_cache_get(&cache, key, dims, types) || !(text = scratch_push(TEXT)))
 		return;
 	torch_inputs_dims(in, text, TEXT);
 	*dims = intern_text(s, text);
@@ -315,5 +315,5 @@ void torch_inputs_intern(struct stream *s, const struct torch_inputs *in, uint32
 	*types = intern_text(s, text);
 	scratch_pop(text);
 	if (*dims && *types)            /* 0: no room for the text */
-		memo_put(&memo, key, *dims, *types);
+		id_cache_put(&cache, key, *dims, *types);
 }

@@ -61,7 +61,7 @@ static bool is_key(uint64_t key)
 	return peek_plausible(key) && peek(&type, key + python.layout.object_type, sizeof type) && type == python.symbols.text_type;
 }
 
-static void hang(uint32_t child, uint32_t parent, const struct py_trail *t, const struct py_dict *d, uint32_t i, const struct py_entry *e)
+static void link_child(uint32_t child, uint32_t parent, const struct py_trail *t, const struct py_dict *d, uint32_t i, const struct py_entry *e)
 {
 	struct torch_object *o = &torch_objects->list[child];
 
@@ -73,7 +73,7 @@ static void hang(uint32_t child, uint32_t parent, const struct py_trail *t, cons
 }
 
 /* True if the parent that it remembers still holds it. */
-static bool still_hangs(const struct torch_object *o)
+static bool still_linked(const struct torch_object *o)
 {
 	return o->key && py_trail_holds(&o->trail);
 }
@@ -91,7 +91,7 @@ static bool find_among(struct look *k, uint32_t child, uint32_t parent)
 		for (uint32_t i = 0; i < n; i++) {
 			if (e[i].value != torch_objects->list[child].address || !is_key(e[i].key))
 				continue;
-			hang(child, parent, &t, &d, from + i, &e[i]);
+			link_child(child, parent, &t, &d, from + i, &e[i]);
 			return true;
 		}
 	}
@@ -141,7 +141,7 @@ static uint32_t expand(struct look *k, uint32_t parent, uint32_t end, uint32_t *
 			if (child == TORCH_NONE || torch_objects->list[child].search == search.number || end >= TORCH_OBJECTS)
 				continue;
 			torch_objects->list[child].search = search.number;
-			hang(child, parent, &t, &d, from + i, &e[i]);
+			link_child(child, parent, &t, &d, from + i, &e[i]);
 			torch_objects->queue[end++] = (uint16_t)child;
 		}
 	}
@@ -199,7 +199,7 @@ static bool climb(const struct around *a, uint32_t object, struct way *w)
 		const struct torch_object *o = &torch_objects->list[object];
 
 		w->top = which(a, object);
-		if (w->top != TORCH_NONE || !still_hangs(o))
+		if (w->top != TORCH_NONE || !still_linked(o))
 			return true;
 		w->keys[w->n++] = o->key;
 	}
@@ -220,7 +220,7 @@ static bool find_way(struct look *k, const struct around *a, uint32_t object, st
 	struct torch_object *o = &torch_objects->list[object];
 	uint32_t caller = a->objects[a->n - 1];
 
-	if (caller != TORCH_NONE && !(o->parent == caller && still_hangs(o)))
+	if (caller != TORCH_NONE && !(o->parent == caller && still_linked(o)))
 		find_among(k, object, caller);
 	if (reaches(a, object, w))
 		return true;

@@ -2,9 +2,9 @@
 
 #include "inject/core/health.h"
 #include "inject/core/intern.h"
-#include "inject/core/say.h"
+#include "inject/core/text.h"
 #include "inject/core/scratch.h"
-#include "inject/torch/torch_memo.h"
+#include "inject/torch/id_cache.h"
 
 #define TEXTS 32768u                    /* most distinct texts of a process */
 #define TEXT  4000u
@@ -15,8 +15,8 @@
  */
 enum { VALUE_NONE, VALUE_INT, VALUE_DOUBLE, VALUE_BOOL, VALUE_LIST };
 
-static struct torch_memo memo;
-static uint32_t newest, told, epoch;    /* highest string id of a text, number of texts, and their process */
+static struct id_cache cache;
+static uint32_t newest, n_texts, epoch; /* highest string id of a text, number of texts, and their process */
 
 /* ---- reading ---- */
 
@@ -80,74 +80,74 @@ void torch_values_list(struct torch_values *to, const struct torch_value *v, uin
 /* ---- text ---- */
 
 /* A whole number within int64_t ends with a point, as written by c10::IValue's operator<<. */
-static void say_double(struct text *t, uint64_t word)
+static void append_double(struct text *t, uint64_t word)
 {
 	size_t from = t->n;
 	double d;
 
 	memcpy(&d, &word, sizeof d);
 	if (d >= -0x1p63 && d < 0x1p63 && (double)(int64_t)d == d) {
-		say(t, "%lld.", (long long)d);
+		text_append(t, "%lld.", (long long)d);
 		return;
 	}
-	say(t, "%.17g", d);
+	text_append(t, "%.17g", d);
 	for (size_t i = from; i < t->n; i++)
 		if (t->out[i] == ',')   /* the program's locale */
 			t->out[i] = '.';
 }
 
-static void say_number(struct text *t, unsigned kind, uint64_t word)
+static void append_number(struct text *t, unsigned kind, uint64_t word)
 {
 	if (kind == VALUE_DOUBLE)
-		say_double(t, word);
+		append_double(t, word);
 	else if (kind == VALUE_BOOL)
-		say(t, word ? "True" : "False");
+		text_append(t, word ? "True" : "False");
 	else
-		say(t, "%lld", (long long)word);
+		text_append(t, "%lld", (long long)word);
 }
 
 void torch_values_text(const struct torch_values *values, char *out, size_t size)
 {
 	struct text t = { .out = out, .size = size };
 
-	say(&t, "[");
+	text_append(&t, "[");
 	for (uint32_t i = 0; i < values->n;) {
 		uint64_t word = values->words[i];
 		unsigned kind = word & 0xff;
 
-		say(&t, "%s\"", i++ ? ", " : "");
+		text_append(&t, "%s\"", i++ ? ", " : "");
 		if (kind == VALUE_LIST) {
-			say(&t, "[");
+			text_append(&t, "[");
 			for (uint32_t k = 0; k < word >> 32 && i < values->n; k++) {
-				say(&t, k ? ", " : "");
-				say_number(&t, word >> 8 & 0xff, values->words[i++]);
+				text_append(&t, k ? ", " : "");
+				append_number(&t, word >> 8 & 0xff, values->words[i++]);
 			}
-			say(&t, "]");
+			text_append(&t, "]");
 		} else if (kind != VALUE_NONE && i < values->n) {
-			say_number(&t, kind, values->words[i++]);
+			append_number(&t, kind, values->words[i++]);
 		}
-		say(&t, "\"");
+		text_append(&t, "\"");
 	}
-	say(&t, "]");
+	text_append(&t, "]");
 }
 
 /* ---- ids ---- */
 
 uint32_t torch_values_intern(struct stream *s, const struct torch_values *values, const char *name)
 {
-	uint64_t key = memo_key(values->words, values->n);
+	uint64_t key = id_cache_key(values->words, values->n);
 	uint32_t id, none;
 	char *text;
 
 	if (!values->n)
 		return 0;
-	if (likely(memo_get(&memo, key, &id, &none)))
+	if (likely(id_cache_get(&cache, key, &id, &none)))
 		return id;
 	if (unlikely(epoch != guest->epoch)) {
-		newest = told = 0;
+		newest = n_texts = 0;
 		epoch = guest->epoch;
 	}
-	if (unlikely(told >= TEXTS) && !strstr(name, "convolution")) {
+	if (unlikely(n_texts >= TEXTS) && !strstr(name, "convolution")) {
 		health_count(HEALTH_torch_values);
 		return 0;
 	}
@@ -159,9 +159,9 @@ uint32_t torch_values_intern(struct stream *s, const struct torch_values *values
 	/* Ids grow: one above `newest` is a new text's. */
 	if (id > newest) {
 		newest = id;
-		told++;
+		n_texts++;
 	}
 	if (id)
-		memo_put(&memo, key, id, 0);
+		id_cache_put(&cache, key, id, 0);
 	return id;
 }

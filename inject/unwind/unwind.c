@@ -155,7 +155,7 @@ static inline uint64_t load(uint64_t at)
 
 /* ---- steps ---- */
 
-struct frame {
+struct unwind_frame {
 	uint64_t pc, sp, bp, bx;
 	bool exact;             /* pc is an interrupted instruction, not a return address */
 };
@@ -216,7 +216,7 @@ static bool is_return(uint64_t pc, bool quick)
 	return true;
 }
 
-static enum step by_frame_pointer(struct frame *f, struct room *r, bool quick)
+static enum step by_frame_pointer(struct unwind_frame *f, struct room *r, bool quick)
 {
 	uint64_t pc, bp;
 
@@ -246,7 +246,7 @@ static enum step by_frame_pointer(struct frame *f, struct room *r, bool quick)
 #define CONTEXT_RIP 168
 
 /* Steps to the frame that the signal interrupted.  It may be on another stack, at higher or lower addresses. */
-static enum step out_of_handler(struct frame *f, struct room *r)
+static enum step out_of_handler(struct unwind_frame *f, struct room *r)
 {
 	if (!has(r, f->sp + CONTEXT_RIP) || !has(r, f->sp))
 		return STEP_LOST;
@@ -285,7 +285,7 @@ static __attribute__((noinline)) uint64_t rule_learn(uint64_t key, uint64_t at, 
 #define RED_ZONE 128            /* bytes below the stack pointer that are not overwritten yet */
 
 /* After a pop, rules still say that the register is saved where it was: just below the stack pointer. */
-static inline bool take_saved(const struct frame *f, struct room *r, uint64_t at, uint64_t *value)
+static inline bool take_saved(const struct unwind_frame *f, struct room *r, uint64_t at, uint64_t *value)
 {
 	if (unlikely(at < f->sp)) {
 		if (at & 7 || f->sp - at > RED_ZONE || (at / PAGE != f->sp / PAGE && !peek_mapped(at)))
@@ -297,7 +297,7 @@ static inline bool take_saved(const struct frame *f, struct room *r, uint64_t at
 	return true;
 }
 
-static enum step by_rules(struct frame *f, struct room *r, bool quick)
+static enum step by_rules(struct unwind_frame *f, struct room *r, bool quick)
 {
 	uint64_t at = f->exact ? f->pc : f->pc - 1, key = key_of(at), rule, cfa;
 	int64_t offset;
@@ -351,7 +351,7 @@ static enum step by_rules(struct frame *f, struct room *r, bool quick)
 }
 
 /* True if this code has rules that only libunwind can read. */
-static bool is_for_libunwind(const struct frame *f, bool quick)
+static bool is_for_libunwind(const struct unwind_frame *f, bool quick)
 {
 	uint64_t at = f->exact ? f->pc : f->pc - 1;
 
@@ -360,12 +360,12 @@ static bool is_for_libunwind(const struct frame *f, bool quick)
 
 #else
 
-static enum step by_rules(struct frame *f, struct room *r, bool quick)
+static enum step by_rules(struct unwind_frame *f, struct room *r, bool quick)
 {
 	return by_frame_pointer(f, r, quick);
 }
 
-static bool is_for_libunwind(const struct frame *f, bool quick)
+static bool is_for_libunwind(const struct unwind_frame *f, bool quick)
 {
 	(void)f, (void)quick;
 	return false;
@@ -392,7 +392,7 @@ void unwind_context(struct unwind_cursor *c, const void *ucontext)
 
 void unwind_native(const struct unwind_cursor *from, struct unwind_walk *w, uint32_t most, enum unwind_method method)
 {
-	struct frame f = { .pc = from->pc, .sp = from->sp, .bp = from->bp, .bx = from->bx, .exact = true };
+	struct unwind_frame f = { .pc = from->pc, .sp = from->sp, .bp = from->bp, .bx = from->bx, .exact = true };
 	bool quick = from->context != NULL;
 	enum step step = STEP_ON;
 	struct room room;

@@ -197,7 +197,7 @@ static bool is_stream(const struct hta_rank *r, const uint32_t *list, size_t n)
 	return stream || place->pid == 0 || (place->tid == 0 && place->tid_text == UINT32_MAX);
 }
 
-static void hang(struct hta_tree *t, uint32_t child, uint32_t parent)
+static void link_child(struct hta_tree *t, uint32_t child, uint32_t parent)
 {
 	t->parent[child] = parent;
 	t->next[child] = UINT32_MAX;
@@ -233,7 +233,7 @@ static int nest(const struct hta_rank *r, struct hta_tree *t, const uint32_t *li
 				continue;
 			}
 			if (top)
-				hang(t, edges[i].row, stack[top - 1]);
+				link_child(t, edges[i].row, stack[top - 1]);
 			else
 				t->depth[edges[i].row] = 0;
 			stack[top++] = edges[i].row;
@@ -302,7 +302,7 @@ static int connect(const struct hta *h, const struct hta_rank *r, struct hta_tre
 
 			if (t->depth[row] == 0 && hta_end(hta_row(r, row)) <= hta_end(around)) {
 				t->depth[row] = -1;
-				hang(t, row, main_list[i]);
+				link_child(t, row, main_list[i]);
 			}
 		}
 	}
@@ -321,7 +321,7 @@ static void hang_kernels(const struct hta_rank *r, struct hta_tree *t, const boo
 
 		/* A row with several positions counts once. */
 		if (call != HTA_NOWHERE && in_tree[call] && r->at[row->index] == i)
-			hang(t, (uint32_t)i, call);
+			link_child(t, (uint32_t)i, call);
 	}
 }
 

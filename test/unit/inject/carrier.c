@@ -272,8 +272,8 @@ TEST(open_ranges_are_on_their_way_before_rows)
 	carrier_finish();
 	read_rest(&e);
 	CHECK(e.open_first);
-	CHECK_EQ(guest->carrier->told->slots[0].depth, 100);
-	CHECK_EQ(guest->carrier->told->slots[0].stack[99].id, guest->arena->slots[0].stack[99].id);
+	CHECK_EQ(guest->carrier->sent_header->slots[0].depth, 100);
+	CHECK_EQ(guest->carrier->sent_header->slots[0].stack[99].id, guest->arena->slots[0].stack[99].id);
 	CHECK_EQ(e.rows[ROW_mark], 10);
 	tear_down(&e);
 }

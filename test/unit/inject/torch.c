@@ -5,7 +5,7 @@
 #include "inject/torch/torch_context.h"
 #include "inject/ranges/ranges.h"
 #include "inject/torch/torch_inputs.h"
-#include "inject/torch/torch_memo.h"
+#include "inject/torch/id_cache.h"
 #include "inject/torch/torch_steps.h"
 #include "inject/torch/torch_values.h"
 #include "test/unit/inject/fake.h"
@@ -251,47 +251,47 @@ TEST(inputs_of_other_number_or_value_have_another_key)
 	/* [[4, 1], []] and [[3, 1]] */
 	const uint64_t four[] = { 0x600000201, 4, 1, 0 }, three[] = { 0x600000201, 3, 1 };
 
-	CHECK(memo_key(four, 4) != memo_key(three, 3));
-	CHECK(memo_key(four, 3) != memo_key(three, 3));
-	CHECK(memo_key(four, 4) != memo_key(four, 3));
+	CHECK(id_cache_key(four, 4) != id_cache_key(three, 3));
+	CHECK(id_cache_key(four, 3) != id_cache_key(three, 3));
+	CHECK(id_cache_key(four, 4) != id_cache_key(four, 3));
 }
 
 TEST(a_forked_child_finds_nothing_of_its_parents_and_clears_nothing)
 {
-	static struct torch_memo memo;
+	static struct id_cache cache;
 	const uint64_t words[] = { 7 };
-	struct memo_place *at;
+	struct id_cache_entry *at;
 	uint32_t a = 0, b = 0;
 	uint64_t key;
 
 	fake_session(4, 4);
-	key = memo_key(words, 1);
-	memo_put(&memo, key, 3, 4);
-	CHECK(memo_get(&memo, key, &a, &b) && a == 3 && b == 4);
+	key = id_cache_key(words, 1);
+	id_cache_put(&cache, key, 3, 4);
+	CHECK(id_cache_get(&cache, key, &a, &b) && a == 3 && b == 4);
 	guest->epoch++;
-	CHECK(memo_key(words, 1) != key);
+	CHECK(id_cache_key(words, 1) != key);
 	/* Another thread of the child may be writing there just now. */
-	at = memo_place(&memo, key);
-	*at = (struct memo_place){ .a = 5, .b = 6 };
-	CHECK(!memo_get(&memo, memo_key(words, 1), &a, &b));
+	at = id_cache_entry(&cache, key);
+	*at = (struct id_cache_entry){ .a = 5, .b = 6 };
+	CHECK(!id_cache_get(&cache, id_cache_key(words, 1), &a, &b));
 	CHECK(at->a == 5 && at->b == 6);
 }
 
 /* As a fork finds it when another thread is just writing: nobody ends that in the child. */
 TEST(a_place_that_a_fork_found_half_written_is_written_by_the_child)
 {
-	static struct torch_memo memo;
-	struct memo_place *at;
+	static struct id_cache cache;
+	struct id_cache_entry *at;
 	uint32_t a = 0, b = 0;
 
 	fake_session(4, 4);
-	at = memo_place(&memo, 7);
-	at->key = MEMO_BEING_WRITTEN;
-	memo_put(&memo, 7, 3, 4);
-	CHECK(!memo_get(&memo, 7, &a, &b));     /* in the parent */
+	at = id_cache_entry(&cache, 7);
+	at->key = ID_CACHE_BEING_WRITTEN;
+	id_cache_put(&cache, 7, 3, 4);
+	CHECK(!id_cache_get(&cache, 7, &a, &b)); /* in the parent */
 	guest->epoch++;
-	memo_put(&memo, 7, 3, 4);
-	CHECK(memo_get(&memo, 7, &a, &b) && a == 3 && b == 4);
+	id_cache_put(&cache, 7, 3, 4);
+	CHECK(id_cache_get(&cache, 7, &a, &b) && a == 3 && b == 4);
 }
 
 /* Takes all that is left of the arena's blocks, or gives it back. */

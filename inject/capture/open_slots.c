@@ -1,8 +1,8 @@
-#include "inject/capture/places.h"
+#include "inject/capture/open_slots.h"
 
-#include "inject/capture/kept.h"
+#include "inject/capture/keep_intervals.h"
 
-void places_write_step(struct stream *s, struct open_step *o)
+void open_slots_write_step(struct stream *s, struct open_step *o)
 {
 	struct step_row *row = s ? stream_reserve(s, ROW_step, sizeof *row) : NULL;
 
@@ -29,28 +29,28 @@ static bool is_due(uint32_t state)
 	return (state & OPEN_USED) && !(state & (OPEN_RUNNING | OPEN_END | OPEN_HELD));
 }
 
-void places_call(struct stream *s, uint32_t corr)
+void open_slots_call(struct stream *s, uint32_t corr)
 {
 	struct arena *a = guest->arena;
 
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
 		struct open_step *o = &a->steps[i];
 
-		o->state = open_settle(o->state, corr, &o->row.first_corr, &o->row.end_corr);
+		o->state = open_set_corr(o->state, corr, &o->row.first_corr, &o->row.end_corr);
 		if (is_due(o->state))
-			places_write_step(s, o);
+			open_slots_write_step(s, o);
 	}
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		struct open_window *o = &a->windows[i];
 
-		o->state = open_settle(o->state, corr, &o->row.first_corr, &o->row.end_corr);
+		o->state = open_set_corr(o->state, corr, &o->row.first_corr, &o->row.end_corr);
 		if (is_due(o->state))
 			write_window(s, o);
 	}
-	kept_call(corr);
+	keep_intervals_call(corr);
 }
 
-struct open_step *places_step(struct stream *s)
+struct open_step *open_slots_step(struct stream *s)
 {
 	struct open_step *all = guest->arena->steps, *o = NULL;
 
@@ -61,13 +61,13 @@ struct open_step *places_step(struct stream *s)
 			o = &all[i];
 	}
 	if (o)
-		places_write_step(s, o);
+		open_slots_write_step(s, o);
 	else
 		health_drop(ROW_step, 1);
 	return o;
 }
 
-struct open_window *places_window(struct stream *s)
+struct open_window *open_slots_window(struct stream *s)
 {
 	struct open_window *all = guest->arena->windows, *o = &all[0];
 
@@ -82,10 +82,10 @@ struct open_window *places_window(struct stream *s)
 	return o;
 }
 
-bool places_edge(void)
+bool open_slots_edge(void)
 {
 	const struct arena *a = guest->arena;
-	uint32_t all = kept_edges();
+	uint32_t all = keep_intervals_edges();
 
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++)
 		all |= a->steps[i].state;
@@ -94,7 +94,7 @@ bool places_edge(void)
 	return all & (OPEN_FIRST | OPEN_END);
 }
 
-struct open_step *places_step_before(const struct open_step *o)
+struct open_step *open_slots_step_before(const struct open_step *o)
 {
 	struct open_step *all = guest->arena->steps;
 

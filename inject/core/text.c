@@ -1,9 +1,9 @@
-#include "inject/core/say.h"
+#include "inject/core/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-void say(struct text *t, const char *fmt, ...)
+void text_append(struct text *t, const char *fmt, ...)
 {
 	va_list args;
 	int n;

@@ -1,25 +1,25 @@
 /*
- * calm_begin() blocks signals and disables pthread cancellation on the calling thread; calm_end() restores both.  Connecting to the
+ * signals_block() blocks signals and disables pthread cancellation on the calling thread; signals_restore() restores both.  Connecting to the
  * collector contains cancellation points, and a signal handler may leave by longjmp().  Either would abandon the connection half-way,
  * possibly inside NVTX's initialisation, for which all other threads would wait for ever.
  *
  * Signals that an instruction raises stay unblocked: the kernel kills the process if one is raised while blocked.  SIGSYS is among them:
  * the program's seccomp filter may answer with SECCOMP_RET_TRAP.
  */
-#ifndef INJECT_CORE_CALM_H
-#define INJECT_CORE_CALM_H
+#ifndef INJECT_CORE_SIGNALS_BLOCKED_H
+#define INJECT_CORE_SIGNALS_BLOCKED_H
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
-struct calm {
+struct signals_blocked {
 	sigset_t signals;
 	bool blocked;           /* false: sigprocmask failed (a seccomp filter), nothing to restore */
 	int cancel;
 };
 
-static inline void calm_begin(struct calm *c)
+static inline void signals_block(struct signals_blocked *c)
 {
 	static const int never[] = { SIGSYS, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
 	sigset_t all;
@@ -31,7 +31,7 @@ static inline void calm_begin(struct calm *c)
 	c->blocked = pthread_sigmask(SIG_BLOCK, &all, &c->signals) == 0;
 }
 
-static inline void calm_end(const struct calm *c)
+static inline void signals_restore(const struct signals_blocked *c)
 {
 	if (c->blocked)
 		pthread_sigmask(SIG_SETMASK, &c->signals, NULL);

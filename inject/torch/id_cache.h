@@ -2,8 +2,8 @@
  * A cache of string ids by a hash of what they describe.  Lookups take no lock; one thread at a time writes an entry.  The hash includes
  * the process's epoch: a forked child finds no entry of its parent's and need not clear them.
  */
-#ifndef INJECT_TORCH_TORCH_MEMO_H
-#define INJECT_TORCH_TORCH_MEMO_H
+#ifndef INJECT_TORCH_ID_CACHE_H
+#define INJECT_TORCH_ID_CACHE_H
 
 #include <stdbool.h>
 #include <string.h>
@@ -11,19 +11,19 @@
 #include "inject/core/memory.h"
 #include "inject/core/stream.h"
 
-#define MEMO_SIZE 2048u                 /* a power of two */
+#define ID_CACHE_SIZE 2048u             /* a power of two */
 /* The key of an entry during a write; real keys are odd.  With another epoch, a thread of the parent left it: the child overwrites it. */
-#define MEMO_BEING_WRITTEN ((uint64_t)guest->epoch << 32 | 2)
+#define ID_CACHE_BEING_WRITTEN ((uint64_t)guest->epoch << 32 | 2)
 
-struct torch_memo {
-	struct memo_place {
+struct id_cache {
+	struct id_cache_entry {
 		uint64_t key;
 		uint32_t a, b;
-	} *list, only;                  /* MEMO_SIZE entries; `only` replaces them when there is no memory */
+	} *list, only;                  /* ID_CACHE_SIZE entries; `only` replaces them when there is no memory */
 };
 
 /* Hashes n words.  Takes two words per multiplication, because each multiplication waits for the one before. */
-static inline uint64_t memo_key(const uint64_t *words, uint32_t n)
+static inline uint64_t id_cache_key(const uint64_t *words, uint32_t n)
 {
 	const uint64_t k1 = 0xa0761d6478bd642full, k2 = 0xe7037ed1a0b428dbull;
 	uint64_t key = k1 * (2 * ((uint64_t)guest->epoch << 32 | n) + 1);      /* not n itself: a word may equal it */
@@ -37,17 +37,17 @@ static inline uint64_t memo_key(const uint64_t *words, uint32_t n)
 }
 
 /* The entry that a key may be in. */
-static inline struct memo_place *memo_place(struct torch_memo *m, uint64_t key)
+static inline struct id_cache_entry *id_cache_entry(struct id_cache *m, uint64_t key)
 {
-	struct memo_place *all = MEMORY_TABLE(m->list, MEMO_SIZE);
+	struct id_cache_entry *all = MEMORY_TABLE(m->list, ID_CACHE_SIZE);
 
-	return likely(all != NULL) ? &all[key >> 17 & (MEMO_SIZE - 1)] : &m->only;
+	return likely(all != NULL) ? &all[key >> 17 & (ID_CACHE_SIZE - 1)] : &m->only;
 }
 
 /* Returns the two ids of a key; false: not cached. */
-static inline bool memo_get(struct torch_memo *m, uint64_t key, uint32_t *a, uint32_t *b)
+static inline bool id_cache_get(struct id_cache *m, uint64_t key, uint32_t *a, uint32_t *b)
 {
-	struct memo_place *at = memo_place(m, key);
+	struct id_cache_entry *at = id_cache_entry(m, key);
 
 	if (__atomic_load_n(&at->key, __ATOMIC_ACQUIRE) != key)
 		return false;
@@ -58,11 +58,11 @@ static inline bool memo_get(struct torch_memo *m, uint64_t key, uint32_t *a, uin
 	return likely(__atomic_load_n(&at->key, __ATOMIC_RELAXED) == key);
 }
 
-/* Stores two ids.  Does nothing if another thread is writing the entry; a concurrent memo_get() sees the key change. */
-static inline void memo_put(struct torch_memo *m, uint64_t key, uint32_t a, uint32_t b)
+/* Stores two ids.  Does nothing if another thread is writing the entry; a concurrent id_cache_get() sees the key change. */
+static inline void id_cache_put(struct id_cache *m, uint64_t key, uint32_t a, uint32_t b)
 {
-	struct memo_place *at = memo_place(m, key);
-	uint64_t old = __atomic_load_n(&at->key, __ATOMIC_RELAXED), mark = MEMO_BEING_WRITTEN;
+	struct id_cache_entry *at = id_cache_entry(m, key);
+	uint64_t old = __atomic_load_n(&at->key, __ATOMIC_RELAXED), mark = ID_CACHE_BEING_WRITTEN;
 
 	if (old == mark || !__atomic_compare_exchange_n(&at->key, &old, mark, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;

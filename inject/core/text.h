@@ -1,6 +1,6 @@
 /* Formats text into a buffer of fixed size; cuts off what does not fit. */
-#ifndef INJECT_CORE_SAY_H
-#define INJECT_CORE_SAY_H
+#ifndef INJECT_CORE_TEXT_H
+#define INJECT_CORE_TEXT_H
 
 #include <stddef.h>
 
@@ -10,6 +10,6 @@ struct text {
 };
 
 /* Appends to t->out; t->n is the length so far, without the terminating zero.  t->size > 0. */
-void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_append(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
