@@ -213,7 +213,7 @@ static inline const char *kineto_text(const struct kineto *k, uint32_t id)
 /* kineto_read.c: reads the file into rows with times relative to base, and fills k->file.  0, or -1 with *k->err set. */
 int kineto_read(struct kineto *k, const char *path);
 
-/* Adds 1 to a count; the text describes the case and is kept for the first one. */
+/* kineto_counts.c: adds 1 to a count; the text describes the case and is kept for the first one. */
 void kineto_count(struct kineto *k, enum import_count what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Adds an attribute of the trace, at most 399 bytes long. */
@@ -253,8 +253,10 @@ int event_rows(struct kineto *k, struct event *e);
 void event_gpu(struct kineto *k, const struct event *e, enum event_class class);
 /* Takes over a process or thread name from a metadata event (ph M). */
 void event_names(struct kineto *k, const struct event *e);
-/* A number for a pid or tid: "stream 7" is 7; any other text gets a number from 2^31 on. */
+/* kineto_threads.c.  A number for a pid or tid: "stream 7" is 7; any other text gets a number from 2^31 on. */
 int64_t kineto_number(struct kineto *k, const struct event_number *n);
+/* Index in k->hosts of a process, which is added if it is new; NO_HOST: out of memory. */
+uint32_t kineto_host(struct kineto *k, int64_t pid);
 /* Index in k->threads of a thread, which is added if it is new; NO_HOST: out of memory. */
 uint32_t kineto_thread_of(struct kineto *k, int64_t pid, int64_t tid);
 uint32_t kineto_thread(struct kineto *k, const struct event *e);
