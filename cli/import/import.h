@@ -7,31 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+#include "cli/import/rows/import_file.h"
 #include "trace/error.h"
-
-/* Reasons why a part of a file was not imported, or was imported with a change. */
-enum import_count {
-	COUNT_CUT,                      /* the file is truncated */
-	COUNT_BROKEN,                   /* invalid JSON, or JSON that is not an event */
-	COUNT_CATEGORY,                 /* events of an unknown category ("cat") */
-	COUNT_PHASE,                    /* events with an unknown phase ("ph") or without one, and ends without a begin */
-	COUNT_TIME,                     /* events without a time, or with a time that is not a number */
-	COUNT_NEGATIVE,                 /* durations below 0 */
-	COUNT_CROSSING,                 /* host rows that overlap a row of their thread without nesting */
-	COUNT_VALUE,                    /* values of an unexpected type or range */
-	COUNT_QUOTES,                   /* unescaped quotes inside texts */
-	COUNT_TABLE,                    /* rows in tables that are not read */
-	N_IMPORT_COUNTS
-};
-
-struct import_file {
-	const char *path;
-	uint64_t bytes, unpacked, events, rows; /* bytes: size of the file; unpacked: bytes read, after decompression */
-	int64_t rank, world;            /* -1: not in the file */
-	char trouble[300];              /* one line of the counts above 0; "": none */
-};
 
 struct import {
 	const char *const *paths;

@@ -2,13 +2,29 @@
 #ifndef CLI_IMPORT_ROWS_KINETO_H
 #define CLI_IMPORT_ROWS_KINETO_H
 
-#include "cli/import/import.h"
 #include "cli/import/json/json_scan.h"
 #include "cli/import/rows/hops.h"
+#include "cli/import/rows/import_file.h"
 #include "cli/import/rows/texts.h"
 #include "cli/model/map.h"
 #include "trace/buf.h"
+#include "trace/error.h"
 #include "trace/records.h"
+
+/* Reasons why a part of a file was not imported, or was imported with a change. */
+enum import_count {
+	COUNT_CUT,                      /* the file is truncated */
+	COUNT_BROKEN,                   /* invalid JSON, or JSON that is not an event */
+	COUNT_CATEGORY,                 /* events of an unknown category ("cat") */
+	COUNT_PHASE,                    /* events with an unknown phase ("ph") or without one, and ends without a begin */
+	COUNT_TIME,                     /* events without a time, or with a time that is not a number */
+	COUNT_NEGATIVE,                 /* durations below 0 */
+	COUNT_CROSSING,                 /* host rows that overlap a row of their thread without nesting */
+	COUNT_VALUE,                    /* values of an unexpected type or range */
+	COUNT_QUOTES,                   /* unescaped quotes inside texts */
+	COUNT_TABLE,                    /* rows in tables that are not read */
+	N_IMPORT_COUNTS
+};
 
 /* The class of an event, from its category; host classes come before CLASS_KERNEL. */
 enum event_class {
