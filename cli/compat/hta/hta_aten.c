@@ -1,6 +1,6 @@
 /* Kernels that each ATen operator launches, and their delay (hta/analyzers/cuda_kernel_analysis.py, get_aten_op_kernels_and_delay). */
 #include "cli/compat/hta/hta.h"
-#include "cli/report/job/job.h"
+#include "cli/report/parts/mean.h"
 
 #include <stdlib.h>
 
@@ -225,14 +225,13 @@ static char *sequence_of(const struct hta *h, const struct launch *list, size_t 
 static void print_sum(struct table *t, const struct aten *a, const struct run *run, size_t n, int64_t op, int64_t kernel)
 {
 	struct cell sequence = TEXT(table_keep(t, "%s", run->sequence));
-	struct job_summary calls = { .n = n, .sum = op }, kernels = { .n = n, .sum = kernel };
 
 	if (a->h->how.rounded)
 		table_row(t, (struct cell[]){ TEXT(run->op), sequence, NUMBER(n), hta_real((double)op / 1000.0 / (double)n, 3),
 					      hta_real((double)kernel / 1000.0 / (double)n, 3), NUMBER(a->r->rank) });
 	else
-		table_row(t, (struct cell[]){ NUMBER(a->r->rank), TEXT(run->op), NUMBER(n), job_mean(&calls, 0),
-					      job_mean(&kernels, 0), sequence });
+		table_row(t, (struct cell[]){ NUMBER(a->r->rank), TEXT(run->op), NUMBER(n), mean_cell(op, n, 0),
+					      mean_cell(kernel, n, 0), sequence });
 }
 
 static void print_runs(struct table *t, const struct aten *a, struct run *runs, size_t n)

@@ -6,6 +6,8 @@
 #define CLI_REPORT_JOB_JOB_H
 
 #include "cli/report/parts/choice.h"
+#include "cli/report/parts/mean.h"
+#include "cli/report/parts/rank_processes.h"
 #include "cli/report/parts/report.h"
 #include "cli/model/model.h"
 #include "cli/model/gpu/gpu_span.h"
@@ -36,12 +38,6 @@ struct job {
 /* Finds the ranks of choice->jobs, or of m when that is NULL.  Returns 0, or -1 when out of memory; job_end() in any case. */
 int job_begin(struct job *j, struct model *m, const struct report_choice *choice);
 void job_end(struct job *j);
-
-/*
- * By process: whether it is a rank.  Ranks are the processes that used CUDA; in a trace without CUDA, the processes that have ranges and
- * are not workers of a rank.  The caller frees the array.  Returns NULL when out of memory.
- */
-bool *job_rank_processes(struct model *m);
 
 /* Calls fn for each rank until it returns -1.  Returns 0, or -1 when fn returned it or out of memory. */
 int job_each(struct model *m, struct table *t, const struct report_choice *choice,
@@ -127,8 +123,11 @@ struct job_summary {
 
 /* Sorts v.  Percentiles by nearest rank. */
 struct job_summary job_summary_of(struct job_values *v);
-/* Sum / n with `decimals` decimals, rounded half up; unknown for n = 0. */
-struct cell job_mean(const struct job_summary *s, unsigned decimals);
+/* mean_cell() of a summary. */
+static inline struct cell job_mean(const struct job_summary *s, unsigned decimals)
+{
+	return mean_cell(s->sum, s->n, decimals);
+}
 
 /* part / whole in percent with one decimal; unknown when whole is 0. */
 struct cell job_pct(int64_t part, int64_t whole);
