@@ -3,7 +3,7 @@
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps/steps.h"
-#include "cli/report/parts/report.h"
+#include "cli/report/all.h"
 #include "cli/report/parts/why.h"
 #include "cli/report/session/ends.h"
 #include "cli/report/steps/steps_how.h"

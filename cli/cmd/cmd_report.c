@@ -6,7 +6,7 @@
 #include "cli/model/steps/steps.h"
 #include "cli/page/page.h"
 #include "cli/report/parts/choice.h"
-#include "cli/report/parts/report.h"
+#include "cli/report/all.h"
 #include "cli/report/report_list.h"
 #include "cli/ui/cmd.h"
 #include "cli/ui/fail.h"

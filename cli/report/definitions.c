@@ -1,6 +1,6 @@
 /* What the columns of each report mean, below its table: docs/reference/numbers.md in one line each. */
 #include "cli/compat/hta/hta.h"
-#include "cli/report/parts/report.h"
+#include "cli/report/all.h"
 
 #define OF_GPU \
 	"comm: union of the communication kernels (NCCL and the like), also while compute kernels run\n" \

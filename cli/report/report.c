@@ -1,5 +1,5 @@
 /* The table of all reports. */
-#include "cli/report/parts/report.h"
+#include "cli/report/all.h"
 #include "cli/report/parts/choice.h"
 
 /* In order; a row without a report is the heading of the rows after it. */

@@ -1,4 +1,4 @@
-/* A report is one const struct report, defined in its own file; reports.def lists them all. */
+/* A report is one const struct report, defined in its own file; cli/report/reports.def lists them all, cli/report/all.h declares them. */
 #ifndef CLI_REPORT_PARTS_REPORT_H
 #define CLI_REPORT_PARTS_REPORT_H
 
@@ -36,10 +36,6 @@ struct report {
 
 /* variants == ANY_VARIANT: the report parses all that follows its name and ':', '.' or '_'. */
 #define ANY_VARIANT "*"
-
-#define GROUP(heading)
-#define REPORT(name) extern const struct report report_##name;
-#include "cli/report/reports.def"
 
 extern const struct report *const reports[];
 extern const size_t n_reports;
