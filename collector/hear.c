@@ -1,9 +1,6 @@
-/* Reads what processes report by themselves: lines of the board and of the roster's pipe, frames of the rows pipe. */
+/* Reads what processes report by themselves: lines of the board and of the roster's pipe. */
 #include "collector/board.h"
 #include "collector/clocks.h"
-#include "collector/late.h"
-#include "collector/arena_replica.h"
-#include "collector/pipe.h"
 #include "collector/tree.h"
 #include "trace/health.h"
 
@@ -20,10 +17,15 @@ static void not_loaded(struct tree *t, const struct roster_line *l)
 
 static void line_seen(void *arg, const struct roster_line *l)
 {
-	if (l->how == 'n')
+	struct process *p;
+
+	if (l->how == 'n') {
 		not_loaded(arg, l);
-	else
-		tree_roster(arg, l);
+		return;
+	}
+	p = tree_roster(arg, l);
+	if (p)
+		tree_notice_exec(arg, p);       /* remembers which file it runs */
 }
 
 bool tree_hear_roster(struct tree *t)
@@ -48,35 +50,4 @@ bool tree_hear_roster(struct tree *t)
 	if (bad)
 		health_counts_add(t->health_counts, HEALTH_roster_lost, bad, clocks_now(CLOCK_MONO), NULL);
 	return heard || n;
-}
-
-static struct process *sender(const struct tree *t, uint32_t number)
-{
-	if (number & WIRE_LATE)
-		return late_find(t, number);
-	return number && number <= t->n ? t->all[number - 1] : NULL;
-}
-
-static bool use_frame(void *arg, const struct frame *f, const void *body)
-{
-	struct tree *t = arg;
-	struct process *p;
-
-	if (f->kind == FRAME_HELLO)
-		return late_hello(t, f, body);
-	p = sender(t, f->process);
-	return p && p->guest && p->guest->replica && arena_replica_apply(p, f, body);
-}
-
-void tree_hear_pipe(struct tree *t)
-{
-	const struct frame_user user = { use_frame, t };
-	uint64_t bad;
-
-	if (!t->pipe)
-		return;
-	bad = t->pipe->bad;
-	pipe_read(t->pipe, &user);
-	if (t->pipe->bad > bad)
-		health_counts_add(t->health_counts, HEALTH_pipe_frames, t->pipe->bad - bad, clocks_now(CLOCK_MONO), NULL);
 }

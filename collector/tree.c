@@ -284,25 +284,25 @@ static void end_older(struct tree *t, const struct process *p, const struct rost
 			take_over(t, q, l->ppid, l->how);
 }
 
-void tree_roster(struct tree *t, const struct roster_line *l)
+struct process *tree_roster(struct tree *t, const struct roster_line *l)
 {
 	struct process *p = tree_find(t, l->pid);
 	bool twice = p && p->injected && p->start == l->start;
 
 	if (l->how == 'x') {
 		gave_up(t, writer(t, l), strerror(atoi(l->name)));
-		return;
+		return NULL;
 	}
 	if (l->how == 's') {
 		filtered(t, writer(t, l));
-		return;
+		return NULL;
 	}
 	if (l->how == 'l') {
 		left_rows(t, writer(t, l), l->name);
-		return;
+		return NULL;
 	}
 	if (is_past(t, p, l))
-		return;
+		return NULL;
 	if (p && p->injected && !twice && p->host_pid == p->pid) {
 		take_over(t, p, l->ppid, l->how);
 		p = find_started(t, l->pid, l->start);  /* tree_end() may have read its hello in the pipe */
@@ -317,12 +317,11 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		find_late_exec(t, l);
 		p = add(t, l->pid, l->ppid, l->start, l->name);
 		if (!p)
-			return;
+			return NULL;
 		watch(t, p, l->pid);
 	}
 	p->injected = true;
 	end_older(t, p, l);
-	tree_notice_exec(t, p);         /* remembers which file it runs */
 	p->flags |= how_flags(l->how);
 	if (l->how == 'F')
 		note_forked_after_cuda(t, p);
@@ -331,6 +330,7 @@ void tree_roster(struct tree *t, const struct roster_line *l)
 		tell_end(t, p);
 	else if (!p->alive.pid)
 		tree_end(t, p, 0);      /* ended before it could be watched: its end is not later than now */
+	return p;
 }
 
 struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)

@@ -46,8 +46,11 @@ static inline uint64_t tree_tag(uint32_t number)
 	return (uint64_t)number << 32 | TREE_TAG;
 }
 
-/* tree_roster(): handles a line of the roster.  tree_main(): gprof-run names the program's pid. */
-void tree_roster(struct tree *t, const struct roster_line *l);
+/*
+ * tree_roster(): handles a line of the roster.  Returns the process that the line adds or names; NULL: the line is about the past, or only a
+ * note.  tree_main(): gprof-run names the program's pid.
+ */
+struct process *tree_roster(struct tree *t, const struct roster_line *l);
 void tree_main(struct tree *t, uint32_t pid);
 
 /* Returns the process that sent a hello from host_pid (0: unknown); it may be over.  NULL: too many processes, or no memory. */
@@ -76,7 +79,7 @@ void tree_bury(struct tree *t, struct process *p);
  */
 bool tree_hear_roster(struct tree *t);
 
-/* Applies all frames that were sent through the pipe so far to their replicas. */
+/* hear_pipe.c.  Applies all frames that were sent through the pipe so far to their replicas. */
 void tree_hear_pipe(struct tree *t);
 
 /* ---- */
