@@ -47,12 +47,12 @@ def call(path, name, *args, result=lambda: None):
 
 
 def functions():
-    text = open(os.path.join(TOP, "inject", "cupti_api.def")).read()
+    text = open(os.path.join(TOP, "inject", "cupti", "cupti_api.def")).read()
     return re.findall(r"^CUPTI_FN\((true|false),\s*(\w+)", text, re.M)
 
 
 def calls():
-    text = open(os.path.join(TOP, "inject", "cupti_calls.def")).read()
+    text = open(os.path.join(TOP, "inject", "cupti", "cupti_calls.def")).read()
     return re.findall(r"^CUPTI_CALL\((\w+),\s*(\d+),\s*\w+,\s*(\w+)\)", text, re.M)
 
 
@@ -168,7 +168,7 @@ def check_layouts(release, include, flags, version):
         source, program = os.path.join(folder, "a.c"), os.path.join(folder, "a")
         with open(source, "w") as out:
             out.write(layout_program(include, version))
-        made = subprocess.run([CC, "-std=gnu11", "-D_GNU_SOURCE", "-w", "-iquote", TOP, *flags, "-o", program, source, os.path.join(TOP, "inject", "cupti_layout.c")],
+        made = subprocess.run([CC, "-std=gnu11", "-D_GNU_SOURCE", "-w", "-iquote", TOP, *flags, "-o", program, source, os.path.join(TOP, "inject", "cupti", "cupti_layout.c")],
                               capture_output=True, text=True)
         if made.returncode:
             return say(release, "record layouts", "does not compile: " + made.stderr[:300])
