@@ -67,6 +67,44 @@ it 'names an exception that is not needed, a room that may include one above it,
 	is 3 "$(wc -l <found)" "number of finds"
 '
 
+it 'names folders that use each other in a circle, and a circle of four files, and passes a circle of three' '
+	need python3
+	need nm
+	need cc
+	mkdir -p scripts cli/a cli/b collector trace
+	cp "$GPROF_TOP/scripts/cycles.py" scripts/
+	# file USED PATH: defines the function NAME of PATH/NAME.c, which calls the function USED.
+	file() {
+		mkdir -p "build/obj/${2%/*}"
+		name=${2##*/}
+		echo "void $1(void); void ${name%.c}(void); void ${name%.c}(void) { $1(); }" >"$2"
+		cc -c -o "build/obj/${2%.c}.o" "$2"
+	}
+	file cli_2 cli/a/cli_1.c
+	file cli_3 cli/a/cli_2.c
+	file cli_1 cli/a/cli_3.c
+	file cli_1 cli/b/above.c
+	file wire collector/drain.c
+	file abort trace/wire.c
+	python3 scripts/cycles.py build --fail cli collector trace >found
+	is 0 "$(wc -l <found)" "number of finds"
+	file cli_4 cli/a/cli_3.c
+	file cli_1 cli/a/cli_4.c
+	exits 1 python3 scripts/cycles.py build --fail cli collector trace >found
+	says "cycle of 4 files in cli/a: cli_1.c cli_2.c cli_3.c cli_4.c" found
+	is 1 "$(wc -l <found)" "number of finds"
+	file above cli/a/cli_4.c
+	exits 1 python3 scripts/cycles.py build --fail cli collector trace >found
+	says "cycle between 2 folders: cli/a cli/b" found
+	says "cli_4.c uses above of above.c" found
+	python3 scripts/cycles.py build --fail collector
+	rm build/obj/collector/drain.o build/obj/trace/wire.o
+	exits 77 python3 scripts/cycles.py build --fail collector >found
+	echo "int x;" >cli/b/new.c
+	exits 1 python3 scripts/cycles.py build --fail cli >found
+	says "build has no object of cli/b/new.c" found
+'
+
 it 'names a phrase that no user should read, in a text of a program and in a document' '
 	printf "%s\n" "/* the dearest of ours */" "const char *a = \"a plain text: one, two\";" >good.c
 	printf "%s\n" "A share of the step." "" "| column | of it |" >good.md
