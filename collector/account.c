@@ -26,9 +26,9 @@ void account_session(struct health_counts *t, struct staging *s)
 }
 
 /* The guest and the collector may both count a reason: one row has the sum. */
-static void health_of(struct process *p, unsigned reason)
+static void health_of(struct tree_process *p, unsigned reason)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 	const struct health_cell *c = &g->view.a->health[reason];
 	struct health_count *ours = health_counts_find(&p->health_counts, reason);
 	uint64_t count = __atomic_load_n(&c->count, __ATOMIC_RELAXED);
@@ -50,7 +50,7 @@ static void health_of(struct process *p, unsigned reason)
 	put_health(&g->staging, reason, count, first, last, detail);
 }
 
-static void drops_of(struct guest *g, unsigned kind)
+static void drops_of(struct connected_guest *g, unsigned kind)
 {
 	const struct drop_cell *c = &g->view.a->drops[kind];
 	struct drop_row row = { .first = c->first, .last = c->last, .count = c->count, .kind = kind };
@@ -61,7 +61,7 @@ static void drops_of(struct guest *g, unsigned kind)
 	staging_put(&g->staging, record_by_kind(ROW_drop), &row, NULL, 0);
 }
 
-static void cost_of(struct guest *g, unsigned place)
+static void cost_of(struct connected_guest *g, unsigned place)
 {
 	const struct cost_cell *c = &g->view.a->costs[place];
 	struct cost_row row = { .total = c->total, .count = c->count, .place = place };
@@ -73,7 +73,7 @@ static void cost_of(struct guest *g, unsigned place)
 }
 
 /* Without a guest there is no staging of the process: health rows name their process by their chunk alone. */
-static void account_stranger(struct process *p, struct output *out)
+static void account_stranger(struct tree_process *p, struct output *out)
 {
 	struct staging s;
 
@@ -84,9 +84,9 @@ static void account_stranger(struct process *p, struct output *out)
 	staging_release(&s);
 }
 
-void account_process(struct process *p, struct output *out)
+void account_process(struct tree_process *p, struct output *out)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 
 	if (!g) {
 		if (p->health_counts.n)

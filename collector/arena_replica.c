@@ -31,7 +31,7 @@ void arena_replica_free(struct arena_replica *m)
 	free(m);
 }
 
-int arena_replica_write_orders(const struct guest *g)
+int arena_replica_write_orders(const struct connected_guest *g)
 {
 	const char *line = (const char *)g->view.a + ARENA_TOLD;
 	char fresh[sizeof g->replica->path + 4];
@@ -52,9 +52,9 @@ int arena_replica_write_orders(const struct guest *g)
 	return -1;
 }
 
-static bool apply_rows(struct process *p, const struct frame *f, const void *body, uint32_t n)
+static bool apply_rows(struct tree_process *p, const struct frame *f, const void *body, uint32_t n)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 	struct arena *a = g->view.a;
 	uint32_t i = f->place, *got;
 	bool last = f->flags & FRAME_LAST, part = f->flags & FRAME_PART;
@@ -100,7 +100,7 @@ static bool apply_cells(struct arena *a, const struct frame *f, const void *body
 	return true;
 }
 
-bool arena_replica_apply(struct process *p, const struct frame *f, const void *body)
+bool arena_replica_apply(struct tree_process *p, const struct frame *f, const void *body)
 {
 	struct arena_replica *m = p->guest->replica;
 	uint32_t n = f->length - (uint32_t)sizeof *f, skipped = f->sequence - m->sequence - 1;

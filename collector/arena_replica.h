@@ -23,9 +23,9 @@ void arena_replica_free(struct arena_replica *m);
 void arena_replica_remove_orders(const struct arena_replica *m);
 
 /* Applies a frame of p, whose guest has a replica.  False: it is invalid, or frames before it are missing. */
-bool arena_replica_apply(struct process *p, const struct frame *f, const void *body);
+bool arena_replica_apply(struct tree_process *p, const struct frame *f, const void *body);
 
 /* Writes the collector's orders to the process's order file; the process reads it within 100 ms.  Returns 0, or -1 after fail(). */
-int arena_replica_write_orders(const struct guest *g);
+int arena_replica_write_orders(const struct connected_guest *g);
 
 #endif

@@ -43,7 +43,7 @@ static void put(struct text *t, const char *fmt, ...)
 
 static void change(struct session *s, struct text *t, bool start, uint32_t mask, uint32_t number)
 {
-	struct process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
+	struct tree_process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
 
 	if (s->orders.over)
 		put(t, "error recording is over in this session");
@@ -65,7 +65,7 @@ static void followed(struct session *s, struct text *t)
 	unsigned n = 0, behind = 0;
 
 	for (size_t i = 0; i < s->tree.n_live; i++) {
-		const struct process *p = s->tree.live[i];
+		const struct tree_process *p = s->tree.live[i];
 
 		n += p->guest != NULL;
 		behind += p->guest && !orders_followed(p);
@@ -89,7 +89,7 @@ static void status(struct session *s, struct text *t)
 	put(t, "ok\ntrace %s\nbytes %llu\nrecording %s\nwindows %u\n", s->out.path, (unsigned long long)st.st_size,
 	    state_of(s->orders.mask, s->orders.over), s->tree.n_windows);
 	for (size_t i = 0; i < s->tree.n_live; i++) {
-		const struct process *p = s->tree.live[i];
+		const struct tree_process *p = s->tree.live[i];
 
 		if (p->end)
 			continue;

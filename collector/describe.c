@@ -41,7 +41,7 @@ static void quote(struct buf *out, const char *s, size_t n)
 	buf_put(out, "'", 1);
 }
 
-static void put_argv(struct staging *s, struct process *p)
+static void put_argv(struct staging *s, struct tree_process *p)
 {
 	struct buf raw = { 0 }, text = { 0 }, shown = { 0 };
 	struct secret_args args = { 0 };
@@ -85,7 +85,7 @@ static void put_fact(void *arg, const char *key, const char *value)
 	staging_attribute(f->s, f->process, key, "%s", value);
 }
 
-static void put_environ(struct staging *s, struct process *p, bool all)
+static void put_environ(struct staging *s, struct tree_process *p, bool all)
 {
 	struct facts f = { s, p->number };
 	struct buf env = { 0 };
@@ -110,7 +110,7 @@ static const char *find_id(const char *text)
 	return NULL;
 }
 
-static void put_container(struct staging *s, struct process *p)
+static void put_container(struct staging *s, struct tree_process *p)
 {
 	static const char *const files[] = { "cgroup", "mountinfo" };
 	static const char *const runtimes[] = { "docker", "libpod", "crio", "containerd", "kubepods" };
@@ -139,7 +139,7 @@ static void put_container(struct staging *s, struct process *p)
 	}
 }
 
-void describe_process(struct staging *s, struct process *p, const struct config *c)
+void describe_process(struct staging *s, struct tree_process *p, const struct config *c)
 {
 	char exe[4096], cwd[4096];
 	const char *base;

@@ -6,7 +6,7 @@
 #include "trace/config.h"
 
 /* Call while the process is alive.  s: the session's staging. */
-void describe_process(struct staging *s, struct process *p, const struct config *c);
+void describe_process(struct staging *s, struct tree_process *p, const struct config *c);
 
 /* Call at the session's start.  moved_from: the output path that could not be used, or "". */
 void describe_session(struct staging *s, const struct config *c, const char *moved_from, unsigned clock,

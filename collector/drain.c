@@ -6,7 +6,7 @@
 #include "collector/threads.h"
 #include "trace/health.h"
 
-static void damaged(struct process *p, uint32_t block, uint32_t at, const char *what, unsigned number)
+static void damaged(struct tree_process *p, uint32_t block, uint32_t at, const char *what, unsigned number)
 {
 	health_counts_add(&p->health_counts, HEALTH_damaged_rows, 1, clocks_now(p->clock), "block %u, byte %u: %s (%u)",
 			  block, at, what, number);
@@ -79,7 +79,7 @@ static bool find_row(struct found *f, const uint8_t *p, uint32_t room)
 	return f->tail <= f->head.length - sizeof f->head - r->size;
 }
 
-static void take_row(struct process *p, struct block_note *note, const struct found *f, const uint8_t *at)
+static void take_row(struct tree_process *p, struct block_note *note, const struct found *f, const uint8_t *at)
 {
 	const struct record *r = f->record;
 	const uint8_t *tail = at + sizeof f->head + r->size;
@@ -98,7 +98,7 @@ static void take_row(struct process *p, struct block_note *note, const struct fo
 }
 
 /* Most rows have no tail and come in runs of one kind.  Takes the run that begins at `at`; returns its length in bytes. */
-static uint32_t take_run(struct process *p, const struct found *f, const uint8_t *at, uint32_t room)
+static uint32_t take_run(struct tree_process *p, const struct found *f, const uint8_t *at, uint32_t room)
 {
 	const struct record *r = f->record;
 	size_t words = r->size / 8, max, n = 0;
@@ -123,7 +123,7 @@ static uint32_t take_run(struct process *p, const struct found *f, const uint8_t
 }
 
 /* Remembers the end of a block's last row with a time: ranges that are salvaged end at the latest of these. */
-static void note_time(struct guest *g, const uint8_t *p)
+static void note_time(struct connected_guest *g, const uint8_t *p)
 {
 	int64_t span[2];
 
@@ -134,7 +134,7 @@ static void note_time(struct guest *g, const uint8_t *p)
 		g->last_time = span[0] + span[1];
 }
 
-static void drain_block(struct process *p, uint32_t i)
+static void drain_block(struct tree_process *p, uint32_t i)
 {
 	struct block *b = arena_view_block(&p->guest->view, i);
 	struct block_note *note = &p->guest->blocks[i];
@@ -173,7 +173,7 @@ static void drain_block(struct process *p, uint32_t i)
 }
 
 /* The fill level must be 0 before the block is free: the next owner writes from there on. */
-static void give_back(struct guest *g, uint32_t i)
+static void give_back(struct connected_guest *g, uint32_t i)
 {
 	struct arena *a = g->view.a;
 	struct block *b = arena_view_block(&g->view, i);
@@ -187,9 +187,9 @@ static void give_back(struct guest *g, uint32_t i)
 	__atomic_store_n(&a->block_state[i], BLOCK_FREE, __ATOMIC_RELEASE);
 }
 
-void drain(struct process *p, enum drain_what what)
+void drain(struct tree_process *p, enum drain_what what)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 	uint32_t n = arena_n_blocks(&g->view);
 	/* Blocks in use: with hundreds of guests, most blocks are free.  Only a hint: a block may be taken and not yet counted. */
 	uint32_t left = what == DRAIN_FULL ? __atomic_load_n(&g->view.a->n_taken, __ATOMIC_ACQUIRE) : n;

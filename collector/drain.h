@@ -10,6 +10,6 @@ enum drain_what {
 };
 
 /* Takes the rows of p's arena (p->guest is set), and frees the blocks that were handed over. */
-void drain(struct process *p, enum drain_what what);
+void drain(struct tree_process *p, enum drain_what what);
 
 #endif

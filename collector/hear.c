@@ -17,7 +17,7 @@ static void not_loaded(struct tree *t, const struct roster_line *l)
 
 static void line_seen(void *arg, const struct roster_line *l)
 {
-	struct process *p;
+	struct tree_process *p;
 
 	if (l->how == 'n') {
 		not_loaded(arg, l);

@@ -6,7 +6,7 @@
 #include "collector/tree.h"
 #include "trace/health.h"
 
-static struct process *sender(const struct tree *t, uint32_t number)
+static struct tree_process *sender(const struct tree *t, uint32_t number)
 {
 	if (number & WIRE_LATE)
 		return late_find(t, number);
@@ -16,7 +16,7 @@ static struct process *sender(const struct tree *t, uint32_t number)
 static bool use_frame(void *arg, const struct frame *f, const void *body)
 {
 	struct tree *t = arg;
-	struct process *p;
+	struct tree_process *p;
 
 	if (f->kind == FRAME_HELLO)
 		return late_hello(t, f, body);

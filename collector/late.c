@@ -6,14 +6,14 @@
 #include "collector/log.h"
 #include "collector/arena_replica.h"
 
-static struct process **bucket(struct tree *t, uint32_t number)
+static struct tree_process **bucket(struct tree *t, uint32_t number)
 {
 	return &t->late[number % TREE_LATE];
 }
 
-struct process *late_find(const struct tree *t, uint32_t number)
+struct tree_process *late_find(const struct tree *t, uint32_t number)
 {
-	struct process *p = t->late[number % TREE_LATE];
+	struct tree_process *p = t->late[number % TREE_LATE];
 
 	while (p && (p->late != number || !p->guest))
 		p = p->late_next;
@@ -21,7 +21,7 @@ struct process *late_find(const struct tree *t, uint32_t number)
 }
 
 /* Before any row of the process: a reader of the unfinished file needs this to assign them. */
-static void introduce(struct tree *t, struct process *p)
+static void introduce(struct tree *t, struct tree_process *p)
 {
 	p->flags |= PROCESS_CONNECTED;
 	if (!p->end)
@@ -30,7 +30,7 @@ static void introduce(struct tree *t, struct process *p)
 	staging_write(t->rows);
 }
 
-void late_adopt(struct tree *t, struct process *p, uint64_t size, int memory)
+void late_adopt(struct tree *t, struct tree_process *p, uint64_t size, int memory)
 {
 	tree_forget_arena(t, p);
 	if (guest_adopt(p, t->out, size, &t->capture, memory) < 0) {
@@ -43,7 +43,7 @@ void late_adopt(struct tree *t, struct process *p, uint64_t size, int memory)
 }
 
 /* If the collector did answer the process, it already has a guest: takes its rows first. */
-static void take_pipe(struct tree *t, struct process *p, const struct frame *f, uint64_t size)
+static void take_pipe(struct tree *t, struct tree_process *p, const struct frame *f, uint64_t size)
 {
 	uint32_t number = f->process;
 
@@ -72,7 +72,7 @@ static bool may_be_size(const struct tree *t, uint64_t size)
 bool late_hello(struct tree *t, const struct frame *f, const void *body)
 {
 	struct frame_hello h;
-	struct process *p;
+	struct tree_process *p;
 
 	if (f->length != sizeof *f + sizeof h || !(f->process & WIRE_LATE))
 		return false;

@@ -79,7 +79,7 @@ static int send_welcome(int fd, const struct wire_welcome *w, const struct confi
 	return sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, const char *why)
+static void refuse(struct tree *t, int fd, struct tree_process *p, unsigned reason, const char *why)
 {
 	struct wire_welcome w = { .version = WIRE_VERSION, .size = sizeof w, .refused = reason };
 
@@ -93,7 +93,7 @@ static void refuse(struct tree *t, int fd, struct process *p, unsigned reason, c
 /*
  * Makes an arena for p: shared memory, or if that is not possible and allowed, one filled through the pipe.  Returns 0; -1: `why` is set.
  */
-static int make_room(struct tree *t, struct process *p, const struct connection *w, int unsendable, const struct bell_watch *bell,
+static int make_room(struct tree *t, struct tree_process *p, const struct connection *w, int unsendable, const struct bell_watch *bell,
 		     int *arena, char why[200])
 {
 	unsigned wanted = (unsigned)t->config->transport;
@@ -133,7 +133,7 @@ static bool passes(int e)
 }
 
 /* Returns 0 if the answer was sent, or can never be because the guest is gone.  Else the errno; p then has no arena. */
-static int send_arena(struct tree *t, int fd, struct process *p, const struct bell_watch *bell, int arena)
+static int send_arena(struct tree *t, int fd, struct tree_process *p, const struct bell_watch *bell, int arena)
 {
 	const struct arena_layout *l = &p->guest->view.layout;
 	const struct wire_welcome w = {
@@ -163,7 +163,7 @@ enum outcome {
 };
 
 /* *unsendable: in, the errno of an earlier attempt to send an arena, 0: none; out, that of this one. */
-static enum outcome try_welcome(struct tree *t, struct process *p, const struct connection *w, int *unsendable,
+static enum outcome try_welcome(struct tree *t, struct tree_process *p, const struct connection *w, int *unsendable,
 				const struct bell_watch *bell)
 {
 	bool again = *unsendable || w->unsent, replicated;
@@ -192,7 +192,7 @@ static enum outcome try_welcome(struct tree *t, struct process *p, const struct 
 /* A guest that can go on alone may be answered later.  Others, and this one after UNSENT_NS, get an answer without descriptors. */
 static enum outcome welcome(struct tree *t, struct connection *w, const struct bell_watch *bell)
 {
-	struct process *p = t->all[w->process - 1];
+	struct tree_process *p = t->all[w->process - 1];
 	int unsendable = 0;
 	enum outcome outcome = try_welcome(t, p, w, &unsendable, bell);
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -244,7 +244,7 @@ static bool is_later(ssize_t n)
 }
 
 /* The guest stopped waiting and sent memory of its own; or it is gone, which it reports elsewhere (roster line, pipe). */
-static void take_late(struct tree *t, struct process *p, ssize_t n, const union packet *packet, int memory)
+static void take_late(struct tree *t, struct tree_process *p, ssize_t n, const union packet *packet, int memory)
 {
 	const struct wire_late *l = &packet->late;
 
@@ -257,7 +257,7 @@ static void take_late(struct tree *t, struct process *p, ssize_t n, const union 
 }
 
 /* The connection is over: ends the process if it is not watched. */
-static enum outcome over(struct tree *t, struct process *p)
+static enum outcome over(struct tree *t, struct tree_process *p)
 {
 	if (!p->end && !p->alive.pid)
 		tree_end(t, p, 0);
@@ -270,7 +270,7 @@ static enum outcome greet(struct tree *t, struct connection *w, const struct wir
 {
 	enum outcome outcome = OVER;
 	union packet packet;
-	struct process *p;
+	struct tree_process *p;
 	int memory;
 	ssize_t n;
 
@@ -317,7 +317,7 @@ static enum outcome first_words(struct tree *t, struct connection *w, ssize_t n,
 static bool serve(struct tree *t, struct connection *w, const struct bell_watch *bell)
 {
 	union packet packet;
-	struct process *p;
+	struct tree_process *p;
 	int memory;
 	ssize_t n = receive(w->fd, &packet, &memory);
 
@@ -455,7 +455,7 @@ void listener_read(struct listener *d, uint32_t place, struct tree *t, const str
 static bool answer_again(struct listener *d, uint32_t place, struct tree *t, const struct bell_watch *bell)
 {
 	struct connection *w = &d->connections[place];
-	struct process *p = t->all[w->process - 1];
+	struct tree_process *p = t->all[w->process - 1];
 	enum outcome outcome = OVER;
 
 	if (!p->end && !p->guest)       /* else it has ended, or got an arena another way */

@@ -13,7 +13,7 @@ static uint32_t changed(uint32_t mask, uint32_t set, uint32_t clear)
 }
 
 /* Gives an order to one process, or to all (only NULL).  A process that had an order of its own keeps the bits that are not named. */
-static void give(struct orders *o, struct process *only, uint32_t set, uint32_t clear, bool over)
+static void give(struct orders *o, struct tree_process *only, uint32_t set, uint32_t clear, bool over)
 {
 	struct tree *t = o->tree;
 	uint32_t before = only ? orders_of(o, only) : o->mask;
@@ -26,7 +26,7 @@ static void give(struct orders *o, struct process *only, uint32_t set, uint32_t 
 			board_tell(t->board, &t->capture);
 	}
 	for (size_t i = 0; i < t->n_live; i++) {
-		struct guest *g = t->live[i]->guest;
+		struct connected_guest *g = t->live[i]->guest;
 
 		if (!g || (only && t->live[i] != only))
 			continue;
@@ -104,7 +104,7 @@ void orders_end(struct orders *o)
 	set_timer(o);
 }
 
-uint32_t orders_of(const struct orders *o, const struct process *p)
+uint32_t orders_of(const struct orders *o, const struct tree_process *p)
 {
 	return p->guest ? capture_mask(&p->guest->capture) : o->mask;
 }
@@ -118,7 +118,7 @@ uint32_t orders_anywhere(const struct orders *o)
 	return mask;
 }
 
-bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_t clear)
+bool orders_change(struct orders *o, struct tree_process *only, uint32_t set, uint32_t clear)
 {
 	if (o->over || (only && !only->guest))
 		return false;
@@ -130,7 +130,7 @@ bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_
 	return true;
 }
 
-bool orders_followed(const struct process *p)
+bool orders_followed(const struct tree_process *p)
 {
 	return !p->guest || __atomic_load_n(&p->guest->view.a->orders_seen, __ATOMIC_ACQUIRE) == p->guest->capture.n_orders;
 }

@@ -27,18 +27,18 @@ void orders_turn(struct orders *o);
  * Starts recording `set` and stops `clear`, in one process (NULL: in all, and in new ones).  False: recording is over, or the process has
  * no arena.
  */
-bool orders_change(struct orders *o, struct process *only, uint32_t set, uint32_t clear);
+bool orders_change(struct orders *o, struct tree_process *only, uint32_t set, uint32_t clear);
 
 /* Ends recording for good. */
 void orders_end(struct orders *o);
 
 /* Returns what a process records now, in ORDER_ bits. */
-uint32_t orders_of(const struct orders *o, const struct process *p);
+uint32_t orders_of(const struct orders *o, const struct tree_process *p);
 
 /* Returns what any process records now, or a new one would, in ORDER_ bits. */
 uint32_t orders_anywhere(const struct orders *o);
 
 /* True if the process has followed its last order, or has no arena. */
-bool orders_followed(const struct process *p);
+bool orders_followed(const struct tree_process *p);
 
 #endif

@@ -9,7 +9,7 @@
 #define BLOCKS_KEPT 2u
 
 /* Frees the pages of a block.  Meanwhile its state is BLOCK_FULL, so no thread takes it; a block that is BLOCK_GONE is never taken. */
-static void punch(struct guest *g, uint32_t i)
+static void punch(struct connected_guest *g, uint32_t i)
 {
 	uint32_t *state = &g->view.a->block_state[i], was = __atomic_load_n(state, __ATOMIC_ACQUIRE);
 	uint32_t size = i < g->view.layout.n_small ? SMALL_BLOCK : LARGE_BLOCK;
@@ -25,7 +25,7 @@ static void punch(struct guest *g, uint32_t i)
 	__atomic_store_n(state, was, __ATOMIC_RELEASE);
 }
 
-void pages_give_back(struct guest *g)
+void pages_give_back(struct connected_guest *g)
 {
 	if (!g->filled || !g->view.sparse || g->quiet++ < QUIET_SWEEPS)
 		return;

@@ -7,6 +7,6 @@
 /*
  * Frees such pages when no block was given back for some sweeps: they count as memory of the process and its cgroup.  Call once a second.
  */
-void pages_give_back(struct guest *g);
+void pages_give_back(struct connected_guest *g);
 
 #endif

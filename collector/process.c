@@ -12,9 +12,9 @@
 #define GUEST_FLAGS (PROCESS_NVTX | PROCESS_CUDA | PROCESS_CUPTI | PROCESS_FORKED | PROCESS_FORKED_CUDA | \
 		     PROCESS_CLEAN | PROCESS_PRELOADED | PROCESS_SIMULATED)
 
-struct process *process_new(unsigned clock)
+struct tree_process *process_new(unsigned clock)
 {
-	struct process *p = calloc(1, sizeof *p);
+	struct tree_process *p = calloc(1, sizeof *p);
 
 	if (!p)
 		return NULL;
@@ -23,32 +23,32 @@ struct process *process_new(unsigned clock)
 	return p;
 }
 
-uint32_t process_flags(const struct process *p)
+uint32_t process_flags(const struct tree_process *p)
 {
 	uint32_t said = p->guest ? __atomic_load_n(&p->guest->view.a->flags, __ATOMIC_RELAXED) : 0;
 
 	return p->flags | (said & GUEST_FLAGS);
 }
 
-void process_note_pipe(struct process *p, const char *why)
+void process_note_pipe(struct tree_process *p, const char *why)
 {
 	if (!health_counts_find(&p->health_counts, HEALTH_pipe_used))
 		health_counts_add(&p->health_counts, HEALTH_pipe_used, 1, clocks_now(p->clock), "%s", why);
 }
 
 /* Makes the parts of a guest that do not depend on who made its arena.  Returns 0, or -1 after fail(). */
-static int complete(struct process *p, const struct orders_given *capture)
+static int complete(struct tree_process *p, const struct orders_given *capture)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 
 	g->capture = *capture;
 	g->blocks = calloc(arena_n_blocks(&g->view), sizeof *g->blocks);
 	return g->blocks ? 0 : fail("out of memory");
 }
 
-static struct guest *begin(struct process *p, struct output *out)
+static struct connected_guest *begin(struct tree_process *p, struct output *out)
 {
-	struct guest *g = p->guest = calloc(1, sizeof *g);
+	struct connected_guest *g = p->guest = calloc(1, sizeof *g);
 
 	if (g && staging_init(&g->staging, out, p->number, p->clock) == 0)
 		return g;
@@ -56,10 +56,10 @@ static struct guest *begin(struct process *p, struct output *out)
 	return NULL;
 }
 
-int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
+int guest_new(struct tree_process *p, struct output *out, const char *folder, uint64_t arena_size,
 	      const struct orders_given *capture, int *fd)
 {
-	struct guest *g = begin(p, out);
+	struct connected_guest *g = begin(p, out);
 	int rc = -1;
 
 	if (fd)
@@ -78,9 +78,9 @@ out:
 	return rc;
 }
 
-int guest_adopt(struct process *p, struct output *out, uint64_t arena_size, const struct orders_given *capture, int fd)
+int guest_adopt(struct tree_process *p, struct output *out, uint64_t arena_size, const struct orders_given *capture, int fd)
 {
-	struct guest *g = begin(p, out);
+	struct connected_guest *g = begin(p, out);
 
 	if (g && arena_adopt(&g->view, fd, arena_size, p->number, p->clock, capture) == 0 && complete(p, capture) == 0) {
 		g->unheard = true;
@@ -90,16 +90,16 @@ int guest_adopt(struct process *p, struct output *out, uint64_t arena_size, cons
 	return -1;
 }
 
-void guest_tell(struct process *p, const struct orders_given *capture)
+void guest_tell(struct tree_process *p, const struct orders_given *capture)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 
 	arena_tell(&g->view, capture);
 	if (g->replica && arena_replica_write_orders(g) < 0)
 		health_counts_add(&p->health_counts, HEALTH_pipe_order, 1, clocks_now(p->clock), "%s", fail_text());
 }
 
-bool guest_flushed(const struct process *p)
+bool guest_flushed(const struct tree_process *p)
 {
 	const struct arena *a = p->guest ? p->guest->view.a : NULL;
 	uint32_t flushed = a ? __atomic_load_n(&a->n_flushed, __ATOMIC_ACQUIRE) : 0;
@@ -107,9 +107,9 @@ bool guest_flushed(const struct process *p)
 	return !a || p->end || !(process_flags(p) & PROCESS_CUPTI) || flushed == __atomic_load_n(&a->n_closed, __ATOMIC_ACQUIRE);
 }
 
-void guest_free(struct process *p)
+void guest_free(struct tree_process *p)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 
 	if (!g)
 		return;

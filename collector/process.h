@@ -29,7 +29,7 @@ struct thread_note {
 };
 
 /* Data of a connected process; freed when the process ends. */
-struct guest {
+struct connected_guest {
 	struct arena_view view;
 	struct arena_replica *replica;  /* NULL: the arena is shared; else it is private, and filled through the pipe */
 	bool unheard;                   /* its bell has no listener: its full blocks are polled */
@@ -45,8 +45,8 @@ struct guest {
 	uint64_t health_written[128], drops_written[256], costs_written[16]; /* counts in the rows written last */
 };
 
-struct process {
-	struct process *next;           /* in the same bucket; the newest is first */
+struct tree_process {
+	struct tree_process *next;      /* in the same bucket; the newest is first */
 	uint32_t number, pid, host_pid; /* host_pid 0: unknown (another pid namespace) */
 	uint32_t ppid, parent, flags;
 	unsigned clock;                 /* clock of its rows: CLOCK_TSC or CLOCK_MONO */
@@ -59,21 +59,21 @@ struct process {
 	uint32_t flags_written;         /* flags in the process row written last */
 	struct alive alive;
 	struct ending ending;
-	struct guest *guest;            /* NULL: not connected, or over */
+	struct connected_guest *guest;  /* NULL: not connected, or over */
 	uint32_t late;                  /* the number that it chose for its frames; 0: none */
-	struct process *late_next;      /* in the same bucket of tree.late */
+	struct tree_process *late_next; /* in the same bucket of tree.late */
 	struct health_counts health_counts; /* times on the process's clock */
 	char name[ROSTER_LINE_MAX];
 };
 
 /* Returns a process whose number, pid and so on the caller fills in; NULL: no memory. */
-struct process *process_new(unsigned clock);
+struct tree_process *process_new(unsigned clock);
 
 /* Returns p->flags, and from its arena the flags that a guest may set itself. */
-uint32_t process_flags(const struct process *p);
+uint32_t process_flags(const struct tree_process *p);
 
 /* Counts that p sends its rows through the pipe, and why.  Once per process: it may ask for several arenas. */
-void process_note_pipe(struct process *p, const char *why);
+void process_note_pipe(struct tree_process *p, const char *why);
 
 #define PIPE_REQUESTED "requested by --transport=pipe"
 
@@ -81,19 +81,19 @@ void process_note_pipe(struct process *p, const char *why);
  * Makes p a guest with a new arena.  *fd is the arena's descriptor, which the caller closes; fd NULL: the arena is filled through the
  * pipe.  Returns 0, or -1 after fail().
  */
-int guest_new(struct process *p, struct output *out, const char *folder, uint64_t arena_size,
+int guest_new(struct tree_process *p, struct output *out, const char *folder, uint64_t arena_size,
 	      const struct orders_given *capture, int *fd);
 
 /* As guest_new(), with the arena that the process made; the caller closes fd. */
-int guest_adopt(struct process *p, struct output *out, uint64_t arena_size, const struct orders_given *capture, int fd);
+int guest_adopt(struct tree_process *p, struct output *out, uint64_t arena_size, const struct orders_given *capture, int fd);
 
 /* Gives the guest these orders. */
-void guest_tell(struct process *p, const struct orders_given *capture);
+void guest_tell(struct tree_process *p, const struct orders_given *capture);
 
 /* Frees the guest and unmaps its arena; p->guest is NULL afterwards. */
-void guest_free(struct process *p);
+void guest_free(struct tree_process *p);
 
 /* True if the GPU rows of all windows that have ended were handed over, or if there is no CUPTI that could. */
-bool guest_flushed(const struct process *p);
+bool guest_flushed(const struct tree_process *p);
 
 #endif

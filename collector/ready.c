@@ -22,7 +22,7 @@ static uint64_t cycles(struct session *s, bool *whole)
 
 	*whole = true;
 	for (size_t i = 0; i < s->tree.n_live; i++) {
-		const struct process *p = s->tree.live[i];
+		const struct tree_process *p = s->tree.live[i];
 		const struct arena *a = p->guest ? p->guest->view.a : NULL;
 
 		if (!a)
@@ -88,7 +88,7 @@ static void reap(struct session *s)
 static void write_all(struct session *s)
 {
 	for (size_t i = 0; i < s->tree.n_live; i++) {
-		struct process *p = s->tree.live[i];
+		struct tree_process *p = s->tree.live[i];
 
 		if (!p->guest)
 			continue;

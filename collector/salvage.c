@@ -8,7 +8,7 @@
 #include "trace/health.h"
 
 /* True if the range's row was written: the process was killed before it took the range off the stack. */
-static bool is_written(const struct guest *g, uint64_t id)
+static bool is_written(const struct connected_guest *g, uint64_t id)
 {
 	for (uint32_t i = 0; i < arena_n_blocks(&g->view); i++)
 		if (g->blocks[i].last_range == id)
@@ -16,7 +16,7 @@ static bool is_written(const struct guest *g, uint64_t id)
 	return false;
 }
 
-static void write_range(struct guest *g, const struct open_range *o, unsigned flags, uint32_t level)
+static void write_range(struct connected_guest *g, const struct open_range *o, unsigned flags, uint32_t level)
 {
 	struct range_row row = {
 		.start = o->start,
@@ -39,7 +39,7 @@ static void write_range(struct guest *g, const struct open_range *o, unsigned fl
 }
 
 /* The process lived at least until its open ranges began, but not longer than until now. */
-static void bound_time(struct guest *g, const struct open_range *o, int64_t now)
+static void bound_time(struct connected_guest *g, const struct open_range *o, int64_t now)
 {
 	if (o->id && o->start > g->last_time && o->start <= now)
 		g->last_time = o->start;
@@ -60,7 +60,7 @@ static uint32_t n_slots(const struct arena *a)
 	return a->next_thread < MAX_SLOTS ? a->next_thread : MAX_SLOTS;
 }
 
-static void find_last_time(struct guest *g)
+static void find_last_time(struct connected_guest *g)
 {
 	const struct arena *a = g->view.a;
 	int64_t now = clocks_now(g->staging.clock);
@@ -77,7 +77,7 @@ static void find_last_time(struct guest *g)
 		bound_time(g, &a->started[i], now);
 }
 
-static uint64_t salvage_ranges(struct guest *g)
+static uint64_t salvage_ranges(struct connected_guest *g)
 {
 	const struct arena *a = g->view.a;
 	uint64_t n = 0;
@@ -105,7 +105,7 @@ static uint64_t salvage_ranges(struct guest *g)
 }
 
 /* Reads from a copy: the program may overwrite its arena at any time. */
-static void salvage_steps(struct guest *g)
+static void salvage_steps(struct connected_guest *g)
 {
 	for (unsigned i = 0; i < MAX_OPEN_STEPS; i++) {
 		struct open_step o = g->view.a->steps[i];
@@ -120,7 +120,7 @@ static void salvage_steps(struct guest *g)
 	}
 }
 
-static void salvage_windows(struct guest *g)
+static void salvage_windows(struct connected_guest *g)
 {
 	for (unsigned i = 0; i < MAX_OPEN_WINDOWS; i++) {
 		struct open_window o = g->view.a->windows[i];
@@ -135,9 +135,9 @@ static void salvage_windows(struct guest *g)
 	}
 }
 
-void salvage(struct process *p, bool alive)
+void salvage(struct tree_process *p, bool alive)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 	int64_t now = clocks_now(p->clock);
 	uint64_t open;
 

@@ -5,6 +5,6 @@
 #include "collector/process.h"
 
 /* p->guest is set, and writes no more rows.  alive: the process still runs, but the trace is closed. */
-void salvage(struct process *p, bool alive);
+void salvage(struct tree_process *p, bool alive);
 
 #endif

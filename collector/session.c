@@ -68,7 +68,7 @@ static void hear_all(struct session *s, uint32_t process)
 /* gprof-run has seen the program's end: the kernel may still be ending it, but all that the program wrote is there. */
 static void program_ended(struct session *s, uint32_t pid, const struct ending *how)
 {
-	struct process *p;
+	struct tree_process *p;
 
 	hear_all(s, 0);
 	p = tree_find(&s->tree, pid);
@@ -148,7 +148,7 @@ static void look_for_shutdown(struct session *s)
 	if (s->config.range_end != 2 && s->config.range_end != 4)
 		return;
 	for (size_t i = 0; i < s->tree.n_live && !s->closing; i++) {
-		const struct guest *g = s->tree.live[i]->guest;
+		const struct connected_guest *g = s->tree.live[i]->guest;
 
 		if (!g || !__atomic_load_n(&g->view.a->shutdown, __ATOMIC_ACQUIRE))
 			continue;
@@ -170,7 +170,7 @@ static void on_tick(struct session *s)
 
 static void process_gone(struct session *s, uint32_t number)
 {
-	struct process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
+	struct tree_process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
 
 	/* The event may be of a pidfd that was closed since. */
 	if (!p || p->end || !p->alive.pid || alive_is(&p->alive))

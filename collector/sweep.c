@@ -39,7 +39,7 @@ void sweep_full(struct session *s)
 	}
 }
 
-static void look_at_young(struct process *p)
+static void look_at_young(struct tree_process *p)
 {
 	if (p->guest->sweeps >= YOUNG_TICKS)
 		return;
@@ -57,7 +57,7 @@ void sweep_tick(struct session *s)
 	tree_tidy(&s->tree);
 	tree_describe(&s->tree);
 	for (size_t i = 0; i < s->tree.n_live; i++) {
-		struct process *p = s->tree.live[i];
+		struct tree_process *p = s->tree.live[i];
 
 		if (p->guest && p->guest->unheard)
 			drain(p, DRAIN_FULL);
@@ -66,7 +66,7 @@ void sweep_tick(struct session *s)
 	}
 }
 
-static void sweep_process(struct session *s, struct process *p)
+static void sweep_process(struct session *s, struct tree_process *p)
 {
 	if (p->guest) {
 		drain(p, DRAIN_ALL);
@@ -97,7 +97,7 @@ void sweep_second(struct session *s)
 	staging_write(&s->rows);
 }
 
-void sweep_last(struct session *s, struct process *p)
+void sweep_last(struct session *s, struct tree_process *p)
 {
 	if (p->guest) {
 		salvage(p, s->closing != 0);

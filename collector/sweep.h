@@ -2,7 +2,7 @@
 #ifndef COLLECTOR_SWEEP_H
 #define COLLECTOR_SWEEP_H
 
-struct process;
+struct tree_process;
 struct session;
 
 /* Takes the blocks that all guests have handed over. */
@@ -15,6 +15,6 @@ void sweep_tick(struct session *s);
 void sweep_second(struct session *s);
 
 /* For a process that still runs when the session ends: takes its rows.  Its end is unknown. */
-void sweep_last(struct session *s, struct process *p);
+void sweep_last(struct session *s, struct tree_process *p);
 
 #endif

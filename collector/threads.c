@@ -11,7 +11,7 @@
 /* Most threads of a process whose names are read again; a name takes 10 us.  Others keep the name of their first row. */
 #define MAX_THREADS 256
 
-static struct thread_note *find(struct guest *g, uint32_t id)
+static struct thread_note *find(struct connected_guest *g, uint32_t id)
 {
 	for (size_t i = 0; i < g->n_threads; i++)
 		if (g->threads[i].id == id)
@@ -19,14 +19,14 @@ static struct thread_note *find(struct guest *g, uint32_t id)
 	return NULL;
 }
 
-static struct thread_note *add(struct guest *g)
+static struct thread_note *add(struct connected_guest *g)
 {
 	if (g->n_threads >= MAX_THREADS || !GROW(g->threads, g->n_threads + 1, g->cap_threads))
 		return NULL;
 	return &g->threads[g->n_threads++];
 }
 
-void threads_note(struct guest *g, struct thread_row *row, const char *name)
+void threads_note(struct connected_guest *g, struct thread_row *row, const char *name)
 {
 	struct thread_note *t = find(g, row->id);
 	size_t n = row->bytes < sizeof t->comm ? row->bytes : sizeof t->comm - 1;
@@ -45,7 +45,7 @@ void threads_note(struct guest *g, struct thread_row *row, const char *name)
 }
 
 /* False: the thread has ended. */
-static bool refresh(struct process *p, struct thread_note *t)
+static bool refresh(struct tree_process *p, struct thread_note *t)
 {
 	struct thread_row row = { .start = t->start, .id = t->id, .tid = t->tid, .flags = t->flags };
 	char file[48], comm[32];
@@ -66,9 +66,9 @@ static bool refresh(struct process *p, struct thread_note *t)
 	return true;
 }
 
-void threads_refresh(struct process *p)
+void threads_refresh(struct tree_process *p)
 {
-	struct guest *g = p->guest;
+	struct connected_guest *g = p->guest;
 
 	if (p->host_pid != p->pid)
 		return;         /* another pid namespace: its thread ids are different here */

@@ -18,14 +18,14 @@
 /* 200 bytes each, kept to the session's end for parents and reused pids. */
 #define MAX_PROCESSES (1u << 20)
 
-static struct process **bucket(struct tree *t, uint32_t pid)
+static struct tree_process **bucket(struct tree *t, uint32_t pid)
 {
 	return &t->buckets[pid % TREE_BUCKETS];
 }
 
-struct process *tree_find(const struct tree *t, uint32_t pid)
+struct tree_process *tree_find(const struct tree *t, uint32_t pid)
 {
-	struct process *p = t->buckets[pid % TREE_BUCKETS];
+	struct tree_process *p = t->buckets[pid % TREE_BUCKETS];
 
 	while (p && (p->pid != pid || p->end))
 		p = p->next;
@@ -33,9 +33,9 @@ struct process *tree_find(const struct tree *t, uint32_t pid)
 }
 
 /* Returns the newest process with that pid, over or not; NULL: none. */
-static struct process *newest(const struct tree *t, uint32_t pid)
+static struct tree_process *newest(const struct tree *t, uint32_t pid)
 {
-	struct process *p = t->buckets[pid % TREE_BUCKETS];
+	struct tree_process *p = t->buckets[pid % TREE_BUCKETS];
 
 	while (p && p->pid != pid)
 		p = p->next;
@@ -45,12 +45,12 @@ static struct process *newest(const struct tree *t, uint32_t pid)
 /* The parent may have ended before its child is known. */
 static uint32_t number_of(const struct tree *t, uint32_t pid)
 {
-	const struct process *p = newest(t, pid);
+	const struct tree_process *p = newest(t, pid);
 
 	return p ? p->number : 0;
 }
 
-void tree_put_row(struct tree *t, struct process *p)
+void tree_put_row(struct tree *t, struct tree_process *p)
 {
 	struct process_row row = {
 		.start = p->start, .end = p->end, .number = p->number, .pid = p->pid, .host_pid = p->host_pid,
@@ -64,7 +64,7 @@ void tree_put_row(struct tree *t, struct process *p)
 		staging_put(t->rows, record_by_kind(ROW_ending), &ending, NULL, 0);
 }
 
-static void watch(struct tree *t, struct process *p, uint32_t host_pid)
+static void watch(struct tree *t, struct tree_process *p, uint32_t host_pid)
 {
 	if (p->alive.pid)
 		t->n_watched--;
@@ -74,7 +74,7 @@ static void watch(struct tree *t, struct process *p, uint32_t host_pid)
 		t->n_watched++;
 }
 
-static void unwatch(struct tree *t, struct process *p)
+static void unwatch(struct tree *t, struct tree_process *p)
 {
 	if (p->alive.pid)
 		t->n_watched--;
@@ -82,7 +82,7 @@ static void unwatch(struct tree *t, struct process *p)
 }
 
 /* Sets what a process says of itself in its line or hello. */
-static void name_it(const struct tree *t, struct process *p, uint32_t ppid, int64_t start, const char *name)
+static void name_it(const struct tree *t, struct tree_process *p, uint32_t ppid, int64_t start, const char *name)
 {
 	p->ppid = ppid;
 	p->parent = number_of(t, ppid);
@@ -90,9 +90,9 @@ static void name_it(const struct tree *t, struct process *p, uint32_t ppid, int6
 	snprintf(p->name, sizeof p->name, "%s", name);
 }
 
-static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
+static struct tree_process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
 {
-	struct process *p;
+	struct tree_process *p;
 
 	if (t->n >= MAX_PROCESSES || !GROW(t->all, t->n + 1, t->cap) || !GROW(t->live, t->n_live + 1, t->live_cap)) {
 		health_counts_add(t->health_counts, HEALTH_processes_full, 1, clocks_now(CLOCK_MONO), "%s", name);
@@ -112,9 +112,9 @@ static struct process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t 
 }
 
 /* Returns the process that gprof-run named, or that was found in /proc, before its own line was read; by then it may be over. */
-static struct process *find_awaited(const struct tree *t, const struct roster_line *l)
+static struct tree_process *find_awaited(const struct tree *t, const struct roster_line *l)
 {
-	struct process *p = newest(t, l->pid);
+	struct tree_process *p = newest(t, l->pid);
 
 	return p && !p->injected && (!p->end || p->end >= l->start) ? p : NULL;
 }
@@ -130,7 +130,7 @@ static unsigned how_flags(char how)
  * A new image or child has the pid of `before`, which is therefore over.  An end is known within milliseconds, and pids are reused after
  * thousands of processes: a new image of a process that counts as alive is an exec, even if it has itself ended by now.
  */
-static void take_over(struct tree *t, struct process *before, uint32_t ppid, char how)
+static void take_over(struct tree *t, struct tree_process *before, uint32_t ppid, char how)
 {
 	bool execed = (how == 'c' || how == 'd') && (ppid == before->ppid || alive_is(&before->alive));
 
@@ -143,7 +143,7 @@ static void take_over(struct tree *t, struct process *before, uint32_t ppid, cha
  */
 static void find_late_exec(struct tree *t, const struct roster_line *l)
 {
-	struct process *p = newest(t, l->pid);
+	struct tree_process *p = newest(t, l->pid);
 
 	if (!p || !p->injected || !p->end || p->host_pid != p->pid || p->flags & PROCESS_EXECED || (l->how != 'c' && l->how != 'd') ||
 	    p->ppid != l->ppid || p->end < l->start || p->start >= l->start)
@@ -153,9 +153,9 @@ static void find_late_exec(struct tree *t, const struct roster_line *l)
 }
 
 /* Returns the process, over or not, that began at that moment; NULL: none. */
-static struct process *find_started(const struct tree *t, uint32_t pid, int64_t start)
+static struct tree_process *find_started(const struct tree *t, uint32_t pid, int64_t start)
 {
-	struct process *p = newest(t, pid);
+	struct tree_process *p = newest(t, pid);
 
 	while (p && !(p->pid == pid && p->injected && p->start == start))
 		p = p->next;
@@ -163,7 +163,7 @@ static struct process *find_started(const struct tree *t, uint32_t pid, int64_t 
 }
 
 /* Writes what is known of a process only when it has ended. */
-static void tell_end(struct tree *t, struct process *p)
+static void tell_end(struct tree *t, struct tree_process *p)
 {
 	if (!p->described)
 		staging_attribute(t->rows, p->number, "name", "%s", p->name);
@@ -171,7 +171,7 @@ static void tell_end(struct tree *t, struct process *p)
 	health_counts_release(&p->health_counts);
 }
 
-void tree_refused(struct tree *t, struct process *p, const char *why)
+void tree_refused(struct tree *t, struct tree_process *p, const char *why)
 {
 	if (health_counts_find(&p->health_counts, HEALTH_refused))
 		return;
@@ -181,7 +181,7 @@ void tree_refused(struct tree *t, struct process *p, const char *why)
 }
 
 /* At its end, some of its rows, or even its hello, had no room in the pipe. */
-static void left_rows(struct tree *t, struct process *p, const char *rows)
+static void left_rows(struct tree *t, struct tree_process *p, const char *rows)
 {
 	uint64_t n = strtoull(rows, NULL, 10);
 	char why[80];
@@ -195,7 +195,7 @@ static void left_rows(struct tree *t, struct process *p, const char *rows)
 }
 
 /* It did not wait for the answer, or could not use it. */
-static void gave_up(struct tree *t, struct process *p, const char *why)
+static void gave_up(struct tree *t, struct tree_process *p, const char *why)
 {
 	if (p)
 		tree_refused(t, p, why);
@@ -207,23 +207,23 @@ static void gave_up(struct tree *t, struct process *p, const char *why)
 }
 
 /* Takes everything in the arena. */
-static void leave_arena(struct tree *t, struct process *p)
+static void leave_arena(struct tree *t, struct tree_process *p)
 {
 	salvage(p, false);
 	unmatched_note(&t->unmatched, p->guest);
 	t->ready_of_gone += __atomic_load_n(&p->guest->view.a->n_ready, __ATOMIC_RELAXED);
 }
 
-static void note_forked_after_cuda(struct tree *t, struct process *p)
+static void note_forked_after_cuda(struct tree *t, struct tree_process *p)
 {
 	if (!health_counts_find(&p->health_counts, HEALTH_forked_after_cuda))
 		health_counts_add(&p->health_counts, HEALTH_forked_after_cuda, 1, clocks_now(t->clock), "%s (pid %u)", p->name, p->pid);
 }
 
 /* Returns the writer of a line: its end may be seen before its last line is read. */
-static struct process *writer(const struct tree *t, const struct roster_line *l)
+static struct tree_process *writer(const struct tree *t, const struct roster_line *l)
 {
-	struct process *p = find_started(t, l->pid, l->start);
+	struct tree_process *p = find_started(t, l->pid, l->start);
 
 	return p ? p : tree_find(t, l->pid);
 }
@@ -232,9 +232,9 @@ static struct process *writer(const struct tree *t, const struct roster_line *l)
  * Adds an image whose line is read when its successor, which says hello at once, is already known: the image is over, the successor is
  * not.  It is put behind the successor in the bucket, where the first process of a pid is the newest.
  */
-static struct process *add_past(struct tree *t, struct process *successor, const struct roster_line *l)
+static struct tree_process *add_past(struct tree *t, struct tree_process *successor, const struct roster_line *l)
 {
-	struct process *p = add(t, l->pid, l->ppid, l->start, l->name);
+	struct tree_process *p = add(t, l->pid, l->ppid, l->start, l->name);
 	bool execed = !(successor->flags & PROCESS_FORKED) && successor->ppid == l->ppid;
 
 	if (!p)
@@ -250,9 +250,9 @@ static struct process *add_past(struct tree *t, struct process *successor, const
 }
 
 /* Handles a line that is not of the newest image of its pid.  True: handled. */
-static bool is_past(struct tree *t, struct process *live, const struct roster_line *l)
+static bool is_past(struct tree *t, struct tree_process *live, const struct roster_line *l)
 {
-	struct process *p = find_started(t, l->pid, l->start);
+	struct tree_process *p = find_started(t, l->pid, l->start);
 
 	if (p ? !p->end : !live || !live->injected || live->host_pid != live->pid || l->start >= live->start)
 		return false;
@@ -267,7 +267,7 @@ static bool is_past(struct tree *t, struct process *live, const struct roster_li
 }
 
 /* Without an arena the process cannot count it itself. */
-static void filtered(struct tree *t, struct process *p)
+static void filtered(struct tree *t, struct tree_process *p)
 {
 	if (!p || health_counts_find(&p->health_counts, HEALTH_filtered))
 		return;
@@ -277,16 +277,16 @@ static void filtered(struct tree *t, struct process *p)
 }
 
 /* Ends the older process of the same pid: a hello in the pipe did not replace it. */
-static void end_older(struct tree *t, const struct process *p, const struct roster_line *l)
+static void end_older(struct tree *t, const struct tree_process *p, const struct roster_line *l)
 {
-	for (struct process *q = p->next; q && p->late; q = q->next)
+	for (struct tree_process *q = p->next; q && p->late; q = q->next)
 		if (q->pid == p->pid && q->injected && q->host_pid == p->host_pid && !q->end)
 			take_over(t, q, l->ppid, l->how);
 }
 
-struct process *tree_roster(struct tree *t, const struct roster_line *l)
+struct tree_process *tree_roster(struct tree *t, const struct roster_line *l)
 {
-	struct process *p = tree_find(t, l->pid);
+	struct tree_process *p = tree_find(t, l->pid);
 	bool twice = p && p->injected && p->start == l->start;
 
 	if (l->how == 'x') {
@@ -333,9 +333,9 @@ struct process *tree_roster(struct tree *t, const struct roster_line *l)
 	return p;
 }
 
-struct process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)
+struct tree_process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)
 {
-	struct process *p = add(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
+	struct tree_process *p = add(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
 
 	if (!p)
 		return NULL;
@@ -364,13 +364,13 @@ void tree_main(struct tree *t, uint32_t pid)
 		tree_add_stray(t, pid, name);
 }
 
-void tree_disown(struct tree *t, struct process *p)
+void tree_disown(struct tree *t, struct tree_process *p)
 {
 	unwatch(t, p);
 	p->host_pid = 0;
 }
 
-int tree_own(struct tree *t, struct process *p, uint32_t host_pid)
+int tree_own(struct tree *t, struct tree_process *p, uint32_t host_pid)
 {
 	watch(t, p, host_pid);
 	tree_put_row(t, p);
@@ -378,9 +378,9 @@ int tree_own(struct tree *t, struct process *p, uint32_t host_pid)
 }
 
 /* Returns a process that was found or named before its hello; NULL: none. */
-static struct process *find_unheard(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
+static struct tree_process *find_unheard(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
 {
-	struct process *p = *bucket(t, h->pid);
+	struct tree_process *p = *bucket(t, h->pid);
 
 	while (p && (p->pid != h->pid || p->end || p->injected || p->host_pid != host_pid))
 		p = p->next;
@@ -388,10 +388,10 @@ static struct process *find_unheard(struct tree *t, const struct wire_hello *h, 
 }
 
 /* Adds a process of which no roster line came. */
-static struct process *add_unheard(struct tree *t, const struct wire_hello *h, uint32_t host_pid, const char *name)
+static struct tree_process *add_unheard(struct tree *t, const struct wire_hello *h, uint32_t host_pid, const char *name)
 {
 	struct roster_line line = { .how = h->flags & PROCESS_FORKED ? 'f' : 'c', .pid = h->pid, .ppid = h->ppid, .start = h->start };
-	struct process *before = newest(t, h->pid);
+	struct tree_process *before = newest(t, h->pid);
 
 	if (before && !before->end && before->host_pid == host_pid) {
 		snprintf(line.name, sizeof line.name, "%s", name);
@@ -406,7 +406,7 @@ static struct process *add_unheard(struct tree *t, const struct wire_hello *h, u
 }
 
 /* Takes what the hello says.  Returns p. */
-static struct process *take_hello(struct tree *t, struct process *p, const struct wire_hello *h, uint32_t host_pid, const char *name)
+static struct tree_process *take_hello(struct tree *t, struct tree_process *p, const struct wire_hello *h, uint32_t host_pid, const char *name)
 {
 	if (p->host_pid != host_pid || !p->alive.pid)
 		watch(t, p, host_pid);
@@ -418,9 +418,9 @@ static struct process *take_hello(struct tree *t, struct process *p, const struc
 }
 
 /* Found by the guest's own pid and start time.  A process of another pid namespace appears here for the first time. */
-struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
+struct tree_process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t host_pid)
 {
-	struct process *p = find_started(t, h->pid, h->start);
+	struct tree_process *p = find_started(t, h->pid, h->start);
 	char name[sizeof h->name + 1] = "";
 
 	memcpy(name, h->name, sizeof h->name);
@@ -433,9 +433,9 @@ struct process *tree_hello(struct tree *t, const struct wire_hello *h, uint32_t 
 	return !p || p->end ? p : take_hello(t, p, h, host_pid, name);
 }
 
-struct process *tree_late(struct tree *t, const struct wire_hello *h)
+struct tree_process *tree_late(struct tree *t, const struct wire_hello *h)
 {
-	struct process *p = find_started(t, h->pid, h->start);
+	struct tree_process *p = find_started(t, h->pid, h->start);
 	char name[sizeof h->name + 1] = "";
 
 	if (p)
@@ -447,7 +447,7 @@ struct process *tree_late(struct tree *t, const struct wire_hello *h)
 	return p ? take_hello(t, p, h, h->pid, name) : NULL;
 }
 
-void tree_forget_guest(struct tree *t, struct process *p)
+void tree_forget_guest(struct tree *t, struct tree_process *p)
 {
 	if (!p->guest)
 		return;
@@ -459,7 +459,7 @@ void tree_forget_guest(struct tree *t, struct process *p)
 	guest_free(p);
 }
 
-void tree_forget_arena(struct tree *t, struct process *p)
+void tree_forget_arena(struct tree *t, struct tree_process *p)
 {
 	if (p->guest)
 		tree_hear_pipe(t);
@@ -467,7 +467,7 @@ void tree_forget_arena(struct tree *t, struct process *p)
 }
 
 /* Takes what the process noted itself, where the kernel tells nothing: before 6.15, once its parent has waited for it. */
-static void take_own_word(struct process *p)
+static void take_own_word(struct tree_process *p)
 {
 	const struct arena *a = p->guest->view.a;
 	int64_t cpu = a->cpu;
@@ -481,7 +481,7 @@ static void take_own_word(struct process *p)
 
 void tree_look_at_end(struct tree *t, uint32_t number)
 {
-	struct process *p = number && number <= t->n ? t->all[number - 1] : NULL;
+	struct tree_process *p = number && number <= t->n ? t->all[number - 1] : NULL;
 
 	/* The event may be of a pidfd that was closed since. */
 	if (p && !p->end && p->alive.pid && !alive_is(&p->alive))
@@ -490,7 +490,7 @@ void tree_look_at_end(struct tree *t, uint32_t number)
 
 void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e)
 {
-	struct process *p = newest(t, pid);
+	struct tree_process *p = newest(t, pid);
 
 	if (!p || p->host_pid != pid)
 		return;
@@ -503,7 +503,7 @@ void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e)
 		tree_put_row(t, p);
 }
 
-void tree_bury(struct tree *t, struct process *p)
+void tree_bury(struct tree *t, struct tree_process *p)
 {
 	if (p->guest) {
 		leave_arena(t, p);
@@ -517,7 +517,7 @@ void tree_bury(struct tree *t, struct process *p)
 	tree_put_row(t, p);
 }
 
-void tree_end(struct tree *t, struct process *p, unsigned flags)
+void tree_end(struct tree *t, struct tree_process *p, unsigned flags)
 {
 	if (p->end)
 		return;
@@ -549,7 +549,7 @@ void tree_tidy(struct tree *t)
 void tree_reap(struct tree *t, bool all)
 {
 	for (size_t i = 0; i < t->n_live; i++) {
-		struct process *p = t->live[i];
+		struct tree_process *p = t->live[i];
 
 		if (!p->end && p->alive.pid && (all || alive_needs_polling(&p->alive)) && !alive_is(&p->alive))
 			tree_end(t, p, 0);
@@ -559,7 +559,7 @@ void tree_reap(struct tree *t, bool all)
 void tree_release(struct tree *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		struct process *p = t->all[i];
+		struct tree_process *p = t->all[i];
 
 		unwatch(t, p);
 		guest_free(p);

@@ -9,7 +9,7 @@
 
 #define CAPTURE_RANGE 0x80000000u       /* bit of the capture range in names_seen; bit i: kind i of steps */
 
-void unmatched_note(struct unmatched *a, const struct guest *g)
+void unmatched_note(struct unmatched *a, const struct connected_guest *g)
 {
 	const struct arena *from = g->view.a;
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-struct guest;
+struct connected_guest;
 struct session;
 struct tree;
 
@@ -16,7 +16,7 @@ struct unmatched {
 };
 
 /* Call when a guest ends. */
-void unmatched_note(struct unmatched *a, const struct guest *g);
+void unmatched_note(struct unmatched *a, const struct connected_guest *g);
 
 /* Call when the session ends: counts what never came. */
 void unmatched_report(struct session *s);

@@ -58,7 +58,7 @@ static bool carries_session(uint32_t pid, const char *folder)
  * True if the process at this pid wrote the roster line.  The line has the writer's pid in its own pid namespace, which may be another
  * process's here.
  */
-static bool is_the_writer(const struct tree *t, const struct process *p)
+static bool is_the_writer(const struct tree *t, const struct tree_process *p)
 {
 	char name[32] = "";
 	ssize_t n;
@@ -72,7 +72,7 @@ static bool is_the_writer(const struct tree *t, const struct process *p)
 }
 
 /* Reads the name: when the process was found, or named by gprof-run, it may have run another program. */
-static void read_name(struct process *p)
+static void read_name(struct tree_process *p)
 {
 	char name[32];
 	ssize_t n = proc_read(p->host_pid, "comm", name, sizeof name - 1);
@@ -87,7 +87,7 @@ static void read_name(struct process *p)
  * True if the process did an exec: its pid has the same parent, but its name is the one that the kernel takes from the executable.  (A
  * process of another pid namespace has another parent; one that changed its title has another name.)
  */
-static bool is_fresh_image(const struct process *p)
+static bool is_fresh_image(const struct tree_process *p)
 {
 	char stat[512] = "", exe[4096] = "", *open, *close, *base;
 	ssize_t n = proc_read(p->host_pid, "stat", stat, sizeof stat - 1);
@@ -105,7 +105,7 @@ static bool is_fresh_image(const struct process *p)
 }
 
 /* Its image no longer carries libgprof_inject.so: ends the process, and adds what runs on as one that is not injected. */
-static void became_stray(struct tree *t, struct process *p)
+static void became_stray(struct tree *t, struct tree_process *p)
 {
 	uint32_t pid = p->host_pid;
 
@@ -118,7 +118,7 @@ static void became_stray(struct tree *t, struct process *p)
 void tree_describe(struct tree *t)
 {
 	for (size_t i = 0; i < t->n_live; i++) {
-		struct process *p = t->live[i];
+		struct tree_process *p = t->live[i];
 
 		if (p->end || p->described)
 			continue;
@@ -158,7 +158,7 @@ static uint32_t inner_pid(uint32_t pid)
 static bool is_found_again(struct tree *t, uint32_t host_pid)
 {
 	uint32_t pid = inner_pid(host_pid);
-	struct process *p = pid != host_pid ? tree_find(t, pid) : NULL;
+	struct tree_process *p = pid != host_pid ? tree_find(t, pid) : NULL;
 
 	if (!p || p->host_pid)
 		return false;
@@ -195,7 +195,7 @@ static bool may_be_ours(int dir, const char *name)
 size_t tree_find_untracked(struct tree *t)
 {
 	DIR *dir = opendir("/proc");
-	struct process *p;
+	struct tree_process *p;
 	size_t found = 0;
 
 	for (struct dirent *d; dir && (d = readdir(dir));) {
@@ -227,7 +227,7 @@ static uint64_t image_of(uint32_t host_pid)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino : 0;
 }
 
-void tree_notice_exec(struct tree *t, struct process *p)
+void tree_notice_exec(struct tree *t, struct tree_process *p)
 {
 	uint64_t image = p->injected && !p->end && p->host_pid ? image_of(p->host_pid) : 0;
 
@@ -244,7 +244,7 @@ void tree_notice_exec(struct tree *t, struct process *p)
 void tree_name_untracked(struct tree *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		const struct process *p = t->all[i];
+		const struct tree_process *p = t->all[i];
 
 		if (!p->injected)
 			health_counts_add(t->health_counts, HEALTH_not_injected, 1, clocks_now(CLOCK_MONO), "%s (pid %u)",

@@ -49,7 +49,7 @@ static struct kernel_row next_kernel(struct bench *b)
 }
 
 /* As many rows as a block holds, at most `left`. */
-static uint32_t fill_block(struct bench *b, struct guest *g, uint32_t i, uint64_t left)
+static uint32_t fill_block(struct bench *b, struct connected_guest *g, uint32_t i, uint64_t left)
 {
 	const struct row_head head = { .kind = ROW_kernel, .length = sizeof head + sizeof(struct kernel_row) };
 	struct block *block = arena_view_block(&g->view, i);
@@ -71,7 +71,7 @@ static uint32_t fill_block(struct bench *b, struct guest *g, uint32_t i, uint64_
 }
 
 /* A handful of blocks at a time, as between two wakes of the collector. */
-static void run(struct bench *b, struct process *p, uint64_t rows)
+static void run(struct bench *b, struct tree_process *p, uint64_t rows)
 {
 	uint64_t done = 0;
 
@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 	struct file_header h = { .session = 1 };
 	const struct orders_given on = { .n_orders = 1, .orders = { { .order = { .mask = ORDER_ALL, .window = 1 } } } };
 	struct health_counts health_counts = { 0 };
-	struct process *p = process_new(CLOCK_MONO);
+	struct tree_process *p = process_new(CLOCK_MONO);
 	struct config c;
 	struct rusage use;
 	uint64_t size;

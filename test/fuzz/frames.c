@@ -124,7 +124,7 @@ static void look(int fd)
 	trace_close(&t);
 }
 
-static void hear(struct process *p, const uint8_t *data, size_t size)
+static void hear(struct tree_process *p, const uint8_t *data, size_t size)
 {
 	struct input in = { data, data + size };
 	struct pipe pipe = { .fd = -1, .size = 64 << 10 };
@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct file_header head = { .session = 1 };
 	struct output out = OUTPUT_INIT;
 	struct trace_error err = { 0 };
-	struct process *p = process_new(CLOCK_MONO);
+	struct tree_process *p = process_new(CLOCK_MONO);
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	if (!strchr(folder, 'X') || (mkdtemp(folder) && atexit(remove_folder) == 0))

@@ -101,7 +101,7 @@ static void write_pipe(struct input *in)
 }
 
 /* Whatever the input, each process has a valid pid, and a name without control characters. */
-static void look(const struct process *p)
+static void look(const struct tree_process *p)
 {
 	size_t n = strnlen(p->name, sizeof p->name);
 

@@ -14,7 +14,7 @@
 /* A guest on the pipe, without a file: what is staged is what came. */
 struct fixture {
 	struct output out;
-	struct process *p;
+	struct tree_process *p;
 	struct pipe pipe;
 	uint32_t sequence;
 	uint64_t random;

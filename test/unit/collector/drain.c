@@ -15,7 +15,7 @@
 /* A guest without a file: what is staged is what the collector took. */
 struct fixture {
 	struct output out;
-	struct process *p;
+	struct tree_process *p;
 };
 
 static bool set_up(struct fixture *f)

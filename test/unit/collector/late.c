@@ -70,7 +70,7 @@ static struct wire_hello hello(uint32_t pid, int64_t start)
 	return (struct wire_hello){ .version = WIRE_VERSION, .size = sizeof(struct wire_hello), .pid = pid, .start = start };
 }
 
-static struct process *greet(struct fixture *f, uint32_t pid)
+static struct tree_process *greet(struct fixture *f, uint32_t pid)
 {
 	const struct wire_hello h = hello(pid, 5);
 
@@ -79,7 +79,7 @@ static struct process *greet(struct fixture *f, uint32_t pid)
 
 TEST(memory_that_a_process_made_itself_is_adopted)
 {
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	if (!set_up(&f))
@@ -100,7 +100,7 @@ TEST(memory_that_a_process_made_itself_is_adopted)
 
 TEST(what_a_process_wrote_before_it_ended_is_taken_when_its_hello_is_read_at_last)
 {
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 	pid_t pid = fork();
 
@@ -123,7 +123,7 @@ TEST(what_a_process_wrote_before_it_ended_is_taken_when_its_hello_is_read_at_las
 
 TEST(memory_that_is_not_what_it_says_is_refused)
 {
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	if (!set_up(&f))
@@ -156,7 +156,7 @@ static bool frame(struct fixture *f, const struct wire_hello *h, uint64_t size)
 TEST(a_hello_in_the_pipe_makes_a_guest_whose_number_is_its_own)
 {
 	struct wire_hello h = hello((uint32_t)getpid(), 5);
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	if (!set_up(&f))
@@ -180,7 +180,7 @@ TEST(a_hello_in_the_pipe_makes_a_guest_whose_number_is_its_own)
 TEST(a_hello_in_the_pipe_is_of_the_process_that_was_found_before)
 {
 	struct wire_hello h = hello((uint32_t)getpid(), 5);
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	if (!set_up(&f))

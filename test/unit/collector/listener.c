@@ -109,7 +109,7 @@ static void bring_memory(struct fixture *f)
 /* The guest has memory of its own, and not what it was given. */
 static void is_adopted(struct fixture *f)
 {
-	struct process *p = f->tree.n == 1 ? f->tree.all[0] : NULL;
+	struct tree_process *p = f->tree.n == 1 ? f->tree.all[0] : NULL;
 
 	CHECK(p && p->guest && p->guest->unheard);
 	CHECK(p && !health_counts_find(&p->health_counts, HEALTH_refused));

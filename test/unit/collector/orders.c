@@ -10,8 +10,8 @@ struct fixture {
 	struct config config;
 	struct tree tree;
 	struct orders orders;
-	struct guest guest;
-	struct process process, *live[1];
+	struct connected_guest guest;
+	struct tree_process process, *live[1];
 	int turn;
 };
 

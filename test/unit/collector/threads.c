@@ -16,8 +16,8 @@ static void *own_tid(void *arg)
 
 TEST(a_thread_that_is_gone_leaves_its_place_to_another)
 {
-	struct guest g = { .n_threads = 0 };
-	struct process p = { .pid = (uint32_t)getpid(), .host_pid = (uint32_t)getpid(), .guest = &g };
+	struct connected_guest g = { .n_threads = 0 };
+	struct tree_process p = { .pid = (uint32_t)getpid(), .host_pid = (uint32_t)getpid(), .guest = &g };
 	struct thread_row row = { .id = 1 };
 	pthread_t t;
 

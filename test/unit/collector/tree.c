@@ -59,7 +59,7 @@ static void line(struct fixture *f, char how, uint32_t pid, int64_t start, const
 TEST(the_hello_of_a_process_that_is_over_makes_no_second_one)
 {
 	struct wire_hello h = { .pid = gone(), .start = 5 };
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	set_up(&f);
@@ -228,7 +228,7 @@ TEST(an_exec_that_is_heard_of_when_all_is_over_is_one)
 	tear_down(&f);
 }
 
-static struct process *hello(struct fixture *f, uint32_t pid, uint32_t ppid, int64_t start, uint32_t flags)
+static struct tree_process *hello(struct fixture *f, uint32_t pid, uint32_t ppid, int64_t start, uint32_t flags)
 {
 	const struct wire_hello h = { .pid = pid, .ppid = ppid, .start = start, .flags = flags };
 
@@ -238,7 +238,7 @@ static struct process *hello(struct fixture *f, uint32_t pid, uint32_t ppid, int
 TEST(an_older_line_never_ends_a_process_that_is_there)
 {
 	uint32_t me = (uint32_t)getpid();
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	set_up(&f);
@@ -261,7 +261,7 @@ TEST(an_older_line_never_ends_a_process_that_is_there)
 TEST(lines_in_their_order_make_the_same_processes)
 {
 	uint32_t me = (uint32_t)getpid();
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	set_up(&f);
@@ -277,7 +277,7 @@ TEST(lines_in_their_order_make_the_same_processes)
 TEST(an_older_process_of_a_reused_pid_did_no_exec)
 {
 	uint32_t me = (uint32_t)getpid();
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 
 	set_up(&f);
@@ -292,7 +292,7 @@ TEST(an_older_process_of_a_reused_pid_did_no_exec)
 TEST(a_hello_that_is_read_after_the_exec_is_of_the_image_before)
 {
 	uint32_t me = (uint32_t)getpid();
-	struct process *p, *old;
+	struct tree_process *p, *old;
 	struct fixture f;
 
 	set_up(&f);
@@ -310,7 +310,7 @@ TEST(a_hello_that_is_read_after_the_exec_is_of_the_image_before)
 
 TEST(a_process_that_ends_before_it_is_described_ends)
 {
-	struct process *p;
+	struct tree_process *p;
 	struct fixture f;
 	pid_t pid = fork();
 
