@@ -9,7 +9,7 @@
 #include "cli/ui/new_file.h"
 #include "cli/ui/options.h"
 #include "cli/ui/screen.h"
-#include "cli/input/pick.h"
+#include "cli/input/selection_options.h"
 #include "trace/grow.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static const struct exporter *const exporters[] = { &export_kineto, &export_fold
 
 static const char *format = "kineto", *output, *metric;
 static bool force, merged, integers;
-static struct pick pick;
+static struct selection_options selection;
 
 static const struct opt opts[] = {
 	{ 't', "format", "FORMAT", opt_choice, &format,
@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	{ 'f', "force-overwrite", NULL, opt_flag, &force, "replace existing files", NULL, OPT_WORD },
 	{ 0, "merged", NULL, opt_flag, &merged, "write one file, not one per process; ids are renumbered",
 	  NULL, 0 },
-	PICK_OPTIONS(pick),
+	SELECTION_OPTIONS(selection),
 	INPUT_OPTIONS,
 	{ 0, "us", NULL, opt_flag, &integers, "write whole microseconds, for tools that read no fractions", NULL,
 	  0 },
@@ -129,7 +129,7 @@ static int split(struct plan *plan)
 /* one_file: for formats that sum, all processes go into one file. */
 static int plan_files(struct plan *plan, bool one_file)
 {
-	uint32_t leading = 0, only = pick_process(&pick, plan->m);
+	uint32_t leading = 0, only = selection_options_process(&selection, plan->m);
 	struct file *f;
 
 	plan->processes = model_processes(plan->m, &plan->n_processes);
@@ -396,7 +396,7 @@ static int run(int argc, char **argv)
 	struct input in = { 0 };
 	const struct exporter *e = exporter_of(format);
 	struct plan plan = { .m = NULL };
-	int rc = input_select(&in, argc, argv), picked;
+	int rc = input_select(&in, argc, argv), selected;
 
 	if (rc)
 		return rc;
@@ -412,10 +412,10 @@ static int run(int argc, char **argv)
 	plan.m = input_open(&in);
 	if (!plan.m)
 		return EXIT_FAILED;
-	picked = pick_apply(&pick, plan.m);
-	if (picked) {
+	selected = selection_options_apply(&selection, plan.m);
+	if (selected) {
 		model_close(plan.m);
-		return picked;
+		return selected;
 	}
 	if (plan_files(&plan, e->sum != NULL) == 0)
 		rc = export_all(&plan, e);

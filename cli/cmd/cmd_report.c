@@ -1,6 +1,6 @@
 /* gprof-trace report: prints the reports named with -r, or the summary page. */
 #include "cli/input/input.h"
-#include "cli/input/pick.h"
+#include "cli/input/selection_options.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/steps/steps.h"
@@ -24,7 +24,7 @@
 static char *names;
 static const char *format = "table", *output, *sort_key;
 static uint64_t limit;
-static struct pick pick;
+static struct selection_options selection;
 static bool all_steps, sites, all_reports, wide, full_names;
 static const char *by = "mixed";
 static struct report_choice choice;
@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	{ 'n', "limit", "N", opt_u64, &limit, "print the first N rows of each report; 0 prints all (default)", NULL, 0 },
 	{ 'w', "wide", NULL, opt_flag, &wide, "show all columns of a table, even if its lines are longer than the terminal's", NULL, 0 },
 	{ 0, "full-names", NULL, opt_flag, &full_names, "do not fold or cut long names in a table", NULL, OPT_MORE },
-	PICK_OPTIONS(pick),
+	SELECTION_OPTIONS(selection),
 	INPUT_OPTIONS,
 	SCREEN_OPTIONS,
 	{ 0, "all", NULL, opt_flag, &all_reports,
@@ -140,15 +140,15 @@ static enum table_format format_of(const char *word)
 /* Adds notes on the selected part of the trace, and on sums over several processes. */
 static void note_part(const struct report *r, struct model *m, struct table *t)
 {
-	char part[PICK_WORDS];
+	char part[SELECTION_OPTIONS_WORDS];
 	uint32_t with = model_processes_with(m, r->adds);
 
 	if (with > 1)
 		table_note(t, "sums of %u processes; --process N selects one", with);
-	if (r->whole && (pick.step || pick.window))
+	if (r->whole && (selection.step || selection.window))
 		table_note(t, "this report covers the whole program: --step and --window have no effect");
-	else if (pick_given(&pick))
-		table_note(t, "only %s", pick_words(&pick, part, sizeof part));
+	else if (selection_options_given(&selection))
+		table_note(t, "only %s", selection_options_words(&selection, part, sizeof part));
 }
 
 static const char *variant_of(const struct wanted *w)
@@ -214,7 +214,7 @@ static int open_each(int argc, char **argv)
 		models[n_models] = rc ? NULL : input_open(&in);
 		if (!models[n_models])
 			return EXIT_FAILED;
-		rc = pick_apply(&pick, models[n_models++]);
+		rc = selection_options_apply(&selection, models[n_models++]);
 		if (rc)
 			return rc;
 	}
@@ -227,13 +227,13 @@ static int open_each(int argc, char **argv)
  */
 static int refuse_parts(const struct wanted *wanted, int n)
 {
-	for (int i = 0; i < n && pick_given(&pick); i++) {
+	for (int i = 0; i < n && selection_options_given(&selection); i++) {
 		const struct report *r = wanted[i].report;
 
-		if (!r->ranks || !(r->twin || r->whole))
+		if (!r->ranks || !(r->compat || r->whole))
 			continue;
 		fail("report %s counts whole traces, as %s does: it takes no %s", r->name,
-		     r->twin ? "Holistic Trace Analysis" : "TensorBoard's plugin", pick_given(&pick));
+		     r->compat ? "Holistic Trace Analysis" : "TensorBoard's plugin", selection_options_given(&selection));
 		return EXIT_USAGE;
 	}
 	return EXIT_OK;
@@ -267,7 +267,7 @@ static int open_traces(int argc, char **argv, const struct wanted *wanted, int n
 	if (!models[0])
 		return EXIT_FAILED;
 	n_models = 1;
-	return pick_apply(&pick, models[0]);
+	return selection_options_apply(&selection, models[0]);
 }
 
 static int run_reports(int argc, char **argv, char *list)
@@ -374,7 +374,7 @@ static int run(int argc, char **argv)
 	rc = input_select(&in, argc, argv);
 	if (rc)
 		return rc;
-	return page_print(&in, stdout, PAGE_ASKED, &pick);
+	return page_print(&in, stdout, PAGE_ASKED, &selection);
 }
 
 const struct cmd cmd_report = {

@@ -93,10 +93,10 @@ struct model {
 	struct payloads *payloads;      /* payload.c */
 	struct graph_nodes *graph_nodes; /* graph.c */
 	struct windows windows;         /* steps.c */
-	struct steps_made *steps;       /* steps.c */
-	struct stacks_made *stacks;     /* stacks.c */
+	struct steps_derived *steps;    /* steps.c */
+	struct stacks_derived *stacks;  /* stacks.c */
 	struct symbol_tables *symbols;  /* symbols.c */
-	struct torch_made *torch;       /* torch.c */
+	struct torch_derived *torch;    /* torch.c */
 	struct chosen chosen;           /* steps/select.c: the selected part of the trace */
 	void (*release[DERIVED])(struct model *m, bool rows_only);      /* by enum derived; NULL: not made */
 	struct map names[NAME_STYLES];  /* names.c: string id -> id of the name as printed */

@@ -20,7 +20,7 @@
 #include "cli/page/page_missing.h"
 #include "cli/page/page_next.h"
 #include "cli/page/page_overhead.h"
-#include "cli/input/pick.h"
+#include "cli/input/selection_options.h"
 #include "cli/model/process.h"
 #include "cli/model/steps/steps.h"
 #include "cli/model/torch/torch.h"
@@ -42,7 +42,7 @@ struct page {
 	struct page_lines lines;
 	const struct process *processes;
 	uint32_t n_processes;
-	const char *part;               /* description of the selected part (pick_words()); "": the whole trace */
+	const char *part;               /* description of the selected part (selection_options_words()); "": the whole trace */
 	struct step_view view;
 	struct page_found found;
 };
@@ -478,21 +478,21 @@ static int print(struct page *p, FILE *file, unsigned flags)
 	return rc;
 }
 
-int page_print(struct input *in, FILE *file, unsigned flags, const struct pick *pick)
+int page_print(struct input *in, FILE *file, unsigned flags, const struct selection_options *selection)
 {
-	char part[PICK_WORDS] = "";
+	char part[SELECTION_OPTIONS_WORDS] = "";
 	struct page p = { .m = input_open(in), .part = part };
 	int rc;
 
 	if (!p.m)
 		return EXIT_FAILED;
-	rc = pick ? pick_apply(pick, p.m) : 0;
+	rc = selection ? selection_options_apply(selection, p.m) : 0;
 	if (rc) {
 		model_close(p.m);
 		return rc;
 	}
-	if (pick)
-		pick_words(pick, part, sizeof part);
+	if (selection)
+		selection_options_words(selection, part, sizeof part);
 	p.processes = model_processes(p.m, &p.n_processes);
 	p.path = from_here(in->path);
 	p.lines.width = page_width(flags & PAGE_ASKED ? stdout : stderr);

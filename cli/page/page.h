@@ -7,9 +7,9 @@
 #define PAGE_ASKED 1u   /* printed by gprof-trace report; without it, at the end of gprof-run */
 
 struct input;
-struct pick;
+struct selection_options;
 
-/* Opens the trace (input.h) and prints its page to out; pick: the selected part, NULL: all.  0, or an exit status after an error message. */
-int page_print(struct input *in, FILE *out, unsigned flags, const struct pick *pick);
+/* Opens the trace (input.h) and prints its page to out; selection: the selected part, NULL: all.  0, or an exit status after an error message. */
+int page_print(struct input *in, FILE *out, unsigned flags, const struct selection_options *selection);
 
 #endif

@@ -28,7 +28,7 @@ static size_t name_width(bool all)
 	size_t width = 0;
 
 	for (size_t i = 0; i < n_reports; i++)
-		if ((all || !reports[i]->twin) && strlen(reports[i]->name) > width)
+		if ((all || !reports[i]->compat) && strlen(reports[i]->name) > width)
 			width = strlen(reports[i]->name);
 	return width;
 }
@@ -68,7 +68,7 @@ int report_list(struct tables *tables, struct model *m, bool all)
 	for (size_t i = 0; i < n_reports; i++) {
 		const char *group = report_group(i), *lack = lack_of(&t, m, reports[i]);
 
-		if (reports[i]->twin && !all)
+		if (reports[i]->compat && !all)
 			continue;
 		if (!text) {
 			table_row(&t, (const struct cell[]){ TEXT(reports[i]->name), TEXT(group), TEXT(reports[i]->help),

@@ -132,7 +132,7 @@ long output_rank(void);
 
 /* ---- run_session.c: the folder and the collector ---- */
 
-struct session {
+struct run_session {
 	char folder[128];               /* "": none; short, because a socket's path in it must fit sun_path */
 	char trace[PATH_MAX];           /* path of the trace; "": there is none */
 	pid_t collector;                /* 0: none */
@@ -141,32 +141,32 @@ struct session {
 	bool lost;                      /* the collector ended before "closed" */
 };
 
-#define SESSION_INIT { .control = -1 }
+#define RUN_SESSION_INIT { .control = -1 }
 
 /* Creates the session's folder.  0, or -1 after an error message; then the program runs without being recorded. */
-int session_make(struct session *s);
+int run_session_make(struct run_session *s);
 
-/* Writes the settings, starts the collector and waits until it is ready.  Returns as session_make(). */
-int session_start(struct session *s, const struct config *c);
+/* Writes the settings, starts the collector and waits until it is ready.  Returns as run_session_make(). */
+int run_session_start(struct run_session *s, const struct config *c);
 
 /* Tell the collector the program's pid; and its end: status of waitpid(), CPU time in ns (0: unknown). */
-void session_main(struct session *s, pid_t pid);
-void session_ended(struct session *s, pid_t pid, int status, int64_t cpu);
+void run_session_main(struct run_session *s, pid_t pid);
+void run_session_ended(struct run_session *s, pid_t pid, int status, int64_t cpu);
 
 /* Tells the collector to start recording, or to stop it. */
-void session_toggle(struct session *s);
+void run_session_toggle(struct run_session *s);
 
 /*
  * Reads one message of the collector, without waiting.  1: "drained" (all rows of ended processes are in the trace) or
  * "closed"; 0: another message, or none; -1: the collector has ended.
  */
-int session_answer(struct session *s);
+int run_session_answer(struct run_session *s);
 
 /* Cancels the session: kills the collector, if there is one, and removes the folder. */
-void session_give_up(struct session *s);
+void run_session_give_up(struct run_session *s);
 
 /* Closes the control socket; removes the folder of a collector that ended too early. */
-void session_release(struct session *s);
+void run_session_release(struct run_session *s);
 
 /* ---- run_launch.c: the program's process ---- */
 
@@ -214,26 +214,26 @@ void launch_check_exec(struct launch *l, const struct target *t);
  * Returns when the program has ended and its rows are in the trace.  Until then forwards signals, stops and continues with
  * the program, and sends --kill's signal when recording ends.
  */
-void follow(struct launch *l, struct session *s, const struct request *r);
+void follow(struct launch *l, struct run_session *s, const struct request *r);
 
-/* ---- run_witness.c: whether a signal was sent to gprof-run alone or to its process group ---- */
+/* ---- run_signal_probe.c: whether a signal was sent to gprof-run alone or to its process group ---- */
 
-struct witness {
-	pid_t pid;                      /* 0: no witness; then every signal counts as sent to gprof-run alone */
-	uint32_t *seen;                 /* shared with the witness: how often it received each signal */
-	uint32_t known[65];             /* how often witness_saw() has reported each signal */
+struct group_signal_probe {
+	pid_t pid;                      /* 0: no probe; then every signal counts as sent to gprof-run alone */
+	uint32_t *seen;                 /* shared with the probe: how often it received each signal */
+	uint32_t known[65];             /* how often group_signal_probe_saw() has reported each signal */
 };
 
-/* Starts the witness process.  Without memory or processes there is none (pid 0). */
-void witness_start(struct witness *w);
-/* Whether the witness received sig since the last call; waits up to 50 ms. */
-bool witness_saw(struct witness *w, int sig);
-/* Ends the witness process. */
-void witness_stop(struct witness *w);
+/* Starts the probe, a process.  Without memory or processes there is none (pid 0). */
+void group_signal_probe_start(struct group_signal_probe *w);
+/* Whether the probe received sig since the last call; waits up to 50 ms. */
+bool group_signal_probe_saw(struct group_signal_probe *w, int sig);
+/* Ends the probe. */
+void group_signal_probe_stop(struct group_signal_probe *w);
 
 /* ---- run_after.c ---- */
 
 /* Prints the page and does --stats and --export.  Failures do not change the exit status. */
-void after(const struct launch *l, const struct session *s, const struct request *r);
+void after(const struct launch *l, const struct run_session *s, const struct request *r);
 
 #endif

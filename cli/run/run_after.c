@@ -71,7 +71,7 @@ static void run_tool(const struct launch *l, char *const *argv)
 }
 
 /* Exports to each format in list.  overwrite (-f) also replaces an existing export, which is named after the trace. */
-static void export_all(const struct launch *l, const struct session *s, char *list, bool overwrite)
+static void export_all(const struct launch *l, const struct run_session *s, char *list, bool overwrite)
 {
 	for (char *format; (format = strsep(&list, ","));) {
 		char *argv[] = { "gprof-trace", "export", "--format", format, (char *)s->trace, overwrite ? "-f" : NULL, NULL };
@@ -96,7 +96,7 @@ static void print_page(const char *trace)
 	free(text);
 }
 
-void after(const struct launch *l, const struct session *s, const struct request *r)
+void after(const struct launch *l, const struct run_session *s, const struct request *r)
 {
 	char *report[] = { "gprof-trace", "report", "-r", STATS, (char *)s->trace, NULL };
 

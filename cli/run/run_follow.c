@@ -30,9 +30,9 @@
 
 struct follow {
 	struct launch *l;
-	struct session *s;
+	struct run_session *s;
 	const struct request *r;
-	struct witness witness;
+	struct group_signal_probe probe;
 	int stopped;                    /* signal that stopped the program; 0: it runs */
 	bool followed;                  /* gprof-run stopped itself too */
 	bool impatient;                 /* a signal asked to end while waiting for the collector */
@@ -117,7 +117,7 @@ static void reap(struct follow *f)
 			program_changed(f, status);
 		else if (WIFEXITED(status) || WIFSIGNALED(status)) {
 			f->s->collector = pid == f->s->collector ? 0 : f->s->collector;
-			f->witness.pid = pid == f->witness.pid ? 0 : f->witness.pid;
+			f->probe.pid = pid == f->probe.pid ? 0 : f->probe.pid;
 		}
 	}
 }
@@ -140,7 +140,7 @@ static bool pass_on_systems(struct follow *f, int sig)
 	if (sig == SIGHUP && getsid(0) == getpid())
 		return true;
 	if (from_keyboard(sig))
-		witness_saw(&f->witness, sig);          /* consumes the witness's copy of this signal */
+		group_signal_probe_saw(&f->probe, sig); /* consumes the probe's copy of this signal */
 	return false;
 }
 
@@ -153,7 +153,7 @@ static bool wants_passing(struct follow *f, const struct signalfd_siginfo *si)
 		return pass_on_systems(f, sig);
 	if (sender == getpid() || sender == f->l->program)
 		return false;
-	if (witness_saw(&f->witness, sig))
+	if (group_signal_probe_saw(&f->probe, sig))
 		return false;
 	reap(f);
 	return !f->l->ended && (sig != SIGCONT || f->stopped);
@@ -189,7 +189,7 @@ static void take_signals(struct follow *f)
 		else if (f->l->ended)
 			after_the_end(f, (int)si.ssi_signo);
 		else if (f->r->capture_signal && (int)si.ssi_signo == f->r->capture_signal)
-			session_toggle(f->s);
+			run_session_toggle(f->s);
 		else
 			pass_on(f, &si);
 	}
@@ -201,7 +201,7 @@ static void take_signals(struct follow *f)
 
 /* ---- the loop ---- */
 
-/* Waits for a signal or a message until `end` (ms of CLOCK_MONOTONIC; -1: forever).  Returns as session_answer(); 0: no message. */
+/* Waits for a signal or a message until `end` (ms of CLOCK_MONOTONIC; -1: forever).  Returns as run_session_answer(); 0: no message. */
 static int step(struct follow *f, int64_t end)
 {
 	struct pollfd p[2] = { { .fd = f->l->signals, .events = POLLIN }, { .fd = f->s->control, .events = POLLIN } };
@@ -213,7 +213,7 @@ static int step(struct follow *f, int64_t end)
 		return 0;
 	if (p[0].revents)
 		take_signals(f);
-	return p[1].revents ? session_answer(f->s) : 0;
+	return p[1].revents ? run_session_answer(f->s) : 0;
 }
 
 /* The trace was closed when its capture range ended, while the program runs: sends --kill's signal, or says so. */
@@ -304,14 +304,14 @@ static void end_container(struct follow *f)
 	}
 }
 
-void follow(struct launch *l, struct session *s, const struct request *r)
+void follow(struct launch *l, struct run_session *s, const struct request *r)
 {
 	struct follow f = { .l = l, .s = s, .r = r };
 
-	witness_start(&f.witness);
+	group_signal_probe_start(&f.probe);
 	follow_program(&f);
-	witness_stop(&f.witness);
-	session_ended(s, l->program, l->status, l->cpu);
+	group_signal_probe_stop(&f.probe);
+	run_session_ended(s, l->program, l->status, l->cpu);
 	follow_collector(&f);
 	if (getpid() == 1)
 		end_container(&f);

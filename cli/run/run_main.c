@@ -17,7 +17,7 @@ struct run {
 	struct request request;
 	struct target target;
 	struct env plain, ours;         /* the program's environment without and with the injected object */
-	struct session session;
+	struct run_session session;
 	struct launch launch;
 };
 
@@ -25,7 +25,7 @@ struct run {
  * In LD_PRELOAD, ':' and ' ' end a name.  Replaces a path that has them by a link in the session's folder.  0, or -1 after an
  * error message.
  */
-static int loadable_path(const struct session *s, char *path, size_t size)
+static int loadable_path(const struct run_session *s, char *path, size_t size)
 {
 	char link[160];
 
@@ -90,7 +90,7 @@ static bool start_session(struct run *x)
 	output_path(&x->request, x->launch.program, c->output, sizeof c->output);
 	if (*c->record_raw)
 		output_make_folder(c->record_raw);
-	return session_start(&x->session, c) == 0;
+	return run_session_start(&x->session, c) == 0;
 }
 
 static int run(struct run *x)
@@ -100,17 +100,17 @@ static int run(struct run *x)
 	launch_prepare(&x->launch);
 	say_what_to_expect(x);
 	cupti_hint(&x->target, &x->request, &x->plain, x->request.config.cupti_hint, CONFIG_TEXT);
-	if (session_make(&x->session) < 0 || open_doors(x) < 0)
-		session_give_up(&x->session);
+	if (run_session_make(&x->session) < 0 || open_doors(x) < 0)
+		run_session_give_up(&x->session);
 	if (launch_hold(&x->launch, &x->target, &x->request, &x->plain, &x->ours) < 0) {
 		hint("the program runs without being recorded");
-		session_give_up(&x->session);
+		run_session_give_up(&x->session);
 		launch_instead(&x->launch, &x->target, &x->request, &x->plain);
 		return -1;
 	}
 	with_us = start_session(x);
 	launch_release(&x->launch, with_us);
-	session_main(&x->session, x->launch.program);
+	run_session_main(&x->session, x->launch.program);
 	follow(&x->launch, &x->session, &x->request);
 	launch_check_exec(&x->launch, &x->target);
 	after(&x->launch, &x->session, &x->request);
@@ -119,7 +119,7 @@ static int run(struct run *x)
 
 int main(int argc, char **argv)
 {
-	struct run x = { .session = SESSION_INIT };
+	struct run x = { .session = RUN_SESSION_INIT };
 	int rc = request_parse(&x.request, argc, argv);
 
 	if (rc == OPTIONS_DONE && fflush(stdout) != 0)
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	rc = find_command(&x);
 	if (rc == EXIT_OK && run(&x) < 0)
 		rc = EXIT_NOT_EXECUTABLE;
-	session_release(&x.session);
+	run_session_release(&x.session);
 	env_release(&x.plain);
 	env_release(&x.ours);
 	request_release(&x.request);

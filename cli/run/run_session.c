@@ -39,7 +39,7 @@ static bool is_ours(const char *name)
 	return strncmp(name, "order.", 6) == 0;
 }
 
-static void remove_folder(struct session *s)
+static void remove_folder(struct run_session *s)
 {
 	DIR *d = *s->folder ? opendir(s->folder) : NULL;
 	struct dirent *e;
@@ -63,7 +63,7 @@ static bool folder_fits(const char *path)
 }
 
 /* Writes a file of the size of the settings, to find a full disk while another folder can still be chosen. */
-static bool reserve_config(const struct session *s)
+static bool reserve_config(const struct run_session *s)
 {
 	static const char zeros[sizeof(struct config)];
 	char path[160];
@@ -80,7 +80,7 @@ static bool reserve_config(const struct session *s)
 	return n == (ssize_t)sizeof zeros;
 }
 
-static bool try_folder(struct session *s, const char *parent)
+static bool try_folder(struct run_session *s, const char *parent)
 {
 	int saved;
 
@@ -98,7 +98,7 @@ static bool try_folder(struct session *s, const char *parent)
 	return false;
 }
 
-int session_make(struct session *s)
+int run_session_make(struct run_session *s)
 {
 	if (try_folder(s, getenv("XDG_RUNTIME_DIR")) || try_folder(s, getenv("TMPDIR")) || try_folder(s, "/tmp"))
 		return 0;
@@ -107,7 +107,7 @@ int session_make(struct session *s)
 	return -1;
 }
 
-static int write_config(const struct session *s, const struct config *c)
+static int write_config(const struct run_session *s, const struct config *c)
 {
 	char path[160], *text;
 	size_t n = config_format(c, NULL, 0);
@@ -162,7 +162,7 @@ static void become_collector(const char *program, const char *folder, int contro
 	_exit(EXIT_NOT_FOUND);
 }
 
-static int start_collector(struct session *s)
+static int start_collector(struct run_session *s)
 {
 	char program[PATH_MAX];
 	int pair[2];
@@ -182,7 +182,7 @@ static int start_collector(struct session *s)
 /* ---- messages ---- */
 
 /* Receives a message as text.  Returns its length; 0: the collector has ended; -1: no message. */
-static ssize_t receive(struct session *s, char *text, int flags)
+static ssize_t receive(struct run_session *s, char *text, int flags)
 {
 	ssize_t n;
 
@@ -195,21 +195,21 @@ static ssize_t receive(struct session *s, char *text, int flags)
 	return n;
 }
 
-static void say_to_collector(struct session *s, const char *word)
+static void say_to_collector(struct run_session *s, const char *word)
 {
 	if (s->control >= 0)
 		send(s->control, word, strlen(word), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* Closes the control socket. */
-static void hang_up(struct session *s)
+static void hang_up(struct run_session *s)
 {
 	if (s->control >= 0)
 		close(s->control);
 	s->control = -1;
 }
 
-static int wait_ready(struct session *s)
+static int wait_ready(struct run_session *s)
 {
 	struct pollfd p = { .fd = s->control, .events = POLLIN };
 	int64_t end = clock_ns(CLOCK_MONOTONIC) / 1000000 + READY_MS, now;
@@ -234,7 +234,7 @@ static int wait_ready(struct session *s)
 }
 
 /* Kills the collector: if it did not answer in time, it may still be working on a file system that hangs. */
-void session_give_up(struct session *s)
+void run_session_give_up(struct run_session *s)
 {
 	hang_up(s);
 	if (s->collector > 0)
@@ -246,7 +246,7 @@ void session_give_up(struct session *s)
 }
 
 /* Prints where the trace is and why, if it is not at the requested path. */
-static void say_place(const struct session *s, const struct config *c)
+static void say_place(const struct run_session *s, const struct config *c)
 {
 	const char *slash = strrchr(c->output, '/'), *got = strrchr(s->trace, '/');
 	size_t folder = slash ? (size_t)(slash - c->output) : 0;
@@ -260,7 +260,7 @@ static void say_place(const struct session *s, const struct config *c)
 }
 
 /* Creates an empty file in the session's folder, which tells the program's processes what is recorded before they connect. */
-static int announce(const struct session *s, const char *what, bool wanted)
+static int announce(const struct run_session *s, const char *what, bool wanted)
 {
 	char path[160];
 	int fd;
@@ -274,7 +274,7 @@ static int announce(const struct session *s, const char *what, bool wanted)
 	return 0;
 }
 
-static int announce_all(const struct session *s, const struct config *c)
+static int announce_all(const struct run_session *s, const struct config *c)
 {
 	if (announce(s, WIRE_SAMPLES, c->sample) < 0 || announce(s, WIRE_TORCH, c->trace_torch) < 0 ||
 	    announce(s, WIRE_TORCH_OPS, c->trace_torch > 1) < 0)
@@ -282,7 +282,7 @@ static int announce_all(const struct session *s, const struct config *c)
 	return announce(s, WIRE_TORCH_SHAPES, c->torch_shapes) < 0 ? -1 : announce(s, WIRE_TORCH_MEMORY, c->torch_memory);
 }
 
-int session_start(struct session *s, const struct config *c)
+int run_session_start(struct run_session *s, const struct config *c)
 {
 	if (write_config(s, c) == 0 && announce_all(s, c) == 0 && start_collector(s) == 0 && wait_ready(s) == 0) {
 		if (strcmp(s->trace, c->output) != 0)
@@ -290,11 +290,11 @@ int session_start(struct session *s, const struct config *c)
 		return 0;
 	}
 	hint("the program runs without being recorded");
-	session_give_up(s);
+	run_session_give_up(s);
 	return -1;
 }
 
-void session_main(struct session *s, pid_t pid)
+void run_session_main(struct run_session *s, pid_t pid)
 {
 	char word[32];
 
@@ -302,7 +302,7 @@ void session_main(struct session *s, pid_t pid)
 	say_to_collector(s, word);
 }
 
-void session_ended(struct session *s, pid_t pid, int status, int64_t cpu)
+void run_session_ended(struct run_session *s, pid_t pid, int status, int64_t cpu)
 {
 	char word[96];
 	unsigned how = WIFSIGNALED(status) ? ENDED_SIGNAL : ENDED_EXIT;
@@ -312,12 +312,12 @@ void session_ended(struct session *s, pid_t pid, int status, int64_t cpu)
 	say_to_collector(s, word);
 }
 
-void session_toggle(struct session *s)
+void run_session_toggle(struct run_session *s)
 {
 	say_to_collector(s, "toggle");
 }
 
-int session_answer(struct session *s)
+int run_session_answer(struct run_session *s)
 {
 	char text[MESSAGE_MAX];
 	ssize_t n = receive(s, text, MSG_DONTWAIT);
@@ -336,7 +336,7 @@ int session_answer(struct session *s)
 	return s->finished || strcmp(text, "drained") == 0;
 }
 
-void session_release(struct session *s)
+void run_session_release(struct run_session *s)
 {
 	hang_up(s);
 	if (s->lost)

@@ -100,13 +100,13 @@ bool dwarf_usable(void)
 }
 
 /* An address range, start <= address < end, of unit or function number `what`. */
-struct span {
+struct address_range {
 	uint64_t start, end;
 	uint32_t what;
 };
 
-struct spans {
-	struct span *list;              /* by start, once sorted */
+struct address_ranges {
+	struct address_range *list;     /* by start, once sorted */
 	uint64_t *reach;                /* highest end of list[0..i] */
 	size_t n, cap;
 };
@@ -117,7 +117,7 @@ struct unit {
 	struct die inner;               /* die with the functions: the same, or that of a .dwo file */
 	struct die *functions;
 	size_t n_functions, cap;
-	struct spans spans;             /* address ranges of its functions */
+	struct address_ranges spans;    /* address ranges of its functions */
 	bool read;
 };
 
@@ -125,7 +125,7 @@ struct dwarf {
 	void *dw;
 	struct unit *units;
 	size_t n_units, cap;
-	struct spans spans;             /* address ranges of the units */
+	struct address_ranges spans;    /* address ranges of the units */
 	struct joined {
 		struct joined *next;
 		const char *folder, *file;      /* pointers of libdw */
@@ -133,22 +133,22 @@ struct dwarf {
 	} *joined;
 };
 
-static bool spans_add(struct spans *s, uint64_t start, uint64_t end, uint32_t what)
+static bool address_ranges_add(struct address_ranges *s, uint64_t start, uint64_t end, uint32_t what)
 {
 	if (!GROW(s->list, s->n + 1, s->cap))
 		return false;
-	s->list[s->n++] = (struct span){ start, end, what };
+	s->list[s->n++] = (struct address_range){ start, end, what };
 	return true;
 }
 
 static int by_start(const void *a, const void *b)
 {
-	const struct span *s = a, *t = b;
+	const struct address_range *s = a, *t = b;
 
 	return s->start < t->start ? -1 : s->start > t->start;
 }
 
-static bool spans_sort(struct spans *s)
+static bool address_ranges_sort(struct address_ranges *s)
 {
 	s->reach = malloc(s->n * sizeof *s->reach + 1);
 	if (!s->reach)
@@ -160,14 +160,14 @@ static bool spans_sort(struct spans *s)
 	return true;
 }
 
-static void spans_release(struct spans *s)
+static void address_ranges_release(struct address_ranges *s)
 {
 	free(s->list);
 	free(s->reach);
 }
 
 /* Of the spans that contain the address, the one that begins last; or NULL. */
-static const struct span *spans_at(const struct spans *s, uint64_t address)
+static const struct address_range *address_ranges_at(const struct address_ranges *s, uint64_t address)
 {
 	size_t low = 0, high = s->reach ? s->n : 0;
 
@@ -186,14 +186,14 @@ static const struct span *spans_at(const struct spans *s, uint64_t address)
 }
 
 /* Adds the address ranges of a die.  False: out of memory. */
-static bool add_ranges(struct spans *s, struct die *die, uint32_t what)
+static bool add_ranges(struct address_ranges *s, struct die *die, uint32_t what)
 {
 	uint64_t base = 0, start, end;
 	ptrdiff_t at = 0;
 
 	while ((at = dw.ranges(die, at, &base, &start, &end)) > 0)
 		/* Functions removed by the linker have address 0. */
-		if (start && start < end && !spans_add(s, start, end, what))
+		if (start && start < end && !address_ranges_add(s, start, end, what))
 			return false;
 	return true;
 }
@@ -243,7 +243,7 @@ struct dwarf *dwarf_open(int fd, int64_t deadline)
 			break;
 		memset(&split, 0, sizeof split);
 	}
-	if (!d->spans.n || !spans_sort(&d->spans)) {
+	if (!d->spans.n || !address_ranges_sort(&d->spans)) {
 		dwarf_close(d);
 		return NULL;
 	}
@@ -256,10 +256,10 @@ void dwarf_close(struct dwarf *d)
 		return;
 	for (uint32_t i = 0; i < d->n_units; i++) {
 		free(d->units[i].functions);
-		spans_release(&d->units[i].spans);
+		address_ranges_release(&d->units[i].spans);
 	}
 	free(d->units);
-	spans_release(&d->spans);
+	address_ranges_release(&d->spans);
 	for (struct joined *j = d->joined, *next; j; j = next) {
 		next = j->next;
 		free(j);
@@ -317,14 +317,14 @@ static bool add_functions(struct unit *u, struct die *parent, int nested)
 
 static struct die *function_at(struct unit *u, uint64_t address)
 {
-	const struct span *s;
+	const struct address_range *s;
 
 	if (!u->read) {
 		u->read = true;
-		if (!add_functions(u, &u->inner, 0) || !spans_sort(&u->spans))
+		if (!add_functions(u, &u->inner, 0) || !address_ranges_sort(&u->spans))
 			u->spans.n = 0;
 	}
-	s = spans_at(&u->spans, address);
+	s = address_ranges_at(&u->spans, address);
 	return s ? &u->functions[s->what] : NULL;
 }
 
@@ -418,7 +418,7 @@ static void call_place(struct dwarf *d, struct unit *u, struct die *inlined, str
 
 size_t dwarf_at(struct dwarf *d, uint64_t address, struct dwarf_place *out, size_t max)
 {
-	const struct span *s = spans_at(&d->spans, address);
+	const struct address_range *s = address_ranges_at(&d->spans, address);
 	struct unit *u = s ? &d->units[s->what] : NULL;
 	struct die *function, inlined[MOST_INLINED];
 	size_t n_inlined, n = 0;

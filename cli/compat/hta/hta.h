@@ -93,7 +93,7 @@ struct hta_rank {
 	size_t n_at;
 	uint32_t *gpu, *linked;         /* positions of rows on streams; of rows with a correlation id */
 	size_t n_gpu, n_linked;
-	struct hta_made *made;          /* see hta_derived.h */
+	struct hta_derived *derived;    /* see hta_derived.h */
 	struct hta_calls_time calls;
 	bool fractional;                /* a time in the file has a fraction of a microsecond */
 	bool once;                      /* each GPU row has one position, where HTA repeats it for each call: hta_too_many_pairs() */
@@ -307,7 +307,7 @@ bool hta_rank_wanted(const struct report_choice *choice, int64_t rank);
 		return function(m, t, choice, HTA_ROUNDED);                                                             \
 	}                                                                                                               \
 	const struct report report_##theirs = { .name = #theirs, .title = heading_ ", as HTA Counts (" limits ")",        \
-		.help = "as HTA counts (" limits "): " line, .ranks = true, .traces = number, .twin = true,             \
+		.help = "as HTA counts (" limits "): " line, .ranks = true, .traces = number, .compat = true,             \
 		.variants = words, .takes = takes_, COLUMNS(list), .run_chosen = run_##theirs }
 #define HTA_TWIN(theirs, function, list, words, heading_, line)                                                         \
 	HTA_TWIN_OF(0, NULL, HTA_CUT_US, theirs, function, list, words, heading_, line)

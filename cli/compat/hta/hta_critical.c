@@ -279,7 +279,7 @@ static void note_bounds(struct table *t, const struct hta_graph *g)
 	if (g->context_waits)
 		table_note(t, "rank %lld: waits for a whole context that count as waits for its last stream only: %zu (too many streams)",
 			   (long long)g->r->rank, g->context_waits);
-	if (g->r->made->queue_refused)
+	if (g->r->derived->queue_refused)
 		hta_note_pairs(t, g->r, "the path has no launch delays");
 }
 
@@ -367,7 +367,7 @@ const struct report report_hta_critical_path = {
 	.help = "as HTA counts (longest chain of waits): critical path of a step on the first rank (:ProfilerStep.1 selects the second "
 		"step)",
 	.ranks = true,
-	.twin = true,
+	.compat = true,
 	.variants = ANY_VARIANT,
 	COLUMNS(columns),
 	.run_chosen = run,

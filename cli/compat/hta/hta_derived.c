@@ -4,7 +4,7 @@
 
 const struct timed *hta_by_time(const struct hta_rank *r)
 {
-	struct timed *list = r->made->by_time;
+	struct timed *list = r->derived->by_time;
 
 	if (list)
 		return list;
@@ -15,13 +15,13 @@ const struct timed *hta_by_time(const struct hta_rank *r)
 		free(list);
 		list = NULL;
 	}
-	return r->made->by_time = list;
+	return r->derived->by_time = list;
 }
 
 /* Makes all classes in one pass: a report that asks for one asks for the rest, too. */
 const struct hta_intervals *hta_busy(const struct hta *h, const struct hta_rank *r, enum hta_class class)
 {
-	struct hta_intervals *busy = r->made->busy;
+	struct hta_intervals *busy = r->derived->busy;
 	const struct timed *rows = hta_by_time(r);
 
 	if (busy[HTA_CLASSES].list || !rows)
@@ -56,7 +56,7 @@ static int by_number(const void *a, const void *b)
 
 const struct hta_streams *hta_streams(const struct hta_rank *r)
 {
-	struct hta_streams *s = &r->made->streams;
+	struct hta_streams *s = &r->derived->streams;
 	size_t n = 0;
 
 	if (s->of_place)
@@ -82,7 +82,7 @@ const struct hta_streams *hta_streams(const struct hta_rank *r)
 
 const struct hta_chains *hta_chains(const struct hta *h, const struct hta_rank *r)
 {
-	struct hta_chains *c = &r->made->chains;
+	struct hta_chains *c = &r->derived->chains;
 
 	if (c->next)
 		return c;
@@ -125,18 +125,18 @@ int hta_count_pairs(const struct hta *h, const struct hta_rank *r, bool (*counts
 	return rows ? 0 : -1;
 }
 
-void hta_made_free(struct hta_made *made)
+void hta_derived_free(struct hta_derived *derived)
 {
-	if (!made)
+	if (!derived)
 		return;
-	free(made->by_time);
+	free(derived->by_time);
 	for (size_t c = 0; c <= HTA_CLASSES; c++)
-		free(made->busy[c].list);
-	free(made->streams.numbers);
-	free(made->streams.of_place);
-	free(made->chains.first);
-	free(made->chains.next);
-	free(made->chains.flags);
-	free(made->queue);
-	free(made);
+		free(derived->busy[c].list);
+	free(derived->streams.numbers);
+	free(derived->streams.of_place);
+	free(derived->chains.first);
+	free(derived->chains.next);
+	free(derived->chains.flags);
+	free(derived->queue);
+	free(derived);
 }

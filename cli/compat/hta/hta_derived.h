@@ -26,7 +26,7 @@ struct queue_point {
 	int32_t length;                 /* queue length after the change */
 };
 
-struct hta_made {
+struct hta_derived {
 	struct timed *by_time;
 	struct hta_intervals busy[HTA_CLASSES + 1];
 	struct hta_streams streams;
@@ -36,7 +36,7 @@ struct hta_made {
 	bool queue_refused;             /* hta_too_many_pairs(): no points were made */
 };
 
-void hta_made_free(struct hta_made *made);
+void hta_derived_free(struct hta_derived *derived);
 
 /* What these functions return belongs to the rank.  NULL: out of memory. */
 

@@ -34,7 +34,7 @@ static void pair(struct table *t, const struct hta_rank *r, const struct hta_row
 static bool launches_something(const struct hta *h, const struct hta_rank *r, size_t call)
 {
 	(void)h;
-	return !hta_on_stream(hta_row(r, call)) && r->made->chains.flags[hta_id(r, call)] & HTA_LAUNCH;
+	return !hta_on_stream(hta_row(r, call)) && r->derived->chains.flags[hta_id(r, call)] & HTA_LAUNCH;
 }
 
 /*

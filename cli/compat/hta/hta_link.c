@@ -283,9 +283,9 @@ static int make_index(struct hta_rank *r)
 {
 	r->at = malloc((r->n_at + 1) * sizeof *r->at);
 	r->gpu = malloc((r->n + 1) * sizeof *r->gpu);
-	r->made = calloc(1, sizeof *r->made);
+	r->derived = calloc(1, sizeof *r->derived);
 	r->linked = malloc((r->n + 1) * sizeof *r->linked);
-	if (!r->at || !r->gpu || !r->linked || !r->made)
+	if (!r->at || !r->gpu || !r->linked || !r->derived)
 		return -1;
 	memset(r->at, 0xff, (r->n_at + 1) * sizeof *r->at);
 	r->n_gpu = r->n_linked = 0;

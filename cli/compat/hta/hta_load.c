@@ -193,7 +193,7 @@ void hta_free(struct hta *h)
 		free(r->at);
 		free(r->gpu);
 		free(r->linked);
-		hta_made_free(r->made);
+		hta_derived_free(r->derived);
 		if (h->borrows)
 			continue;
 		free(r->ids);

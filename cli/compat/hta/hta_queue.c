@@ -41,8 +41,8 @@ static bool find_longer(const struct hta *h, const struct hta_rank *r, const str
 
 	if (hta_count_pairs(h, r, gets_longer, &pairs) < 0)
 		return false;
-	r->made->queue_refused = hta_too_many_pairs(r, pairs);
-	if (r->made->queue_refused)
+	r->derived->queue_refused = hta_too_many_pairs(r, pairs);
+	if (r->derived->queue_refused)
 		return true;
 	for (size_t i = 0; i < r->n_linked; i++) {
 		const struct hta_row *call = hta_row(r, r->linked[i]);
@@ -61,7 +61,7 @@ static size_t merge(const struct hta_rank *r, const struct longer *l, const stru
 		    struct queue_point *out)
 {
 	const struct hta_streams *streams = hta_streams(r);
-	const struct hta_chains *c = &r->made->chains;
+	const struct hta_chains *c = &r->derived->chains;
 	size_t n = 0, longer = 0;
 
 	for (size_t i = 0; i <= r->n_gpu; i++) {
@@ -87,7 +87,7 @@ const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *
 	const struct hta_chains *c = hta_chains(h, r);
 	const struct hta_streams *streams = hta_streams(r);
 	const struct timed *gpu = hta_by_time(r);
-	struct queue_point *points = r->made->queue;
+	struct queue_point *points = r->derived->queue;
 	struct longer l = { .n = 0 };
 	int32_t *lengths = NULL;
 
@@ -95,14 +95,14 @@ const struct queue_point *hta_queue(const struct hta *h, const struct hta_rank *
 		lengths = calloc(streams->n + 1, sizeof *lengths);
 		if (lengths && find_longer(h, r, c, &l))
 			points = malloc((l.n + r->n_gpu + 1) * sizeof *points);
-		if (points && !r->made->queue_refused)
-			r->made->n_queue = merge(r, &l, gpu, lengths, points);
-		r->made->queue = points;
+		if (points && !r->derived->queue_refused)
+			r->derived->n_queue = merge(r, &l, gpu, lengths, points);
+		r->derived->queue = points;
 	}
 	free(l.list);
 	free(l.pairs);
 	free(lengths);
-	*n = r->made->n_queue;
+	*n = r->derived->n_queue;
 	return points;
 }
 
@@ -122,7 +122,7 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 
 		p = hta_queue(h, &h->ranks[k], &n);
 		rc = p ? print(h, &h->ranks[k], p, n, t) : -1;
-		if (h->ranks[k].made->queue_refused)
+		if (h->ranks[k].derived->queue_refused)
 			hta_note_pairs(t, &h->ranks[k], "the queues are not counted");
 	}
 	hta_done(h, t, choice);

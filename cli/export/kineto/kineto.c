@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-static struct kineto *own(struct export *x)
+static struct kineto_writer *own(struct export *x)
 {
 	return x->own;
 }
@@ -34,7 +34,7 @@ static void put_external(struct out *o, uint64_t external)
 
 static void call(struct export *x, const struct host_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 	struct out *o = x->out;
 	uint32_t cbid = k->call_cbid[s->row];
 
@@ -99,7 +99,7 @@ static void put_payloads(struct export *x, size_t first, size_t n, bool comma)
 /* Writes domain, category and payload of a range, if it has them. */
 static void put_range_args(struct export *x, const struct host_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 	struct out *o = x->out;
 	uint32_t process = x->tracks[s->track].process, domain = k->range_domain[s->row],
 		 type = k->range_payload_type[s->row];
@@ -290,7 +290,7 @@ static void put_bytes(struct out *o, uint64_t bytes, int64_t duration)
 
 static void kernel(struct export *x, const struct gpu_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": ");
 	kineto_name(x, PIECE_KERNEL, k->kernel_name[s->row]);
@@ -303,7 +303,7 @@ static void kernel(struct export *x, const struct gpu_slice *s)
 
 static void copy(struct export *x, const struct gpu_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": ");
 	kineto_copy_name(x, k->copy_kind[s->row], k->copy_src[s->row], k->copy_dst[s->row]);
@@ -319,7 +319,7 @@ static void copy(struct export *x, const struct gpu_slice *s)
 
 static void set(struct export *x, const struct gpu_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"gpu_memset\", \"name\": ");
 	kineto_copy_name(x, 0, 0, k->set_kind[s->row]);
@@ -333,7 +333,7 @@ static void set(struct export *x, const struct gpu_slice *s)
 /* A graph recorded as one row is written with the category of kernels, by which readers count busy time. */
 static void whole_graph(struct export *x, const struct gpu_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 
 	out_lit(x->out, "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"CUDA graph\"");
 	kineto_track(x, s->track);
@@ -344,7 +344,7 @@ static void whole_graph(struct export *x, const struct gpu_slice *s)
 
 static void wait_for(struct export *x, const struct gpu_slice *s)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 	const char *words = sync_words(k->wait_type[s->row]);
 	struct out *o = x->out;
 
@@ -402,7 +402,7 @@ static void unified(struct export *x, size_t row, uint32_t track, int64_t start,
 		"unknown", "call", "page fault", "prefetch", "eviction", "access counters"
 	};
 	static const char *const accesses[] = { "unknown", "read", "write", "atomic", "prefetch" };
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 	const char *transfer = unified_words(k->unified_kind[row]);
 	uint32_t cause = k->unified_cause[row], access = k->unified_access[row];
 
@@ -426,7 +426,7 @@ static void unified(struct export *x, size_t row, uint32_t track, int64_t start,
 /* ---- begin and end ---- */
 
 /* Reads all columns before writing, so that running out of memory is noticed before the file is begun. */
-static bool columns_read(struct kineto *k, struct model *m)
+static bool columns_read(struct kineto_writer *k, struct model *m)
 {
 	return (k->call_name = MODEL_U32(m, api, name)) && (k->call_cbid = MODEL_U32(m, api, cbid)) &&
 	       (k->call_result = MODEL_I32(m, api, result)) && (k->range_name = MODEL_U32(m, range, name)) &&
@@ -460,7 +460,7 @@ static bool columns_read(struct kineto *k, struct model *m)
 
 static int begin(struct export *x)
 {
-	struct kineto *k = calloc(1, sizeof *k);
+	struct kineto_writer *k = calloc(1, sizeof *k);
 
 	if (!k)
 		return -1;
@@ -489,7 +489,7 @@ static int end(struct export *x)
 
 static void release(struct export *x)
 {
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 
 	if (!k)
 		return;

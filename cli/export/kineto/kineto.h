@@ -12,7 +12,7 @@ struct piece {
 
 enum piece_class { PIECE_KERNEL, PIECE_CALL, PIECE_TEXT, PIECE_LIST, PIECE_COPY, PIECE_CONFIG, PIECE_TRACK, PIECE_CLASSES };
 
-struct kineto {
+struct kineto_writer {
 	int64_t base;                   /* ns; written times are relative to it */
 	struct map index[PIECE_CLASSES];
 	struct piece *pieces;
@@ -64,7 +64,7 @@ int kineto_torch_flows(struct export *x);       /* 0, or -1: out of memory */
 /* Writes the separator before an event. */
 static inline void kineto_next(struct export *x)
 {
-	struct kineto *k = x->own;
+	struct kineto_writer *k = x->own;
 
 	if (k->any)
 		out_lit(x->out, ",\n");

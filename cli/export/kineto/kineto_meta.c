@@ -104,7 +104,7 @@ static void put_rank(struct export *x, const struct process *p)
 
 int kineto_head(struct export *x)
 {
-	struct kineto *k = x->own;
+	struct kineto_writer *k = x->own;
 	uint32_t n, main = main_process(x);
 	const struct process *p = model_processes(x->m, &n) + main;
 

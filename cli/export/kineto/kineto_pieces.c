@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static struct kineto *own(struct export *x)
+static struct kineto_writer *own(struct export *x)
 {
 	return x->own;
 }
@@ -65,7 +65,7 @@ static struct out *piece_begin(struct export *x)
 static const struct piece *piece_end(struct export *x, enum piece_class class, uint64_t key)
 {
 	static const struct piece none = { "\"?\"", 3 };
-	struct kineto *k = own(x);
+	struct kineto_writer *k = own(x);
 	struct piece made = { .len = 0 };
 
 	if (GROW(k->pieces, k->n_pieces + 1, k->cap_pieces) && out_flush(&k->making) == 0 && fflush(k->memory) == 0)
@@ -231,7 +231,7 @@ void kineto_copy_name(struct export *x, unsigned kind, unsigned from, unsigned t
 	out_bytes(x->out, piece->text, piece->len);
 }
 
-void kineto_pieces_release(struct kineto *k)
+void kineto_pieces_release(struct kineto_writer *k)
 {
 	for (size_t i = 0; i < k->n_pieces; i++)
 		free(k->pieces[i].text);

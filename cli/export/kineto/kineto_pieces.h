@@ -25,6 +25,6 @@ void kineto_config(struct export *x, const struct track *t, uint32_t config);
 /* Writes "Memcpy HtoD (Pageable -> Device)"; for kind 0 "Memset (Device)". */
 void kineto_copy_name(struct export *x, unsigned kind, unsigned from, unsigned to);
 
-void kineto_pieces_release(struct kineto *k);
+void kineto_pieces_release(struct kineto_writer *k);
 
 #endif

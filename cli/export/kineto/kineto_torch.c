@@ -8,7 +8,7 @@
 
 static const struct torch_ranges *torch_of(struct export *x)
 {
-	return ((struct kineto *)x->own)->torch;
+	return ((struct kineto_writer *)x->own)->torch;
 }
 
 bool kineto_is_torch(struct export *x, size_t row)
@@ -39,7 +39,7 @@ static void put_list(struct export *x, const char *key, uint32_t id)
 
 static void put_modules(struct export *x, uint32_t at)
 {
-	const struct kineto *k = x->own;
+	const struct kineto_writer *k = x->own;
 	const char *path;
 
 	if (!k->nesting || k->nesting[at].modules == NO_TORCH || k->nesting[at].modules == STRING_NONE)
@@ -75,7 +75,7 @@ static void put_op(struct export *x, uint32_t at)
 void kineto_torch_range(struct export *x, const struct host_slice *s)
 {
 	const struct torch_ranges *t = torch_of(x);
-	struct kineto *k = x->own;
+	struct kineto_writer *k = x->own;
 	uint32_t at = t->at[s->row];
 	bool user = t->list[at].op == NO_TORCH || t->list[at].scope == TORCH_USER;
 

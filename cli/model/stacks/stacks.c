@@ -10,7 +10,7 @@
 static int take_stack(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n)
 {
 	const struct stack_row *r = row;
-	struct stacks_made *s = m->stacks;
+	struct stacks_derived *s = m->stacks;
 	struct call_stack stack = { .process = part->process, .id = r->id, .flags = r->flags,
 				    .first = (uint32_t)(s->raw.len / sizeof(struct stack_frame)),
 				    .n = (uint32_t)(n / sizeof(struct stack_frame)) };
@@ -22,7 +22,7 @@ static int take_stack(struct model *m, const struct part *part, const void *row,
 	return s->list.oom || s->raw.oom ? -1 : 0;
 }
 
-static int resolve_all(struct model *m, struct stacks_made *s)
+static int resolve_all(struct model *m, struct stacks_derived *s)
 {
 	struct call_stack *list = (struct call_stack *)s->list.data;
 
@@ -43,7 +43,7 @@ static int resolve_all(struct model *m, struct stacks_made *s)
 	return 0;
 }
 
-static void stacks_free(struct stacks_made *s)
+static void stacks_free(struct stacks_derived *s)
 {
 	struct text_of *sources;
 
@@ -84,7 +84,7 @@ static void stacks_release(struct model *m, bool rows_only)
 
 const struct stacks *model_stacks(struct model *m)
 {
-	struct stacks_made *s = m->stacks;
+	struct stacks_derived *s = m->stacks;
 
 	if (s)
 		return &s->public;
@@ -248,7 +248,7 @@ void place_text(struct model *m, const struct place *p, char *text, size_t size)
 static int take_source(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n)
 {
 	const struct source_row *r = row;
-	struct stacks_made *s = m->stacks;
+	struct stacks_derived *s = m->stacks;
 	struct text_of source = { .text = strings_keep(m, tail ? (const char *)tail : "", n), .n = n };
 
 	if (!source.text || !map_set(&s->source_of, string_id(m, part->process, r->name),
@@ -278,7 +278,7 @@ static int find_lines(struct text_of *t)
 
 const char *model_source_line(struct model *m, uint32_t file, uint32_t line, size_t *n)
 {
-	struct stacks_made *s = model_stacks(m) ? m->stacks : NULL;
+	struct stacks_derived *s = model_stacks(m) ? m->stacks : NULL;
 	struct text_of *t;
 	uint32_t at;
 

@@ -39,7 +39,7 @@ int stacks_each_row(struct model *m, unsigned kind, row_fn *fn)
 	return rc;
 }
 
-static struct stacks_made *made(struct model *m)
+static struct stacks_derived *made(struct model *m)
 {
 	return m->stacks;
 }
@@ -54,7 +54,7 @@ static uint64_t key_of(uint32_t process, uint32_t id)
 static int take_image(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n)
 {
 	const struct image_row *r = row;
-	struct stacks_made *s = made(m);
+	struct stacks_derived *s = made(m);
 	struct image image = { r->base, string_id(m, part->process, r->name) };
 
 	(void)tail;
@@ -68,7 +68,7 @@ static int take_image(struct model *m, const struct part *part, const void *row,
 static int take_code(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n)
 {
 	const struct code_row *r = row;
-	struct stacks_made *s = made(m);
+	struct stacks_derived *s = made(m);
 	struct code code = { string_id(m, part->process, r->name), string_id(m, part->process, r->file), r->first_line,
 			     r->version, NULL, n };
 
@@ -81,7 +81,7 @@ static int take_code(struct model *m, const struct part *part, const void *row, 
 }
 
 /* Key of an address: image number << 48 | offset; 0: the offset is too large, or the image has no number.  make: number a new image. */
-static uint64_t address_key(struct stacks_made *s, uint32_t process, uint32_t image, uint64_t offset, bool make)
+static uint64_t address_key(struct stacks_derived *s, uint32_t process, uint32_t image, uint64_t offset, bool make)
 {
 	bool new;
 	uint32_t n, *at;
@@ -101,7 +101,7 @@ static uint64_t address_key(struct stacks_made *s, uint32_t process, uint32_t im
 static int take_symbol(struct model *m, const struct part *part, const void *row, const uint8_t *tail, size_t n)
 {
 	const struct symbol_row *r = row;
-	struct stacks_made *s = made(m);
+	struct stacks_derived *s = made(m);
 	struct symbol symbol = { string_id(m, part->process, r->name), string_id(m, part->process, r->file), r->line,
 				 r->depth, r->flags };
 	size_t at = s->symbols.len / sizeof symbol;
@@ -140,7 +140,7 @@ static uint32_t trio(struct trios *t, uint32_t a, uint32_t b, uint32_t c, bool *
 }
 
 /* Appends a place (function and line) to the current stack.  0, or -1: out of memory. */
-static int put_place(struct stacks_made *s, const struct function *f, uint32_t file, uint32_t line)
+static int put_place(struct stacks_derived *s, const struct function *f, uint32_t file, uint32_t line)
 {
 	bool new;
 	uint32_t function = trio(&s->function_of, f->name, f->python ? f->file : f->image, f->line << 1 | f->python, &new),
@@ -159,7 +159,7 @@ static int put_place(struct stacks_made *s, const struct function *f, uint32_t f
 	return s->functions.oom || s->places.oom || s->frames.oom ? -1 : 0;
 }
 
-static int put_python(struct stacks_made *s, struct model *m, uint32_t process, const struct stack_frame *f)
+static int put_python(struct stacks_derived *s, struct model *m, uint32_t process, const struct stack_frame *f)
 {
 	uint32_t at = f->value <= UINT32_MAX ? map_get(&s->code_of, key_of(process, (uint32_t)f->value)) : MAP_NONE;
 	struct function lost = { .python = true };
@@ -185,9 +185,9 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-int stacks_resolve(struct model *m, struct stacks_made *s, uint32_t process, const struct stack_frame *f)
+int stacks_resolve(struct model *m, struct stacks_derived *s, uint32_t process, const struct stack_frame *f)
 {
-	const struct frame *found;
+	const struct source_frame *found;
 	const struct image *image;
 	uint64_t offset, key;
 	uint32_t at;

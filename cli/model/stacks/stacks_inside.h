@@ -32,7 +32,7 @@ struct text_of {                        /* of a source file */
 	uint32_t *lines, n_lines;       /* offset of each line; made on first use */
 };
 
-struct stacks_made {
+struct stacks_derived {
 	struct stacks public;
 	struct buf functions, places, frames, list;     /* `public` points into these */
 	struct trios function_of, place_of;
@@ -56,6 +56,6 @@ int stacks_each_row(struct model *m, unsigned kind, row_fn *fn);
 int stacks_load_defs(struct model *m);
 
 /* Appends the places of one frame, innermost inlined first.  0, or -1: out of memory. */
-int stacks_resolve(struct model *m, struct stacks_made *s, uint32_t process, const struct stack_frame *f);
+int stacks_resolve(struct model *m, struct stacks_derived *s, uint32_t process, const struct stack_frame *f);
 
 #endif

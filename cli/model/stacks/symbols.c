@@ -9,7 +9,7 @@
 
 /* Functions at one address. */
 struct set {
-	struct frame *frames;
+	struct source_frame *frames;
 	uint32_t n;
 };
 
@@ -27,7 +27,7 @@ struct symbol_tables {
 	struct set *sets;
 	size_t n_sets, cap;
 	struct map by_id;               /* process << 32 | id -> image */
-	struct frame pending[MOST_PLACES];      /* rows of a set whose last row was not read yet */
+	struct source_frame pending[MOST_PLACES]; /* rows of a set whose last row was not read yet */
 	uint32_t n_pending;
 	uint32_t last_image;
 	uint64_t last_offset;
@@ -44,9 +44,9 @@ struct symbol_tables {
 /* ---- sets ---- */
 
 /* Adds a set; returns its number, or MAP_NONE: out of memory. */
-static uint32_t add_set(struct symbol_tables *t, const struct frame *frames, uint32_t n)
+static uint32_t add_set(struct symbol_tables *t, const struct source_frame *frames, uint32_t n)
 {
-	struct frame *copy = slab_take(&t->memory, n * sizeof *frames);
+	struct source_frame *copy = slab_take(&t->memory, n * sizeof *frames);
 
 	if (!GROW(t->sets, t->n_sets + 1, t->cap))
 		return MAP_NONE;
@@ -57,7 +57,7 @@ static uint32_t add_set(struct symbol_tables *t, const struct frame *frames, uin
 	return (uint32_t)t->n_sets++;
 }
 
-static const struct frame *set_frames(const struct symbol_tables *t, uint32_t set, size_t *n)
+static const struct source_frame *set_frames(const struct symbol_tables *t, uint32_t set, size_t *n)
 {
 	*n = set == MAP_NONE ? 0 : t->sets[set].n;
 	return set == MAP_NONE ? NULL : t->sets[set].frames;
@@ -134,7 +134,7 @@ static int add_symbol(struct model *m, uint32_t process, const void *row, const 
 	t->last_offset = r->offset;
 	if (!i || t->n_pending == MOST_PLACES)
 		return 0;
-	t->pending[t->n_pending++] = (struct frame){
+	t->pending[t->n_pending++] = (struct source_frame){
 		.function = r->name ? string_id(m, process, r->name) : unknown(m, i, r->offset),
 		.file = string_id(m, process, r->file),
 		.line = r->line,
@@ -277,13 +277,13 @@ static size_t look(struct model *m, struct image *i, uint64_t offset, bool lines
 static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
 {
 	struct symbol_tables *t = m->symbols;
-	struct frame frames[MOST_PLACES];
+	struct source_frame frames[MOST_PLACES];
 	struct spot places[MOST_PLACES];
 	size_t n = t->trace_only ? 0 : look(m, i, offset, true, places);
 	uint32_t set;
 
 	for (size_t k = 0; k < n; k++)
-		frames[k] = (struct frame){
+		frames[k] = (struct source_frame){
 			.function = places[k].function ? model_intern(m, places[k].function) : unknown(m, i, offset),
 			.file = places[k].file ? model_intern(m, places[k].file) : STRING_NONE,
 			.line = places[k].line,
@@ -292,14 +292,14 @@ static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
 				 (places[k].unnamed ? FRAME_UNNAMED : 0),
 		};
 	if (!n)
-		frames[n++] = (struct frame){ .function = unknown(m, i, offset), .module = i->name,
+		frames[n++] = (struct source_frame){ .function = unknown(m, i, offset), .module = i->name,
 					      .flags = FRAME_UNKNOWN };
 	set = add_set(t, frames, (uint32_t)n);
 	return set != MAP_NONE && map_set(&i->sets, offset, set) ? set : MAP_NONE;
 }
 
-const struct frame *model_frames(struct model *m, uint32_t process, const struct stack_frame *f, int64_t when,
-				 size_t *n)
+const struct source_frame *model_frames(struct model *m, uint32_t process, const struct stack_frame *f, int64_t when,
+					size_t *n)
 {
 	struct symbol_tables *t = load(m);
 	struct image *i;

@@ -19,7 +19,7 @@ struct spot;                           /* cli/symbols/symbols.h */
 #define FRAME_UNKNOWN   4u              /* unknown function; `function` is the address: "[libcuda.so.1+0x1234]" */
 
 /* String ids are the model's. */
-struct frame {
+struct source_frame {
 	uint32_t function;              /* demangled */
 	uint32_t file;                  /* STRING_NONE: not known */
 	uint32_t line;                  /* 0: not known */
@@ -32,8 +32,8 @@ struct frame {
  * the model.  when: time of the event, to choose among libraries loaded one after the other at one address; 0: the latest.  NULL, *n 0: out
  * of memory, or not a native frame.  Not during a pass.
  */
-const struct frame *model_frames(struct model *m, uint32_t process, const struct stack_frame *f, int64_t when,
-				 size_t *n);
+const struct source_frame *model_frames(struct model *m, uint32_t process, const struct stack_frame *f, int64_t when,
+					size_t *n);
 
 /* Where to search for addresses without symbol rows. */
 struct lookup {

@@ -40,7 +40,7 @@ static int windows_read(struct model *m, struct windows *w)
 	return 0;
 }
 
-static void steps_free(struct steps_made *s)
+static void steps_free(struct steps_derived *s)
 {
 	if (!s)
 		return;
@@ -310,9 +310,9 @@ out:
 	return rc;
 }
 
-static struct steps_made *steps_new(struct model *m, bool dearly)
+static struct steps_derived *steps_new(struct model *m, bool dearly)
 {
-	struct steps_made *s = calloc(1, sizeof *s);
+	struct steps_derived *s = calloc(1, sizeof *s);
 
 	if (s && steps_make(m, &s->public, dearly) < 0) {
 		steps_free(s);

@@ -6,7 +6,7 @@
 #include "cli/model/sort.h"
 #include "cli/model/steps/steps.h"
 
-struct steps_made {
+struct steps_derived {
 	struct steps public;
 	struct finder **of_kind;        /* steps_rows.c, by kind of step; made on first use */
 };

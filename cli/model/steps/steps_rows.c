@@ -55,7 +55,7 @@ static void finder_free(struct finder *f)
 
 static void finders_release(struct model *m, bool rows_only)
 {
-	struct steps_made *s = m->steps;
+	struct steps_derived *s = m->steps;
 
 	(void)rows_only;        /* finders know rows of calls */
 	for (size_t i = 0; s && s->of_kind && i < s->public.n_kinds; i++)
@@ -279,7 +279,7 @@ static struct finder *finder_make(struct model *m, struct item *items, size_t n,
 
 static struct finder *finder_of_kind(struct model *m, size_t kind)
 {
-	struct steps_made *s = m->steps;
+	struct steps_derived *s = m->steps;
 	const struct step_kind *k = &s->public.kinds[kind];
 	struct item *items;
 	bool by_time;

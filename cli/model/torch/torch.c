@@ -7,7 +7,7 @@
 
 static void torch_forget(struct model *m)
 {
-	struct torch_made *t = m->torch;
+	struct torch_derived *t = m->torch;
 
 	if (!t)
 		return;
@@ -31,7 +31,7 @@ static void torch_release(struct model *m, bool rows_only)
 	m->torch = NULL;
 }
 
-struct torch_made *torch_made(struct model *m)
+struct torch_derived *torch_derived(struct model *m)
 {
 	if (!m->torch)
 		m->torch = calloc(1, sizeof *m->torch);
@@ -49,7 +49,7 @@ static bool is_domain(struct model *m, uint32_t process, uint32_t domain)
 bool model_has_torch(struct model *m)
 {
 	const uint32_t *process, *id;
-	struct torch_made *t = torch_made(m);
+	struct torch_derived *t = torch_derived(m);
 
 	if (!t || t->looked || !model_rows(m, ROW_range))
 		return t && t->looked && t->has && model_rows(m, ROW_range);
@@ -251,7 +251,7 @@ static int fill(struct model *m, struct torch_ranges *t, const struct columns *c
 
 const struct torch_ranges *model_torch(struct model *m)
 {
-	struct torch_made *t = torch_made(m);
+	struct torch_derived *t = torch_derived(m);
 	struct columns c;
 	struct timed *order;
 	size_t n;

@@ -4,14 +4,14 @@
 
 #include "cli/model/torch/torch.h"
 
-struct torch_made {
+struct torch_derived {
 	struct torch_ranges public;
 	bool made;
 	bool looked, has;               /* model_has_torch() was called; its result */
 	struct phases *phases;          /* by process */
 };
 
-/* The model's torch_made, allocated on the first call; NULL: out of memory. */
-struct torch_made *torch_made(struct model *m);
+/* The model's torch_derived, allocated on the first call; NULL: out of memory. */
+struct torch_derived *torch_derived(struct model *m);
 
 #endif

@@ -239,7 +239,7 @@ static struct phases *phases_of_all(struct model *m, const struct torch_ranges *
 
 const struct phases *model_phases(struct model *m)
 {
-	struct torch_made *made = torch_made(m);
+	struct torch_derived *made = torch_derived(m);
 	const struct torch_ranges *t = made && !made->phases ? model_torch(m) : NULL;
 
 	if (t)

@@ -22,7 +22,7 @@ struct report {
 	bool whole;                     /* always about the whole program: --step and --window do not change it */
 	bool ranks;                     /* takes several traces, one rank each */
 	unsigned traces;                /* the exact number of traces it takes; 0: any number */
-	bool twin;                      /* compatibility report with the numbers of another tool; listed by `report list --all` only */
+	bool compat;                    /* compatibility report with the numbers of another tool; listed by `report list --all` only */
 	unsigned char adds[4];          /* kinds of rows (ROW_, trace/records.h) that it sums over all processes; the rest 0 */
 	const char *variants;           /* words allowed after the name and ':', separated by blanks, or ANY_VARIANT; NULL: none */
 	bool (*takes)(const char *variant);     /* with ANY_VARIANT: whether the report accepts this variant; NULL: it accepts all */

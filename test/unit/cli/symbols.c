@@ -130,7 +130,7 @@ static struct stack_frame native(const void *address)
 static const char *function_of(struct model *m, struct stack_frame f)
 {
 	size_t n;
-	const struct frame *frames = model_frames(m, 1, &f, 0, &n);
+	const struct source_frame *frames = model_frames(m, 1, &f, 0, &n);
 
 	CHECK(n > 0);
 	return n ? model_string(m, frames[n - 1].function) : "";
@@ -167,7 +167,7 @@ TEST(functions_of_the_program_of_libraries_and_of_the_kernel_are_found)
 
 TEST(inlined_functions_have_their_lines_and_those_of_their_calls)
 {
-	const struct frame *f;
+	const struct source_frame *f;
 	struct stack_frame frame;
 	struct making k;
 	struct model *m;
@@ -205,7 +205,7 @@ TEST(what_is_in_no_known_function_says_file_and_offset)
 	const struct stack_frame frames[] = { native(data), native((void *)16) };
 	struct listing l = make_images(&k, frames, 2);
 	struct model *m = open_trace(&k, false);
-	const struct frame *f;
+	const struct source_frame *f;
 	size_t n;
 
 	f = model_frames(m, 1, &frames[0], 0, &n);
@@ -222,7 +222,7 @@ TEST(what_is_in_no_known_function_says_file_and_offset)
 static void same_frames(struct model *m, struct model *other, const struct stack_frame *f)
 {
 	size_t n, n_other;
-	const struct frame *a = model_frames(m, 1, f, 0, &n), *b = model_frames(other, 1, f, 0, &n_other);
+	const struct source_frame *a = model_frames(m, 1, f, 0, &n), *b = model_frames(other, 1, f, 0, &n_other);
 
 	CHECK_EQ(n, n_other);
 	for (size_t i = 0; i < n && i < n_other; i++) {
@@ -275,7 +275,7 @@ TEST(a_set_of_symbols_written_later_replaces_the_earlier_one)
 {
 	const struct stack_frame frame = { 0x1234, STACK_FRAME_NATIVE, 0 };
 	const struct image_row image = { .start = T0, .base = 0x1000, .low = 0x1000, .high = 0x2000, .id = 3, .name = 9 };
-	const struct frame *f;
+	const struct source_frame *f;
 	struct making k;
 	struct model *m;
 	size_t n;

@@ -1,4 +1,4 @@
-#include "cli/input/pick.h"
+#include "cli/input/selection_options.h"
 
 #include "cli/model/model.h"
 #include "cli/model/process.h"
@@ -75,7 +75,7 @@ static void steps_there(struct model *m, const struct steps *s, const struct sel
 	}
 }
 
-static void no_step(struct model *m, const struct steps *s, const struct pick *p, const struct selection *wanted)
+static void no_step(struct model *m, const struct steps *s, const struct selection_options *p, const struct selection *wanted)
 {
 	char there[300];
 
@@ -166,7 +166,7 @@ static bool *parse_processes(const char *list, struct model *m, int *status)
 	return wanted;
 }
 
-uint32_t pick_process(const struct pick *p, const struct model *m)
+uint32_t selection_options_process(const struct selection_options *p, const struct model *m)
 {
 	uint32_t n = 0;
 
@@ -193,7 +193,7 @@ static size_t step_words(const struct selection *s, char *text, size_t size)
 	return (size_t)n < size ? (size_t)n : size - 1;
 }
 
-const char *pick_words(const struct pick *p, char *text, size_t size)
+const char *selection_options_words(const struct selection_options *p, char *text, size_t size)
 {
 	struct selection s = { 0 };
 	char kind[KIND_LENGTH];
@@ -211,13 +211,13 @@ const char *pick_words(const struct pick *p, char *text, size_t size)
 
 /* ---- selection ---- */
 
-const char *pick_given(const struct pick *p)
+const char *selection_options_given(const struct selection_options *p)
 {
 	return p->step ? "--step" : p->window ? "--window" : p->process ? "--process" : NULL;
 }
 
 /* Parses --step and --window, which needs no trace.  0, or EXIT_USAGE after an error message. */
-static int parse(const struct pick *p, struct selection *s, char kind[KIND_LENGTH])
+static int parse(const struct selection_options *p, struct selection *s, char kind[KIND_LENGTH])
 {
 	if (p->step && !parse_steps(p->step, s, kind)) {
 		fail("--step needs step numbers such as 5, 2:9, 2: or train=2:9, not '%s'", p->step);
@@ -234,7 +234,7 @@ static int parse(const struct pick *p, struct selection *s, char kind[KIND_LENGT
 	return 0;
 }
 
-static int apply(const struct pick *p, struct model *m, const struct selection *s)
+static int apply(const struct selection_options *p, struct model *m, const struct selection *s)
 {
 	const struct steps *steps = model_steps(m);
 	int rc = steps ? 0 : -1;
@@ -252,14 +252,14 @@ static int apply(const struct pick *p, struct model *m, const struct selection *
 	return rc ? EXIT_FAILED : 0;
 }
 
-int pick_apply(const struct pick *p, struct model *m)
+int selection_options_apply(const struct selection_options *p, struct model *m)
 {
 	struct selection s = { 0 };
 	char kind[KIND_LENGTH];
 	bool *processes = NULL;
 	int rc = parse(p, &s, kind);
 
-	if (rc || !pick_given(p))
+	if (rc || !selection_options_given(p))
 		return rc;
 	if (p->process && !(processes = parse_processes(p->process, m, &rc)))
 		return rc;

@@ -1,7 +1,7 @@
 /*
  * Was a signal sent to gprof-run alone, or to its whole process group (kill -TERM -PGID, killpg)?  Only in the first case
  * gprof-run must forward it: programs that count signals ("second one: quit now") must not get it twice.  Linux does not
- * tell, so a process in the same group, the witness, counts the signals that it receives.
+ * tell, so a process in the same group, the probe, counts the signals that it receives.
  */
 #include "cli/run/run.h"
 
@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 50  /* on a busy machine the witness may run later than gprof-run */
+#define PATIENCE_MS 50  /* on a busy machine the probe may run later than gprof-run */
 
 extern char **environ;
 
 /*
- * Clears the witness's name and command line, so that pkill for "gprof" or for a word of the command line does not match it:
+ * Clears the probe's name and command line, so that pkill for "gprof" or for a word of the command line does not match it:
  * that would look like a signal to the whole group.
  */
 static void hide_words(void)
@@ -48,7 +48,7 @@ static void watch(uint32_t *seen, pid_t parent)
 	}
 }
 
-void witness_start(struct witness *w)
+void group_signal_probe_start(struct group_signal_probe *w)
 {
 	size_t size = sizeof w->known;
 	pid_t parent = getpid();
@@ -65,7 +65,7 @@ void witness_start(struct witness *w)
 		w->pid = 0;
 }
 
-static bool changed(struct witness *w, int sig)
+static bool changed(struct group_signal_probe *w, int sig)
 {
 	uint32_t seen = __atomic_load_n(&w->seen[sig], __ATOMIC_ACQUIRE);
 	bool is = seen != w->known[sig];
@@ -74,7 +74,7 @@ static bool changed(struct witness *w, int sig)
 	return is;
 }
 
-bool witness_saw(struct witness *w, int sig)
+bool group_signal_probe_saw(struct group_signal_probe *w, int sig)
 {
 	struct timespec ms = { .tv_nsec = 1000000 };
 
@@ -88,7 +88,7 @@ bool witness_saw(struct witness *w, int sig)
 	return changed(w, sig);
 }
 
-void witness_stop(struct witness *w)
+void group_signal_probe_stop(struct group_signal_probe *w)
 {
 	if (w->pid > 0) {
 		kill(w->pid, SIGKILL);
@@ -96,5 +96,5 @@ void witness_stop(struct witness *w)
 	}
 	if (w->seen)
 		munmap(w->seen, sizeof w->known);
-	*w = (struct witness){ 0 };
+	*w = (struct group_signal_probe){ 0 };
 }
