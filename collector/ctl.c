@@ -19,13 +19,13 @@
 #define MARK_MAX   1000u
 
 /* A buffer for text; what does not fit is cut off. */
-struct text {
+struct reply {
 	char *at;
 	size_t room;
 };
 
-static void put(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct text *t, const char *fmt, ...)
+static void put(struct reply *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct reply *t, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -41,7 +41,7 @@ static void put(struct text *t, const char *fmt, ...)
 
 /* ---- requests ---- */
 
-static void change(struct session *s, struct text *t, bool start, uint32_t mask, uint32_t number)
+static void change(struct session *s, struct reply *t, bool start, uint32_t mask, uint32_t number)
 {
 	struct tree_process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
 
@@ -60,7 +60,7 @@ static void change(struct session *s, struct text *t, bool start, uint32_t mask,
 		put(t, "ok window %u", s->tree.n_windows);
 }
 
-static void followed(struct session *s, struct text *t)
+static void followed(struct session *s, struct reply *t)
 {
 	unsigned n = 0, behind = 0;
 
@@ -80,7 +80,7 @@ static const char *state_of(uint32_t mask, bool over)
 	return over ? "over" : states[mask & ORDER_ALL];
 }
 
-static void status(struct session *s, struct text *t)
+static void status(struct session *s, struct reply *t)
 {
 	struct stat st = { 0 };
 	unsigned left = 0;
@@ -106,7 +106,7 @@ static void status(struct session *s, struct text *t)
 }
 
 /* Written in process 0, the session itself, whose rows have CLOCK_MONOTONIC. */
-static void mark(struct session *s, struct text *t, const char *text)
+static void mark(struct session *s, struct reply *t, const char *text)
 {
 	uint32_t n = (uint32_t)strnlen(text, MARK_MAX);
 	struct string_row name = { .id = ++s->ctl.strings, .bytes = n };
@@ -123,7 +123,7 @@ static void mark(struct session *s, struct text *t, const char *text)
 
 void ctl_answer(struct session *s, const char *request, char *out, size_t size)
 {
-	struct text t = { out, size };
+	struct reply t = { out, size };
 	unsigned mask, number;
 
 	if (sscanf(request, "start %u %u", &mask, &number) == 2)

@@ -48,7 +48,7 @@ static bool is_gpu(unsigned kind)
 }
 
 /* A row as it was found.  Read once: the program may overwrite it at any time. */
-struct found {
+struct parsed_row {
 	struct row_head head;
 	const struct record *record;
 	uint32_t tail;                  /* bytes after the struct */
@@ -57,7 +57,7 @@ struct found {
 };
 
 /* Parses the row at p, with `room` bytes left, at least 8.  False: it is not a row. */
-static bool find_row(struct found *f, const uint8_t *p, uint32_t room)
+static bool find_row(struct parsed_row *f, const uint8_t *p, uint32_t room)
 {
 	const struct record *r;
 
@@ -79,7 +79,7 @@ static bool find_row(struct found *f, const uint8_t *p, uint32_t room)
 	return f->tail <= f->head.length - sizeof f->head - r->size;
 }
 
-static void take_row(struct tree_process *p, struct block_note *note, const struct found *f, const uint8_t *at)
+static void take_row(struct tree_process *p, struct block_note *note, const struct parsed_row *f, const uint8_t *at)
 {
 	const struct record *r = f->record;
 	const uint8_t *tail = at + sizeof f->head + r->size;
@@ -98,7 +98,7 @@ static void take_row(struct tree_process *p, struct block_note *note, const stru
 }
 
 /* Most rows have no tail and come in runs of one kind.  Takes the run that begins at `at`; returns its length in bytes. */
-static uint32_t take_run(struct tree_process *p, const struct found *f, const uint8_t *at, uint32_t room)
+static uint32_t take_run(struct tree_process *p, const struct parsed_row *f, const uint8_t *at, uint32_t room)
 {
 	const struct record *r = f->record;
 	size_t words = r->size / 8, max, n = 0;
@@ -150,7 +150,7 @@ static void drain_block(struct tree_process *p, uint32_t i)
 		return;
 	}
 	while (at < used) {
-		struct found f;
+		struct parsed_row f;
 
 		if (!find_row(&f, rows + at, used - at)) {
 			damaged(p, i, at, f.why, f.number);

@@ -28,7 +28,7 @@ struct batch_out {
 	struct buf rows, tails;
 };
 
-struct found {
+struct address_places {
 	const struct spot *places;
 	size_t n;
 };
@@ -38,7 +38,7 @@ struct resolving {
 	const struct resolve *how;
 	struct resolved *out;
 	const struct address *addresses;
-	struct found *found;            /* by address */
+	struct address_places *found;   /* by address */
 	size_t n;
 	struct batch_out *first, **last;
 	/* The process whose rows are being made: */
@@ -83,7 +83,7 @@ static int look_up(struct resolving *r, bool lines)
 			return -1;
 		memcpy(copy, places, n * sizeof *copy);
 		free((void *)r->found[i].places);
-		r->found[i] = (struct found){ copy, n };
+		r->found[i] = (struct address_places){ copy, n };
 	}
 	return 0;
 }
@@ -92,7 +92,7 @@ static void count(struct resolving *r)
 {
 	r->out->addresses = r->n;
 	for (size_t i = 0; i < r->n; i++) {
-		const struct found *f = &r->found[i];
+		const struct address_places *f = &r->found[i];
 
 		bool named = f->n && !f->places[f->n - 1].unnamed;
 
@@ -181,7 +181,7 @@ static uint32_t string_of(struct resolving *r, const char *text)
 	return *at - 1;
 }
 
-static void put_set(struct resolving *r, const struct address *a, const struct found *f)
+static void put_set(struct resolving *r, const struct address *a, const struct address_places *f)
 {
 	uint32_t n_processes;
 	uint32_t number = model_processes(r->m, &n_processes)[a->process].image;

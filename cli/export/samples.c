@@ -21,7 +21,7 @@ struct on_track {
 	int64_t end;                    /* end of the last sample */
 };
 
-struct work {
+struct sample_export {
 	struct export *x;
 	const struct stacks *s;
 	struct timed *order;            /* rows by time */
@@ -33,7 +33,7 @@ struct work {
 	int64_t usual;
 };
 
-static void close_levels(struct work *w, uint32_t track, size_t keep, int64_t end)
+static void close_levels(struct sample_export *w, uint32_t track, size_t keep, int64_t end)
 {
 	struct on_track *t = &w->tracks[track];
 
@@ -54,7 +54,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Sets the median distance between two samples of a track. */
-static int find_usual(struct work *w, size_t n)
+static int find_usual(struct sample_export *w, size_t n)
 {
 	int64_t *gaps = malloc((n + 1) * sizeof *gaps);
 	const int64_t *start = MODEL_I64(w->x->m, sample, start);
@@ -70,7 +70,7 @@ static int find_usual(struct work *w, size_t n)
 	return gaps ? 0 : -1;
 }
 
-static int find_tracks(struct work *w, size_t n)
+static int find_tracks(struct sample_export *w, size_t n)
 {
 	const int64_t *start = MODEL_I64(w->x->m, sample, start);
 	const uint32_t *thread = MODEL_U32(w->x->m, sample, thread), *tid = MODEL_U32(w->x->m, sample, tid),
@@ -101,7 +101,7 @@ static int find_tracks(struct work *w, size_t n)
 	return find_usual(w, n);
 }
 
-static int put_sample(struct work *w, size_t row, int64_t start, uint32_t stack)
+static int put_sample(struct sample_export *w, size_t row, int64_t start, uint32_t stack)
 {
 	struct on_track *t = &w->tracks[w->track[row]];
 	size_t n = stack_frames(w->x->m, stack, VIEW_MIXED, SIZE_MAX, w->frames), same = 0;
@@ -128,7 +128,7 @@ static int put_sample(struct work *w, size_t row, int64_t start, uint32_t stack)
 	return 0;
 }
 
-static int put_all(struct work *w, size_t n)
+static int put_all(struct sample_export *w, size_t n)
 {
 	const int64_t *start = MODEL_I64(w->x->m, sample, start);
 	const uint32_t *stack = MODEL_U32(w->x->m, sample, stack), *process = model_row_process(w->x->m, ROW_sample);
@@ -150,7 +150,7 @@ static int put_all(struct work *w, size_t n)
 int export_samples(struct export *x)
 {
 	size_t n = model_rows(x->m, ROW_sample);
-	struct work w = { .x = x };
+	struct sample_export w = { .x = x };
 	int rc = -1;
 
 	if (!n)

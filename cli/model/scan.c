@@ -9,13 +9,13 @@
 #define HUGE_PAGE    (2u << 20)
 
 /* Work on the parts of one kind; each worker takes the next part until all are done. */
-struct work {
+struct scan_job {
 	struct model *m;
 	struct kind *kind;
 	const struct record *record;
 	size_t next;                    /* next part; atomic */
 	bool failed, all;               /* all: include rows that a selection leaves out */
-	int (*part)(struct work *w, struct part *p, void *state);
+	int (*part)(struct scan_job *w, struct part *p, void *state);
 	const unsigned *fields;
 	size_t n_fields;
 	int (*fn)(const struct batch *b, void *state);
@@ -23,7 +23,7 @@ struct work {
 };
 
 struct worker {
-	struct work *work;
+	struct scan_job *work;
 	void *state;
 	struct scratch *scratch;
 };
@@ -39,7 +39,7 @@ static __thread struct scratch *own_scratch;
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
-	struct work *work = w->work;
+	struct scan_job *work = w->work;
 	struct scratch scratch = { { 0 }, { 0 } };
 
 	own_scratch = &scratch;
@@ -57,7 +57,7 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-static int work_run(struct work *work, void *const states[MODEL_WORKERS])
+static int work_run(struct scan_job *work, void *const states[MODEL_WORKERS])
 {
 	struct worker workers[MODEL_WORKERS];
 	pthread_t threads[MODEL_WORKERS];
@@ -97,7 +97,7 @@ static void map_strings(const struct model *m, uint32_t process, uint32_t *ids, 
 		ids[i] = ids[i] < map->n ? map->dense[ids[i]] : string_id(m, process, ids[i]);
 }
 
-static int decode(struct work *w, struct part *p, unsigned f, void *out)
+static int decode(struct scan_job *w, struct part *p, unsigned f, void *out)
 {
 	if (trace_column(&w->m->trace, p->chunk, f, out) < 0)
 		return -1;
@@ -125,7 +125,7 @@ static void compact(const struct part *p, void *column, size_t width)
 /* ---- whole columns ---- */
 
 /* Decodes a part with unselected rows into scratch memory and copies the selected rows to the column. */
-static int kept_into_column(struct work *w, struct part *p, size_t width, char *out)
+static int kept_into_column(struct scan_job *w, struct part *p, size_t width, char *out)
 {
 	char *all = malloc(p->chunk->head.rows * width + 1);
 
@@ -141,7 +141,7 @@ static int kept_into_column(struct work *w, struct part *p, size_t width, char *
 	return 0;
 }
 
-static int part_into_column(struct work *w, struct part *p, void *state)
+static int part_into_column(struct scan_job *w, struct part *p, void *state)
 {
 	size_t width = w->record->fields[w->fields[0]].size;
 	char *out = w->into + p->first * width;
@@ -174,7 +174,7 @@ static void number_rows(struct kind *kind)
 
 static void *read_column(struct model *m, struct kind *kind, const struct record *r, unsigned field)
 {
-	struct work w = {
+	struct scan_job w = {
 		.m = m, .kind = kind, .record = r, .part = part_into_column, .fields = &field, .n_fields = 1,
 		.into = column_memory(kind->n_rows * r->fields[field].size),
 	};
@@ -271,7 +271,7 @@ static bool has_zero(const void *column, size_t n, size_t width)
 	return false;
 }
 
-static int part_into_batch(struct work *w, struct part *p, void *state)
+static int part_into_batch(struct scan_job *w, struct part *p, void *state)
 {
 	bool all = w->all || !p->keep;
 	struct batch b = { .process = p->process, .n = all ? p->chunk->head.rows : p->rows };
@@ -298,7 +298,7 @@ static int part_into_batch(struct work *w, struct part *p, void *state)
 	return w->fn(&b, state);
 }
 
-static int scan(struct model *m, unsigned k, struct work w, void *const states[MODEL_WORKERS])
+static int scan(struct model *m, unsigned k, struct scan_job w, void *const states[MODEL_WORKERS])
 {
 	w.m = m;
 	w.kind = &m->kinds[k];
@@ -314,11 +314,11 @@ static int scan(struct model *m, unsigned k, struct work w, void *const states[M
 int model_scan(struct model *m, unsigned k, const unsigned *fields, size_t n_fields,
 	       int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS])
 {
-	return scan(m, k, (struct work){ .fields = fields, .n_fields = n_fields, .fn = fn }, states);
+	return scan(m, k, (struct scan_job){ .fields = fields, .n_fields = n_fields, .fn = fn }, states);
 }
 
 int model_scan_all(struct model *m, unsigned k, const unsigned *fields, size_t n_fields,
 		   int (*fn)(const struct batch *b, void *state), void *const states[MODEL_WORKERS])
 {
-	return scan(m, k, (struct work){ .fields = fields, .n_fields = n_fields, .fn = fn, .all = true }, states);
+	return scan(m, k, (struct scan_job){ .fields = fields, .n_fields = n_fields, .fn = fn, .all = true }, states);
 }

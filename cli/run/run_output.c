@@ -45,12 +45,12 @@ static long world_size(void)
 /* ---- placeholders ---- */
 
 /* A text in a fixed buffer.  What does not fit is dropped and sets `full`, which the caller checks once. */
-struct text {
+struct path_text {
 	char *at, *end;
 	bool full;
 };
 
-static void put(struct text *t, const char *s, size_t n)
+static void put(struct path_text *t, const char *s, size_t n)
 {
 	if ((size_t)(t->end - t->at) <= n) {
 		t->full = true;
@@ -61,19 +61,19 @@ static void put(struct text *t, const char *s, size_t n)
 	*t->at = '\0';
 }
 
-static void put_text(struct text *t, const char *s)
+static void put_text(struct path_text *t, const char *s)
 {
 	put(t, s, strlen(s));
 }
 
-static void put_number(struct text *t, long n)
+static void put_number(struct path_text *t, long n)
 {
 	char digits[24];
 
 	put(t, digits, (size_t)snprintf(digits, sizeof digits, "%ld", n));
 }
 
-static void put_host(struct text *t)
+static void put_host(struct path_text *t)
 {
 	char host[256] = "host";
 
@@ -85,7 +85,7 @@ static void put_host(struct text *t)
 }
 
 /* Expands %q{VAR}; p is after the q.  Returns the rest of the pattern, or NULL: not a valid placeholder. */
-static const char *put_variable(struct text *t, const char *p)
+static const char *put_variable(struct path_text *t, const char *p)
 {
 	const char *end = *p == '{' ? strchr(p, '}') : NULL, *value;
 	char name[256];
@@ -101,7 +101,7 @@ static const char *put_variable(struct text *t, const char *p)
 }
 
 /* Expands the placeholders of a name.  Returns whether there is a valid one, so that the name may differ between ranks. */
-static bool expand(struct text *t, const char *pattern, pid_t program)
+static bool expand(struct path_text *t, const char *pattern, pid_t program)
 {
 	long rank = output_rank();
 	bool placeholder = false;
@@ -145,7 +145,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void put_default(struct text *t, const struct request *r, pid_t program)
+static void put_default(struct path_text *t, const struct request *r, pid_t program)
 {
 	put_text(t, "gprof-");
 	put_text(t, base_name(r->argv[0]));
@@ -156,7 +156,7 @@ static void put_default(struct text *t, const struct request *r, pid_t program)
 }
 
 /* Removes .gtrace, and the suffixes of nsys's reports, so that -o NAME.nsys-rep gives NAME.gtrace. */
-static void cut_suffix(struct text *t, const char *start)
+static void cut_suffix(struct path_text *t, const char *start)
 {
 	static const char *const suffixes[] = { SUFFIX, ".nsys-rep", ".qdrep" };
 
@@ -206,7 +206,7 @@ static const char *spare_folder(void)
 
 void output_path(const struct request *r, pid_t program, char *out, size_t size)
 {
-	struct text t = { .at = out, .end = out + size - strlen(SUFFIX) };
+	struct path_text t = { .at = out, .end = out + size - strlen(SUFFIX) };
 	char here[PATH_MAX];
 	long rank = output_rank();
 	bool placeholder = true;
@@ -229,7 +229,7 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 	if (t.full || strlen(base_name(out)) > NAME_MAX - sizeof ".99" SUFFIX) {
 		fail("the output name is longer than %zu bytes; the trace goes to '%s'",
 		     t.full ? size : NAME_MAX - sizeof ".99" SUFFIX, spare_folder());
-		t = (struct text){ .at = out, .end = out + size - strlen(SUFFIX) };
+		t = (struct path_text){ .at = out, .end = out + size - strlen(SUFFIX) };
 		put_text(&t, spare_folder());
 		put(&t, "/", 1);
 		put_default(&t, r, program);

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-struct text {
+struct demangled {
 	char *out;
 	size_t size, n;
 	bool full;
 };
 
-static void put(struct text *t, const char *from, size_t n)
+static void put(struct demangled *t, const char *from, size_t n)
 {
 	if (t->full || n >= t->size - t->n) {
 		t->full = true;
@@ -45,7 +45,7 @@ static size_t escape(const char *p, const char *end, char *to)
 	return (size_t)n;
 }
 
-static void put_part(struct text *t, const char *p, const char *end)
+static void put_part(struct demangled *t, const char *p, const char *end)
 {
 	char to;
 
@@ -73,7 +73,7 @@ static bool is_hash(const char *p, size_t n)
 
 bool demangle_rust_legacy(const char *name, char *out, size_t size)
 {
-	struct text t = { .out = out, .size = size };
+	struct demangled t = { .out = out, .size = size };
 	const char *p = name + 3, *end = name + strlen(name);
 	bool hash = false;
 

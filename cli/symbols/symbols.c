@@ -35,8 +35,8 @@ struct process_map {
 };
 
 /* An owned text, in a list. */
-struct text {
-	struct text *next;
+struct owned_text {
+	struct owned_text *next;
 	char *owned;
 };
 
@@ -46,7 +46,7 @@ struct symbols {
 	int64_t deadline;
 	struct object *objects;
 	struct process_map *maps;
-	struct text *texts;
+	struct owned_text *texts;
 };
 
 struct symbols *symbols_new(const char *symfs, bool trusted)
@@ -95,7 +95,7 @@ void symbols_free(struct symbols *s)
 		perfmap_release(&m->map);
 		free(m);
 	}
-	for (struct text *t = s->texts, *next; t; t = next) {
+	for (struct owned_text *t = s->texts, *next; t; t = next) {
 		next = t->next;
 		free(t->owned);
 		free(t);
@@ -117,13 +117,13 @@ bool symbols_path(const struct symbols *s, const char *path, char *buf, size_t s
 /* Takes ownership of a malloc'ed text and returns it; NULL: it was NULL, or out of memory. */
 static const char *keep(struct symbols *s, char *owned)
 {
-	struct text *t = owned ? malloc(sizeof *t) : NULL;
+	struct owned_text *t = owned ? malloc(sizeof *t) : NULL;
 
 	if (!t) {
 		free(owned);
 		return NULL;
 	}
-	*t = (struct text){ s->texts, owned };
+	*t = (struct owned_text){ s->texts, owned };
 	s->texts = t;
 	return owned;
 }

@@ -85,14 +85,14 @@ void child_env_begin(void)
 
 /* ---- what envp contains ---- */
 
-struct found {
+struct own_variables {
 	size_t n;                       /* variables */
 	const char *var[N_OURS];        /* the first of each name; NULL: none */
 };
 
-static void look(struct found *f, char *const envp[])
+static void look(struct own_variables *f, char *const envp[])
 {
-	*f = (struct found){ 0 };
+	*f = (struct own_variables){ 0 };
 	for (; envp && envp[f->n]; f->n++)
 		for (int i = 0; i < N_OURS; i++)
 			if (!f->var[i] && strncmp(envp[f->n], ours[i].name, ours[i].len) == 0)
@@ -100,7 +100,7 @@ static void look(struct found *f, char *const envp[])
 }
 
 /* Value of LD_PRELOAD; "": none. */
-static const char *list_of(const struct found *f)
+static const char *list_of(const struct own_variables *f)
 {
 	return f->var[OURS_PRELOAD] ? f->var[OURS_PRELOAD] + sizeof PRELOAD - 1 : "";
 }
@@ -125,17 +125,17 @@ static bool has_ours(const char *list)
 }
 
 /* An LD_PRELOAD without the injected object, else NULL.  The object is appended: a sanitizer refuses to run unless it is first. */
-static const char *others(const struct found *f)
+static const char *others(const struct own_variables *f)
 {
 	return *list_of(f) && !has_ours(list_of(f)) ? list_of(f) : NULL;
 }
 
-static bool cleaned(const struct found *f)
+static bool cleaned(const struct own_variables *f)
 {
 	return !f->var[OURS_SESSION];
 }
 
-static bool is_to_restore(const struct found *f)
+static bool is_to_restore(const struct own_variables *f)
 {
 	return restores && (cleaned(f) || (others(f) && strcmp(f->var[OURS_SESSION], ours[OURS_SESSION].text) == 0));
 }
@@ -199,7 +199,7 @@ static char obstacle(const struct image *m)
 }
 
 /* Not inlined: its stack frame (a whole struct image) is free again when libc continues. */
-static __attribute__((noinline)) void look_at_image(struct child_plan *plan, const struct found *f, const struct child_file *file)
+static __attribute__((noinline)) void look_at_image(struct child_plan *plan, const struct own_variables *f, const struct child_file *file)
 {
 	struct image m = { .kind = IMAGE_UNKNOWN };
 	char why;
@@ -221,13 +221,13 @@ static __attribute__((noinline)) void look_at_image(struct child_plan *plan, con
 	}
 }
 
-static bool is_set(const struct found *f, int which)
+static bool is_set(const struct own_variables *f, int which)
 {
 	return f->var[which] && strcmp(f->var[which], ours[which].text) == 0;
 }
 
 /* The new program, of any kind, inherits this process's seccomp filter. */
-static void leave_alone(struct child_plan *plan, const struct found *f, const struct child_file *file)
+static void leave_alone(struct child_plan *plan, const struct own_variables *f, const struct child_file *file)
 {
 	plan->alone = has_ours(list_of(f));
 	for (int i = OURS_SESSION; i < OURS_PRELOAD; i++)
@@ -237,7 +237,7 @@ static void leave_alone(struct child_plan *plan, const struct found *f, const st
 		session_tell_lost(ROSTER_FILTERED, file->path ? file->path : "");
 }
 
-static size_t room_for(const struct found *f)
+static size_t room_for(const struct own_variables *f)
 {
 	return (f->n + N_OURS + 3) * sizeof(char *) + sizeof PRELOAD + strlen(list_of(f)) + sizeof ours[0].text + 2 * IMAGE_NAME +
 	       sizeof WIRE_ENV_FIRST + 1;
@@ -245,7 +245,7 @@ static size_t room_for(const struct found *f)
 
 size_t child_env_plan(struct child_plan *plan, char *const envp[], const struct child_file *file)
 {
-	struct found f;
+	struct own_variables f;
 	int saved = errno;
 
 	*plan = (struct child_plan){ 0 };
@@ -299,7 +299,7 @@ static char *write_list(char *text, const struct child_plan *plan, const char *l
 	return join ? add(text, end, our_path(), strlen(our_path())) : end;
 }
 
-static bool is_our_variable(const struct found *f, const char *variable)
+static bool is_our_variable(const struct own_variables *f, const char *variable)
 {
 	for (int i = OURS_SESSION; i < OURS_PRELOAD; i++)
 		if (variable == f->var[i] && is_set(f, i))
@@ -309,7 +309,7 @@ static bool is_our_variable(const struct found *f, const char *variable)
 
 char *const *child_env_fill(const struct child_plan *plan, void *room, char *const envp[])
 {
-	struct found f;
+	struct own_variables f;
 	const char **to = room;
 	char *text, *end;
 	size_t n = 0;

@@ -84,19 +84,19 @@ static uint64_t hash_site(const struct py_layout *l, uint64_t state)
 	return n ? h : 0;
 }
 
-struct found {
+struct site_frame {
 	struct stack_frame frame;
 	bool user;
 };
 
 /* Working memory from scratch_push(): the program's stack may be small. */
-struct room {
+struct site_room {
 	struct py_frame frames[SITE_DEPTH];
-	struct found found[SITE_DEPTH];
+	struct site_frame found[SITE_DEPTH];
 };
 
 /* Writes the frames that have an id, and whether each is user code; returns their number. */
-static uint32_t describe(struct stream *s, uint64_t state, unsigned how, struct py_frame frames[SITE_DEPTH], struct found out[SITE_DEPTH])
+static uint32_t describe(struct stream *s, uint64_t state, unsigned how, struct py_frame frames[SITE_DEPTH], struct site_frame out[SITE_DEPTH])
 {
 	uint32_t n = python_walk((const void *)(uintptr_t)state, frames, SITE_DEPTH, how), kept = 0;
 
@@ -107,15 +107,15 @@ static uint32_t describe(struct stream *s, uint64_t state, unsigned how, struct 
 		__atomic_store_n(kind_of(frames[i].code), frames[i].code | (user ? KIND_USER : 0), __ATOMIC_RELAXED);
 		if (!id || id == PY_HIDDEN)
 			continue;
-		out[kept++] = (struct found){ { .value = id, .what = STACK_FRAME_PYTHON, .extra = frames[i].offset }, user };
+		out[kept++] = (struct site_frame){ { .value = id, .what = STACK_FRAME_PYTHON, .extra = frames[i].offset }, user };
 	}
 	return kept;
 }
 
-static uint32_t make_site(struct stream *s, uint64_t state, unsigned how, struct room *room)
+static uint32_t make_site(struct stream *s, uint64_t state, unsigned how, struct site_room *room)
 {
 	struct stack_frame kept[SITE_FRAMES];
-	const struct found *found = room->found;
+	const struct site_frame *found = room->found;
 	uint32_t n = describe(s, state, how, room->frames, room->found), user = 0, others, taken = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -135,7 +135,7 @@ static uint32_t make_site(struct stream *s, uint64_t state, unsigned how, struct
 
 static uint32_t new_site(struct stream *s, uint64_t state, unsigned how)
 {
-	struct room *room = scratch_push(sizeof *room);
+	struct site_room *room = scratch_push(sizeof *room);
 	uint32_t id = room ? make_site(s, state, how, room) : 0;
 
 	scratch_pop(room);

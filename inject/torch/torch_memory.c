@@ -132,7 +132,7 @@ static bool replace(const struct dl_phdr_info *o, void **place)
 	return true;
 }
 
-struct found {
+struct libc10_search {
 	struct dl_phdr_info cuda;
 	const char *base;               /* path of libc10, which has the function */
 	bool there;
@@ -140,7 +140,7 @@ struct found {
 
 static int see(struct dl_phdr_info *o, size_t size, void *arg)
 {
-	struct found *f = arg;
+	struct libc10_search *f = arg;
 	const char *name = base_name(o->dlpi_name);
 
 	(void)size;
@@ -155,7 +155,7 @@ static int see(struct dl_phdr_info *o, size_t size, void *arg)
 
 void torch_memory_look(void)
 {
-	struct found f = { .there = false };
+	struct libc10_search f = { .there = false };
 	void **place, *library;
 
 	if (hook.done)

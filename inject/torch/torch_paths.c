@@ -20,13 +20,13 @@ static struct py_name modules_name = { .text = "_modules" };
 /* ---- reads of the interpreter's memory ---- */
 
 /* Classes that were read for this answer, and entries of the current dict. */
-struct look {
+struct module_search {
 	struct py_class classes[8];
 	uint32_t n;
 	struct py_entry entries[PY_ENTRIES];
 };
 
-static struct py_class *class_of(struct look *k, uint64_t type)
+static struct py_class *class_of(struct module_search *k, uint64_t type)
 {
 	struct py_class *class;
 
@@ -43,7 +43,7 @@ static struct py_class *class_of(struct look *k, uint64_t type)
 }
 
 /* Opens the dict of a module's children and sets the trail to it.  False: there is no such dict, or the module is gone. */
-static bool open_children(struct look *k, struct py_dict *d, const struct torch_object *o, struct py_trail *t)
+static bool open_children(struct module_search *k, struct py_dict *d, const struct torch_object *o, struct py_trail *t)
 {
 	struct py_instance instance;
 	struct py_class *class;
@@ -79,7 +79,7 @@ static bool still_linked(const struct torch_object *o)
 }
 
 /* Looks for the child among the children of the parent; remembers the parent if found. */
-static bool find_among(struct look *k, uint32_t child, uint32_t parent)
+static bool find_among(struct module_search *k, uint32_t child, uint32_t parent)
 {
 	struct py_entry *e = k->entries;
 	struct py_trail t;
@@ -121,7 +121,7 @@ static void refill(void)
 }
 
 /* Appends a module's children to the queue; returns the queue's new end. */
-static uint32_t expand(struct look *k, uint32_t parent, uint32_t end, uint32_t *entries)
+static uint32_t expand(struct module_search *k, uint32_t parent, uint32_t end, uint32_t *entries)
 {
 	struct py_entry *e = k->entries;
 	struct py_trail t;
@@ -149,7 +149,7 @@ static uint32_t expand(struct look *k, uint32_t parent, uint32_t end, uint32_t *
 }
 
 /* Searches breadth-first all modules below root.  False: too many for the current budget. */
-static bool search_below(struct look *k, uint32_t root)
+static bool search_below(struct module_search *k, uint32_t root)
 {
 	uint32_t end = 1, entries = ENTRIES_MOST;
 
@@ -215,7 +215,7 @@ static bool reaches(const struct around *a, uint32_t object, struct way *w)
  * Finds the way up from a module to its caller or a module further out.  A module that several modules hold is named by its caller, if that
  * is one of them.
  */
-static bool find_way(struct look *k, const struct around *a, uint32_t object, struct way *w)
+static bool find_way(struct module_search *k, const struct around *a, uint32_t object, struct way *w)
 {
 	struct torch_object *o = &torch_objects->list[object];
 	uint32_t caller = a->objects[a->n - 1];
@@ -293,7 +293,7 @@ static bool put_way(struct around *a, const struct way *w)
 	return true;
 }
 
-static void put(struct look *k, struct around *a, struct way *w, uint32_t object)
+static void put(struct module_search *k, struct around *a, struct way *w, uint32_t object)
 {
 	size_t begin;
 
@@ -329,7 +329,7 @@ size_t torch_paths_write(char out[TORCH_PATHS], const uint32_t *objects, uint32_
 {
 	struct {
 		struct around around;
-		struct look look;
+		struct module_search look;
 		struct way way;
 	} *room;
 	size_t used;

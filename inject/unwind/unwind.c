@@ -57,7 +57,7 @@ static void cache_put(uint64_t key, uint64_t rule)
 
 /* ---- bounds of the stack ---- */
 
-struct room {
+struct unwind_room {
 	uint64_t high;          /* mapped from the frame up to this address */
 	bool grows;             /* more may be mapped: not the thread's own stack (a coroutine's, a signal handler's) */
 	unsigned left;          /* pages that may still be tested */
@@ -107,11 +107,11 @@ static bool is_mapped(uint64_t from, uint64_t top)
  * Returns the bounds of the stack at sp.  libc puts the thread's descriptor (pthread_self()) on top of the thread's stack.
  * pthread_getattr_np() would tell the stack's bounds, but it calls malloc() and may read all of /proc/self/maps.
  */
-static struct room room_at(uint64_t sp)
+static struct unwind_room room_at(uint64_t sp)
 {
 	bool is_first = first.top && pthread_equal(pthread_self(), first.thread);
 	uint64_t top = is_first ? first.top : (uint64_t)pthread_self() & ~7ull;
-	struct room own = { .high = top };
+	struct unwind_room own = { .high = top };
 
 	if (sp < top && own_low && sp >= own_low)
 		return own;
@@ -126,10 +126,10 @@ static struct room room_at(uint64_t sp)
 		}
 		foreign = sp >> 16 | 1ull << 63;
 	}
-	return (struct room){ .high = (sp & ~(PAGE - 1)) + PAGE, .grows = true, .left = TRIED_PAGES };
+	return (struct unwind_room){ .high = (sp & ~(PAGE - 1)) + PAGE, .grows = true, .left = TRIED_PAGES };
 }
 
-static __attribute__((noinline)) bool grow(struct room *r, uint64_t high)
+static __attribute__((noinline)) bool grow(struct unwind_room *r, uint64_t high)
 {
 	if (!r->grows || high < r->high)
 		return false;
@@ -143,7 +143,7 @@ static __attribute__((noinline)) bool grow(struct room *r, uint64_t high)
 }
 
 /* True if the word at this address can be read.  The caller has checked that it is above the frame. */
-static inline bool has(struct room *r, uint64_t at)
+static inline bool has(struct unwind_room *r, uint64_t at)
 {
 	return !(at & 7) && (likely(at + 8 <= r->high) || grow(r, at + 8)) && at + 8 > at;
 }
@@ -216,7 +216,7 @@ static bool is_return(uint64_t pc, bool quick)
 	return true;
 }
 
-static enum step by_frame_pointer(struct unwind_frame *f, struct room *r, bool quick)
+static enum step by_frame_pointer(struct unwind_frame *f, struct unwind_room *r, bool quick)
 {
 	uint64_t pc, bp;
 
@@ -246,7 +246,7 @@ static enum step by_frame_pointer(struct unwind_frame *f, struct room *r, bool q
 #define CONTEXT_RIP 168
 
 /* Steps to the frame that the signal interrupted.  It may be on another stack, at higher or lower addresses. */
-static enum step out_of_handler(struct unwind_frame *f, struct room *r)
+static enum step out_of_handler(struct unwind_frame *f, struct unwind_room *r)
 {
 	if (!has(r, f->sp + CONTEXT_RIP) || !has(r, f->sp))
 		return STEP_LOST;
@@ -285,7 +285,7 @@ static __attribute__((noinline)) uint64_t rule_learn(uint64_t key, uint64_t at, 
 #define RED_ZONE 128            /* bytes below the stack pointer that are not overwritten yet */
 
 /* After a pop, rules still say that the register is saved where it was: just below the stack pointer. */
-static inline bool take_saved(const struct unwind_frame *f, struct room *r, uint64_t at, uint64_t *value)
+static inline bool take_saved(const struct unwind_frame *f, struct unwind_room *r, uint64_t at, uint64_t *value)
 {
 	if (unlikely(at < f->sp)) {
 		if (at & 7 || f->sp - at > RED_ZONE || (at / PAGE != f->sp / PAGE && !peek_mapped(at)))
@@ -297,7 +297,7 @@ static inline bool take_saved(const struct unwind_frame *f, struct room *r, uint
 	return true;
 }
 
-static enum step by_rules(struct unwind_frame *f, struct room *r, bool quick)
+static enum step by_rules(struct unwind_frame *f, struct unwind_room *r, bool quick)
 {
 	uint64_t at = f->exact ? f->pc : f->pc - 1, key = key_of(at), rule, cfa;
 	int64_t offset;
@@ -360,7 +360,7 @@ static bool is_for_libunwind(const struct unwind_frame *f, bool quick)
 
 #else
 
-static enum step by_rules(struct unwind_frame *f, struct room *r, bool quick)
+static enum step by_rules(struct unwind_frame *f, struct unwind_room *r, bool quick)
 {
 	return by_frame_pointer(f, r, quick);
 }
@@ -395,7 +395,7 @@ void unwind_native(const struct unwind_cursor *from, struct unwind_walk *w, uint
 	struct unwind_frame f = { .pc = from->pc, .sp = from->sp, .bp = from->bp, .bx = from->bx, .exact = true };
 	bool quick = from->context != NULL;
 	enum step step = STEP_ON;
-	struct room room;
+	struct unwind_room room;
 
 	w->n = w->flags = 0;
 	if (method == UNWIND_NONE || !f.pc || f.sp & 7)

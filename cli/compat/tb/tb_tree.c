@@ -19,7 +19,7 @@ bool tb_is_operator(const struct tb_run *r, const struct tb_node *n)
 	return e && !n->gone && e->type == TB_OP && !(e->flags & TB_HIDDEN);
 }
 
-struct making {
+struct tb_tree_builder {
 	struct tb_tree *t;
 	const struct tb_run *r;
 	uint32_t *list;                 /* events of trees, by thread, then start, the longest first */
@@ -30,7 +30,7 @@ struct making {
 
 /* ---- threads ---- */
 
-static int find_threads(struct making *k)
+static int find_threads(struct tb_tree_builder *k)
 {
 	struct map threads = { 0 };
 	int rc = 0;
@@ -54,7 +54,7 @@ static int find_threads(struct making *k)
 
 static int by_time(const void *a, const void *b, void *making)
 {
-	const struct making *k = making;
+	const struct tb_tree_builder *k = making;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct tb_event *e = &k->r->events[x], *f = &k->r->events[y];
 
@@ -85,7 +85,7 @@ static uint32_t add_node(struct tb_tree *t, uint32_t event, uint32_t parent, int
 	return at;
 }
 
-static void nest(struct making *k)
+static void nest(struct tb_tree_builder *k)
 {
 	struct tb_tree *t = k->t;
 	uint32_t thread = TB_NONE, open = TB_NONE;
@@ -117,7 +117,7 @@ static void nest(struct making *k)
 /* ---- calls ---- */
 
 /* A call belongs to the first event with its External id; without an id to no event (in the plugin, to the first module). */
-static int own_calls(struct making *k)
+static int own_calls(struct tb_tree_builder *k)
 {
 	const struct tb_run *r = k->r;
 	struct tb_tree *t = k->t;
@@ -237,7 +237,7 @@ static void list_operators(struct tb_tree *t, const struct tb_run *r)
 	}
 }
 
-static int make(struct making *k)
+static int make(struct tb_tree_builder *k)
 {
 	struct tb_tree *t = k->t;
 	const struct tb_run *r = k->r;
@@ -261,7 +261,7 @@ static int make(struct making *k)
 
 int tb_tree_make(struct tb_tree *t, const struct tb_run *r)
 {
-	struct making k = { .t = t, .r = r };
+	struct tb_tree_builder k = { .t = t, .r = r };
 	int rc;
 
 	*t = (struct tb_tree){ 0 };

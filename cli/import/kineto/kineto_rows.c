@@ -27,7 +27,7 @@ static const struct { const char *category; uint8_t class; } categories[] = {
 
 static enum event_class class_of(struct kineto *k, const struct event *e)
 {
-	struct text *t;
+	struct interned_text *t;
 
 	if (!e->category)
 		return label_class(k, e);       /* before the index: without any text, texts.list is NULL */
@@ -46,7 +46,7 @@ static enum event_class class_of(struct kineto *k, const struct event *e)
 /* "thread 17 (python)" becomes "python"; "thread 17" becomes 0, no name. */
 static uint32_t thread_name(struct kineto *k, uint32_t id)
 {
-	const struct text *t = &k->texts.list[id];
+	const struct interned_text *t = &k->texts.list[id];
 	const char *open = t->n > 8 && memcmp(t->at, "thread ", 7) == 0 ? strchr(t->at, '(') : NULL;
 
 	if (!open || t->at[t->n - 1] != ')' || t->at + t->n - open <= 2)
@@ -102,7 +102,7 @@ static void put_op(struct kineto *k, const struct event *e, struct host *h, size
 		.types = event_value(k, e, ARG_TYPES), .values = event_value(k, e, ARG_VALUES),
 		.external = (uint32_t)kineto_whole(e, ARG_EXTERNAL, 0),
 	};
-	const struct text *name = &k->texts.list[e->name];      /* after event_value(), which may move the list */
+	const struct interned_text *name = &k->texts.list[e->name]; /* after event_value(), which may move the list */
 
 	/* Kineto does not write the scope.  Only backward operators have a forward thread. */
 	row.scope = row.fwd_thread || (row.sequence >= 0 && ends_in_backward(name->at, name->n));

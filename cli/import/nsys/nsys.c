@@ -11,14 +11,14 @@ enum { NVTX_CATEGORY = 33, NVTX_MARK = 34, NVTX_THREAD = 39, NVTX_PUSHPOP = 59, 
 
 /* ---- which processes ---- */
 
-struct found {
+struct distinct_values {
 	struct buf *list;
 	struct map seen;
 };
 
 static int on_process(const struct sqlite_row *r, void *arg)
 {
-	struct found *f = arg;
+	struct distinct_values *f = arg;
 	int64_t pid = row_whole(r, 0) & NO_TID;
 	bool new;
 
@@ -38,7 +38,7 @@ int nsys_processes(struct sqlite *db, const char *path, struct buf *list, struct
 		{ "CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid" }, { "CUPTI_ACTIVITY_KIND_MEMSET", "globalPid" },
 		{ "NVTX_EVENTS", "globalTid" }, { "OSRT_API", "globalTid" }, { "COMPOSITE_EVENTS", "globalTid" },
 	};
-	struct found f = { .list = list };
+	struct distinct_values f = { .list = list };
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == 0; i++)

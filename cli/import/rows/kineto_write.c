@@ -94,7 +94,7 @@ static int put_threads(struct out *o)
 
 	for (size_t i = 0; i < k->n_threads && rc == 0; i++) {
 		const struct host_thread *t = &k->threads[i];
-		const struct text *name = t->name ? &k->texts.list[t->name] : NULL;     /* without any text, texts.list is NULL */
+		const struct interned_text *name = t->name ? &k->texts.list[t->name] : NULL; /* without any text, texts.list is NULL */
 		struct thread_row row = { .start = t->first, .id = t->ordinal, .tid = t->tid };
 
 		if (&k->hosts[t->host] != o->host || t->first == INT64_MAX)

@@ -54,7 +54,7 @@ static bool grow(struct texts *t)
 	if (t->n >= MOST || !GROW(t->list, t->n + 1, t->cap))
 		return false;
 	if (!t->n)
-		t->list[t->n++] = (struct text){ .at = "" };
+		t->list[t->n++] = (struct interned_text){ .at = "" };
 	if (!t->places || t->n * 2 > t->mask) {
 		uint32_t size = t->places ? (t->mask + 1) * 2 : 4096;
 		uint32_t *places = calloc(size, sizeof *places);
@@ -119,7 +119,7 @@ static inline uint32_t put(struct texts *t, const char *at, size_t n, uint32_t s
 		goto oom;
 	hash = hash_of(t->secret, at, n) ^ spelling;
 	for (place = hash & t->mask; t->places[place]; place = (place + 1) & t->mask) {
-		const struct text *old = &t->list[t->places[place]];
+		const struct interned_text *old = &t->list[t->places[place]];
 
 		if (old->hash == hash && old->n == n && memcmp(old->at, at, n) == 0)
 			return t->places[place];
@@ -128,7 +128,7 @@ static inline uint32_t put(struct texts *t, const char *at, size_t n, uint32_t s
 		goto oom;
 	for (place = hash & t->mask; t->places[place]; place = (place + 1) & t->mask)
 		;
-	t->list[t->n] = (struct text){ .at = kept, .n = (uint32_t)n, .hash = hash };
+	t->list[t->n] = (struct interned_text){ .at = kept, .n = (uint32_t)n, .hash = hash };
 	t->places[place] = t->n;
 	return t->n++;
 oom:

@@ -9,7 +9,7 @@
 
 struct json_value;
 
-struct text {
+struct interned_text {
 	const char *at;                 /* n bytes and a NUL; stays at its address until texts_free() */
 	uint32_t n, hash;
 	uint32_t as;                    /* texts_json(): number of the normalized text; 0: none */
@@ -28,7 +28,7 @@ struct recent {
 
 /* { 0 } is empty. */
 struct texts {
-	struct text *list;              /* by number; NULL while there is no text */
+	struct interned_text *list;     /* by number; NULL while there is no text */
 	uint32_t n;                     /* the next number */
 	size_t cap;                     /* of list */
 	uint32_t *places;               /* hash table of numbers; 0: free */

@@ -18,7 +18,7 @@ static uint32_t way(const struct stepname *s, enum form form)
 }
 
 /* Result of stepname_parse() for a string id. */
-struct look {
+struct step_name {
 	struct stepname says;
 	bool step;
 };
@@ -26,12 +26,12 @@ struct look {
 struct marking {
 	struct finding *f;
 	struct map seen;                /* string id -> position in looks */
-	struct buf looks;               /* struct look */
+	struct buf looks;               /* struct step_name */
 	struct map series;              /* stepname.series -> kind */
 	uint32_t best;                  /* most reliable way */
 };
 
-static const struct look *look(struct marking *k, uint32_t name)
+static const struct step_name *look(struct marking *k, uint32_t name)
 {
 	bool new;
 	uint32_t *at = map_put(&k->seen, name, (uint32_t)k->seen.n, &new);
@@ -40,12 +40,12 @@ static const struct look *look(struct marking *k, uint32_t name)
 		return NULL;
 	if (new) {
 		const char *text = model_string(k->f->m, name);
-		struct look l = { .step = false };
+		struct step_name l = { .step = false };
 
 		l.step = stepname_parse(&l.says, text, strlen(text));
 		buf_put(&k->looks, &l, sizeof l);
 	}
-	return k->looks.oom ? NULL : (struct look *)k->looks.data + (*at - 1);
+	return k->looks.oom ? NULL : (struct step_name *)k->looks.data + (*at - 1);
 }
 
 /* The common part of the names of a series, "train_step" of "train_step_12"; the name of the kind. */
@@ -68,7 +68,7 @@ static uint32_t kind_name(struct model *m, const char *text)
 	return model_intern(m, name);
 }
 
-static uint32_t kind_of(struct marking *k, const struct look *l, uint32_t name)
+static uint32_t kind_of(struct marking *k, const struct step_name *l, uint32_t name)
 {
 	bool new;
 	uint32_t *at = map_put(&k->series, l->says.series, (uint32_t)k->series.n, &new);
@@ -83,7 +83,7 @@ static uint32_t kind_of(struct marking *k, const struct look *l, uint32_t name)
 	return text == MAP_NONE ? UINT32_MAX : finding_kind(k->f, text);
 }
 
-static int add_step(struct marking *k, const struct look *l, struct step step)
+static int add_step(struct marking *k, const struct step_name *l, struct step step)
 {
 	step.kind = kind_of(k, l, step.name);
 	step.confidence = 100;
@@ -126,7 +126,7 @@ static enum form form_of(const struct ranges *r, size_t row)
 static bool inside_another(struct marking *k, const struct ranges *r, size_t row)
 {
 	for (uint32_t up = r->parents[row], depth = 0; up != UINT32_MAX && depth < 128; up = r->parents[up], depth++) {
-		const struct look *l = look(k, r->name[up]);
+		const struct step_name *l = look(k, r->name[up]);
 
 		if (l && l->step && way(&l->says, form_of(r, up)) == k->best)
 			return true;
@@ -137,7 +137,7 @@ static bool inside_another(struct marking *k, const struct ranges *r, size_t row
 static int look_at_ranges(struct marking *k, const struct ranges *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct look *l = look(k, r->name[i]);
+		const struct step_name *l = look(k, r->name[i]);
 
 		if (!l)
 			return -1;
@@ -156,7 +156,7 @@ static int take_ranges(struct marking *k, struct ranges *r)
 	if (!r->parents)
 		return -1;
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		const struct look *l = look(k, r->name[i]);
+		const struct step_name *l = look(k, r->name[i]);
 
 		if (!l->step || r->flags[i] & RANGE_WHOLE || way(&l->says, form_of(r, i)) != k->best || inside_another(k, r, i) ||
 		    model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
@@ -195,7 +195,7 @@ static bool marks_read(struct model *m, struct marks *r)
 static int look_at_marks(struct marking *k, const struct marks *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct look *l = look(k, r->name[i]);
+		const struct step_name *l = look(k, r->name[i]);
 
 		if (!l)
 			return -1;
@@ -208,7 +208,7 @@ static int look_at_marks(struct marking *k, const struct marks *r)
 
 static int take_mark(struct marking *k, const struct marks *r, uint32_t row, struct map *open)
 {
-	const struct look *l = look(k, r->name[row]);
+	const struct step_name *l = look(k, r->name[row]);
 	struct step step = {
 		.start = r->start[row], .end = finding_end(k->f, r->process[row]), .name = r->name[row],
 		.process = r->process[row],

@@ -64,7 +64,7 @@ struct doubt {
 	size_t span;                    /* position of the forward's span, if the forward is after zero_grad */
 };
 
-struct making {
+struct phase_builder {
 	struct phases *out;
 	struct buf spans, comm;         /* struct phase_span */
 	struct map threads;             /* thread -> position in marks */
@@ -84,7 +84,7 @@ struct making {
 	bool oom;
 };
 
-static struct thread_marks *marks_of(struct making *k, uint32_t thread)
+static struct thread_marks *marks_of(struct phase_builder *k, uint32_t thread)
 {
 	const struct thread_marks none = { .thread = thread };
 	bool new;
@@ -97,7 +97,7 @@ static struct thread_marks *marks_of(struct making *k, uint32_t thread)
 }
 
 /* Chooses the thread with the most optimizer steps; of equal ones, the one that fetches most batches. */
-static void choose_thread(struct making *k, const struct phase_event *e, size_t n)
+static void choose_thread(struct phase_builder *k, const struct phase_event *e, size_t n)
 {
 	const struct thread_marks *best = NULL, *list;
 
@@ -119,7 +119,7 @@ static void choose_thread(struct making *k, const struct phase_event *e, size_t 
  * Whether an event belongs to the chosen thread's training.  Autograd nodes may run on threads of the engine, but not on threads that have
  * their own optimizer or loader.
  */
-static bool is_ours(struct making *k, const struct phase_event *e)
+static bool is_ours(struct phase_builder *k, const struct phase_event *e)
 {
 	const struct thread_marks *t;
 
@@ -130,7 +130,7 @@ static bool is_ours(struct making *k, const struct phase_event *e)
 }
 
 /* The value of a key, `first` if the key is new; NULL: out of memory. */
-static int64_t *value_of(struct making *k, struct map *map, struct buf *values, uint64_t key, int64_t first)
+static int64_t *value_of(struct phase_builder *k, struct map *map, struct buf *values, uint64_t key, int64_t first)
 {
 	bool new;
 	uint32_t *at = map_put(map, key, (uint32_t)map->n, &new);
@@ -141,7 +141,7 @@ static int64_t *value_of(struct making *k, struct map *map, struct buf *values, 
 	return k->oom ? NULL : (int64_t *)values->data + (*at - 1);
 }
 
-static void put_comm(struct making *k, const struct phase_event *e)
+static void put_comm(struct phase_builder *k, const struct phase_event *e)
 {
 	struct phase_span *last = k->comm.len ? (struct phase_span *)(k->comm.data + k->comm.len) - 1 : NULL;
 	const struct phase_span span = { e->start, e->end, e->end, PHASE_OTHER };
@@ -154,7 +154,7 @@ static void put_comm(struct making *k, const struct phase_event *e)
 }
 
 /* Whether an event lies inside an autograd node: checkpointing recomputes a forward in the backward pass. */
-static bool in_node(struct making *k, const struct phase_event *e)
+static bool in_node(struct phase_builder *k, const struct phase_event *e)
 {
 	const int64_t *until = value_of(k, &k->busy, &k->until, e->thread, NEVER);
 
@@ -162,7 +162,7 @@ static bool in_node(struct making *k, const struct phase_event *e)
 }
 
 /* Copies the events that count to out: those of the chosen thread's training, and only outermost autograd nodes. */
-static size_t sift(struct making *k, const struct phase_event *e, size_t n, struct phase_event *out)
+static size_t sift(struct phase_builder *k, const struct phase_event *e, size_t n, struct phase_event *out)
 {
 	size_t kept = 0;
 
@@ -194,7 +194,7 @@ static size_t sift(struct making *k, const struct phase_event *e, size_t n, stru
 
 /* ---- spans ---- */
 
-static void put(struct making *k, int64_t start, int64_t end, enum phase phase)
+static void put(struct phase_builder *k, int64_t start, int64_t end, enum phase phase)
 {
 	const struct phase_span span = { start, end, end, phase };
 
@@ -203,7 +203,7 @@ static void put(struct making *k, int64_t start, int64_t end, enum phase phase)
 }
 
 /* End of the open backward pass: that of the last collective that begins before the next event, at most the begin of that event. */
-static int64_t waited_until(const struct making *k, int64_t next)
+static int64_t waited_until(const struct phase_builder *k, int64_t next)
 {
 	const struct phase_span *comm = (const struct phase_span *)k->comm.data;
 	size_t n = k->comm.len / sizeof *comm, low = 0, high = n;
@@ -221,7 +221,7 @@ static int64_t waited_until(const struct making *k, int64_t next)
 	return comm[low - 1].end < next ? comm[low - 1].end : next;
 }
 
-static void forward_before_pass(struct making *k)
+static void forward_before_pass(struct phase_builder *k)
 {
 	int64_t start = !k->fresh && k->linked != NEVER && k->linked >= k->last ? k->linked : k->last;
 
@@ -232,7 +232,7 @@ static void forward_before_pass(struct making *k)
 		buf_put(&k->doubts, &k->doubt, sizeof k->doubt);
 }
 
-static void close_pass(struct making *k, int64_t next)
+static void close_pass(struct phase_builder *k, int64_t next)
 {
 	struct phase_span *span;
 	int64_t computed = k->pass_end;
@@ -257,7 +257,7 @@ static void close_pass(struct making *k, int64_t next)
 	k->linked_next = NEVER;
 }
 
-static void node(struct making *k, const struct phase_event *e)
+static void node(struct phase_builder *k, const struct phase_event *e)
 {
 	bool newer = false;
 
@@ -281,7 +281,7 @@ static void node(struct making *k, const struct phase_event *e)
 		k->pass_end = e->end;
 }
 
-static void put_forward(struct making *k, int64_t start, int64_t end, int64_t until)
+static void put_forward(struct phase_builder *k, int64_t start, int64_t end, int64_t until)
 {
 	start = start > k->last ? start : k->last;
 	end = end < until ? end : until;
@@ -291,7 +291,7 @@ static void put_forward(struct making *k, int64_t start, int64_t end, int64_t un
 }
 
 /* Adds the spans between `last` and an event that is not a backward pass. */
-static void gap(struct making *k, int64_t until, enum phase_mark next)
+static void gap(struct phase_builder *k, int64_t until, enum phase_mark next)
 {
 	bool linked = k->linked != NEVER && k->linked >= k->last && k->linked < until && next != MARK_OPTIMIZER;
 
@@ -315,7 +315,7 @@ static void gap(struct making *k, int64_t until, enum phase_mark next)
 	k->signs = k->linked = NEVER;
 }
 
-static void close_closure(struct making *k)
+static void close_closure(struct phase_builder *k)
 {
 	close_pass(k, k->closure_end);
 	put(k, k->last, k->closure_end, PHASE_OPTIMIZER);
@@ -325,7 +325,7 @@ static void close_closure(struct making *k)
 	k->fresh = false;
 }
 
-static void sign(struct making *k, const struct phase_event *e)
+static void sign(struct phase_builder *k, const struct phase_event *e)
 {
 	if (k->signs == NEVER || e->start < k->signs)
 		k->signs = e->start;
@@ -334,7 +334,7 @@ static void sign(struct making *k, const struct phase_event *e)
 }
 
 /* A scope of a forward: the forward begins with it, unless it has begun already. */
-static void scope(struct making *k, const struct phase_event *e)
+static void scope(struct phase_builder *k, const struct phase_event *e)
 {
 	if (!k->fresh && (k->last == NEVER || e->start >= k->last)) {
 		put(k, k->last, e->start, k->closure_end != NEVER ? PHASE_OPTIMIZER : PHASE_OTHER);
@@ -346,7 +346,7 @@ static void scope(struct making *k, const struct phase_event *e)
 }
 
 /* Operators do not end a backward pass, because its collectives may run beside them. */
-static void operators(struct making *k, const struct phase_event *e)
+static void operators(struct phase_builder *k, const struct phase_event *e)
 {
 	int64_t *linked = k->pass != NEVER && e->linked >= k->pass ? &k->linked_next : &k->linked;
 
@@ -356,7 +356,7 @@ static void operators(struct making *k, const struct phase_event *e)
 		sign(k, e);
 }
 
-static void mark(struct making *k, const struct phase_event *e, bool closure)
+static void mark(struct phase_builder *k, const struct phase_event *e, bool closure)
 {
 	static const enum phase phase_of[] = {
 		[MARK_DATA] = PHASE_DATA, [MARK_OPTIMIZER] = PHASE_OPTIMIZER, [MARK_ZERO_GRAD] = PHASE_ZERO_GRAD,
@@ -393,7 +393,7 @@ static bool runs_closure(const struct phase_event *e, size_t n, size_t i, size_t
 	return e[i].mark == MARK_OPTIMIZER && node < n && e[node].start < e[i].end;
 }
 
-static void spans_make(struct making *k, const struct phase_event *e, size_t n)
+static void spans_make(struct phase_builder *k, const struct phase_event *e, size_t n)
 {
 	size_t next = 0;                /* first autograd node after event i */
 
@@ -440,7 +440,7 @@ static bool is_before(const struct doubt *d, const struct phase_span *f, const i
 	return before || behind ? before > behind : d->zero - d->before > f->end - f->start;
 }
 
-static void judge_doubts(struct making *k, const int64_t *launches, size_t n_launches)
+static void judge_doubts(struct phase_builder *k, const int64_t *launches, size_t n_launches)
 {
 	const struct doubt *d = (const struct doubt *)k->doubts.data;
 	struct phase_span *list = (struct phase_span *)k->spans.data;
@@ -464,7 +464,7 @@ static void judge_doubts(struct making *k, const int64_t *launches, size_t n_lau
 
 int phases_make(struct phase_event *events, size_t n, const int64_t *launches, size_t n_launches, struct phases *out)
 {
-	struct making k = { .out = out, .last = NEVER, .pass = NEVER, .closure_end = NEVER, .signs = NEVER, .linked = NEVER,
+	struct phase_builder k = { .out = out, .last = NEVER, .pass = NEVER, .closure_end = NEVER, .signs = NEVER, .linked = NEVER,
 			    .linked_next = NEVER, .doubt = { .before = NEVER } };
 
 	struct phase_event *kept = malloc(n * sizeof *kept + 1);

@@ -5,7 +5,7 @@
 #include "cli/model/sort.h"
 #include "cli/model/torch/flops.h"
 
-struct making {
+struct cost_builder {
 	struct model *m;
 	const struct torch_ranges *t;
 	struct torch_cost *out;
@@ -16,7 +16,7 @@ struct making {
 
 /* ---- time ---- */
 
-static void add_host(struct making *k)
+static void add_host(struct cost_builder *k)
 {
 	for (size_t i = 0; i < k->t->n; i++) {
 		const struct torch_range *r = &k->t->list[i];
@@ -32,7 +32,7 @@ static void add_host(struct making *k)
 			k->out[i].self = 0;
 }
 
-static int add_gpu_kind(struct making *k, unsigned kind, unsigned start_field, unsigned duration_field, unsigned corr_field)
+static int add_gpu_kind(struct cost_builder *k, unsigned kind, unsigned start_field, unsigned duration_field, unsigned corr_field)
 {
 	const int64_t *start = model_column(k->m, kind, start_field), *duration = model_column(k->m, kind, duration_field);
 	const uint32_t *corr = model_column(k->m, kind, corr_field), *process = model_row_process(k->m, kind);
@@ -52,7 +52,7 @@ static int add_gpu_kind(struct making *k, unsigned kind, unsigned start_field, u
 	return 0;
 }
 
-static int add_gpu(struct making *k, bool *gpu)
+static int add_gpu(struct cost_builder *k, bool *gpu)
 {
 	if (add_gpu_kind(k, ROW_kernel, COL_kernel_start, COL_kernel_duration, COL_kernel_corr) < 0 ||
 	    add_gpu_kind(k, ROW_memcpy, COL_memcpy_start, COL_memcpy_duration, COL_memcpy_corr) < 0 ||
@@ -73,7 +73,7 @@ static int add_gpu(struct making *k, bool *gpu)
 
 /* ---- floating point operations ---- */
 
-static int rules_find(struct making *k)
+static int rules_find(struct cost_builder *k)
 {
 	for (size_t i = 0; i < k->t->n; i++) {
 		const struct torch_range *r = &k->t->list[i];
@@ -90,7 +90,7 @@ static int rules_find(struct making *k)
 }
 
 /* Finds the backward operator of each convolution; its first input is the output's gradient, which has the output's shape. */
-static void pair_convolutions(struct making *k, const uint32_t *forwards)
+static void pair_convolutions(struct cost_builder *k, const uint32_t *forwards)
 {
 	for (size_t i = 0; i < k->t->n; i++) {
 		uint32_t up = (uint32_t)i;
@@ -105,7 +105,7 @@ static void pair_convolutions(struct making *k, const uint32_t *forwards)
 	}
 }
 
-static const char *dims_of(struct making *k, size_t i)
+static const char *dims_of(struct cost_builder *k, size_t i)
 {
 	uint32_t id = k->t->dims[k->t->list[i].op];
 
@@ -113,7 +113,7 @@ static const char *dims_of(struct making *k, size_t i)
 }
 
 /* Whether a convolution is transposed: by an operator aten::conv_transpose* around it, else by the channels (not, if both fit). */
-static bool is_transposed(struct making *k, size_t i, const struct shape *in, const struct shape *weights, const struct shape *out)
+static bool is_transposed(struct cost_builder *k, size_t i, const struct shape *in, const struct shape *weights, const struct shape *out)
 {
 	for (uint32_t up = k->t->list[i].parent, depth = 0; up != NO_TORCH && depth < 4; up = k->t->list[up].parent, depth++)
 		if (strncmp(model_string(k->m, k->t->list[up].name), "aten::conv_transpose", 20) == 0)
@@ -122,7 +122,7 @@ static bool is_transposed(struct making *k, size_t i, const struct shape *in, co
 }
 
 /* Counts a convolution without recorded parameters, from the shape of its output. */
-static bool count_by_gradient(struct making *k, size_t i, const char *dims, uint64_t *flops)
+static bool count_by_gradient(struct cost_builder *k, size_t i, const char *dims, uint64_t *flops)
 {
 	struct shape s[FLOP_INPUTS], gradient[FLOP_INPUTS];
 	uint32_t backward = k->backward_of[i];
@@ -133,7 +133,7 @@ static bool count_by_gradient(struct making *k, size_t i, const char *dims, uint
 	return flops_of_convolution_into(dims, &gradient[0], is_transposed(k, i, &s[0], &s[1], &gradient[0]), flops);
 }
 
-static bool count_convolution(struct making *k, size_t i, const char *dims, uint64_t *flops)
+static bool count_convolution(struct cost_builder *k, size_t i, const char *dims, uint64_t *flops)
 {
 	uint32_t values = k->t->values[k->t->list[i].op];
 
@@ -142,7 +142,7 @@ static bool count_convolution(struct making *k, size_t i, const char *dims, uint
 	return k->rule[i] != FLOPS_CONV_BACKWARD && count_by_gradient(k, i, dims, flops);
 }
 
-static void count(struct making *k, size_t i)
+static void count(struct cost_builder *k, size_t i)
 {
 	struct torch_cost *c = &k->out[i];
 	const char *dims = dims_of(k, i);
@@ -158,7 +158,7 @@ static void count(struct making *k, size_t i)
 }
 
 /* Counts operations of all operators with a rule, except those inside a counted operator. */
-static int add_flops(struct making *k, const uint32_t *forwards)
+static int add_flops(struct cost_builder *k, const uint32_t *forwards)
 {
 	bool *inside = calloc(k->t->n + 1, sizeof *inside);
 
@@ -180,7 +180,7 @@ static int add_flops(struct making *k, const uint32_t *forwards)
 
 struct torch_cost *torch_costs_make(struct model *m, const struct torch_ranges *t, const uint32_t *forwards, bool *gpu)
 {
-	struct making k = {
+	struct cost_builder k = {
 		.m = m, .t = t, .out = calloc(t->n + 1, sizeof *k.out), .rule = calloc(t->n + 1, 1),
 		.backward_of = malloc(t->n * sizeof *k.backward_of + 1),
 	};

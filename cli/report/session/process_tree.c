@@ -16,7 +16,7 @@ struct node {
 	bool quiet;                     /* neither the process nor a descendant recorded anything */
 };
 
-struct making {
+struct process_tree_builder {
 	struct model *m;
 	const struct process *all;
 	struct node *nodes;
@@ -33,12 +33,12 @@ static int by_start(const void *a, const void *b, void *arg)
 	return p->image < q->image ? -1 : p->image > q->image;
 }
 
-static bool is_process(const struct making *k, uint32_t position)
+static bool is_process(const struct process_tree_builder *k, uint32_t position)
 {
 	return position && !k->all[position].before && model_process_selected(k->m, position);
 }
 
-static void find_processes(struct making *k, uint32_t n)
+static void find_processes(struct process_tree_builder *k, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		uint32_t parent = model_process_at(k->m, k->all[i].parent);
@@ -52,7 +52,7 @@ static void find_processes(struct making *k, uint32_t n)
 }
 
 /* In a damaged file a process may be its own ancestor.  Cuts such a cycle at the process where a walk to the root returns. */
-static void cut_cycles(struct making *k)
+static void cut_cycles(struct process_tree_builder *k)
 {
 	for (uint32_t i = 0; i < k->n; i++) {
 		uint32_t at = k->order[i], walk = i + 1;
@@ -65,7 +65,7 @@ static void cut_cycles(struct making *k)
 }
 
 /* Links children to parents, then rewrites order as a preorder of the tree. */
-static void put_in_order(struct making *k)
+static void put_in_order(struct process_tree_builder *k)
 {
 	struct node *nodes = k->nodes;
 	uint32_t n = 0;
@@ -89,7 +89,7 @@ static void put_in_order(struct making *k)
 	}
 }
 
-static void find_quiet(struct making *k)
+static void find_quiet(struct process_tree_builder *k)
 {
 	struct node *nodes = k->nodes;
 
@@ -108,7 +108,7 @@ static void find_quiet(struct making *k)
 	}
 }
 
-static void put_lines(struct making *k, struct process_tree *t)
+static void put_lines(struct process_tree_builder *k, struct process_tree *t)
 {
 	uint32_t used = 0;
 
@@ -132,7 +132,7 @@ static void put_lines(struct making *k, struct process_tree *t)
 int process_tree_make(struct process_tree *t, struct model *m, bool fold)
 {
 	uint32_t n;
-	struct making k = { .m = m, .all = model_processes(m, &n) };
+	struct process_tree_builder k = { .m = m, .all = model_processes(m, &n) };
 
 	k.nodes = calloc(n + 1, sizeof *k.nodes);
 	k.order = calloc(n + 1, sizeof *k.order);

@@ -25,7 +25,7 @@ static const struct heading range_columns[] = {
 	{ "begun_at", COLUMN_TEXT },
 };
 
-struct work {
+struct call_sites_report {
 	struct model *m;
 	const struct report_choice *choice;
 	const uint32_t *domain;         /* by range row; NULL in call_sites */
@@ -37,7 +37,7 @@ struct work {
 };
 
 /* With --group-by-stack N: the N innermost frames of the kind that --by names.  Without: the innermost line. */
-static const char *site_text(struct work *w, uint32_t stack)
+static const char *site_text(struct call_sites_report *w, uint32_t stack)
 {
 	const char *text;
 
@@ -49,7 +49,7 @@ static const char *site_text(struct work *w, uint32_t stack)
 }
 
 /* Ranges are named as in nsys: "domain:message", ":message" for the default domain. */
-static uint32_t name_of(struct work *w, const struct stack_event *e)
+static uint32_t name_of(struct call_sites_report *w, const struct stack_event *e)
 {
 	const char *domain;
 	char text[512];
@@ -63,7 +63,7 @@ static uint32_t name_of(struct work *w, const struct stack_event *e)
 
 static int add(const struct stack_event *e, void *arg)
 {
-	struct work *w = arg;
+	struct call_sites_report *w = arg;
 	uint32_t name = name_of(w, e), text = STRING_NONE;
 	struct site *at;
 
@@ -85,7 +85,7 @@ static int add(const struct stack_event *e, void *arg)
 	return 0;
 }
 
-static struct site *sum_of(struct work *w, uint64_t key)
+static struct site *sum_of(struct call_sites_report *w, uint64_t key)
 {
 	return sites_get(&w->sums, key >> 32);
 }
@@ -114,7 +114,7 @@ static int dearest_first(const void *a, const void *b, void *arg)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static void put_row(struct work *w, struct table *t, const struct site *s, const char *site)
+static void put_row(struct call_sites_report *w, struct table *t, const struct site *s, const char *site)
 {
 	table_row(t, (const struct cell[]){
 		TEXT(model_string(w->m, (uint32_t)(s->key >> 32))), NUMBER(ns_of(s)),
@@ -122,7 +122,7 @@ static void put_row(struct work *w, struct table *t, const struct site *s, const
 		NUMBER(ns_of(s) / (int64_t)count_of(s)), NUMBER(s->longest_ns), *site ? TEXT(site) : UNKNOWN });
 }
 
-static void put(struct work *w, struct table *t)
+static void put(struct call_sites_report *w, struct table *t)
 {
 	struct site *list = w->sites.list;
 
@@ -148,7 +148,7 @@ static void put(struct work *w, struct table *t)
 	}
 }
 
-static int fill(struct work *w, struct table *t, unsigned kinds)
+static int fill(struct call_sites_report *w, struct table *t, unsigned kinds)
 {
 	const struct stacks *s = model_stacks(w->m);
 
@@ -162,7 +162,7 @@ static int fill(struct work *w, struct table *t, unsigned kinds)
 	return 0;
 }
 
-static void release(struct work *w)
+static void release(struct call_sites_report *w)
 {
 	free(w->text_of);
 	stack_text_end(&w->text);
@@ -172,7 +172,7 @@ static void release(struct work *w)
 
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct work w = { .m = m, .choice = choice };
+	struct call_sites_report w = { .m = m, .choice = choice };
 	int rc = fill(&w, t, EVENT_CALL);
 
 	if (rc == 0 && !t->n_rows)
@@ -185,7 +185,7 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 
 static int run_ranges(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct work w = { .m = m, .choice = choice, .domain = MODEL_U32(m, range, domain) };
+	struct call_sites_report w = { .m = m, .choice = choice, .domain = MODEL_U32(m, range, domain) };
 	int rc = w.domain ? fill(&w, t, EVENT_RANGE) : -1;
 	uint64_t ranges = model_rows(m, ROW_range), with = 0;
 

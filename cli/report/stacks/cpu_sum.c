@@ -12,14 +12,14 @@ static const struct heading columns[] = {
 	{ "total_samples", 0 }, { "self_pct", COLUMN_KEY }, { "total_pct", COLUMN_KEY },
 };
 
-struct work {
+struct sample_counts {
 	uint64_t *of_stack;             /* number of samples, by stack */
 	uint64_t all, without;
 };
 
 static int count(const struct stack_event *e, void *arg)
 {
-	struct work *w = arg;
+	struct sample_counts *w = arg;
 
 	w->all++;
 	if (e->stack == NO_STACK)
@@ -29,7 +29,7 @@ static int count(const struct stack_event *e, void *arg)
 	return 0;
 }
 
-static void spread(const struct stacks *s, const struct work *w, struct cpu_function *c)
+static void spread(const struct stacks *s, const struct sample_counts *w, struct cpu_function *c)
 {
 	for (uint32_t i = 0; i < s->n; i++)
 		for (uint32_t f = 0; w->of_stack[i] && f < s->list[i].n; f++) {
@@ -79,7 +79,7 @@ static int in_total(const void *a, const void *b)
 int cpu_functions(struct model *m, struct cpu_functions *out)
 {
 	const struct stacks *s = model_stacks(m);
-	struct work w = { 0 };
+	struct sample_counts w = { 0 };
 	int rc = -1;
 
 	*out = (struct cpu_functions){ 0 };

@@ -16,7 +16,7 @@ static const struct heading columns[] = {
 	{ "stack", COLUMN_TEXT | COLUMN_BELOW | COLUMN_LINES },
 };
 
-struct work {
+struct idle_stacks_report {
 	struct model *m;
 	struct stack_text text;
 	struct spans *spans, *idle;     /* by process: its GPU span; the part of the span in which the GPU was idle */
@@ -30,7 +30,7 @@ struct work {
 };
 
 /* idle = GPU span minus busy of each process.  Busy includes GPU rows that were launched outside the selected part. */
-static int find_idle(struct work *w, uint32_t n)
+static int find_idle(struct idle_stacks_report *w, uint32_t n)
 {
 	struct gpu_rows *rows = model_gpu_rows_in_span(w->m, &w->spans);
 	int rc = rows ? 0 : -1;
@@ -46,7 +46,7 @@ static int find_idle(struct work *w, uint32_t n)
 	return rc;
 }
 
-static void find_main_threads(struct work *w)
+static void find_main_threads(struct idle_stacks_report *w)
 {
 	size_t n;
 	const struct thread *t = model_threads(w->m, &n);
@@ -56,7 +56,7 @@ static void find_main_threads(struct work *w)
 			w->main_thread[t[i].process] = t[i].row.id;
 }
 
-static struct site *site_of(struct work *w, const struct stack_event *e, const char *call)
+static struct site *site_of(struct idle_stacks_report *w, const struct stack_event *e, const char *call)
 {
 	const char *text = stack_text(&w->text, e->stack, VIEW_MIXED, 0);
 	char *whole = NULL;
@@ -71,7 +71,7 @@ static struct site *site_of(struct work *w, const struct stack_event *e, const c
 
 static int add(const struct stack_event *e, void *arg)
 {
-	struct work *w = arg;
+	struct idle_stacks_report *w = arg;
 	uint32_t main = w->main_thread[e->process];
 	const struct spans *idle = &w->idle[e->process];
 	struct site *at;
@@ -111,7 +111,7 @@ static int longest_first(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static const char *span_text(const struct work *w, char text[SPAN_WORDS])
+static const char *span_text(const struct idle_stacks_report *w, char text[SPAN_WORDS])
 {
 	char time[32];
 
@@ -121,7 +121,7 @@ static const char *span_text(const struct work *w, char text[SPAN_WORDS])
 	return text;
 }
 
-static void put(struct work *w, struct table *t)
+static void put(struct idle_stacks_report *w, struct table *t)
 {
 	bool sampled = model_has_samples(w->m);
 	char text[32], span[SPAN_WORDS];
@@ -144,7 +144,7 @@ static void put(struct work *w, struct table *t)
 	note_samples(w->m, t);
 }
 
-static int make(struct work *w, uint32_t n)
+static int make(struct idle_stacks_report *w, uint32_t n)
 {
 	w->idle = calloc(n, sizeof *w->idle);
 	w->main_thread = calloc(n, sizeof *w->main_thread);
@@ -157,7 +157,7 @@ static int make(struct work *w, uint32_t n)
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct work w = { .m = m };
+	struct idle_stacks_report w = { .m = m };
 	uint32_t n;
 	int rc;
 

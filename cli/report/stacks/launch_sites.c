@@ -14,7 +14,7 @@ static const struct heading columns[] = {
 	{ "kernel", COLUMN_TEXT },
 };
 
-struct work {
+struct launch_sites_report {
 	struct model *m;
 	struct sites sites;             /* key: place << 32 | string id of the kernel's name */
 	uint64_t without, untimed;      /* number of GPU rows without a place; without a time */
@@ -23,7 +23,7 @@ struct work {
 
 static int add(const struct stack_event *e, void *arg)
 {
-	struct work *w = arg;
+	struct launch_sites_report *w = arg;
 	uint32_t place = stack_site(w->m, e->stack), name = w->graph;
 	struct site *at;
 
@@ -92,7 +92,7 @@ static void fold(struct sites *s, bool each)
 		qsort(s->list, n, sizeof *s->list, dearest_first);
 }
 
-static void put(struct work *w, struct table *t)
+static void put(struct launch_sites_report *w, struct table *t)
 {
 	const struct stacks *all = model_stacks(w->m);
 	unsigned __int128 sum = 0;
@@ -118,7 +118,7 @@ static void put(struct work *w, struct table *t)
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct work w = { .m = m, .graph = model_intern(m, "CUDA graph") };
+	struct launch_sites_report w = { .m = m, .graph = model_intern(m, "CUDA graph") };
 	int rc = w.graph == MAP_NONE ? -1 : model_stack_events(m, EVENT_KERNEL, add, &w);
 
 	if (rc == 0) {

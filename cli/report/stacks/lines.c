@@ -16,7 +16,7 @@ static const struct heading columns[] = {
 	{ "source", COLUMN_TEXT | COLUMN_PLAIN },
 };
 
-struct work {
+struct lines_report {
 	struct model *m;
 	const struct report_choice *choice;
 	const struct stacks *stacks;
@@ -27,7 +27,7 @@ struct work {
 	double hz;                      /* samples per second of CPU time; 0: not known */
 };
 
-static bool file_fits(struct work *w, uint32_t file)
+static bool file_fits(struct lines_report *w, uint32_t file)
 {
 	const char *pattern = w->choice->file, *path = model_string(w->m, file), *slash = strrchr(path, '/');
 
@@ -35,7 +35,7 @@ static bool file_fits(struct work *w, uint32_t file)
 	       (slash && fnmatch(pattern, slash + 1, 0) == 0);
 }
 
-static bool function_fits(struct work *w, uint32_t function)
+static bool function_fits(struct lines_report *w, uint32_t function)
 {
 	return !w->choice->function ||
 	       fnmatch(w->choice->function, model_string(w->m, w->stacks->functions[function].name), 0) == 0;
@@ -43,7 +43,7 @@ static bool function_fits(struct work *w, uint32_t function)
 
 static int add(const struct stack_event *e, void *arg)
 {
-	struct work *w = arg;
+	struct lines_report *w = arg;
 	uint32_t at = stack_site(w->m, e->stack);
 	const struct place *p = at == NO_PLACE ? NULL : &w->stacks->places[at];
 	struct site *s;
@@ -90,7 +90,7 @@ static int by_cost(const void *a, const void *b, void *arg)
 	return c ? c : more_first(y->key, x->key);
 }
 
-static void put(struct work *w, struct table *t)
+static void put(struct lines_report *w, struct table *t)
 {
 	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m);
 
@@ -120,7 +120,7 @@ static void put(struct work *w, struct table *t)
 	}
 }
 
-static void note_shares(const struct work *w, struct table *t)
+static void note_shares(const struct lines_report *w, struct table *t)
 {
 	char gpu[32];
 
@@ -136,7 +136,7 @@ static void note_shares(const struct work *w, struct table *t)
 
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct work w = { .m = m, .choice = choice, .stacks = model_stacks(m), .hz = samples_per_second(m) };
+	struct lines_report w = { .m = m, .choice = choice, .stacks = model_stacks(m), .hz = samples_per_second(m) };
 	int rc = w.stacks ? model_stack_events(m, EVENT_CALL | EVENT_KERNEL | EVENT_COPY | EVENT_SAMPLE, add, &w) : -1;
 
 	if (rc == 0) {

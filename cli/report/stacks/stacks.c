@@ -11,7 +11,7 @@ static const struct heading columns[] = {
 	{ "stack", COLUMN_TEXT | COLUMN_BELOW | COLUMN_LINES },
 };
 
-struct work {
+struct stacks_report {
 	struct model *m;
 	const struct report_choice *choice;
 	struct stack_text text;
@@ -22,7 +22,7 @@ struct work {
 
 static int add(const struct stack_event *e, void *arg)
 {
-	struct work *w = arg;
+	struct stacks_report *w = arg;
 	struct site *at;
 	uint32_t *id;
 
@@ -56,7 +56,7 @@ static int dearest_first(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static void put(struct work *w, struct table *t)
+static void put(struct stacks_report *w, struct table *t)
 {
 	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m), ranges = model_has_range_stacks(w->m);
 
@@ -79,7 +79,7 @@ static void put(struct work *w, struct table *t)
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
 	const struct stacks *s = model_stacks(m);
-	struct work w = { .m = m, .choice = choice };
+	struct stacks_report w = { .m = m, .choice = choice };
 	int rc = s ? stack_text_begin(&w.text, m) : -1;
 
 	if (rc == 0 && !(w.text_of = malloc((s->n + 1) * sizeof *w.text_of)))

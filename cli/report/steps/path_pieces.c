@@ -28,7 +28,7 @@ const char *const piece_words[PIECE_KINDS] = {
 	[PIECE_GRAPH] = "CUDA graph",
 };
 
-struct making {
+struct piece_builder {
 	struct model *m;
 	struct path_rows *rows;
 	const struct phases *phases;    /* of the process; NULL: not known */
@@ -37,7 +37,7 @@ struct making {
 	bool oom;
 };
 
-static void put(struct making *k, int64_t start, int64_t end, struct piece p)
+static void put(struct piece_builder *k, int64_t start, int64_t end, struct piece p)
 {
 	struct piece *last = k->out.len ? (struct piece *)(void *)(k->out.data + k->out.len) - 1 : NULL;
 
@@ -52,7 +52,7 @@ static void put(struct making *k, int64_t start, int64_t end, struct piece p)
 	buf_put(&k->out, &p, sizeof p);
 }
 
-static uint32_t text_id(struct making *k, const char *text)
+static uint32_t text_id(struct piece_builder *k, const char *text)
 {
 	uint32_t id = model_intern(k->m, text);
 
@@ -62,7 +62,7 @@ static uint32_t text_id(struct making *k, const char *text)
 
 /* ---- GPU rows ---- */
 
-static struct piece gpu_piece(struct making *k, const struct path_segment *s)
+static struct piece gpu_piece(struct piece_builder *k, const struct path_segment *s)
 {
 	const struct path_gpu_row *g = &PATH_LIST(k->rows->gpu, struct path_gpu_row)[k->rows->in.rows[s->of].what];
 	struct piece p = { .gpu = true, .on = s->on };
@@ -97,7 +97,7 @@ static struct piece gpu_piece(struct making *k, const struct path_segment *s)
 /* ---- the host ---- */
 
 /* Whether a range is an operator.  Older files record PyTorch's scope enumerate(DataLoader) as an operator; it is none. */
-static bool is_operator(const struct making *k, uint32_t range)
+static bool is_operator(const struct piece_builder *k, uint32_t range)
 {
 	uint32_t at = k->torch ? k->torch->at[range] : NO_TORCH;
 
@@ -121,7 +121,7 @@ static int64_t sooner(int64_t a, int64_t b)
 }
 
 /* Adds host time, split at the starts and ends of phases.  idle: the thread is in no operator. */
-static void put_phases(struct making *k, int64_t from, int64_t to, struct piece p, bool idle)
+static void put_phases(struct piece_builder *k, int64_t from, int64_t to, struct piece p, bool idle)
 {
 	for (size_t i = phases_first_after(k->phases->list, k->phases->n, from); from < to; i++) {
 		const struct phase_span *s = i < k->phases->n ? &k->phases->list[i] : NULL;
@@ -146,7 +146,7 @@ static void put_phases(struct making *k, int64_t from, int64_t to, struct piece 
 	}
 }
 
-static void put_host(struct making *k, const struct path_segment *s)
+static void put_host(struct piece_builder *k, const struct path_segment *s)
 {
 	const struct path_thread *t = &PATH_LIST(k->rows->threads, struct path_thread)[s->on];
 	uint32_t what = s->of == PATH_NONE ? PATH_NONE : k->rows->in.acts[s->of].what;
@@ -173,7 +173,7 @@ static void put_host(struct making *k, const struct path_segment *s)
 }
 
 /* Phases of the process, if the trace has ranges of PyTorch.  Returns 0, or -1 when out of memory. */
-static int find_phases(struct making *k)
+static int find_phases(struct piece_builder *k)
 {
 	const struct phases *phases;
 
@@ -195,7 +195,7 @@ static bool columns_read(struct model *m)
 
 int pieces_make(struct pieces *p, struct model *m, const struct path_span *span)
 {
-	struct making k = { .m = m, .rows = &p->rows };
+	struct piece_builder k = { .m = m, .rows = &p->rows };
 	struct path_segment *path = NULL;
 	size_t n = 0;
 

@@ -24,7 +24,7 @@ struct gpu_columns {
 	const uint32_t *corr, *process;
 };
 
-struct making {
+struct phase_times_builder {
 	struct model *m;
 	const struct steps *s;
 	const struct phases *phases;    /* by process */
@@ -57,7 +57,7 @@ static int64_t covered(const struct phase_span *list, size_t n, int64_t from, in
 }
 
 /* Adds from .. to, a part of a phase.  computed: as in struct phase_span. */
-static void add_span(struct making *k, const struct step *step, struct phase_times *t, int64_t from, int64_t to,
+static void add_span(struct phase_times_builder *k, const struct step *step, struct phase_times *t, int64_t from, int64_t to,
 		     int64_t computed, enum phase phase)
 {
 	const struct phases *p = &k->phases[step->process];
@@ -70,7 +70,7 @@ static void add_span(struct making *k, const struct step *step, struct phase_tim
 		t->comm_host_exposed = time_sub(t->comm_host_exposed, covered(p->comm, p->n_comm, from, sooner(to, computed)));
 }
 
-static void add_step(struct making *k, const struct step *step, struct phase_times *t)
+static void add_step(struct phase_times_builder *k, const struct step *step, struct phase_times *t)
 {
 	const struct phases *p = &k->phases[step->process];
 	int64_t at = step->start;
@@ -90,7 +90,7 @@ static void add_step(struct making *k, const struct step *step, struct phase_tim
 
 /* ---- the GPU's ---- */
 
-static int columns_read(struct making *k)
+static int columns_read(struct phase_times_builder *k)
 {
 	for (unsigned i = 0; i < GPU_KINDS; i++) {
 		struct gpu_columns *g = &k->rows[i];
@@ -105,7 +105,7 @@ static int columns_read(struct making *k)
 }
 
 /* The phase in which the call with this correlation id was made; -1: the call was not recorded. */
-static int phase_of(struct making *k, uint32_t process, uint32_t corr)
+static int phase_of(struct phase_times_builder *k, uint32_t process, uint32_t corr)
 {
 	size_t call = model_api_of(k->m, process, corr);
 	const struct phases *p = &k->phases[process];
@@ -118,7 +118,7 @@ static int phase_of(struct making *k, uint32_t process, uint32_t corr)
 }
 
 /* Lists the GPU rows of one kind launched in the steps of a kind; .time is position of the step * PHASES + phase. */
-static int add_launched(struct making *k, size_t step_kind, unsigned which, struct timed *list, size_t *n)
+static int add_launched(struct phase_times_builder *k, size_t step_kind, unsigned which, struct timed *list, size_t *n)
 {
 	int32_t *of = model_row_steps(k->m, gpu_kinds[which].kind, step_kind);
 	const struct gpu_columns *g = &k->rows[which];
@@ -136,7 +136,7 @@ static int add_launched(struct making *k, size_t step_kind, unsigned which, stru
 	return of ? 0 : -1;
 }
 
-static int add_kind(struct making *k, size_t step_kind)
+static int add_kind(struct phase_times_builder *k, size_t step_kind)
 {
 	struct spans busy = { 0 };
 	struct timed *list;
@@ -173,7 +173,7 @@ static int add_kind(struct making *k, size_t step_kind)
 
 struct phase_times *phase_times_make(struct model *m, const struct steps *s)
 {
-	struct making k = { .m = m, .s = s, .phases = model_phases(m) };
+	struct phase_times_builder k = { .m = m, .s = s, .phases = model_phases(m) };
 	int rc = gpu_sets_make(&k.gpu, m);
 
 	k.out = calloc(s->n + 1, sizeof *k.out);

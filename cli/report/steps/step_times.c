@@ -26,7 +26,7 @@ struct by_step {
 	const int64_t *start, *duration;
 };
 
-struct making {
+struct step_times_builder {
 	struct model *m;
 	const struct steps *s;
 	struct step_times *out;
@@ -48,7 +48,7 @@ static bool launches(const char *name)
 	return strstr(name, "Launch") && !strstr(name, "LaunchHostFunc");
 }
 
-static int add_calls(struct making *k, size_t step_kind)
+static int add_calls(struct step_times_builder *k, size_t step_kind)
 {
 	struct model *m = k->m;
 	const int64_t *duration = MODEL_I64(m, api, duration);
@@ -88,7 +88,7 @@ static void by_step_release(struct by_step *b)
 	*b = (struct by_step){ 0 };
 }
 
-static int by_step_make(struct making *k, size_t step_kind, unsigned which, struct by_step *b)
+static int by_step_make(struct step_times_builder *k, size_t step_kind, unsigned which, struct by_step *b)
 {
 	const struct step_kind *kind = &k->s->kinds[step_kind];
 	int32_t *of = model_row_steps(k->m, gpu_kinds[which].kind, step_kind);
@@ -115,7 +115,7 @@ static int by_step_make(struct making *k, size_t step_kind, unsigned which, stru
 	return 0;
 }
 
-static void add_rows(struct making *k, unsigned which, size_t step, struct step_times *t)
+static void add_rows(struct step_times_builder *k, unsigned which, size_t step, struct step_times *t)
 {
 	const struct by_step *b = &k->by_step[which];
 
@@ -137,7 +137,7 @@ static void add_rows(struct making *k, unsigned which, size_t step, struct step_
 	}
 }
 
-static void add_step(struct making *k, size_t step, struct step_times *t)
+static void add_step(struct step_times_builder *k, size_t step, struct step_times *t)
 {
 	spans_clear(&k->busy);
 	for (unsigned i = 0; i < GPU_KINDS; i++)
@@ -146,7 +146,7 @@ static void add_step(struct making *k, size_t step, struct step_times *t)
 	k->oom |= t->launched_busy < 0;
 }
 
-static int add_kind(struct making *k, size_t step_kind)
+static int add_kind(struct step_times_builder *k, size_t step_kind)
 {
 	const struct step_kind *kind = &k->s->kinds[step_kind];
 	int rc = add_calls(k, step_kind);
@@ -161,7 +161,7 @@ static int add_kind(struct making *k, size_t step_kind)
 }
 
 /* Sets wall, gpu and the flags calls and counted.  A step without calls has 0 calls only if calls of its process were recorded. */
-static void know(struct making *k, const struct gpu_sets *gpu, const struct process *p, size_t i)
+static void know(struct step_times_builder *k, const struct gpu_sets *gpu, const struct process *p, size_t i)
 {
 	const struct step *step = &k->s->list[i];
 	struct step_times *t = &k->out[i];
@@ -176,7 +176,7 @@ static void know(struct making *k, const struct gpu_sets *gpu, const struct proc
 
 struct step_times *step_times_make(struct model *m, const struct steps *s)
 {
-	struct making k = { .m = m, .s = s, .out = calloc(s->n + 1, sizeof *k.out) };
+	struct step_times_builder k = { .m = m, .s = s, .out = calloc(s->n + 1, sizeof *k.out) };
 	struct gpu_sets gpu;
 	uint32_t n;
 	const struct process *processes = model_processes(m, &n);

@@ -31,7 +31,7 @@ struct module {
 	uint64_t operators;             /* number of outermost operators directly in it */
 };
 
-struct work {
+struct modules_report {
 	struct model *m;
 	struct table *t;
 	const struct torch_ranges *torch;
@@ -45,7 +45,7 @@ struct work {
 	int64_t whole;                  /* host time of all outermost operators */
 };
 
-static struct module *module_of(struct work *w, uint32_t key, uint32_t text, uint32_t path)
+static struct module *module_of(struct modules_report *w, uint32_t key, uint32_t text, uint32_t path)
 {
 	bool new;
 	uint32_t *at = map_put(&w->index, key, (uint32_t)w->n, &new);
@@ -112,7 +112,7 @@ static bool cut_last(char *text)
  * One path for two modules of a class: "layers.*.attn" for "layers.0.attn" and "layers.1.attn".  STRING_NONE: the number of their parts
  * differs.  MAP_NONE: out of memory.
  */
-static uint32_t path_of_both(struct work *w, uint32_t first, uint32_t second)
+static uint32_t path_of_both(struct modules_report *w, uint32_t first, uint32_t second)
 {
 	char out[TEXT_MOST];
 	const char *a, *b;
@@ -140,7 +140,7 @@ static uint32_t path_of_both(struct work *w, uint32_t first, uint32_t second)
 }
 
 /* Adds x to the row of one module.  path: as recorded; NULL: not known. */
-static int add_to(struct work *w, const char *text, const char *path, const struct times *x, bool self)
+static int add_to(struct modules_report *w, const char *text, const char *path, const struct times *x, bool self)
 {
 	uint32_t id = model_intern(w->m, text), path_id = path ? model_intern(w->m, path) : STRING_NONE, key = id;
 	char both[2 * TEXT_MOST];
@@ -160,7 +160,7 @@ static int add_to(struct work *w, const char *text, const char *path, const stru
 }
 
 /* Adds x to the innermost module of `in` as self time, and to all modules around it. */
-static int add(struct work *w, const struct torch_nesting *in, const struct times *x)
+static int add(struct modules_report *w, const struct torch_nesting *in, const struct times *x)
 {
 	char text[TEXT_MOST], paths[TEXT_MOST];
 	bool known = in->paths != STRING_NONE, self = true;
@@ -186,14 +186,14 @@ static int add(struct work *w, const struct torch_nesting *in, const struct time
 }
 
 /* The modules of the outermost operator around operator i. */
-static const struct torch_nesting *modules_around(const struct work *w, uint32_t i)
+static const struct torch_nesting *modules_around(const struct modules_report *w, uint32_t i)
 {
 	while (w->of[i].modules == NO_TORCH && w->torch->list[i].parent != NO_TORCH)
 		i = w->torch->list[i].parent;
 	return &w->of[i];
 }
 
-static int sum(struct work *w, const uint32_t *forwards)
+static int sum(struct modules_report *w, const uint32_t *forwards)
 {
 	for (size_t i = 0; i < w->torch->n; i++) {
 		const struct torch_cost *c = &w->costs[i];
@@ -225,7 +225,7 @@ static int dearest_first(const void *a, const void *b, void *model)
 	return strcmp(model_string(model, x->path), model_string(model, y->path));
 }
 
-static struct cell path_cell(struct work *w, const struct module *x)
+static struct cell path_cell(struct modules_report *w, const struct module *x)
 {
 	const char *path = model_string(w->m, x->path);
 
@@ -234,7 +234,7 @@ static struct cell path_cell(struct work *w, const struct module *x)
 	return TEXT(strcmp(path, PATH_OUTERMOST) == 0 ? "" : path);
 }
 
-static void put(struct work *w)
+static void put(struct modules_report *w)
 {
 	if (w->n)
 		qsort_r(w->list, w->n, sizeof *w->list, dearest_first, w->m);
@@ -251,7 +251,7 @@ static void put(struct work *w)
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct work w = { .m = m, .t = t, .torch = model_torch(m), .classes = variant != NULL };
+	struct modules_report w = { .m = m, .t = t, .torch = model_torch(m), .classes = variant != NULL };
 	struct torch_nesting *of = NULL;
 	uint32_t *forwards = NULL;
 	struct torch_cost *costs = NULL;

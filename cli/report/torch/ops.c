@@ -45,7 +45,7 @@ struct op {
 	uint64_t unshaped, open;        /* calls with unknown FLOPs: no shapes recorded; inputs do not determine them */
 };
 
-struct work {
+struct ops_report {
 	struct model *m;
 	struct table *t;
 	const struct torch_ranges *torch;
@@ -61,7 +61,7 @@ struct work {
 	unsigned __int128 all_self, all_self_gpu;       /* sums over all rows, the bases of the percentages */
 };
 
-static struct op *op_of(struct work *w, uint32_t name, uint32_t detail, uint32_t scope)
+static struct op *op_of(struct ops_report *w, uint32_t name, uint32_t detail, uint32_t scope)
 {
 	bool new;
 	uint32_t *at = map_put(&w->index, (uint64_t)name << 32 | detail, (uint32_t)w->n, &new);
@@ -75,7 +75,7 @@ static struct op *op_of(struct work *w, uint32_t name, uint32_t detail, uint32_t
 	return &w->list[*at - 1];
 }
 
-static uint32_t detail_of(const struct work *w, size_t i)
+static uint32_t detail_of(const struct ops_report *w, size_t i)
 {
 	const struct torch_range *r = &w->torch->list[i];
 
@@ -85,7 +85,7 @@ static uint32_t detail_of(const struct work *w, size_t i)
 }
 
 /* Folds a range into its parent if it is the only child and has the same name.  A parent precedes its children in the list. */
-static int fold(struct work *w)
+static int fold(struct ops_report *w)
 {
 	size_t n = w->torch->n;
 	const struct torch_range *list = w->torch->list;
@@ -105,7 +105,7 @@ static int fold(struct work *w)
 	return children && w->folded_into ? 0 : -1;
 }
 
-static struct op *op_at(struct work *w, size_t i)
+static struct op *op_at(struct ops_report *w, size_t i)
 {
 	const struct torch_range *r;
 
@@ -114,7 +114,7 @@ static struct op *op_at(struct work *w, size_t i)
 	return op_of(w, r->name, detail_of(w, i), r->scope);
 }
 
-static int add(struct work *w, size_t i)
+static int add(struct ops_report *w, size_t i)
 {
 	const struct torch_cost *c = &w->costs[i];
 	struct op *op = op_at(w, i);
@@ -140,7 +140,7 @@ static int add(struct work *w, size_t i)
 }
 
 /* Adds the times of autograd node i to the row of the operator `forward` that made it. */
-static int link(struct work *w, size_t i, uint32_t forward)
+static int link(struct ops_report *w, size_t i, uint32_t forward)
 {
 	struct op *op = op_at(w, forward);
 
@@ -155,7 +155,7 @@ static int link(struct work *w, size_t i, uint32_t forward)
 /* ---- stacks ---- */
 
 /* Fills text_of: the stack that each range started on. */
-static int find_stacks(struct work *w, const struct report_choice *choice)
+static int find_stacks(struct ops_report *w, const struct report_choice *choice)
 {
 	uint32_t *stack_of = model_range_stacks(w->m);
 	struct stack_text text;
@@ -196,7 +196,7 @@ static int dearest_first(const void *a, const void *b)
 }
 
 /* FLOP per second of GPU time if the trace has GPU rows, else of host time.  False: no time, or too large. */
-static bool rate_of(const struct work *w, uint64_t flops, int64_t gpu, int64_t host, int64_t *rate)
+static bool rate_of(const struct ops_report *w, uint64_t flops, int64_t gpu, int64_t host, int64_t *rate)
 {
 	int64_t ns = w->gpu ? gpu : host;
 	unsigned __int128 r;
@@ -209,7 +209,7 @@ static bool rate_of(const struct work *w, uint64_t flops, int64_t gpu, int64_t h
 }
 
 /* Columns and bases of percentages as in key_averages(): totals, too, are shares of the sum of self times. */
-static void put(struct work *w, const struct op *op)
+static void put(struct ops_report *w, const struct op *op)
 {
 	bool known = op->counted && !op->unshaped && !op->open && !op->overflow && op->flops <= INT64_MAX;
 	struct cell cells[MOST_COLUMNS], *c = cells;
@@ -248,7 +248,7 @@ static const char *flop_text(char text[32], double flop)
 	return text;
 }
 
-static void note_flops(struct work *w)
+static void note_flops(struct ops_report *w)
 {
 	uint64_t flops = 0, unshaped = 0, open = 0;
 	int64_t gpu = 0, host = 0, rate;
@@ -274,7 +274,7 @@ static void note_flops(struct work *w)
 			   (unsigned long long)open);
 }
 
-static void note_shares(struct work *w)
+static void note_shares(struct ops_report *w)
 {
 	char host[32], gpu[32];
 
@@ -289,7 +289,7 @@ static void note_shares(struct work *w)
 		table_note(w->t, "self_host_pct is a share of %s, the sum of self_host_ns of all rows", host);
 }
 
-static void note(struct work *w)
+static void note(struct ops_report *w)
 {
 	if (!w->n && !model_has_torch(w->m))
 		table_note(w->t, "no rows of PyTorch: %s",
@@ -307,7 +307,7 @@ static void note(struct work *w)
 	note_flops(w);
 }
 
-static int print(struct work *w)
+static int print(struct ops_report *w)
 {
 	if (w->n)
 		qsort(w->list, w->n, sizeof *w->list, dearest_first);
@@ -321,7 +321,7 @@ static int print(struct work *w)
 	return 0;
 }
 
-static int sum(struct work *w, const uint32_t *forwards)
+static int sum(struct ops_report *w, const uint32_t *forwards)
 {
 	if (fold(w) < 0)
 		return -1;
@@ -336,7 +336,7 @@ static int sum(struct work *w, const uint32_t *forwards)
 
 static int run_by(struct model *m, struct table *t, enum grouping grouping, const struct report_choice *choice)
 {
-	struct work w = { .m = m, .t = t, .torch = model_torch(m), .grouping = grouping };
+	struct ops_report w = { .m = m, .t = t, .torch = model_torch(m), .grouping = grouping };
 	uint32_t *forwards = w.torch ? torch_forwards(m, w.torch) : NULL;
 	struct torch_cost *costs = forwards ? torch_costs_make(m, w.torch, forwards, &w.gpu) : NULL;
 	int rc = costs ? 0 : -1;
