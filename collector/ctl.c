@@ -24,8 +24,8 @@ struct reply {
 	size_t room;
 };
 
-static void put(struct reply *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct reply *t, const char *fmt, ...)
+static void reply_append(struct reply *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void reply_append(struct reply *t, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -46,18 +46,18 @@ static void change(struct session *s, struct reply *t, bool start, uint32_t mask
 	struct tree_process *p = number && number <= s->tree.n ? s->tree.all[number - 1] : NULL;
 
 	if (s->orders.over)
-		put(t, "error recording is over in this session");
+		reply_append(t, "error recording is over in this session");
 	else if (number && !p)
-		put(t, "error there is no process %u", number);
+		reply_append(t, "error there is no process %u", number);
 	else if (p && !p->guest)
-		put(t, "error process %u %s", number, p->end ? "has ended" : "records nothing: it has not used CUDA or NVTX yet");
+		reply_append(t, "error process %u %s", number, p->end ? "has ended" : "records nothing: it has not used CUDA or NVTX yet");
 	else if (!(mask & ORDER_ALL))
-		put(t, "error unknown kind; use cuda or nvtx");
+		reply_append(t, "error unknown kind; use cuda or nvtx");
 	else if (!start && !((p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) & mask))
-		put(t, "error %s", (p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) ? "these kinds are not being recorded" :
-		    "recording is already off");
+		reply_append(t, "error %s", (p ? orders_of(&s->orders, p) : orders_anywhere(&s->orders)) ? "these kinds are not being recorded" :
+			     "recording is already off");
 	else if (orders_change(&s->orders, p, start ? mask : 0, start ? 0 : mask))
-		put(t, "ok window %u", s->tree.n_windows);
+		reply_append(t, "ok window %u", s->tree.n_windows);
 }
 
 static void followed(struct session *s, struct reply *t)
@@ -70,7 +70,7 @@ static void followed(struct session *s, struct reply *t)
 		n += p->guest != NULL;
 		behind += p->guest && !orders_followed(p);
 	}
-	put(t, "ok %u of %u", behind, n);
+	reply_append(t, "ok %u of %u", behind, n);
 }
 
 static const char *state_of(uint32_t mask, bool over)
@@ -86,8 +86,8 @@ static void status(struct session *s, struct reply *t)
 	unsigned left = 0;
 
 	stat(s->out.path, &st);
-	put(t, "ok\ntrace %s\nbytes %llu\nrecording %s\nwindows %u\n", s->out.path, (unsigned long long)st.st_size,
-	    state_of(s->orders.mask, s->orders.over), s->tree.n_windows);
+	reply_append(t, "ok\ntrace %s\nbytes %llu\nrecording %s\nwindows %u\n", s->out.path, (unsigned long long)st.st_size,
+		     state_of(s->orders.mask, s->orders.over), s->tree.n_windows);
 	for (size_t i = 0; i < s->tree.n_live; i++) {
 		const struct tree_process *p = s->tree.live[i];
 
@@ -97,12 +97,12 @@ static void status(struct session *s, struct reply *t)
 			left++;
 			continue;
 		}
-		put(t, "process %u %u %s %u %s\n", p->number, p->pid,
-		    !p->guest ? "idle" : orders_followed(p) ? state_of(orders_of(&s->orders, p), s->orders.over) : "waiting",
-		    p->guest ? __atomic_load_n(&p->guest->view.a->n_windows, __ATOMIC_RELAXED) : 0, p->name);
+		reply_append(t, "process %u %u %s %u %s\n", p->number, p->pid,
+			     !p->guest ? "idle" : orders_followed(p) ? state_of(orders_of(&s->orders, p), s->orders.over) : "waiting",
+			     p->guest ? __atomic_load_n(&p->guest->view.a->n_windows, __ATOMIC_RELAXED) : 0, p->name);
 	}
 	if (left)
-		put(t, "more %u\n", left);
+		reply_append(t, "more %u\n", left);
 }
 
 /* Written in process 0, the session itself, whose rows have CLOCK_MONOTONIC. */
@@ -113,12 +113,12 @@ static void mark(struct session *s, struct reply *t, const char *text)
 	struct mark_row row = { .start = clocks_now(CLOCK_MONO), .name = name.id };
 
 	if (!n) {
-		put(t, "error a mark needs a text");
+		reply_append(t, "error a mark needs a text");
 		return;
 	}
 	staging_put(&s->rows, record_by_kind(ROW_string), &name, text, n);
 	staging_put(&s->rows, record_by_kind(ROW_mark), &row, NULL, 0);
-	put(t, "ok");
+	reply_append(t, "ok");
 }
 
 void ctl_answer(struct session *s, const char *request, char *out, size_t size)
@@ -139,7 +139,7 @@ void ctl_answer(struct session *s, const char *request, char *out, size_t size)
 	else if (strncmp(request, "mark ", 5) == 0)
 		mark(s, &t, request + 5);
 	else
-		put(&t, "error unknown request '%.60s'; use gprof-ctl of the same version as gprof-run", request);
+		reply_append(&t, "error unknown request '%.60s'; use gprof-ctl of the same version as gprof-run", request);
 }
 
 /* ---- the socket ---- */

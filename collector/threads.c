@@ -19,7 +19,7 @@ static struct thread_note *find(struct connected_guest *g, uint32_t id)
 	return NULL;
 }
 
-static struct thread_note *add(struct connected_guest *g)
+static struct thread_note *add_thread(struct connected_guest *g)
 {
 	if (g->n_threads >= MAX_THREADS || !GROW(g->threads, g->n_threads + 1, g->cap_threads))
 		return NULL;
@@ -37,7 +37,7 @@ void threads_note(struct connected_guest *g, struct thread_row *row, const char 
 		t->own_name = row->bytes > 0;
 		return;
 	}
-	t = add(g);
+	t = add_thread(g);
 	if (!t)
 		return;
 	*t = (struct thread_note){ .id = row->id, .tid = row->tid, .flags = row->flags, .start = row->start };

@@ -90,7 +90,7 @@ static void name_it(const struct tree *t, struct tree_process *p, uint32_t ppid,
 	snprintf(p->name, sizeof p->name, "%s", name);
 }
 
-static struct tree_process *add(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
+static struct tree_process *add_process(struct tree *t, uint32_t pid, uint32_t ppid, int64_t start, const char *name)
 {
 	struct tree_process *p;
 
@@ -234,7 +234,7 @@ static struct tree_process *writer(const struct tree *t, const struct roster_lin
  */
 static struct tree_process *add_past(struct tree *t, struct tree_process *successor, const struct roster_line *l)
 {
-	struct tree_process *p = add(t, l->pid, l->ppid, l->start, l->name);
+	struct tree_process *p = add_process(t, l->pid, l->ppid, l->start, l->name);
 	bool execed = !(successor->flags & PROCESS_FORKED) && successor->ppid == l->ppid;
 
 	if (!p)
@@ -315,7 +315,7 @@ struct tree_process *tree_roster(struct tree *t, const struct roster_line *l)
 		name_it(t, p, l->ppid, l->start, l->name);
 	} else if (!twice) {
 		find_late_exec(t, l);
-		p = add(t, l->pid, l->ppid, l->start, l->name);
+		p = add_process(t, l->pid, l->ppid, l->start, l->name);
 		if (!p)
 			return NULL;
 		watch(t, p, l->pid);
@@ -335,7 +335,7 @@ struct tree_process *tree_roster(struct tree *t, const struct roster_line *l)
 
 struct tree_process *tree_add_stray(struct tree *t, uint32_t pid, const char *name)
 {
-	struct tree_process *p = add(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
+	struct tree_process *p = add_process(t, pid, 0, clock_ns(CLOCK_REALTIME), name);
 
 	if (!p)
 		return NULL;
@@ -402,7 +402,7 @@ static struct tree_process *add_unheard(struct tree *t, const struct wire_hello 
 		if (before)
 			return before;
 	}
-	return add(t, h->pid, h->ppid, h->start, name);
+	return add_process(t, h->pid, h->ppid, h->start, name);
 }
 
 /* Takes what the hello says.  Returns p. */
@@ -443,7 +443,7 @@ struct tree_process *tree_late(struct tree *t, const struct wire_hello *h)
 	memcpy(name, h->name, sizeof h->name);
 	p = find_unheard(t, h, h->pid);
 	if (!p)
-		p = add(t, h->pid, h->ppid, h->start, name);
+		p = add_process(t, h->pid, h->ppid, h->start, name);
 	return p ? take_hello(t, p, h, h->pid, name) : NULL;
 }
 

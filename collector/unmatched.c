@@ -19,7 +19,7 @@ void unmatched_note(struct unmatched *a, const struct connected_guest *g)
 		snprintf(a->other, sizeof a->other, "%.*s", (int)sizeof a->other - 1, from->names_other);
 }
 
-static void say(struct session *s, unsigned reason, const char *what, int what_n)
+static void count_unmatched(struct session *s, unsigned reason, const char *what, int what_n)
 {
 	const char *other = s->tree.unmatched.other;
 
@@ -37,7 +37,7 @@ static void report_steps(struct session *s)
 
 		end = strchrnul(p, '\n');
 		if (how && strncmp(how, "=nvtx:", 6) == 0 && !(s->tree.unmatched.seen & 1u << kind))
-			say(s, HEALTH_step_never, how + 6, (int)(end - how - 6));
+			count_unmatched(s, HEALTH_step_never, how + 6, (int)(end - how - 6));
 	}
 }
 
@@ -46,7 +46,7 @@ void unmatched_report(struct session *s)
 	const struct config *c = &s->config;
 
 	if (c->capture_range == 2 && !(s->tree.unmatched.seen & CAPTURE_RANGE))
-		say(s, HEALTH_range_never, c->nvtx_capture, (int)strlen(c->nvtx_capture));
+		count_unmatched(s, HEALTH_range_never, c->nvtx_capture, (int)strlen(c->nvtx_capture));
 	else if (c->capture_range && !s->tree.unmatched.windows)
 		health_counts_add(&s->health_counts, HEALTH_range_never, 1, clocks_now(CLOCK_MONO), "%s",
 				  c->capture_range == 1 && !c->start_later && !c->delay_ms ? "cudaProfilerStart was never called"

@@ -32,7 +32,7 @@ static int64_t scaled(int64_t a, int64_t rate)
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t saturated_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
 
@@ -56,7 +56,7 @@ static int64_t scale_convert(struct clock_scale *s, int64_t t)
 	size_t i = s->hint, low = 0, high = s->n;
 
 	if (t < p[0].from)
-		return add(p[0].mono, scaled(sub(t, p[0].from), s->before));
+		return saturated_sum(p[0].mono, scaled(sub(t, p[0].from), s->before));
 	if (t < p[i].from || (i + 1 < s->n && t >= p[i + 1].from)) {
 		while (high - low > 1) {
 			size_t mid = low + (high - low) / 2;
@@ -68,7 +68,7 @@ static int64_t scale_convert(struct clock_scale *s, int64_t t)
 		}
 		s->hint = i = low;
 	}
-	int64_t mono = add(p[i].mono, scaled(sub(t, p[i].from), p[i].rate));
+	int64_t mono = saturated_sum(p[i].mono, scaled(sub(t, p[i].from), p[i].rate));
 
 	return mono < p[i].limit ? mono : p[i].limit;
 }
@@ -86,7 +86,7 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 	} else if (clock == CLOCK_REAL) {
 		mono = scale_convert(&m->real, t);
 	}
-	return add(mono, m->base);
+	return saturated_sum(mono, m->base);
 }
 
 /* The piece of the last conversion, with the base added.  Most times of a column lie in the same piece as the time before. */
@@ -101,7 +101,7 @@ static int64_t convert_outside(struct clock_map *m, struct clock_scale *s, unsig
 	if (t && s && s->hint + 1 < s->n && t >= s->pieces[s->hint].from && t < s->pieces[s->hint + 1].from) {
 		const struct clock_piece *p = &s->pieces[s->hint];
 
-		*w = (struct window){ p->from, p[1].from, add(p->mono, m->base), add(p->limit, m->base), p->rate };
+		*w = (struct window){ p->from, p[1].from, saturated_sum(p->mono, m->base), saturated_sum(p->limit, m->base), p->rate };
 	}
 	return time;
 }
@@ -144,7 +144,7 @@ static bool is_simple(const struct window *w)
 	uint64_t width = (uint64_t)w->end - (uint64_t)w->from;
 
 	return w->from > 0 && w->end > w->from && width <= UINT32_MAX && w->rate >= 0 && w->rate < RATE_ONE * 2 &&
-	       add(w->time, scaled((int64_t)width - 1, w->rate)) <= w->limit && w->limit < INT64_MAX;
+	       saturated_sum(w->time, scaled((int64_t)width - 1, w->rate)) <= w->limit && w->limit < INT64_MAX;
 }
 
 static bool block_convert(const struct window *w, int64_t *times, size_t n)
@@ -298,9 +298,9 @@ static struct era era_at(const struct clock_row *points, size_t n, size_t i)
 	}
 	if (e.last + 1 < points + n) {
 		e.mono_end = e.last[1].mono - (e.last[1].mono - e.last->mono) / 2;
-		e.real_end = add(e.last->real, e.mono_end - e.last->mono);
+		e.real_end = saturated_sum(e.last->real, e.mono_end - e.last->mono);
 	} else {
-		e.real_end = add(e.last->real, TAIL_NS);
+		e.real_end = saturated_sum(e.last->real, TAIL_NS);
 	}
 	return e;
 }

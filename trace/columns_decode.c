@@ -107,7 +107,7 @@ static const uint8_t *next_plane(struct cursor *c, ZSTD_DCtx *zstd, uint8_t *roo
 	return head >> 1 == n ? p : NULL;
 }
 
-static inline __attribute__((always_inline)) void put(void *out, size_t i, uint64_t v, unsigned size)
+static inline __attribute__((always_inline)) void put_value(void *out, size_t i, uint64_t v, unsigned size)
 {
 	if (size == 8)
 		((uint64_t *)out)[i] = v;
@@ -132,7 +132,7 @@ void join_as(void *restrict out, const uint8_t *const *p, size_t n, uint64_t bas
 			x |= (uint32_t)p2[i] << 16;
 		if (width > 3)
 			x |= (uint32_t)p3[i] << 24;
-		put(out, i, base + x, size);
+		put_value(out, i, base + x, size);
 	}
 }
 

@@ -43,7 +43,7 @@ struct out {
 	size_t size, length;
 };
 
-static void put(struct out *o, char c)
+static void put_char(struct out *o, char c)
 {
 	if (o->length + 1 < o->size)
 		o->text[o->length] = c;
@@ -54,10 +54,10 @@ static void put_text(struct out *o, const char *s, bool escape)
 {
 	for (; *s; s++) {
 		if (escape && (*s == '\n' || *s == '\\')) {
-			put(o, '\\');
-			put(o, *s == '\n' ? 'n' : '\\');
+			put_char(o, '\\');
+			put_char(o, *s == '\n' ? 'n' : '\\');
 		} else {
-			put(o, *s);
+			put_char(o, *s);
 		}
 	}
 }
@@ -72,7 +72,7 @@ size_t config_format(const struct config *c, char *text, size_t size)
 		uint64_t v;
 
 		put_text(&o, s->name, false);
-		put(&o, '=');
+		put_char(&o, '=');
 		if (s->type == TYPE_u64) {
 			memcpy(&v, at, sizeof v);
 			snprintf(number, sizeof number, "%llu", (unsigned long long)v);
@@ -80,7 +80,7 @@ size_t config_format(const struct config *c, char *text, size_t size)
 		} else {
 			put_text(&o, at, true);
 		}
-		put(&o, '\n');
+		put_char(&o, '\n');
 	}
 	if (size)
 		text[o.length < size ? o.length : size - 1] = '\0';

@@ -336,7 +336,7 @@ static void end_unseen(struct carrier *c, int status)
 }
 
 /* One iteration of the thread.  False: the thread is to end. */
-static bool turn(struct carrier *c)
+static bool take_turn(struct carrier *c)
 {
 	uint32_t heard = __atomic_load_n(&c->bell.rings, __ATOMIC_SEQ_CST);
 	uint32_t asked = __atomic_load_n(&c->asked, __ATOMIC_ACQUIRE);
@@ -374,7 +374,7 @@ static void *carry(void *arg)
 	stream_tool_thread();
 	prctl(PR_SET_NAME, "gprof-carry");
 	take_own_table(c);
-	while (turn(c))
+	while (take_turn(c))
 		;
 	c->own_table = false;   /* the private descriptor table ends with this thread */
 	c->fd = c->dir = -1;

@@ -44,7 +44,7 @@ static void find(struct carrier *c, uint32_t i, uint32_t state)
  * Collects full blocks; all: also blocks in use.  Blocks handed over after `turns` was read wait for the next round: an earlier block of
  * the same thread may have been in use when this look passed it.  Returns `turns`.
  */
-static uint32_t look(struct carrier *c, bool all)
+static uint32_t collect_blocks(struct carrier *c, bool all)
 {
 	const struct arena *a = c->arena;
 	uint32_t turns = __atomic_load_n(&a->turns, __ATOMIC_ACQUIRE);
@@ -105,10 +105,10 @@ static bool gather(struct carrier *c, bool all)
 	int looks = 0;
 
 	do
-		turns = look(c, all);
+		turns = collect_blocks(c, all);
 	while (all && !(got = stood_still(c, turns)) && ++looks < LOOKS);
 	if (!got)
-		look(c, false);
+		collect_blocks(c, false);
 	put_in_order(c);
 	return got;
 }

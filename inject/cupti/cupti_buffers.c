@@ -91,7 +91,7 @@ static uint8_t *pop(void)
 	return NULL;
 }
 
-static uint8_t *take(void)
+static uint8_t *take_buffer(void)
 {
 	uint8_t *buffer = pop();
 	uint32_t i = __atomic_load_n(&made, __ATOMIC_RELAXED);
@@ -134,7 +134,7 @@ static uint32_t index_of(const uint8_t *buffer)
 
 void cupti_buffers_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	*buffer = take();
+	*buffer = take_buffer();
 	*size = CUPTI_BUFFER_SIZE;
 	*max_records = 0;       /* as many as fit */
 	if (*buffer) {

@@ -25,7 +25,7 @@ static uint32_t lock;
 #define NEXT(module, id, type) ((type)next_fn[NVTX_MODULE_##module][NVTX_##id])
 
 /* Writes the attribute nvtx.chained, once per process. */
-static void say(void)
+static void write_chained(void)
 {
 	static uint32_t said;           /* epoch */
 	uint32_t before = __atomic_load_n(&said, __ATOMIC_RELAXED);
@@ -48,7 +48,7 @@ static void say(void)
 	{												\
 		if (OURS(module, id, void (*)params))							\
 			OURS(module, id, void (*)params) args;						\
-		say();											\
+		write_chained();									\
 		NEXT(module, id, void (*)params) args;							\
 	}
 #define DEPTH(module, id, fn, params, args, theirs)							\
@@ -56,7 +56,7 @@ static void say(void)
 	{												\
 		int depth = OURS(module, id, int (*)params) args, other;				\
 													\
-		say();											\
+		write_chained();									\
 		other = NEXT(module, id, int (*)params) theirs;						\
 		return depth < 0 ? other : depth;							\
 	}
@@ -65,7 +65,7 @@ static void say(void)
 	{												\
 		uint64_t ours = OURS(module, id, uint64_t (*)params) args;				\
 													\
-		say();											\
+		write_chained();									\
 		return chain_range_put(ours, NEXT(module, id, uint64_t (*)params) theirs);		\
 	}
 #define ROOM (&(struct chain_attributes){ .a.size = 0 })
@@ -106,7 +106,7 @@ PLAIN(CORE2, DomainInitialize, initialize, (const void *reserved), (reserved))
 	{												\
 		if (OURS(module, id, void (*)params))							\
 			OURS(module, id, void (*)params) args;						\
-		say();											\
+		write_chained();									\
 		NEXT(module, id, void (*)params) theirs;						\
 	}
 #define MAKE(module, id, fn, params, args, theirs, map)							\
@@ -114,7 +114,7 @@ PLAIN(CORE2, DomainInitialize, initialize, (const void *reserved), (reserved))
 	{												\
 		const void *ours = OURS(module, id, const void *(*)params) args, *other;		\
 													\
-		say();											\
+		write_chained();									\
 		other = NEXT(module, id, const void *(*)params) theirs;					\
 		if (ours)										\
 			chain_map_set(map, (uintptr_t)ours, (uintptr_t)other);				\
@@ -150,7 +150,7 @@ static const void *resource_create(const void *d, const struct nvtx_resource *r)
 	const void *ours = OURS(CORE2, DomainResourceCreate, const void *(*)(const void *,
 		const struct nvtx_resource *))(d, r), *other;
 
-	say();
+	write_chained();
 	if (r && r->size >= sizeof copy && r->message_type == NVTX_REGISTERED) {
 		copy = *r;
 		copy.size = sizeof copy;
@@ -246,7 +246,7 @@ static uint64_t schema_register(const void *d, const struct nvtx_schema *a)
 			entries[i].type = chain_schema(entries[i].type);
 		copy.entries = entries;
 	}
-	say();
+	write_chained();
 	return remember_schema(ours, NEXT(EXT, PayloadSchemaRegister, uint64_t (*)(const void *,
 	       const struct nvtx_schema *))
 			       (chain_domain(d), &copy));

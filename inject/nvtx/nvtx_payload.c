@@ -54,7 +54,7 @@ static struct schema *find(const void *domain, uint64_t id)
 }
 
 /* Puts the schema first in its bucket, so that find() returns the newest: registering an id again replaces the layout. */
-static void put(struct schema *sc)
+static void put_schema(struct schema *sc)
 {
 	struct schema **b = bucket(sc->domain, sc->id);
 
@@ -63,7 +63,7 @@ static void put(struct schema *sc)
 		;
 }
 
-static void *take(size_t size)
+static void *take_memory(size_t size)
 {
 	void *p = __atomic_add_fetch(&n_bytes, size, __ATOMIC_RELAXED) <= MAX_BYTES ? memory_take(size) : NULL;
 
@@ -75,7 +75,7 @@ static void *take(size_t size)
 static const char *keep(const char *text)
 {
 	size_t n = text ? strnlen(text, 4096) : 0;
-	char *copy = n ? take(n + 1) : NULL;
+	char *copy = n ? take_memory(n + 1) : NULL;
 
 	if (copy)
 		memcpy(copy, text, n);
@@ -98,7 +98,7 @@ static struct payload_layout layout(const struct schema *sc)
 
 static struct schema *schema_new(const void *domain, uint64_t id, const char *name, size_t n)
 {
-	struct schema *sc = n > MAX_ENTRIES ? NULL : take(sizeof *sc + n * (sizeof *sc->entries + sizeof *sc->texts));
+	struct schema *sc = n > MAX_ENTRIES ? NULL : take_memory(sizeof *sc + n * (sizeof *sc->entries + sizeof *sc->texts));
 
 	if (!sc) {
 		health_drop(ROW_schema, 1);
@@ -181,7 +181,7 @@ uint64_t payload_schema(struct stream *s, const void *domain, const struct nvtx_
 	if (sc->size)
 		sc->shape.size = (uint32_t)sc->size;
 	payload_walk(&l, (const uint8_t[PAYLOAD_MAX]){ 0 }, PAYLOAD_MAX, note_pointer, &sc->points);
-	put(sc);
+	put_schema(sc);
 	describe(s, sc);
 	return sc->id;
 }
@@ -204,7 +204,7 @@ uint64_t payload_enum(struct stream *s, const void *domain, const struct nvtx_en
 			.flags = a->entries[i].is_flag != 0 };
 		sc->texts[i].name = keep(a->entries[i].name);
 	}
-	put(sc);
+	put_schema(sc);
 	describe(s, sc);
 	return sc->id;
 }

@@ -90,7 +90,7 @@ struct own_variables {
 	const char *var[N_OURS];        /* the first of each name; NULL: none */
 };
 
-static void look(struct own_variables *f, char *const envp[])
+static void find_own(struct own_variables *f, char *const envp[])
 {
 	*f = (struct own_variables){ 0 };
 	for (; envp && envp[f->n]; f->n++)
@@ -251,7 +251,7 @@ size_t child_env_plan(struct child_plan *plan, char *const envp[], const struct 
 	*plan = (struct child_plan){ 0 };
 	if (!*our_path())
 		return 0;
-	look(&f, envp);
+	find_own(&f, envp);
 	if (f.n > MOST_VARIABLES || strlen(list_of(&f)) > LONGEST_LIST)
 		return 0;
 	if (!seccomp_allows_all()) {
@@ -274,7 +274,7 @@ size_t child_env_plan(struct child_plan *plan, char *const envp[], const struct 
 /* ---- building the new environment ---- */
 
 /* Appends one entry to the LD_PRELOAD text, which ends at `end`; returns the new end. */
-static char *add(const char *text, char *end, const char *entry, size_t n)
+static char *add_entry(const char *text, char *end, const char *entry, size_t n)
 {
 	if (end != text + sizeof PRELOAD - 1)
 		*end++ = ':';
@@ -290,13 +290,13 @@ static char *write_list(char *text, const struct child_plan *plan, const char *l
 	bool join = plan->restore && !has_ours(list);
 
 	if (plan->preload == CHILD_FIRST)
-		end = add(text, end, plan->first, strlen(plan->first));
+		end = add_entry(text, end, plan->first, strlen(plan->first));
 	for (size_t n; *(list += strspn(list, ": ")); list += n) {
 		n = entry_at(list);
 		if (!is_our_entry(list, n) || plan->preload != CHILD_WITHOUT)
-			end = add(text, end, list, n);
+			end = add_entry(text, end, list, n);
 	}
-	return join ? add(text, end, our_path(), strlen(our_path())) : end;
+	return join ? add_entry(text, end, our_path(), strlen(our_path())) : end;
 }
 
 static bool is_our_variable(const struct own_variables *f, const char *variable)
@@ -315,7 +315,7 @@ char *const *child_env_fill(const struct child_plan *plan, void *room, char *con
 	size_t n = 0;
 	bool some;
 
-	look(&f, envp);
+	find_own(&f, envp);
 	text = (char *)(to + f.n + N_OURS + 3);
 	end = write_list(text, plan, list_of(&f));
 	some = end != text + sizeof PRELOAD - 1;

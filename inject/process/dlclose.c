@@ -18,7 +18,7 @@ __attribute__((constructor(101))) static void find_real(void)
 	dlerror();
 }
 
-static void look(void)
+static void look_for_gone(void)
 {
 	uint32_t before = __atomic_load_n(&images_generation, __ATOMIC_RELAXED);
 	struct stream *s;
@@ -53,7 +53,7 @@ EXPORT int dlclose(void *handle)
 		if (python)
 			python_closed();
 		if (images) {
-			look();
+			look_for_gone();
 			__atomic_sub_fetch(&images_unloading, 1, __ATOMIC_SEQ_CST);
 		}
 	}

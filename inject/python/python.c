@@ -444,7 +444,7 @@ static const char *search(const uint64_t *pcs, uint32_t n, bool *found)
 }
 
 /* Searches the objects that contain these addresses; pcs NULL: all objects. */
-static void look(const uint64_t *pcs, uint32_t n)
+static void look_in_objects(const uint64_t *pcs, uint32_t n)
 {
 	uint32_t none = PY_NONE;
 	const char *why = NULL;
@@ -481,7 +481,7 @@ static void say_why(void)
 void python_look(void)
 {
 	if (__atomic_load_n(&python.phase, __ATOMIC_ACQUIRE) == PY_NONE)
-		look(NULL, 0);
+		look_in_objects(NULL, 0);
 }
 
 bool python_ready(void)
@@ -508,7 +508,7 @@ bool python_met(const uint64_t *pcs, uint32_t n)
 
 	if (likely(__atomic_load_n(&python.phase, __ATOMIC_ACQUIRE) != PY_NONE))
 		return false;
-	look(pcs, n);
+	look_in_objects(pcs, n);
 	phase = __atomic_load_n(&python.phase, __ATOMIC_ACQUIRE);
 	if (phase == PY_OFF)
 		say_why();

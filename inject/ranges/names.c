@@ -49,7 +49,7 @@ static struct name *at(struct names *all, uint32_t i)
 }
 
 /* Appends a name.  Returns its index + 1, or 0 when there is no room (counted). */
-static uint32_t add(struct names *all, const char *text, size_t n)
+static uint32_t add_name(struct names *all, const char *text, size_t n)
 {
 	uint32_t i = __atomic_fetch_add(&all->used, 1, __ATOMIC_RELAXED);
 	struct name *name = at(all, i);
@@ -98,7 +98,7 @@ static uint32_t shared_string(const char *text, size_t n)
 
 	lock_take(&string_lock);
 	if (!shared[which])
-		shared[which] = add(&strings, name, strlen(name));
+		shared[which] = add_name(&strings, name, strlen(name));
 	lock_give(&string_lock);
 	health_count(HEALTH_strings_full);
 	return shared[which];
@@ -112,7 +112,7 @@ const void *names_string(struct stream *s, const char *text, size_t n)
 	if (n > INTERN_MAX)
 		n = INTERN_MAX;
 	if (used < intern_limit() && known < GROUP * GROUPS - INTERN_SHARED)    /* keep room for the placeholders */
-		i = add(&strings, text, n);
+		i = add_name(&strings, text, n);
 	else
 		i = shared_string(text, n);
 	if (i)
@@ -163,7 +163,7 @@ static uint32_t find_or_add_domain(const char *text, size_t n)
 		if (name->len == n && memcmp(name->text, text, n) == 0)
 			return i;
 	}
-	i = add(&domains, text, n);
+	i = add_name(&domains, text, n);
 	if (!i)
 		return 0;
 	name = at(&domains, i - 1);

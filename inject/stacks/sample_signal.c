@@ -74,7 +74,7 @@ static void write_sample(struct stream *s, int64_t time, uint32_t stack, uint32_
 	stream_publish(s, row);
 }
 
-static void take(struct sampler *t, const siginfo_t *info, void *context)
+static void take_sample(struct sampler *t, const siginfo_t *info, void *context)
 {
 	const struct stack_want want = {
 		.flags = STACK_NATIVE | (guest->config.python_backtrace ? STACK_PYTHON : 0),
@@ -114,7 +114,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		if (next)
 			next(number, info, context);
 	} else if (t && info->si_ptr == t && __atomic_load_n(&t->armed, __ATOMIC_RELAXED)) {
-		call_on((char *)t - 64, take, t, info, context);
+		call_on((char *)t - 64, take_sample, t, info, context);
 	}
 	errno = saved;
 }

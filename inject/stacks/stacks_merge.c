@@ -36,7 +36,7 @@ static bool carries(const struct merge *m, uint32_t i, const struct py_frame *la
 	return !last->entry || (w->pcs[i] >= m->image->eval_low && w->pcs[i] < m->image->eval_high);
 }
 
-static void put(struct merge *m, struct stack_frame f)
+static void put_frame(struct merge *m, struct stack_frame f)
 {
 	if (m->n == m->most) {
 		m->cut = true;
@@ -49,7 +49,7 @@ static void put(struct merge *m, struct stack_frame f)
 static void put_native(struct merge *m, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to && !m->cut; i++)
-		put(m, (struct stack_frame){ .value = m->w->pcs[i], .what = STACK_FRAME_NATIVE });
+		put_frame(m, (struct stack_frame){ .value = m->w->pcs[i], .what = STACK_FRAME_NATIVE });
 }
 
 static void put_python(struct merge *m, uint32_t to)
@@ -63,7 +63,7 @@ static void put_python(struct merge *m, uint32_t to)
 			return;
 		}
 		if (id && id != PY_HIDDEN)
-			put(m, (struct stack_frame){ .value = id, .what = STACK_FRAME_PYTHON, .extra = f->offset });
+			put_frame(m, (struct stack_frame){ .value = id, .what = STACK_FRAME_PYTHON, .extra = f->offset });
 		m->at++;
 	}
 }

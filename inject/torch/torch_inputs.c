@@ -84,7 +84,7 @@ static bool learn(const struct torch *t, const struct torch_value *v)
 	return true;
 }
 
-static void put(struct torch_inputs *in, uint64_t word)
+static void put_word(struct torch_inputs *in, uint64_t word)
 {
 	if (in->n < TORCH_INPUT_WORDS)
 		in->words[in->n++] = word;
@@ -96,7 +96,7 @@ static void read_tensor(struct torch_inputs *in, const struct torch *t, const st
 	uintptr_t dims;
 
 	if (is_undefined(t, v->payload) || !learn(t, v)) {
-		put(in, KIND_OTHER);
+		put_word(in, KIND_OTHER);
 		return;
 	}
 	n = load64(v->payload + sizes_at);
@@ -104,12 +104,12 @@ static void read_tensor(struct torch_inputs *in, const struct torch *t, const st
 	if (n > IN_PLACE)
 		dims = load64(dims);
 	if (n > MAX_DIMS || in->n + n + 1 > TORCH_INPUT_WORDS) {
-		put(in, KIND_OTHER);
+		put_word(in, KIND_OTHER);
 		return;
 	}
-	put(in, KIND_TENSOR | n << 8 | (uint64_t)*(const uint16_t *)(v->payload + sizes_at + TO_DTYPE) << 32);
+	put_word(in, KIND_TENSOR | n << 8 | (uint64_t)*(const uint16_t *)(v->payload + sizes_at + TO_DTYPE) << 32);
 	for (uint64_t i = 0; i < n; i++)
-		put(in, load64(dims + i * 8));
+		put_word(in, load64(dims + i * 8));
 }
 
 static bool is_scalar(uint32_t tag)
@@ -176,7 +176,7 @@ static void read_list(struct torch_inputs *in, const struct torch *t, uintptr_t 
 	uint64_t n;
 
 	if (!list || is_undefined(t, list) || !learn_list(list)) {
-		put(in, KIND_OTHER);
+		put_word(in, KIND_OTHER);
 		torch_values_none(&in->values);
 		return;
 	}
@@ -185,19 +185,19 @@ static void read_list(struct torch_inputs *in, const struct torch *t, uintptr_t 
 	values = (const struct torch_value *)vector[0];
 	if (n != UINT64_MAX && is_of_tensors(vector[3])) {
 		n = n < MAX_INPUTS ? n : MAX_INPUTS;
-		put(in, KIND_TENSORS | n << 8);
+		put_word(in, KIND_TENSORS | n << 8);
 		for (uint64_t i = 0; i < n; i++) {
 			if (values[i].tag == TORCH_TENSOR)
 				read_tensor(in, t, &values[i]);
 			else
-				put(in, KIND_OTHER);
+				put_word(in, KIND_OTHER);
 		}
 		torch_values_none(&in->values);
 	} else if (n == 0 || (n <= SCALARS && is_scalar(values[0].tag))) {
-		put(in, KIND_SCALARS);
+		put_word(in, KIND_SCALARS);
 		torch_values_list(&in->values, values, n, TAG_BOOL(list_tag));
 	} else {
-		put(in, KIND_OTHER);
+		put_word(in, KIND_OTHER);
 		torch_values_none(&in->values);
 	}
 }
@@ -211,7 +211,7 @@ static void read_input(struct torch_inputs *in, const struct torch *t, const str
 	if (v->tag == TORCH_TENSOR)
 		read_tensor(in, t, v);
 	else
-		put(in, is_scalar(v->tag) ? KIND_SCALAR : KIND_OTHER);
+		put_word(in, is_scalar(v->tag) ? KIND_SCALAR : KIND_OTHER);
 	torch_values_number(&in->values, v, list_tag ? TAG_BOOL(list_tag) : UINT32_MAX);
 }
 

@@ -293,7 +293,7 @@ static bool put_way(struct around *a, const struct way *w)
 	return true;
 }
 
-static void put(struct module_search *k, struct around *a, struct way *w, uint32_t object)
+static void put_object(struct module_search *k, struct around *a, struct way *w, uint32_t object)
 {
 	size_t begin;
 
@@ -339,7 +339,7 @@ size_t torch_paths_write(char out[TORCH_PATHS], const uint32_t *objects, uint32_
 	room->around = (struct around){ .objects = objects, .text = out };
 	room->look.n = 0;
 	for (uint32_t i = 0; i < n && i < AROUND_MOST; i++)
-		put(&room->look, &room->around, &room->way, objects[i]);
+		put_object(&room->look, &room->around, &room->way, objects[i]);
 	used = room->around.used;
 	scratch_pop(room);
 	return used;

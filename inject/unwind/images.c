@@ -182,7 +182,7 @@ bool images_is_tool(uint64_t pc, bool quick)
 	return image && image->tool;
 }
 
-static struct image *add(const struct image *like, const char *path)
+static struct image *add_image(const struct image *like, const char *path)
 {
 	struct image **all = MEMORY_TABLE(places, PLACES), *image = all ? memory_take(sizeof *image) : NULL, *none = NULL;
 
@@ -223,7 +223,7 @@ static struct image *table_look(const struct image *like, const char *path)
 			return image;
 		is_gone(image);         /* another object at this address: the old one was unmapped unnoticed */
 	}
-	return add(like, path);
+	return add_image(like, path);
 }
 
 uint32_t images_met(void)

@@ -25,7 +25,7 @@ struct reader {
 	bool bad;
 };
 
-static inline __attribute__((always_inline)) uint64_t take(struct reader *r, size_t n)
+static inline __attribute__((always_inline)) uint64_t take_number(struct reader *r, size_t n)
 {
 	uint64_t v = 0;
 
@@ -51,7 +51,7 @@ static uint64_t uleb(struct reader *r)
 	uint64_t v = 0;
 
 	for (unsigned shift = 0;; shift += 7) {
-		uint64_t byte = take(r, 1);
+		uint64_t byte = take_number(r, 1);
 
 		if (shift < 64)
 			v |= (byte & 127) << shift;
@@ -66,7 +66,7 @@ static int64_t sleb(struct reader *r)
 	unsigned shift = 0;
 
 	do {
-		byte = take(r, 1);
+		byte = take_number(r, 1);
 		if (shift < 64)
 			v |= (byte & 127) << shift;
 		shift += 7;
@@ -82,13 +82,13 @@ static uint64_t pointer(struct reader *r, uint8_t how, uint64_t data)
 	uint64_t at = (uint64_t)(uintptr_t)r->p, v;
 
 	switch (how & 15) {
-	case 0: case 4: case 12: v = take(r, 8); break;
+	case 0: case 4: case 12: v = take_number(r, 8); break;
 	case 1: v = uleb(r); break;
-	case 2: v = take(r, 2); break;
-	case 3: v = take(r, 4); break;
+	case 2: v = take_number(r, 2); break;
+	case 3: v = take_number(r, 4); break;
 	case 9: v = (uint64_t)sleb(r); break;
-	case 10: v = (uint64_t)(int64_t)(int16_t)take(r, 2); break;
-	case 11: v = (uint64_t)(int64_t)(int32_t)take(r, 4); break;
+	case 10: v = (uint64_t)(int64_t)(int16_t)take_number(r, 2); break;
+	case 11: v = (uint64_t)(int64_t)(int32_t)take_number(r, 4); break;
 	default: r->bad = true; return 0;
 	}
 	switch (how & 0x70) {
@@ -123,7 +123,7 @@ struct common {
 static struct reader entry_at(const struct image *image, uint64_t at)
 {
 	struct reader r = reader_at(image, at);
-	uint64_t length = take(&r, 4);
+	uint64_t length = take_number(&r, 4);
 
 	if (!length || length == 0xffffffff || (uint64_t)(r.end - r.p) < length)
 		r.bad = true;
@@ -143,13 +143,13 @@ static void take_augmentation(struct common *c, struct reader *r, const char *le
 	data.end = data.p + length;
 	for (; *letters; letters++) {
 		if (*letters == 'R') {
-			c->how = (uint8_t)take(&data, 1);
+			c->how = (uint8_t)take_number(&data, 1);
 		} else if (*letters == 'P') {
-			uint8_t how = (uint8_t)take(&data, 1);
+			uint8_t how = (uint8_t)take_number(&data, 1);
 
 			pointer(&data, how & 0x7f, 0);
 		} else if (*letters == 'L') {
-			take(&data, 1);
+			take_number(&data, 1);
 		} else if (*letters == 'S') {
 			c->signal = true;
 		} else if (*letters != 'B') {
@@ -167,16 +167,16 @@ static bool take_common(struct common *c, const struct image *image, uint64_t at
 	size_t n = 0;
 
 	*c = (struct common){ 0 };
-	if (take(&r, 4) != 0)
+	if (take_number(&r, 4) != 0)
 		return false;
-	version = (uint8_t)take(&r, 1);
-	while ((letters[n] = (char)take(&r, 1)) && ++n < sizeof letters)
+	version = (uint8_t)take_number(&r, 1);
+	while ((letters[n] = (char)take_number(&r, 1)) && ++n < sizeof letters)
 		;
 	if (r.bad || n == sizeof letters || (version != 1 && version != 3))
 		return false;
 	c->code_factor = uleb(&r);
 	c->data_factor = sleb(&r);
-	if ((version == 1 ? take(&r, 1) : uleb(&r)) != REG_RA)
+	if ((version == 1 ? take_number(&r, 1) : uleb(&r)) != REG_RA)
 		return false;
 	if (letters[0] == 'z') {
 		c->augmented = true;
@@ -247,16 +247,16 @@ static void cfa_expression(struct state *st, struct reader *r)
 	if (r->bad)
 		return;
 	x.end = x.p + length;
-	first = (uint8_t)take(&x, 1);
+	first = (uint8_t)take_number(&x, 1);
 	if (first == OP_BREG_SP && length == 11 && x.end[-1] == OP_PLUS) {
 		st->kind = RULE_PLT;    /* rsp + 8 + ((pc & 15) >= 11 ?  8 : 0): what ld writes for the PLT */
 		st->offset = 8;
 		return;
 	}
 	at = sleb(&x);
-	if (take(&x, 1) != OP_DEREF)
+	if (take_number(&x, 1) != OP_DEREF)
 		return;
-	if (x.p < x.end && take(&x, 1) == OP_PLUS_UCONST)
+	if (x.p < x.end && take_number(&x, 1) == OP_PLUS_UCONST)
 		plus = (int64_t)uleb(&x);
 	if (x.bad || x.p != x.end)
 		return;
@@ -279,7 +279,7 @@ static void saved_expression(struct state *st, struct reader *r, bool value)
 	if (r->bad || (reg != REG_RBP && reg != REG_RA && reg != REG_RBX))
 		return;
 	x.end = x.p + length;
-	if (reg == REG_RBP && !value && take(&x, 1) == OP_BREG_BP && sleb(&x) == 0 && x.p == x.end && !x.bad) {
+	if (reg == REG_RBP && !value && take_number(&x, 1) == OP_BREG_BP && sleb(&x) == 0 && x.p == x.end && !x.bad) {
 		st->bp_saved = true;
 		st->bp = 0;
 		return;
@@ -337,7 +337,7 @@ static bool advance(uint8_t op, struct reader *r, const struct common *c, uint64
 	else if (op == 1)
 		*at = pointer(r, c->how, 0);
 	else if (op >= 2 && op <= 4)
-		*at += (op == 2 ? take(r, 1) : op == 3 ? take(r, 2) : take(r, 4)) * c->code_factor;
+		*at += (op == 2 ? take_number(r, 1) : op == 3 ? take_number(r, 2) : take_number(r, 4)) * c->code_factor;
 	else
 		return false;
 	return true;
@@ -353,7 +353,7 @@ static bool run(struct reader r, const struct common *c, uint64_t at, uint64_t p
 	if (!initial)
 		initial = &none;
 	while (r.p < r.end && !r.bad) {
-		uint8_t op = (uint8_t)take(&r, 1);
+		uint8_t op = (uint8_t)take_number(&r, 1);
 
 		if (advance(op, &r, c, &at)) {
 			if (at > pc)
@@ -408,8 +408,8 @@ static uint64_t search(const struct image *image, uint64_t pc)
 {
 	uint64_t hdr = (uint64_t)(uintptr_t)image->eh_hdr, n;
 	struct reader r = reader_at(image, hdr);
-	uint8_t version = (uint8_t)take(&r, 1), frame_how = (uint8_t)take(&r, 1), count_how = (uint8_t)take(&r, 1);
-	uint8_t table_how = (uint8_t)take(&r, 1);
+	uint8_t version = (uint8_t)take_number(&r, 1), frame_how = (uint8_t)take_number(&r, 1), count_how = (uint8_t)take_number(&r, 1);
+	uint8_t table_how = (uint8_t)take_number(&r, 1);
 	uint64_t low = 0, high;
 	int32_t pair[2];
 
@@ -417,7 +417,7 @@ static uint64_t search(const struct image *image, uint64_t pc)
 	if (r.bad || version != 1 || count_how != 3 || table_how != 0x3b)
 		return 0;
 	pointer(&r, frame_how, hdr);
-	n = take(&r, 4);
+	n = take_number(&r, 4);
 	if (r.bad || (uint64_t)(r.end - r.p) / 8 < n)
 		return 0;
 	for (high = n; low < high;) {
@@ -447,7 +447,7 @@ uint64_t rule_make(const struct image *image, uint64_t pc)
 	if (!image->eh_hdr || !(entry = search(image, pc)))
 		return RULE_NONE;
 	r = entry_at(image, entry);
-	back = (uint32_t)take(&r, 4);
+	back = (uint32_t)take_number(&r, 4);
 	if (r.bad || !back || !take_common(&c, image, entry + 4 - back))
 		return RULE_FAIL;
 	start = pointer(&r, c.how, 0);

@@ -108,7 +108,7 @@ static void complete(struct period *p, uint64_t number, int64_t start)
 	p->previous_master = number + 1;
 }
 
-static void look(struct period *p, const uint32_t *id, uint64_t number, int64_t start)
+static void look_at_launch(struct period *p, const uint32_t *id, uint64_t number, int64_t start)
 {
 	bool master = false;
 
@@ -134,7 +134,7 @@ static void replay(struct period *p)
 		const struct period_entry *e = period_at(p, i);
 
 		if (e->number >= p->previous_master)
-			look(p, e->id, e->number, e->start);
+			look_at_launch(p, e->id, e->number, e->start);
 	}
 }
 
@@ -326,7 +326,7 @@ void period_launch(struct period *p, const struct period_launch *l)
 		};
 	}
 	if (p->model.launches) {
-		look(p, id, p->n, l->start);
+		look_at_launch(p, id, p->n, l->start);
 		if (l->flags & PERIOD_OPTIMIZER && !p->model.named)
 			doubt(p);
 	}

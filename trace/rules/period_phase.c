@@ -339,7 +339,7 @@ static void measure_from(struct period *p, const struct level *l, const struct p
 }
 
 /* Converts offsets from the reference to offsets from the step's first launch. */
-static void turn(struct period *p, uint32_t gap, uint32_t phase)
+static void turn_offsets(struct period *p, uint32_t gap, uint32_t phase)
 {
 	for (uint32_t i = 0; i < p->n_landmarks; i++)
 		p->landmarks[i].offset = (p->landmarks[i].offset + gap - phase) % gap;
@@ -443,7 +443,7 @@ bool period_model_from(struct period *p, const struct level *l)
 	if (first)
 		measure_from(p, l, first);
 	else
-		turn(p, l->gap, f.offset);
+		turn_offsets(p, l->gap, f.offset);
 	order_landmarks(p);
 	p->master = find_master(p);
 	index_landmarks(p);
