@@ -47,7 +47,7 @@ static int name_output(const char *first, char *path, size_t size)
 	return (size_t)snprintf(path, size, "%.*s.gtrace", (int)n, name) < size ? 0 : -1;
 }
 
-static void say(const struct import *im, const char *path)
+static void print_summary(const struct import *im, const char *path)
 {
 	uint64_t events = 0, rows = 0, unpacked = 0;
 	char json[64] = "";
@@ -100,7 +100,7 @@ static int run(int argc, char **argv)
 	if (rc == 0) {
 		input_say_foreign(&im);
 		if (!quiet)
-			say(&im, path);
+			print_summary(&im, path);
 	}
 	free(im.files);
 	input_release(&in);

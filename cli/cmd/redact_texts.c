@@ -100,7 +100,7 @@ static bool to_be_replaced(const struct redact_texts *r, const char *text, size_
 
 /* ---- placeholders ---- */
 
-static void put(struct buf *out, const char *text)
+static void put_text(struct buf *out, const char *text)
 {
 	buf_put(out, text, strlen(text));
 }
@@ -114,7 +114,7 @@ static void put_number(struct redact_texts *r, const char *word, struct buf *out
 		i++;
 	r->words[i].word = word;
 	snprintf(text, sizeof text, "%s_%u", word, ++r->words[i].n);
-	put(out, text);
+	put_text(out, text);
 }
 
 /*
@@ -131,7 +131,7 @@ static bool made_before(struct redact_texts *r, bool path, const char *text, siz
 	*key = (uint64_t)id << 1 | path;
 	at = map_get(&r->made, *key);
 	if (at != MAP_NONE)
-		put(out, (const char *)r->texts.data + at);
+		put_text(out, (const char *)r->texts.data + at);
 	return at != MAP_NONE;
 }
 
@@ -154,8 +154,8 @@ static void put_placeholder(struct redact_texts *r, const char *word, const char
 	put_number(r, word, out);
 	for (size_t i = 0; i < LENGTH(telling); i++)
 		if (memmem(text, n, telling[i], strlen(telling[i]))) {
-			put(out, "_");
-			put(out, telling[i]);
+			put_text(out, "_");
+			put_text(out, telling[i]);
 		}
 	remember(r, key, out, from);
 }
@@ -199,13 +199,13 @@ static void put_path(struct redact_texts *r, const char *word, const char *text,
 	if (!n || made_before(r, true, text, n, out, &key))
 		return;
 	if (pythonlib_has(text, n))
-		put(out, package_folder(text, n));
+		put_text(out, package_folder(text, n));
 	if (out->len == from || out->data[out->len - 1] != '/')
-		put(out, "/");
+		put_text(out, "/");
 	known = is_one_of(known_files, LENGTH(known_files), base, length);
 	put_number(r, word, out);
 	if (known) {
-		put(out, "/");
+		put_text(out, "/");
 		buf_put(out, base, length);
 	} else {
 		suffix = suffix_of(base, length, &cut);
@@ -291,7 +291,7 @@ static void put_values(const char *text, size_t n, struct buf *out)
 		else if (is_one_of(value_words, LENGTH(value_words), &text[i], length))
 			buf_put(out, &text[i], length);
 		else
-			put(out, "x");
+			put_text(out, "x");
 		i += length ? length : 1;
 	}
 }

@@ -113,7 +113,7 @@ static int by_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static void put(struct projections *p, const struct projection *q, uint32_t track)
+static void put_projection(struct projections *p, const struct projection *q, uint32_t track)
 {
 	const struct gpu_slice s = {
 		.kind = ROW_range, .row = p->torch->list[q->at].row, .track = track, .start = q->start,
@@ -145,7 +145,7 @@ static void put_all(struct projections *p)
 		else
 			open[depth++] = q->end;
 		if (!p->x->oom)
-			put(p, q, track);
+			put_projection(p, q, track);
 	}
 	free(open);
 }

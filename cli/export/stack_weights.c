@@ -39,7 +39,7 @@ static uint32_t leaf_of(struct model *m, const struct stack_event *e)
 	return model_intern(m, text);
 }
 
-static int add(const struct stack_event *e, void *arg)
+static int add_event(const struct stack_event *e, void *arg)
 {
 	struct stack_weights *w = arg;
 	const uint32_t *names = MODEL_U32(w->m, api, name);
@@ -76,7 +76,7 @@ static int add(const struct stack_event *e, void *arg)
 int stack_weights_make(struct stack_weights *w, struct export *x)
 {
 	*w = (struct stack_weights){ .m = x->m, .takes = x->takes };
-	return model_stack_events(x->m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE | EVENT_RANGE, add, w);
+	return model_stack_events(x->m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE | EVENT_RANGE, add_event, w);
 }
 
 void stack_weights_release(struct stack_weights *w)

@@ -78,7 +78,7 @@ static enum verdict verdict_of(const uint8_t *p, size_t n, bool all, bool last)
 	return has_words(p, n) ? MAY_BE_TRACE : all ? NO_TRACE : UNDECIDED;
 }
 
-static enum verdict look(const char *path, size_t room)
+static enum verdict look_at_file(const char *path, size_t room)
 {
 	uint8_t *head = malloc(room);
 	enum verdict v = MAY_BE_TRACE;          /* unreadable: the reader reports the error */
@@ -97,7 +97,7 @@ bool import_may_be_trace(const char *path)
 	enum verdict v = UNDECIDED;
 
 	for (size_t i = 0; i < sizeof rooms / sizeof *rooms && v == UNDECIDED; i++)
-		v = look(path, rooms[i]);
+		v = look_at_file(path, rooms[i]);
 	return v != NO_TRACE;
 }
 
@@ -260,7 +260,7 @@ static int begin(struct sink *s, struct kineto *k)
 	return s->to.writer ? put_clock(s->to.writer, h.start_real, s->err) : -1;
 }
 
-static int put(struct sink *s, struct kineto *k)
+static int put_rows(struct sink *s, struct kineto *k)
 {
 	if (!s->begun && begin(s, k) < 0)
 		return -1;
@@ -275,7 +275,7 @@ static int put_kineto(struct sink *s, struct import *im, size_t i)
 	if (k)
 		k->early.wanted = !s->to.memory;
 	if (k && kineto_read(k, im->paths[i]) == 0 && finish(k) == 0 && check_ranks(im, i, s->err) == 0)
-		rc = put(s, k);
+		rc = put_rows(s, k);
 	if (k)
 		release(k);
 	return rc;
@@ -290,7 +290,7 @@ static int put_nsys(struct sink *s, struct import *im, size_t i)
 	for (size_t p = 0; p < pids.len / sizeof(int64_t) && rc == 0; p++) {
 		struct kineto *k = new_kineto(im, i, s->err);
 
-		rc = k && nsys_read(k, db, ((const int64_t *)pids.data)[p], p == 0) == 0 && finish(k) == 0 ? put(s, k) : -1;
+		rc = k && nsys_read(k, db, ((const int64_t *)pids.data)[p], p == 0) == 0 && finish(k) == 0 ? put_rows(s, k) : -1;
 		if (k)
 			release(k);
 	}

@@ -48,7 +48,7 @@ struct page {
 };
 
 /* Adds a label and a text of at most `most` lines. */
-static void put(struct page *p, enum keep keep, const char *label, const char *text, size_t most)
+static void put_line(struct page *p, enum keep keep, const char *label, const char *text, size_t most)
 {
 	page_text(&p->lines, keep, label, text, most);
 }
@@ -147,12 +147,12 @@ static void put_unfinished(struct page *p, unsigned flags)
 	if (t->finished)
 		return;
 	if (!input_being_written(t))
-		put(p, KEEP_ALWAYS, "cut off", "rows before the cut are shown; 'gprof-trace recover' writes the missing index", 2);
+		put_line(p, KEEP_ALWAYS, "cut off", "rows before the cut are shown; 'gprof-trace recover' writes the missing index", 2);
 	else if (flags & PAGE_ASKED)
-		put(p, KEEP_ALWAYS, "running", "the trace is still being written", 1);
+		put_line(p, KEEP_ALWAYS, "running", "the trace is still being written", 1);
 	else
-		put(p, KEEP_ALWAYS, "running",
-		    "processes of the program still run and are recorded into this trace; --wait=all waits for them", 2);
+		put_line(p, KEEP_ALWAYS, "running",
+			 "processes of the program still run and are recorded into this trace; --wait=all waits for them", 2);
 }
 
 /* The command, in one line; `gprof-trace info` prints a long command completely. */
@@ -162,7 +162,7 @@ static void put_command(struct page *p)
 	char text[4 * PAGE_WIDTH];
 
 	if (command && *command)
-		put(p, KEEP_MORE, "command", page_command(text, sizeof text, command, p->lines.width - PAGE_LABEL), 1);
+		put_line(p, KEEP_MORE, "command", page_command(text, sizeof text, command, p->lines.width - PAGE_LABEL), 1);
 }
 
 /* Warns of CUDA_LAUNCH_BLOCKING, which changes all times. */
@@ -177,7 +177,7 @@ static void put_setting(struct page *p)
 			continue;
 		snprintf(text, sizeof text, "CUDA_LAUNCH_BLOCKING=%.9s: each launch waits for its kernel. Nothing overlaps, and all times "
 			 "are longer.", value);
-		put(p, KEEP_LOSS, "changed", text, 2);
+		put_line(p, KEEP_LOSS, "changed", text, 2);
 		return;
 	}
 }
@@ -215,11 +215,11 @@ static int put_holds(struct page *p)
 		       imported(p) ? "other ranges" : "NVTX ranges");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_mark), "mark", "marks");
 	n = count_text(text, sizeof text, n, model_rows(m, ROW_sample), "CPU sample", "CPU samples");
-	put(p, KEEP_ALWAYS, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing yet", 3);
+	put_line(p, KEEP_ALWAYS, "holds", n ? text : model_trace(m)->finished ? "nothing: no process was seen" : "nothing yet", 3);
 	if (wrappers_text(m, text, sizeof text) < 0)
 		return -1;
 	if (*text)
-		put(p, KEEP_DETAIL, "wrappers", text, 1);
+		put_line(p, KEEP_DETAIL, "wrappers", text, 1);
 	return 0;
 }
 
@@ -229,7 +229,7 @@ static int put_ends(struct page *p)
 	int rc = ends_text(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
-		put(p, KEEP_ALWAYS, "ended", text, 3);
+		put_line(p, KEEP_ALWAYS, "ended", text, 3);
 	return rc;
 }
 
@@ -249,7 +249,7 @@ static void put_sampling(struct page *p)
 		snprintf(text, sizeof text, "%.20s a second, by %.80s", hz, how);
 	else
 		snprintf(text, sizeof text, "recorded by %.80s (rate unknown)", how);
-	put(p, KEEP_ASIDE, "sampled", text, 1);
+	put_line(p, KEEP_ASIDE, "sampled", text, 1);
 }
 
 /* ---- where the time went ---- */
@@ -260,7 +260,7 @@ static int put_unified(struct page *p)
 	int rc = unified_text(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
-		put(p, KEEP_DETAIL, "unified", text, 2);
+		put_line(p, KEEP_DETAIL, "unified", text, 2);
 	return rc;
 }
 
@@ -270,7 +270,7 @@ static int put_whole_graphs(struct page *p)
 	int rc = whole_graphs_text(p->m, text, sizeof text);
 
 	if (rc == 0 && *text)
-		put(p, KEEP_WHAT, "graphs", text, 2);
+		put_line(p, KEEP_WHAT, "graphs", text, 2);
 	return rc;
 }
 
@@ -288,20 +288,20 @@ static int put_steps(struct page *p)
 	    phase_line(&p->view, &words) < 0)
 		return -1;
 	if (*text)
-		put(p, KEEP_STEP, "steps", text, 2);
+		put_line(p, KEEP_STEP, "steps", text, 2);
 	if (*window)
-		put(p, KEEP_WHAT, "window", window, 3);
+		put_line(p, KEEP_WHAT, "window", window, 3);
 	p->found.slow_step = p->view.of.n && is_slow(&p->view.of);
 	p->found.phases = *words.phases;
 	p->found.idle = *words.idle;
 	if (*words.phases)
-		put(p, KEEP_STEP, "phases", words.phases, 2);
+		put_line(p, KEEP_STEP, "phases", words.phases, 2);
 	else if (comm_line(&p->view, words.comm, sizeof words.comm) < 0)
 		return -1;
 	if (*words.comm)
-		put(p, KEEP_STEP, "comm", words.comm, 2);
+		put_line(p, KEEP_STEP, "comm", words.comm, 2);
 	if (*words.idle)
-		put(p, KEEP_STEP, "GPU idle", words.idle, 1);
+		put_line(p, KEEP_STEP, "GPU idle", words.idle, 1);
 	return 0;
 }
 
@@ -318,7 +318,7 @@ static void put_scope(struct page *p, const char *label, struct series *g)
 		snprintf(text, sizeof text, "%.32s%s: %s times, median %s, slowest %s", name, cut, page_number(number, g->rows),
 			 text_time(middle, (twice + 1) / 2), text_time(slowest, g->max));
 	if (g->n)
-		put(p, KEEP_WHAT, label, text, 1);
+		put_line(p, KEEP_WHAT, label, text, 1);
 }
 
 /* For programs without steps, such as servers: the two scopes or ranges with most time. */
@@ -354,7 +354,7 @@ static int put_ranks(struct page *p)
 
 	p->found.late_rank = rc == 0 && *text;
 	if (rc == 0 && *text)
-		put(p, KEEP_LOSS, "ranks", text, 3);
+		put_line(p, KEEP_LOSS, "ranks", text, 3);
 	return rc;
 }
 
@@ -366,7 +366,7 @@ static int put_overhead(struct page *p)
 	int rc = page_overhead(p->m, text);
 
 	if (rc == 0 && *text)
-		put(p, KEEP_ASIDE, "overhead", text, 1);
+		put_line(p, KEEP_ASIDE, "overhead", text, 1);
 	return rc;
 }
 
@@ -379,7 +379,7 @@ static void put_sources(struct page *p)
 	if (!n)
 		return;
 	snprintf(text, sizeof text, "the text of %zu Python file%s is in the trace (gprof-trace info)", n, n == 1 ? "" : "s");
-	put(p, KEEP_ASIDE, "sources", text, 1);
+	put_line(p, KEEP_ASIDE, "sources", text, 1);
 }
 
 static void put_imported(struct page *p)
@@ -387,8 +387,8 @@ static void put_imported(struct page *p)
 	char text[160];
 
 	snprintf(text, sizeof text, "from %s", imported_from(p->m));
-	put(p, KEEP_DETAIL, "imported", text, 1);
-	put(p, KEEP_ASIDE, "", "What it did not record cannot be shown.", 1);
+	put_line(p, KEEP_DETAIL, "imported", text, 1);
+	put_line(p, KEEP_ASIDE, "", "What it did not record cannot be shown.", 1);
 }
 
 static void put_how(struct page *p)
@@ -396,16 +396,16 @@ static void put_how(struct page *p)
 	char window[120], pipe[300], refused[400];
 
 	if (why_window(p->m, window, sizeof window))
-		put(p, KEEP_WHAT, "window", window, 2);
+		put_line(p, KEEP_WHAT, "window", window, 2);
 	if (why_pipe(p->m, pipe, sizeof pipe))
-		put(p, KEEP_DETAIL, "transport", pipe, 4);
+		put_line(p, KEEP_DETAIL, "transport", pipe, 4);
 	if (why_refused(p->m, refused, sizeof refused))
-		put(p, KEEP_WHAT, "refused", refused, 4);
+		put_line(p, KEEP_WHAT, "refused", refused, 4);
 	put_sampling(p);
 	page_drops(&p->lines, p->m);
 }
 
-static int make(struct page *p, unsigned flags)
+static int make_page(struct page *p, unsigned flags)
 {
 	const char *left_out = model_attribute(p->m, "not_recorded");
 	struct page_table table;
@@ -416,7 +416,7 @@ static int make(struct page *p, unsigned flags)
 	if (imported(p))
 		put_imported(p);
 	if (*p->part)
-		put(p, KEEP_ALWAYS, "only", p->part, 2);
+		put_line(p, KEEP_ALWAYS, "only", p->part, 2);
 	if (put_holds(p) < 0 || put_ends(p) < 0)
 		return -1;
 	put_setting(p);
@@ -432,7 +432,7 @@ static int make(struct page *p, unsigned flags)
 	if (!imported(p) && put_overhead(p) < 0)
 		return -1;
 	if (left_out && *left_out)
-		put(p, KEEP_DETAIL, "left out", left_out, 2);
+		put_line(p, KEEP_DETAIL, "left out", left_out, 2);
 	put_sources(p);
 	if (page_next(&p->lines, &p->view, &p->found, p->path) < 0)
 		return -1;
@@ -465,7 +465,7 @@ static int print(struct page *p, FILE *file, unsigned flags)
 	int rc = step_view_begin(&p->view, p->m);
 
 	if (rc == 0)
-		rc = make(p, flags);
+		rc = make_page(p, flags);
 	if (rc == 0)
 		rc = out_init(&out, file);
 	if (rc == 0) {

@@ -19,7 +19,7 @@ size_t page_block(struct page_lines *p, enum keep keep)
 }
 
 /* Adds a line to a block, which takes it over; NULL: out of memory. */
-static void add(struct page_lines *p, size_t block, char *line)
+static void add_line(struct page_lines *p, size_t block, char *line)
 {
 	struct page_block *b = block < p->n ? &p->blocks[block] : NULL;
 
@@ -40,7 +40,7 @@ void page_line(struct page_lines *p, size_t block, const char *fmt, ...)
 	if (vasprintf(&line, fmt, args) < 0)
 		line = NULL;
 	va_end(args);
-	add(p, block, line);
+	add_line(p, block, line);
 }
 
 void page_style(struct page_lines *p, size_t block, size_t from, size_t n, enum style style)

@@ -196,7 +196,7 @@ static int put_functions(struct top *t)
 	return rc;
 }
 
-static int put(struct top *t, const char *ranges)
+static int put_top(struct top *t, const char *ranges)
 {
 	const struct torch_ranges *torch = !model_rows(t->m, ROW_kernel) && model_has_torch(t->m) ? model_torch(t->m) : NULL;
 	bool own = model_rows(t->m, ROW_range), samples = model_rows(t->m, ROW_sample);
@@ -231,7 +231,7 @@ int page_top(struct page_lines *p, struct model *m, size_t rows, const char *ran
 	int rc;
 
 	*table = (struct page_table){ .block = page_block(p, KEEP_TABLE), .indent = NAME };
-	rc = file && out_init(&out, file) == 0 ? put(&t, ranges) : -1;
+	rc = file && out_init(&out, file) == 0 ? put_top(&t, ranges) : -1;
 	if (file && rc == 0)
 		rc = out_finish(&out);
 	if (file)

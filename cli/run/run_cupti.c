@@ -35,7 +35,7 @@ static void escape(char *out, size_t size, const char *path)
 	out[n] = '\0';
 }
 
-static void add(struct places *p, const char *folder, const char *pattern)
+static void add_place(struct places *p, const char *folder, const char *pattern)
 {
 	char plain[PATH_MAX];
 
@@ -99,9 +99,9 @@ static void add_prefix(struct places *p, const char *prefix, const char *version
 	char pattern[128];
 
 	snprintf(pattern, sizeof pattern, "/lib/%s/site-packages", version);
-	add(p, prefix, pattern);
+	add_place(p, prefix, pattern);
 	snprintf(pattern, sizeof pattern, "/lib64/%s/site-packages", version);
-	add(p, prefix, pattern);
+	add_place(p, prefix, pattern);
 }
 
 static void add_system(struct places *p, const char *program, const char *version)
@@ -109,14 +109,14 @@ static void add_system(struct places *p, const char *program, const char *versio
 	char *real = realpath(program, NULL), prefix[PATH_MAX], pattern[128];
 
 	snprintf(pattern, sizeof pattern, "/lib/%s/dist-packages", version);
-	add(p, "/usr/local", pattern);
+	add_place(p, "/usr/local", pattern);
 	if (real) {
 		prefix_of(prefix, sizeof prefix, real);
 		add_prefix(p, prefix, version);
 	}
 	prefix_of(prefix, sizeof prefix, program);
 	add_prefix(p, prefix, version);
-	add(p, "/usr/lib/python3", "/dist-packages");
+	add_place(p, "/usr/lib/python3", "/dist-packages");
 	free(real);
 }
 
@@ -130,7 +130,7 @@ static void add_user(struct places *p, const struct env *e, const char *version)
 		return;
 	snprintf(pattern, sizeof pattern, "%s/lib/%s/site-packages", base ? "" : "/.local", version);
 	if (base || home)
-		add(p, base ? base : home, pattern);
+		add_place(p, base ? base : home, pattern);
 }
 
 static void add_pythonpath(struct places *p, const struct env *e)
@@ -142,7 +142,7 @@ static void add_pythonpath(struct places *p, const struct env *e)
 		int n = (int)strcspn(list, ":");
 
 		if (n && snprintf(folder, sizeof folder, "%.*s", n, list) < (int)sizeof folder)
-			add(p, folder, "");
+			add_place(p, folder, "");
 		list += n + (list[n] == ':');
 	}
 }
@@ -312,9 +312,9 @@ void cupti_hint(const struct target *t, const struct request *r, const struct en
 		free(p.glob[i]);
 	p.n = 0;
 	if (!*out && conda)
-		add(&p, conda, "/lib/libcupti.so.*");
+		add_place(&p, conda, "/lib/libcupti.so.*");
 	if (!*out && is_python(t->image))
-		add(&p, prefix, "/lib/libcupti.so.*");
+		add_place(&p, prefix, "/lib/libcupti.so.*");
 	for (size_t i = 0; i < p.n; i++) {
 		if (!*out && best_match(p.glob[i], "", wanted, found, size))
 			strcpy(out, found);

@@ -50,7 +50,7 @@ struct path_text {
 	bool full;
 };
 
-static void put(struct path_text *t, const char *s, size_t n)
+static void path_append(struct path_text *t, const char *s, size_t n)
 {
 	if ((size_t)(t->end - t->at) <= n) {
 		t->full = true;
@@ -63,14 +63,14 @@ static void put(struct path_text *t, const char *s, size_t n)
 
 static void put_text(struct path_text *t, const char *s)
 {
-	put(t, s, strlen(s));
+	path_append(t, s, strlen(s));
 }
 
 static void put_number(struct path_text *t, long n)
 {
 	char digits[24];
 
-	put(t, digits, (size_t)snprintf(digits, sizeof digits, "%ld", n));
+	path_append(t, digits, (size_t)snprintf(digits, sizeof digits, "%ld", n));
 }
 
 static void put_host(struct path_text *t)
@@ -109,13 +109,13 @@ static bool expand(struct path_text *t, const char *pattern, pid_t program)
 
 	for (const char *p = pattern; *p;) {
 		if (*p != '%') {
-			put(t, p++, 1);
+			path_append(t, p++, 1);
 			continue;
 		}
 		placeholder |= p[1] != '%';
 		rest = p + 2;
 		switch (p[1]) {
-		case '%': put(t, "%", 1); break;
+		case '%': path_append(t, "%", 1); break;
 		case 'h': put_host(t); break;
 		case 'p': put_number(t, program); break;
 		case 'r': put_number(t, rank < 0 ? 0 : rank); break;
@@ -127,7 +127,7 @@ static bool expand(struct path_text *t, const char *pattern, pid_t program)
 				note("-o: '%s' lacks its '}': %%q{VAR}", p);
 			else
 				note("-o: unknown placeholder '%.2s'; use %%h, %%p, %%r, %%q{VAR} or %%%%", p);
-			put(t, p, 1);
+			path_append(t, p, 1);
 			rest = p + 1;
 			placeholder = false;
 		}
@@ -213,12 +213,12 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 
 	out[0] = '\0';
 	if (!r->name || *r->name != '/')
-		put_text(&t, getcwd(here, sizeof here) && *here == '/' ? here : spare_folder()), put(&t, "/", 1);
+		put_text(&t, getcwd(here, sizeof here) && *here == '/' ? here : spare_folder()), path_append(&t, "/", 1);
 	if (r->name)
 		placeholder = expand(&t, r->name, program);
 	if (is_folder(out)) {
 		if (t.at > out && t.at[-1] != '/')
-			put(&t, "/", 1);
+			path_append(&t, "/", 1);
 		put_default(&t, r, program);
 		placeholder = true;
 	}
@@ -231,7 +231,7 @@ void output_path(const struct request *r, pid_t program, char *out, size_t size)
 		     t.full ? size : NAME_MAX - sizeof ".99" SUFFIX, spare_folder());
 		t = (struct path_text){ .at = out, .end = out + size - strlen(SUFFIX) };
 		put_text(&t, spare_folder());
-		put(&t, "/", 1);
+		path_append(&t, "/", 1);
 		put_default(&t, r, program);
 	}
 	strcpy(t.at, SUFFIX);

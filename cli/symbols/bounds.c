@@ -22,7 +22,7 @@ struct section {
 	uint8_t encoding;               /* its encoding of addresses; OMITTED: unknown */
 };
 
-static uint64_t take(struct cursor *c, size_t n, bool is_signed)
+static uint64_t take_number(struct cursor *c, size_t n, bool is_signed)
 {
 	uint64_t v = 0;
 
@@ -43,7 +43,7 @@ static uint64_t take_leb(struct cursor *c, bool is_signed)
 	uint64_t v = 0;
 
 	for (unsigned shift = 0; shift < 64; shift += 7) {
-		uint64_t byte = take(c, 1, false);
+		uint64_t byte = take_number(c, 1, false);
 
 		v |= (byte & 0x7f) << shift;
 		if (byte & 0x80)
@@ -62,16 +62,16 @@ static uint64_t take_form(struct cursor *c, uint8_t form)
 	case FORM_ABSOLUTE:
 	case FORM_U64:
 	case FORM_S64:
-		return take(c, 8, false);
+		return take_number(c, 8, false);
 	case FORM_ULEB:
 	case FORM_SLEB:
 		return take_leb(c, form == FORM_SLEB);
 	case FORM_U16:
 	case FORM_S16:
-		return take(c, 2, form == FORM_S16);
+		return take_number(c, 2, form == FORM_S16);
 	case FORM_U32:
 	case FORM_S32:
-		return take(c, 4, form == FORM_S32);
+		return take_number(c, 4, form == FORM_S32);
 	}
 	c->bad = true;
 	return 0;
@@ -85,9 +85,9 @@ static struct cursor entry_at(const struct section *s, uint64_t offset)
 
 	if (c.bad)
 		return c;
-	length = take(&c, 4, false);
+	length = take_number(&c, 4, false);
 	if (length == UINT32_MAX)
-		length = take(&c, 8, false);
+		length = take_number(&c, 8, false);
 	if (length > (uint64_t)(c.end - c.at))
 		c.bad = true;
 	else
@@ -101,19 +101,19 @@ static uint8_t encoding_of(struct cursor c)
 	const char *letters;
 	uint8_t version, encoding = FORM_ABSOLUTE;
 
-	if (take(&c, 4, false) != 0)
+	if (take_number(&c, 4, false) != 0)
 		return OMITTED;
-	version = (uint8_t)take(&c, 1, false);
+	version = (uint8_t)take_number(&c, 1, false);
 	letters = (const char *)c.at;
 	if (!memchr(letters, '\0', (size_t)(c.end - c.at)))
 		return OMITTED;
 	c.at += strlen(letters) + 1;
 	if (version == 4)
-		take(&c, 2, false);
+		take_number(&c, 2, false);
 	take_leb(&c, false);
 	take_leb(&c, true);
 	if (version == 1)
-		take(&c, 1, false);
+		take_number(&c, 1, false);
 	else
 		take_leb(&c, false);
 	if (*letters != 'z')
@@ -121,21 +121,21 @@ static uint8_t encoding_of(struct cursor c)
 	take_leb(&c, false);
 	for (letters++; *letters && *letters != 'R' && !c.bad; letters++) {
 		if (*letters == 'P')
-			take_form(&c, (uint8_t)take(&c, 1, false) & FORM);
+			take_form(&c, (uint8_t)take_number(&c, 1, false) & FORM);
 		else if (*letters == 'L')
-			take(&c, 1, false);
+			take_number(&c, 1, false);
 		else if (*letters != 'S' && *letters != 'B')
 			return OMITTED;
 	}
 	if (*letters == 'R')
-		encoding = (uint8_t)take(&c, 1, false);
+		encoding = (uint8_t)take_number(&c, 1, false);
 	return c.bad ? OMITTED : encoding;
 }
 
 /* Reads the function of an entry.  False: it describes no function, or in an unsupported encoding. */
 static bool function_of(struct section *s, struct cursor c, struct bound *out)
 {
-	uint64_t here = (uint64_t)(c.at - s->bytes), back = take(&c, 4, false), where, length;
+	uint64_t here = (uint64_t)(c.at - s->bytes), back = take_number(&c, 4, false), where, length;
 
 	if (c.bad || !back || back > here)
 		return false;

@@ -10,7 +10,7 @@ struct demangled {
 	bool full;
 };
 
-static void put(struct demangled *t, const char *from, size_t n)
+static void put_text(struct demangled *t, const char *from, size_t n)
 {
 	if (t->full || n >= t->size - t->n) {
 		t->full = true;
@@ -55,13 +55,13 @@ static void put_part(struct demangled *t, const char *p, const char *end)
 		size_t n = *p == '$' ? escape(p, end, &to) : 0;
 
 		if (n) {
-			put(t, &to, 1);
+			put_text(t, &to, 1);
 			p += n;
 		} else if (end - p > 1 && p[0] == '.' && p[1] == '.') {
-			put(t, "::", 2);
+			put_text(t, "::", 2);
 			p += 2;
 		} else {
-			put(t, p++, 1);
+			put_text(t, p++, 1);
 		}
 	}
 }
@@ -88,7 +88,7 @@ bool demangle_rust_legacy(const char *name, char *out, size_t size)
 			return false;
 		hash = is_hash(p, n) && p[n] == 'E';
 		if (!hash) {
-			put(&t, "::", parts ? 2 : 0);
+			put_text(&t, "::", parts ? 2 : 0);
 			put_part(&t, p, p + n);
 		}
 		p += n;

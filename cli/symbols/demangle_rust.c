@@ -30,7 +30,7 @@ static void put_n(struct rust *r, const char *text, size_t n)
 	r->n += n;
 }
 
-static void put(struct rust *r, const char *text)
+static void put_text(struct rust *r, const char *text)
 {
 	put_n(r, text, strlen(text));
 }
@@ -40,7 +40,7 @@ static void put_number(struct rust *r, uint64_t v)
 	char text[24];
 
 	snprintf(text, sizeof text, "%llu", (unsigned long long)v);
-	put(r, text);
+	put_text(r, text);
 }
 
 static char peek(const struct rust *r)
@@ -132,11 +132,11 @@ static struct ident ident(struct rust *r)
 static void put_ident(struct rust *r, const struct ident *i)
 {
 	if (i->punycode)
-		put(r, "punycode{");
+		put_text(r, "punycode{");
 	if (!r->bad)
 		put_n(r, i->text, i->n);
 	if (i->punycode)
-		put(r, "}");
+		put_text(r, "}");
 }
 
 static void path(struct rust *r, bool value);
@@ -190,7 +190,7 @@ static void put_lifetime(struct rust *r, uint64_t index)
 	}
 	if (index && r->bound - index < 26)
 		letter[1] = (char)('a' + (r->bound - index));
-	put(r, letter);
+	put_text(r, letter);
 	if (index && r->bound - index >= 26)
 		put_number(r, r->bound - index);
 }
@@ -204,13 +204,13 @@ static unsigned binder(struct rust *r)
 		r->bad = true;
 	if (!n || r->bad)
 		return 0;
-	put(r, "for<");
+	put_text(r, "for<");
 	for (uint64_t i = 0; i < n; i++) {
 		r->bound++;
-		put(r, i ? ", " : "");
+		put_text(r, i ? ", " : "");
 		put_lifetime(r, 1);
 	}
-	put(r, "> ");
+	put_text(r, "> ");
 	return (unsigned)n;
 }
 
@@ -230,7 +230,7 @@ static unsigned list(struct rust *r, void (*read)(struct rust *r), const char *b
 	unsigned n = 0;
 
 	while (!r->bad && !eat(r, 'E')) {
-		put(r, n++ ? between : "");
+		put_text(r, n++ ? between : "");
 		read(r);
 	}
 	return n;
@@ -248,20 +248,20 @@ static void nested_path(struct rust *r, bool value)
 	number = tagged_62(r, 's');
 	name = ident(r);
 	if (space >= 'A' && space <= 'Z') {
-		put(r, "::{");
+		put_text(r, "::{");
 		if (space == 'C')
-			put(r, "closure");
+			put_text(r, "closure");
 		else if (space == 'S')
-			put(r, "shim");
+			put_text(r, "shim");
 		else
 			put_n(r, &space, 1);
-		put(r, name.n ? ":" : "");
+		put_text(r, name.n ? ":" : "");
 		put_ident(r, &name);
-		put(r, "#");
+		put_text(r, "#");
 		put_number(r, number);
-		put(r, "}");
+		put_text(r, "}");
 	} else if (name.n) {
-		put(r, "::");
+		put_text(r, "::");
 		put_ident(r, &name);
 	}
 }
@@ -277,13 +277,13 @@ static void impl_path(struct rust *r, char tag)
 		path(r, false);
 		r->silent = silent;
 	}
-	put(r, "<");
+	put_text(r, "<");
 	type(r);
 	if (tag != 'M') {
-		put(r, " as ");
+		put_text(r, " as ");
 		path(r, false);
 	}
-	put(r, ">");
+	put_text(r, ">");
 }
 
 static void path(struct rust *r, bool value)
@@ -307,9 +307,9 @@ static void path(struct rust *r, bool value)
 		break;
 	case 'I':
 		path(r, value);
-		put(r, value ? "::<" : "<");
+		put_text(r, value ? "::<" : "<");
 		list(r, generic_argument, ", ");
-		put(r, ">");
+		put_text(r, ">");
 		break;
 	case 'B':
 		back(r, value ? path_value : path_plain);
@@ -340,19 +340,19 @@ static void function_type(struct rust *r)
 	unsigned bound = binder(r);
 	struct ident abi;
 
-	put(r, eat(r, 'U') ? "unsafe " : "");
+	put_text(r, eat(r, 'U') ? "unsafe " : "");
 	if (eat(r, 'K')) {
 		abi = eat(r, 'C') ? (struct ident){ "C", 1, false } : ident(r);
-		put(r, "extern \"");
+		put_text(r, "extern \"");
 		for (size_t i = 0; i < abi.n && !r->bad; i++)
 			put_n(r, abi.text[i] == '_' ? "-" : abi.text + i, 1);
-		put(r, "\" ");
+		put_text(r, "\" ");
 	}
-	put(r, "fn(");
+	put_text(r, "fn(");
 	list(r, type, ", ");
-	put(r, ")");
+	put_text(r, ")");
 	if (!eat(r, 'u')) {
-		put(r, " -> ");
+		put_text(r, " -> ");
 		type(r);
 	}
 	r->bound -= bound;
@@ -367,7 +367,7 @@ static bool open_path(struct rust *r)
 
 	if (eat(r, 'I')) {
 		path(r, false);
-		put(r, "<");
+		put_text(r, "<");
 		list(r, generic_argument, ", ");
 		return true;
 	}
@@ -398,13 +398,13 @@ static void dyn_trait(struct rust *r)
 	while (eat(r, 'p')) {
 		struct ident name = ident(r);
 
-		put(r, open ? ", " : "<");
+		put_text(r, open ? ", " : "<");
 		open = true;
 		put_ident(r, &name);
-		put(r, " = ");
+		put_text(r, " = ");
 		type(r);
 	}
-	put(r, open ? ">" : "");
+	put_text(r, open ? ">" : "");
 }
 
 static void dyn_type(struct rust *r)
@@ -412,7 +412,7 @@ static void dyn_type(struct rust *r)
 	unsigned bound;
 	uint64_t lifetime;
 
-	put(r, "dyn ");
+	put_text(r, "dyn ");
 	bound = binder(r);
 	list(r, dyn_trait, " + ");
 	r->bound -= bound;
@@ -420,7 +420,7 @@ static void dyn_type(struct rust *r)
 		r->bad = true;
 	lifetime = base_62(r);
 	if (lifetime) {
-		put(r, " + ");
+		put_text(r, " + ");
 		put_lifetime(r, lifetime);
 	}
 }
@@ -429,12 +429,12 @@ static void reference(struct rust *r, const char *what)
 {
 	uint64_t lifetime = eat(r, 'L') ? base_62(r) : 0;
 
-	put(r, "&");
+	put_text(r, "&");
 	if (lifetime) {
 		put_lifetime(r, lifetime);
-		put(r, " ");
+		put_text(r, " ");
 	}
-	put(r, what);
+	put_text(r, what);
 	type(r);
 }
 
@@ -444,26 +444,26 @@ static void type(struct rust *r)
 	const char *basic = basic_type(tag);
 
 	if (basic || !enter(r)) {
-		put(r, basic ? basic : "");
+		put_text(r, basic ? basic : "");
 		return;
 	}
 	switch (tag) {
 	case 'R': reference(r, ""); break;
 	case 'Q': reference(r, "mut "); break;
-	case 'P': put(r, "*const "); type(r); break;
-	case 'O': put(r, "*mut "); type(r); break;
+	case 'P': put_text(r, "*const "); type(r); break;
+	case 'O': put_text(r, "*mut "); type(r); break;
 	case 'A': case 'S':
-		put(r, "[");
+		put_text(r, "[");
 		type(r);
 		if (tag == 'A') {
-			put(r, "; ");
+			put_text(r, "; ");
 			constant(r);
 		}
-		put(r, "]");
+		put_text(r, "]");
 		break;
 	case 'T':
-		put(r, "(");
-		put(r, list(r, type, ", ") == 1 ? ",)" : ")");
+		put_text(r, "(");
+		put_text(r, list(r, type, ", ") == 1 ? ",)" : ")");
 		break;
 	case 'F': function_type(r); break;
 	case 'D': dyn_type(r); break;
@@ -487,7 +487,7 @@ static void put_char(struct rust *r, uint64_t c)
 		snprintf(text, sizeof text, "'%c'", (char)c);
 	else
 		snprintf(text, sizeof text, "'\\u{%x}'", (unsigned)c);
-	put(r, text);
+	put_text(r, text);
 }
 
 static void constant(struct rust *r)
@@ -498,7 +498,7 @@ static void constant(struct rust *r)
 	size_t n;
 
 	if (tag == 'p') {
-		put(r, "_");
+		put_text(r, "_");
 		return;
 	}
 	if (tag == 'B') {
@@ -512,7 +512,7 @@ static void constant(struct rust *r)
 		return;
 	}
 	if (eat(r, 'n'))
-		put(r, "-");
+		put_text(r, "-");
 	digits = r->p;
 	n = strspn(digits, "0123456789abcdef");
 	if (n >= (size_t)(r->end - digits) || digits[n] != '_') {
@@ -523,10 +523,10 @@ static void constant(struct rust *r)
 	for (size_t i = 0; i < n && n <= 16; i++)
 		v = v << 4 | (unsigned)(digits[i] <= '9' ? digits[i] - '0' : digits[i] - 'a' + 10);
 	if (n > 16) {
-		put(r, "0x");
+		put_text(r, "0x");
 		put_n(r, digits, n);
 	} else if (tag == 'b') {
-		put(r, v ? "true" : "false");
+		put_text(r, v ? "true" : "false");
 	} else if (tag == 'c') {
 		put_char(r, v);
 	} else {

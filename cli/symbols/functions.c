@@ -67,8 +67,8 @@ static void tidy(struct functions *f)
 	}
 }
 
-static void take(struct functions *f, const struct elf *e, const uint8_t *symbols, uint64_t n, const Elf64_Shdr *texts,
-		 bool full)
+static void take_symbols(struct functions *f, const struct elf *e, const uint8_t *symbols, uint64_t n, const Elf64_Shdr *texts,
+			 bool full)
 {
 	Elf64_Shdr where;
 	Elf64_Sym s;
@@ -113,7 +113,7 @@ bool functions_add(struct functions *f, const struct elf *e)
 	n = table.sh_size / sizeof(Elf64_Sym);
 	cap = f->cap;
 	if (GROW(f->list, f->n + n + 1, cap) && GROW(f->reach, f->n + n + 1, f->cap)) {
-		take(f, e, symbols, n, &texts, full);
+		take_symbols(f, e, symbols, n, &texts, full);
 		tidy(f);
 	}
 	return full && f->n;

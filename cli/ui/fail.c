@@ -29,7 +29,7 @@ static void put_line(const char *line, size_t n)
 	}
 }
 
-static void say(const char *head, const char *between, const char *tail, const char *fmt, va_list args)
+static void print_line(const char *head, const char *between, const char *tail, const char *fmt, va_list args)
 {
 	char line[LINE_MAX_BYTES];
 	size_t n = (size_t)snprintf(line, sizeof line, "%s%s", head, between);
@@ -53,7 +53,7 @@ int fail(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(program_name(), ": ", NULL, fmt, args);
+	print_line(program_name(), ": ", NULL, fmt, args);
 	va_end(args);
 	return -1;
 }
@@ -64,7 +64,7 @@ int fail_errno(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(program_name(), ": ", strerror(saved), fmt, args);
+	print_line(program_name(), ": ", strerror(saved), fmt, args);
 	va_end(args);
 	errno = saved;
 	return -1;
@@ -75,7 +75,7 @@ void note(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say(program_name(), ": ", NULL, fmt, args);
+	print_line(program_name(), ": ", NULL, fmt, args);
 	va_end(args);
 }
 
@@ -84,6 +84,6 @@ void hint(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	say("", "  ", NULL, fmt, args);
+	print_line("", "  ", NULL, fmt, args);
 	va_end(args);
 }

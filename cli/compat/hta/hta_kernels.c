@@ -25,7 +25,7 @@ struct name_sums {
 	bool oom;
 };
 
-static void add(struct name_sum *s, int64_t value)
+static void add_duration(struct name_sum *s, int64_t value)
 {
 	double us = (double)value / 1000.0, off = us - s->mean;
 
@@ -50,7 +50,7 @@ static void add_named(struct name_sums *s, const struct hta *h, uint32_t name, i
 	}
 	if (new)
 		s->list[s->n++] = (struct name_sum){ .text = h->names[name].text };
-	add(&s->list[*at - 1], value);
+	add_duration(&s->list[*at - 1], value);
 }
 
 static int by_sum(const void *a, const void *b)
@@ -87,10 +87,10 @@ static int fold(struct name_sums *s, size_t most)
 
 		/* As in HTA, a name with a sum below 0 is always kept. */
 		if ((running[i] > limit || i >= most) && s->list[i].sum >= 0) {
-			add(&others, s->list[i].sum);
+			add_duration(&others, s->list[i].sum);
 			continue;
 		}
-		add(&one, s->list[i].sum);
+		add_duration(&one, s->list[i].sum);
 		s->list[kept++] = one;
 	}
 	s->n = kept;

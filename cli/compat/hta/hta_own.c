@@ -33,8 +33,8 @@ struct own {
 };
 
 /* Adds an event; the caller sets its place.  NULL: the process is no rank, or out of memory. */
-static struct hta_row *put(struct own *o, uint32_t process, int64_t start, int64_t duration, uint32_t name,
-			   enum hta_category category)
+static struct hta_row *put_row(struct own *o, uint32_t process, int64_t start, int64_t duration, uint32_t name,
+			       enum hta_category category)
 {
 	struct hta_row *r;
 
@@ -108,8 +108,8 @@ static int put_calls(struct own *o)
 	if (!start || !duration || !corr || !thread || !name || !cbid || !process)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_api); i < n; i++) {
-		struct hta_row *r = put(o, process[i], start[i], duration[i], call_name(o, name[i]),
-					cbid[i] >> 16 == 1 ? HTA_DRIVER : HTA_RUNTIME);
+		struct hta_row *r = put_row(o, process[i], start[i], duration[i], call_name(o, name[i]),
+					    cbid[i] >> 16 == 1 ? HTA_DRIVER : HTA_RUNTIME);
 
 		put_host(o, r, process[i], thread[i]);
 		if (r)
@@ -139,7 +139,7 @@ static int put_ranges(struct own *o)
 		if (place != NO_TORCH && torch->list[place].scope != TORCH_USER)
 			category = HTA_CPU_OP;
 		named = hta_name_of(o->h, m, name[i]);
-		put_host(o, put(o, process[i], start[i], duration[i], named, category), process[i], thread[i]);
+		put_host(o, put_row(o, process[i], start[i], duration[i], named, category), process[i], thread[i]);
 		if (!o->h->oom && o->h->names[named].flags & HTA_STEP)
 			o->step_names = true;
 	}
@@ -164,8 +164,8 @@ static int put_steps(struct own *o)
 		string = model_intern(o->m, text);
 		if (string == MAP_NONE)
 			return -1;
-		put_host(o, put(o, step->process, step->start, time_sub(step->end, step->start),
-				hta_name_of(o->h, o->m, string), HTA_ANNOTATION),
+		put_host(o, put_row(o, step->process, step->start, time_sub(step->end, step->start),
+				    hta_name_of(o->h, o->m, string), HTA_ANNOTATION),
 			 step->process, step->thread);
 	}
 	return 0;
@@ -185,8 +185,8 @@ static int put_kernels(struct own *o)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_kernel); i < n; i++)
 		if (start[i])
-			put_gpu(o, put(o, process[i], start[i], duration[i],
-				       hta_name_of(o->h, m, model_name(m, name[i], NAME_DEMANGLED)), HTA_KERNEL),
+			put_gpu(o, put_row(o, process[i], start[i], duration[i],
+					   hta_name_of(o->h, m, model_name(m, name[i], NAME_DEMANGLED)), HTA_KERNEL),
 				process[i], device[i], stream[i], corr[i]);
 	return 0;
 }
@@ -234,8 +234,8 @@ static int put_copies(struct own *o)
 	if (!start || !duration || !bytes || !corr || !device || !stream || !kind || !from || !to || !process)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_memcpy); i < n; i++) {
-		struct hta_row *r = start[i] ? put(o, process[i], start[i], duration[i], copy_name(o, kind[i], from[i], to[i]),
-						   HTA_MEMCPY)
+		struct hta_row *r = start[i] ? put_row(o, process[i], start[i], duration[i], copy_name(o, kind[i], from[i], to[i]),
+						       HTA_MEMCPY)
 					     : NULL;
 
 		put_gpu(o, r, process[i], device[i], stream[i], corr[i]);
@@ -257,7 +257,7 @@ static int put_sets(struct own *o)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_memset); i < n; i++) {
 		struct hta_row *r =
-			start[i] ? put(o, process[i], start[i], duration[i], copy_name(o, 0, 0, kind[i]), HTA_MEMSET) : NULL;
+			start[i] ? put_row(o, process[i], start[i], duration[i], copy_name(o, 0, 0, kind[i]), HTA_MEMSET) : NULL;
 
 		put_gpu(o, r, process[i], device[i], stream[i], corr[i]);
 		put_bytes(o, r, process[i], bytes[i], duration[i]);
@@ -276,8 +276,8 @@ static int put_graphs(struct own *o)
 		return -1;
 	for (size_t i = 0, n = model_rows(m, ROW_graph); i < n; i++)
 		if (start[i])
-			put_gpu(o, put(o, process[i], start[i], duration[i],
-				       hta_name_of(o->h, m, model_intern(m, "CUDA graph")), HTA_KERNEL),
+			put_gpu(o, put_row(o, process[i], start[i], duration[i],
+					   hta_name_of(o->h, m, model_intern(m, "CUDA graph")), HTA_KERNEL),
 				process[i], device[i], stream[i], corr[i]);
 	return 0;
 }
@@ -296,8 +296,8 @@ static int put_waits(struct own *o)
 		const char *words = sync_words(type[i]);
 		const struct context_row *c = model_context(m, process[i], context[i]);
 		struct hta_row *r =
-			start[i] ? put(o, process[i], start[i], duration[i],
-				       hta_name_of(o->h, m, model_intern(m, words ? words : "Synchronization")), HTA_SYNC)
+			start[i] ? put_row(o, process[i], start[i], duration[i],
+					   hta_name_of(o->h, m, model_intern(m, words ? words : "Synchronization")), HTA_SYNC)
 				 : NULL;
 
 		put_gpu(o, r, process[i], c ? c->device : 0, stream[i], corr[i]);

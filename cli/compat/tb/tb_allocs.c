@@ -36,7 +36,7 @@ static void note_device(struct tb_allocs *a, uint32_t device)
 		a->elsewhere++;
 }
 
-static void take(struct tb_allocs *a, struct model *m, const struct columns *c, size_t i, const struct map *threads, size_t others)
+static void take_row(struct tb_allocs *a, struct model *m, const struct columns *c, size_t i, const struct map *threads, size_t others)
 {
 	const struct thread *t = model_thread(m, c->process[i], c->thread[i]);
 	uint32_t at = map_get(threads, t ? t->row.tid : 0);
@@ -100,7 +100,7 @@ int tb_allocs_make(struct tb_allocs *a, const struct tb_run *r, const uint32_t *
 	n = rc == 0 ? model_rows(r->m, ROW_alloc) : 0;
 	for (size_t i = 0; i < n; i++)
 		if (c.process[i] >= r->first_process && c.process[i] < r->first_process + r->n_processes)
-			take(a, r->m, &c, i, &threads, n_tids);
+			take_row(a, r->m, &c, i, &threads, n_tids);
 	map_release(&threads);
 	return rc == 0 ? sort(a, n_tids) : -1;
 }

@@ -48,7 +48,7 @@ static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint
 	return latency < 0 || transfer < 0 ? -1 : 0;
 }
 
-static void put(const struct tb_run *r, struct table *t, const char *step, const struct times *of, size_t n, size_t n_waits)
+static void put_times(const struct tb_run *r, struct table *t, const char *step, const struct times *of, size_t n, size_t n_waits)
 {
 	struct cell cells[3 + NUMBERS] = { TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), TEXT(table_keep(t, "%s", step)) };
 
@@ -72,7 +72,7 @@ static int put_run(const struct tb_run *r, const struct tb_collectives *c, struc
 		if (times_of(r, c, i, &next, &one) < 0)
 			return -1;
 		snprintf(step, sizeof step, "%u", r->steps[i].number);
-		put(r, t, step, &one, 1, 1);
+		put_times(r, t, step, &one, 1, 1);
 		for (unsigned k = 0; k < NUMBERS; k++)
 			all.sum[k] = time_add(all.sum[k], one.sum[k]);
 		all.talks = one.talks;
@@ -80,7 +80,7 @@ static int put_run(const struct tb_run *r, const struct tb_collectives *c, struc
 		waits += one.waits;
 	}
 	if (r->n_steps)
-		put(r, t, "average", &all, r->n_steps, waits ? waits : 1);
+		put_times(r, t, "average", &all, r->n_steps, waits ? waits : 1);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct sum {
 	bool has_blocks, has_occupancy;
 };
 
-static void add(struct sum *s, const struct tb_event *e)
+static void add_event(struct sum *s, const struct tb_event *e)
 {
 	int64_t duration = time_sub(e->end, e->start);
 
@@ -99,7 +99,7 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, s
 		if (new)
 			list[(*n)++] = (struct sum){ .first = e, .operator = op ? op->name : TB_NONE,
 						     .eligible = op && op->flags & TB_ELIGIBLE };
-		add(&list[*at - 1], e);
+		add_event(&list[*at - 1], e);
 	}
 	map_release(&k.operators);
 	map_release(&k.configs);
@@ -115,7 +115,7 @@ static struct cell weighted(const struct sum *s, double sum, bool known)
 	return !known ? UNKNOWN : FIXED(s->total > 0 ? tb_round(100 * sum / (double)s->total) : 0, 2);
 }
 
-static void put(const struct tb_run *r, struct table *t, const struct sum *s, bool by_operator)
+static void put_kernel(const struct tb_run *r, struct table *t, const struct sum *s, bool by_operator)
 {
 	const struct config_row *c = by_operator ? model_config(r->m, s->first->process, s->first->config) : NULL;
 	struct cell name = TEXT(table_keep(t, "%s", model_string(r->m, s->first->name)));
@@ -151,7 +151,7 @@ static int put_run(struct tb_run *r, struct table *t, bool by_operator, bool *un
 		return -1;
 	list = sums_of(r, tree, &n);
 	for (size_t i = 0; list && i < n; i++) {
-		put(r, t, &list[i], by_operator);
+		put_kernel(r, t, &list[i], by_operator);
 		*unknown |= list[i].operator == TB_NONE;
 	}
 	rc = list ? 0 : -1;

@@ -80,7 +80,7 @@ struct row {
 	struct sum sum;
 };
 
-static void add(struct sum *to, const struct sum *s)
+static void add_sum(struct sum *to, const struct sum *s)
 {
 	to->self = time_add(to->self, s->self);
 	to->increase = time_add(to->increase, s->increase);
@@ -104,13 +104,13 @@ static void sum_up(struct sum *sums, const struct given *g, const struct tb_tree
 			s.self_count = s.count = 1;
 			s.self_size = s.size = one->bytes;
 		}
-		add(&sums[g->node[i]], &s);
+		add_sum(&sums[g->node[i]], &s);
 	}
 	for (size_t i = t->n; i-- > 0;) {
 		struct sum up = { .increase = sums[i].increase, .count = sums[i].count, .size = sums[i].size };
 
 		if (!t->nodes[i].gone && t->nodes[i].parent != TB_NONE)
-			add(&sums[t->nodes[i].parent], &up);
+			add_sum(&sums[t->nodes[i].parent], &up);
 	}
 }
 
@@ -123,7 +123,7 @@ static int by_increase(const void *a, const void *b)
 }
 
 /* As the plugin, counts calls of operators only if all operators above them have an allocation inside.  Parents come first. */
-static void look(const struct tb_tree *t, const struct given *g, bool *looked, uint32_t at)
+static void look_at_node(const struct tb_tree *t, const struct given *g, bool *looked, uint32_t at)
 {
 	uint32_t parent = t->nodes[at].parent;
 
@@ -150,7 +150,7 @@ static int put_device(const struct tb_run *r, struct table *t, const struct tb_t
 			rows[n++] = (struct row){ .name = name };
 		if (at) {
 			rows[*at - 1].calls++;
-			add(&rows[*at - 1].sum, &sums[node]);
+			add_sum(&rows[*at - 1].sum, &sums[node]);
 		}
 	}
 	if (rc == 0 && n)
@@ -184,7 +184,7 @@ static int put_tree(const struct tb_run *r, struct table *t, const struct tb_tre
 	if (rc == 0)
 		hand_out(&g, r, tree, &a);
 	for (uint32_t i = 0; rc == 0 && i < tree->n; i++)
-		look(tree, &g, looked, i);
+		look_at_node(tree, &g, looked, i);
 	for (size_t k = 0; rc == 0 && k < a.n_devices; k++) {
 		sum_up(sums, &g, tree, &a, a.devices[k]);
 		rc = put_device(r, t, tree, sums, looked, a.devices[k]);

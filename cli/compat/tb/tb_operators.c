@@ -20,7 +20,7 @@ struct sum {
 	int64_t device_self, device, host_self, host, tensor_self, tensor;
 };
 
-static void add(struct sum *s, const struct tb_node *n)
+static void add_node(struct sum *s, const struct tb_node *n)
 {
 	s->calls++;
 	s->device_self = time_add(s->device_self, n->device_self);
@@ -61,7 +61,7 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, b
 		}
 		if (new)
 			list[(*n)++] = (struct sum){ .name = e->name, .dims = dims, .eligible = node->eligible };
-		add(&list[*at - 1], node);
+		add_node(&list[*at - 1], node);
 	}
 	map_release(&index);
 	if (list && *n)

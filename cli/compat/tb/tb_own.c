@@ -37,7 +37,7 @@ static struct tb_run *run_of(struct own *o, uint32_t process)
 	return r;
 }
 
-static struct tb_event *add(struct own *o, uint32_t process, enum tb_type type, int64_t start, int64_t duration)
+static struct tb_event *add_event(struct own *o, uint32_t process, enum tb_type type, int64_t start, int64_t duration)
 {
 	struct tb_run *r = run_of(o, process);
 	struct tb_event *e = r ? tb_add(r) : NULL;
@@ -66,7 +66,7 @@ static int torch_events(struct own *o)
 
 		if (tb_flags_of(name) & TB_PROFILER_STEP)
 			continue;       /* steps come from model_steps() */
-		e = add(o, t->process, op ? TB_OP : TB_ANNOTATION, t->start, time_sub(t->end, t->start));
+		e = add_event(o, t->process, op ? TB_OP : TB_ANNOTATION, t->start, time_sub(t->end, t->start));
 		if (!e)
 			return -1;
 		e->name = t->name;
@@ -97,7 +97,7 @@ static int step_events(struct own *o)
 		if (p->flags & STEP_WARMUP || (kinds[p->process] && kinds[p->process] != p->kind + 1))
 			continue;
 		kinds[p->process] = p->kind + 1;
-		e = add(o, p->process, TB_STEP, p->start, time_sub(p->end, p->start));
+		e = add_event(o, p->process, TB_STEP, p->start, time_sub(p->end, p->start));
 		if (e) {
 			e->number = p->number;
 			e->name = p->name;
@@ -128,7 +128,7 @@ static int call_events(struct own *o)
 	if (!start || !duration || !corr || !thread || !name || !process)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		struct tb_event *e = add(o, process[i], TB_CALL, start[i], duration[i]);
+		struct tb_event *e = add_event(o, process[i], TB_CALL, start[i], duration[i]);
 
 		if (!e)
 			return -1;
@@ -174,7 +174,7 @@ static int gpu_events(struct own *o, unsigned kind, enum tb_type type, const uns
 	if (!start || !duration || !corr || !device || !process || (kind == ROW_kernel && (!name || !config)))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		struct tb_event *e = start[i] ? add(o, process[i], type, start[i], duration[i]) : NULL;
+		struct tb_event *e = start[i] ? add_event(o, process[i], type, start[i], duration[i]) : NULL;
 
 		if (!start[i])
 			continue;       /* CUPTI gave no time */

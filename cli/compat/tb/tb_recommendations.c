@@ -26,7 +26,7 @@ struct advice {
 	bool *loading, *communication;  /* set when that rule applies to a run */
 };
 
-static void say(const struct advice *a, const char *about, int64_t device, double value, const char *text)
+static void put_advice(const struct advice *a, const char *about, int64_t device, double value, const char *text)
 {
 	table_row(a->t, (struct cell[]){ TEXT(table_keep(a->t, "%s", a->r->worker)), tb_rank(a->r), TEXT(about),
 					 device >= 0 ? NUMBER(device) : UNKNOWN,
@@ -75,11 +75,11 @@ static void of_time(const struct advice *a)
 	*a->loading |= loading > MUCH_LOADING;
 	*a->communication |= talking > MUCH_COMMUNICATION;
 	if (loading > MUCH_LOADING)
-		say(a, "data loading", -1, loading,
-		    "loading takes over 5 % of the steps: the plugin advises DataLoader workers (num_workers), pinned memory, prefetching");
+		put_advice(a, "data loading", -1, loading,
+			   "loading takes over 5 % of the steps: the plugin advises DataLoader workers (num_workers), pinned memory, prefetching");
 	if (talking > MUCH_COMMUNICATION)
-		say(a, "communication", -1, talking,
-		    "communication takes over 10 % of the steps: the plugin advises gradient compression or accumulation, larger batches");
+		put_advice(a, "communication", -1, talking,
+			   "communication takes over 10 % of the steps: the plugin advises gradient compression or accumulation, larger batches");
 }
 
 static void of_libraries(const struct advice *a, const struct device_row *d)
@@ -87,17 +87,17 @@ static void of_libraries(const struct advice *a, const struct device_row *d)
 	uint32_t flags = all_flags(a->r);
 
 	if (flags & TB_PARALLEL && several_devices(a->r))
-		say(a, "DataParallel", -1, NAN, "DataParallel drives several GPUs from one process: use DistributedDataParallel");
+		put_advice(a, "DataParallel", -1, NAN, "DataParallel drives several GPUs from one process: use DistributedDataParallel");
 	if (flags & TB_DISTRIBUTED && !(flags & TB_NCCL) && d && (d->cc_major > 3 || (d->cc_major == 3 && d->cc_minor >= 5)))
-		say(a, "nccl", -1, NAN, "DistributedDataParallel without NCCL: on these GPUs its backend is the fastest");
+		put_advice(a, "nccl", -1, NAN, "DistributedDataParallel without NCCL: on these GPUs its backend is the fastest");
 }
 
 static void of_gpus(const struct advice *a, const struct tb_gpu *gpus, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (gpus[i].utilization * 100 < LOW_UTILIZATION)
-			say(a, "low utilization", gpus[i].device, gpus[i].utilization * 100,
-			    "the GPU was idle most of the time: the plugin advises larger batches; report idle_stacks tells what the GPU waits for");
+			put_advice(a, "low utilization", gpus[i].device, gpus[i].utilization * 100,
+				   "the GPU was idle most of the time: the plugin advises larger batches; report idle_stacks tells what the GPU waits for");
 }
 
 /* Recommends mixed precision if operators could use tensor cores, and no kernel does. */
@@ -112,8 +112,8 @@ static void of_tensor_cores(const struct advice *a, const struct tb_tree *tree, 
 			tensor |= (a->r->events[i].flags & TB_TENSOR) != 0;
 		}
 	if (!a->r->nameless && d && d->cc_major >= FIRST_TENSOR_CORES && kernels && !tensor && eligible > 0)
-		say(a, "mixed precision", -1, 100 * eligible,
-		    "these operators could use tensor cores, and no kernel did: try automatic mixed precision");
+		put_advice(a, "mixed precision", -1, 100 * eligible,
+			   "these operators could use tensor cores, and no kernel did: try automatic mixed precision");
 }
 
 static int of_memory(const struct advice *a)
@@ -128,8 +128,8 @@ static int of_memory(const struct advice *a)
 		double full = d && d->memory ? 100.0 * (double)p.allocated / (double)d->memory : 0;
 
 		if (p.known && full > NEARLY_FULL)
-			say(a, "memory", allocs.devices[k], full,
-			    "PyTorch nearly fills this GPU's memory: gradient checkpoints or mixed precision make room");
+			put_advice(a, "memory", allocs.devices[k], full,
+				   "PyTorch nearly fills this GPU's memory: gradient checkpoints or mixed precision make room");
 	}
 	tb_allocs_note(&allocs, a->r, a->t);
 	tb_allocs_release(&allocs);

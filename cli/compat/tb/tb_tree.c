@@ -237,7 +237,7 @@ static void list_operators(struct tb_tree *t, const struct tb_run *r)
 	}
 }
 
-static int make(struct tb_tree_builder *k)
+static int make_tree(struct tb_tree_builder *k)
 {
 	struct tb_tree *t = k->t;
 	const struct tb_run *r = k->r;
@@ -278,7 +278,7 @@ int tb_tree_make(struct tb_tree *t, const struct tb_run *r)
 	if (rc == 0)
 		memset(k.node, 0xff, (r->n + 1) * sizeof *k.node);
 	if (rc == 0)
-		rc = make(&k);
+		rc = make_tree(&k);
 	free(k.list);
 	free(k.thread);
 	free(k.node);

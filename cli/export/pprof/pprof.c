@@ -29,7 +29,7 @@ struct pprof {
 
 /* ---- protobuf ---- */
 
-static void put(struct bytes *b, const void *p, size_t n)
+static void put_bytes(struct bytes *b, const void *p, size_t n)
 {
 	if (!GROW(b->data, b->n + n, b->cap)) {
 		b->oom = true;
@@ -49,7 +49,7 @@ static void varint(struct bytes *b, uint64_t v)
 		v >>= 7;
 	} while (v && ++n);
 	bytes[n++] &= 0x7f;
-	put(b, bytes, n);
+	put_bytes(b, bytes, n);
 }
 
 /* Writes a number; 0 is the default and is left out. */
@@ -66,7 +66,7 @@ static void message(struct bytes *b, unsigned field, const void *p, size_t n)
 	varint(b, field << 3 | 2);
 	varint(b, n);
 	if (n)
-		put(b, p, n);
+		put_bytes(b, p, n);
 }
 
 /* ---- strings ---- */

@@ -166,7 +166,7 @@ static enum event_item next_item(struct kineto *k, struct event *e)
 }
 
 /* Makes rows of an item, or counts it.  0, or -1: out of memory. */
-static int take(struct kineto *k, struct event *e)
+static int take_event(struct kineto *k, struct event *e)
 {
 	switch (e->item) {
 	case ITEM_EVENT:
@@ -198,7 +198,7 @@ int kineto_events(struct kineto *k)
 		e.item = next_item(k, &e);
 		if (e.item >= ITEM_END)
 			return e.item == ITEM_END ? 0 : -1;
-		if (take(k, &e) < 0)
+		if (take_event(k, &e) < 0)
 			return -1;
 	}
 }

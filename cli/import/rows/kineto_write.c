@@ -23,7 +23,7 @@ struct out {
 	uint32_t number;                /* process number in the trace */
 };
 
-static int put(struct out *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
+static int write_rows(struct out *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
 {
 	const struct record *r = record_by_kind(kind);
 
@@ -48,7 +48,7 @@ static int put_tailed(struct out *o, unsigned kind, struct buf *rows, struct buf
 {
 	struct trace_error *err = o->k->err;
 	int rc = rows->oom || tails->oom ? trace_fail(err, 0, "out of memory") :
-		 put(o, kind, rows->data, rows->len / record_by_kind(kind)->size, tails->data, tails->len);
+		 write_rows(o, kind, rows->data, rows->len / record_by_kind(kind)->size, tails->data, tails->len);
 
 	if (done(o->to, rows, err) < 0 || done(o->to, tails, err) < 0)
 		rc = -1;
@@ -62,7 +62,7 @@ static int put_rows(struct out *o, unsigned kind, const struct buf *b)
 	size_t n = b->len / r->size;
 
 	for (size_t at = 0; at < n; at += CHUNK_ROWS)
-		if (put(o, kind, b->data + at * r->size, n - at < CHUNK_ROWS ? n - at : CHUNK_ROWS, NULL, 0) < 0)
+		if (write_rows(o, kind, b->data + at * r->size, n - at < CHUNK_ROWS ? n - at : CHUNK_ROWS, NULL, 0) < 0)
 			return -1;
 	return 0;
 }
@@ -359,7 +359,7 @@ static int put_stacks(struct out *o)
 
 		for (end = first; end < n && end - first < CHUNK_ROWS && bytes < CHUNK_TAILS; end++)
 			bytes += row[end].bytes;
-		if (put(o, ROW_stack, &row[first], end - first, frames, bytes) < 0)
+		if (write_rows(o, ROW_stack, &row[first], end - first, frames, bytes) < 0)
 			return -1;
 		frames += bytes;
 	}

@@ -108,7 +108,7 @@ copy:
 /* Mixed into the hash of a text as the file spells it: it is a different text than the same bytes in normalized form. */
 #define AS_SPELLED 0x55555555u
 
-static inline uint32_t put(struct texts *t, const char *at, size_t n, uint32_t spelling)
+static inline uint32_t put_text(struct texts *t, const char *at, size_t n, uint32_t spelling)
 {
 	uint32_t hash, place;
 	const char *kept;
@@ -138,7 +138,7 @@ oom:
 
 uint32_t texts_put(struct texts *t, const char *at, size_t n)
 {
-	return put(t, at, n, 0);
+	return put_text(t, at, n, 0);
 }
 
 static char *scratch(struct texts *t, size_t n)
@@ -187,7 +187,7 @@ static size_t rewrite(const struct json_value *v, char *out)
 
 uint32_t texts_json(struct texts *t, const struct json_value *v, uint32_t *raw)
 {
-	uint32_t id = put(t, (const char *)v->at, v->n, AS_SPELLED), as;
+	uint32_t id = put_text(t, (const char *)v->at, v->n, AS_SPELLED), as;
 
 	*raw = id;
 	if (!id || t->list[id].as)

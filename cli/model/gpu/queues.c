@@ -59,7 +59,7 @@ static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t conte
 	return &q->list[*at - 1];
 }
 
-static int put(struct queue *k, int64_t launched, int64_t end)
+static int put_launch(struct queue *k, int64_t launched, int64_t end)
 {
 	if (!GROW(k->work, k->n + 1, k->cap))
 		return -1;
@@ -83,7 +83,7 @@ static int add_kind(struct queues *q, unsigned kind, const unsigned fields[5])
 		if (!start[i] || duration[i] < 0)
 			continue;
 		k = queue_of(q, process[i], context[i], stream[i]);
-		if (!k || put(k, call == NO_ROW ? start[i] : called[call], time_add(start[i], duration[i])) < 0)
+		if (!k || put_launch(k, call == NO_ROW ? start[i] : called[call], time_add(start[i], duration[i])) < 0)
 			return -1;
 	}
 	return 0;

@@ -36,7 +36,7 @@ struct line {
 	size_t n;
 };
 
-static void __attribute__((format(printf, 2, 3))) add(struct line *l, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) line_append(struct line *l, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -116,23 +116,23 @@ static bool add_number(struct line *l, const uint8_t *at, uint64_t type, size_t 
 		bool narrow = type != PAYLOAD_DOUBLE && type != PAYLOAD_FLOAT64 && type != PAYLOAD_LONGDOUBLE;
 
 		if (v - v != 0)
-			add(l, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+			line_append(l, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
 		else
-			add(l, narrow ? "%.9g" : "%.17g", v);
+			line_append(l, narrow ? "%.9g" : "%.17g", v);
 		return v - v != 0;
 	}
 	if (type == PAYLOAD_ADDRESS || type == PAYLOAD_COLOR) {
-		add(l, "0x%llx", (unsigned long long)load(at, size));
+		line_append(l, "0x%llx", (unsigned long long)load(at, size));
 		return true;
 	}
 	if (size > 8) {
-		add(l, "0x%016llx%016llx", (unsigned long long)load(at + 8, 8), (unsigned long long)load(at, 8));
+		line_append(l, "0x%016llx%016llx", (unsigned long long)load(at + 8, 8), (unsigned long long)load(at, 8));
 		return true;
 	}
 	if (is_signed(type))
-		add(l, "%lld", (long long)extend(load(at, size), size));
+		line_append(l, "%lld", (long long)extend(load(at, size), size));
 	else
-		add(l, "%llu", (unsigned long long)load(at, size));
+		line_append(l, "%llu", (unsigned long long)load(at, size));
 	return false;
 }
 
@@ -145,10 +145,10 @@ static bool add_enum(const struct decode *d, struct line *l, const struct schema
 
 	for (size_t i = 0; i < n; i++)
 		if (!(e[i].row.flags & 1) && (e[i].row.type & mask) == v)
-			return add(l, "%s", model_string(d->m, e[i].row.name)), true;
+			return line_append(l, "%s", model_string(d->m, e[i].row.name)), true;
 	for (size_t i = 0; i < n; i++)
 		if (e[i].row.flags & 1 && e[i].row.type && (v & e[i].row.type) == e[i].row.type)
-			add(l, "%s%s", l->n > start ? "|" : "", model_string(d->m, e[i].row.name));
+			line_append(l, "%s%s", l->n > start ? "|" : "", model_string(d->m, e[i].row.name));
 	if (l->n > start)
 		return true;
 	return add_number(l, at, PAYLOAD_UINT64, size);
@@ -169,14 +169,14 @@ static bool is_wide(uint64_t type)
 static void add_utf8(struct line *l, uint32_t c)
 {
 	if (c < 0x80)
-		add(l, "%c", (int)c);
+		line_append(l, "%c", (int)c);
 	else if (c < 0x800)
-		add(l, "%c%c", (int)(0xc0 | c >> 6), (int)(0x80 | (c & 0x3f)));
+		line_append(l, "%c%c", (int)(0xc0 | c >> 6), (int)(0x80 | (c & 0x3f)));
 	else if (c < 0x10000)
-		add(l, "%c%c%c", (int)(0xe0 | c >> 12), (int)(0x80 | (c >> 6 & 0x3f)), (int)(0x80 | (c & 0x3f)));
+		line_append(l, "%c%c%c", (int)(0xe0 | c >> 12), (int)(0x80 | (c >> 6 & 0x3f)), (int)(0x80 | (c & 0x3f)));
 	else
-		add(l, "%c%c%c%c", (int)(0xf0 | c >> 18), (int)(0x80 | (c >> 12 & 0x3f)), (int)(0x80 | (c >> 6 & 0x3f)),
-		    (int)(0x80 | (c & 0x3f)));
+		line_append(l, "%c%c%c%c", (int)(0xf0 | c >> 18), (int)(0x80 | (c >> 12 & 0x3f)), (int)(0x80 | (c >> 6 & 0x3f)),
+			    (int)(0x80 | (c & 0x3f)));
 }
 
 static void add_wide(struct line *l, const uint8_t *at, size_t count, size_t size)
@@ -248,7 +248,7 @@ static void next_text(struct decode *d, struct line *l)
 {
 	if (d->depth || d->text >= d->texts_end)
 		return;
-	add(l, "%s", d->text);
+	line_append(l, "%s", d->text);
 	d->text += strlen(d->text) + 1;
 }
 
@@ -271,7 +271,7 @@ static void value(void *arg, const struct payload_value *v)
 	if (v->pointer) {
 		next_text(d, &l);
 		if (!l.n && e->row.type != PAYLOAD_REGISTERED)
-			add(&l, "0x%llx", (unsigned long long)load(at, 8));
+			line_append(&l, "0x%llx", (unsigned long long)load(at, 8));
 		emit(d, v->entry, e->row.name, &l, true);
 		return;
 	}
@@ -285,21 +285,21 @@ static void value(void *arg, const struct payload_value *v)
 		return;
 	}
 	if (is_chars(e->row.type) && (v->array || v->count != 1 || e->row.type >= PAYLOAD_CSTRING)) {
-		add(&l, "%.*s", (int)strnlen((const char *)at, v->count), (const char *)at);
+		line_append(&l, "%.*s", (int)strnlen((const char *)at, v->count), (const char *)at);
 		text = true;
 	} else if (is_wide(e->row.type) && (v->array || e->row.type >= PAYLOAD_CSTRING)) {
 		add_wide(&l, at, v->count, v->size);
 		text = true;
 	} else {
 		if (v->array)
-			add(&l, "[");
+			line_append(&l, "[");
 		for (size_t i = 0; i < v->count && i < MOST; i++, at += v->size) {
 			if (i)
-				add(&l, ", ");
+				line_append(&l, ", ");
 			text |= inner ? add_enum(d, &l, inner, at, v->size) : add_number(&l, at, e->row.type, v->size);
 		}
 		if (v->array)
-			add(&l, v->count > MOST ? ", ...]" : "]");
+			line_append(&l, v->count > MOST ? ", ...]" : "]");
 		text |= v->count > MOST;
 	}
 	if (!(e->row.flags & PAYLOAD_HIDE))
@@ -385,12 +385,12 @@ static void plain(struct decode *d, uint64_t type, const uint8_t *data, size_t l
 	if (size && size <= len) {
 		text = add_number(&l, data, type, size);
 	} else if (is_chars(type)) {
-		add(&l, "%.*s", (int)strnlen((const char *)data, len), (const char *)data);
+		line_append(&l, "%.*s", (int)strnlen((const char *)data, len), (const char *)data);
 	} else {
 		for (size_t i = 0; i < len && i < MOST; i++)
-			add(&l, "%s%02x", i && i % 4 == 0 ? " " : "", data[i]);
+			line_append(&l, "%s%02x", i && i % 4 == 0 ? " " : "", data[i]);
 		if (len > MOST)
-			add(&l, " ...");
+			line_append(&l, " ...");
 	}
 	d->fn(d->arg, &(struct payload_shown){ size || is_chars(type) ? "value" : "bytes", l.bytes, text });
 }

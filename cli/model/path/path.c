@@ -149,7 +149,7 @@ static const struct arrival *turn_at(const struct walk *w, uint32_t of, int64_t 
 /* ---- segments ---- */
 
 /* Adds a segment from a time to the current position, and moves the position to its begin. */
-static void put(struct walk *w, int64_t from, enum path_kind kind, uint32_t of, uint32_t on)
+static void put_piece(struct walk *w, int64_t from, enum path_kind kind, uint32_t of, uint32_t on)
 {
 	struct path_segment *last = w->out.len ? (struct path_segment *)(w->out.data + w->out.len) - 1 : NULL;
 
@@ -175,11 +175,11 @@ static void put_host(struct walk *w, uint32_t thread, int64_t from)
 		const struct path_tile *t = i == PATH_NONE ? NULL : &w->host.tiles[i];
 
 		if (!t)
-			put(w, from, PATH_HOST, PATH_NONE, thread);
+			put_piece(w, from, PATH_HOST, PATH_NONE, thread);
 		else if (t->end < w->at)
-			put(w, t->end > from ? t->end : from, PATH_HOST, PATH_NONE, thread);
+			put_piece(w, t->end > from ? t->end : from, PATH_HOST, PATH_NONE, thread);
 		else
-			put(w, t->start > from ? t->start : from, PATH_HOST, t->act, thread);
+			put_piece(w, t->start > from ? t->start : from, PATH_HOST, t->act, thread);
 		if (w->at <= w->in->start)
 			return;
 	}
@@ -235,14 +235,14 @@ static void from_row(struct walk *w)
 	uint32_t row = w->row, before;
 	int64_t launch;
 
-	put(w, r->start, PATH_GPU, row, r->queue);
+	put_piece(w, r->start, PATH_GPU, row, r->queue);
 	if (w->at <= w->in->start)
 		return;
 	before = path_before(&w->gpu, row);
 	/* A row that began before its call returned was launched at an unknown time during the call. */
 	launch = r->launched == PATH_NEVER || r->returned <= r->start ? r->returned : r->launched;
 	if (before != PATH_NONE && (r->launched == PATH_NEVER || rows[before].end >= launch)) {
-		put(w, rows[before].end, PATH_ORDER, row, r->queue);
+		put_piece(w, rows[before].end, PATH_ORDER, row, r->queue);
 		w->row = before;
 		return;
 	}
@@ -251,7 +251,7 @@ static void from_row(struct walk *w)
 		return;
 	}
 	if (r->returned < w->at)
-		put(w, r->returned, PATH_LAUNCH, row, r->queue);
+		put_piece(w, r->returned, PATH_LAUNCH, row, r->queue);
 	if (w->at > w->in->start)
 		go_to_launcher(w, r->thread);
 }
@@ -265,7 +265,7 @@ static void walk(struct walk *w)
 	go_to_thread(w, w->in->thread);
 	for (; w->at > w->in->start && most && !w->out.oom; most--)
 		(w->row == PATH_NONE ? from_thread : from_row)(w);
-	put(w, w->in->start, PATH_HOST, PATH_NONE, w->in->thread);
+	put_piece(w, w->in->start, PATH_HOST, PATH_NONE, w->in->thread);
 }
 
 static void turn_round(struct path_segment *list, size_t n)

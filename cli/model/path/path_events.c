@@ -5,7 +5,7 @@
 #include "cli/model/join.h"
 #include "cli/model/steps/steps.h"
 
-static int put(struct path_rows *p, uint32_t corr, const struct path_event *e)
+static int put_event(struct path_rows *p, uint32_t corr, const struct path_event *e)
 {
 	uint32_t at = (uint32_t)PATH_COUNT(p->events, struct path_event);
 
@@ -46,7 +46,7 @@ static int follow(struct path_rows *p, const struct timed *order, size_t n, cons
 		}
 		at = map_get(&last, w->event[row]);
 		if (at != MAP_NONE && r->stream[at] != STREAM_NONE)
-			rc = put(p, w->corr[row], &(struct path_event){ .context = r->context[at], .stream = r->stream[at],
+			rc = put_event(p, w->corr[row], &(struct path_event){ .context = r->context[at], .stream = r->stream[at],
 				 .waits_context = w->context[row], .waits_stream = w->stream[row], .recorded = r->start[at] });
 	}
 	map_release(&last);
@@ -134,7 +134,7 @@ static int put_said(struct path_rows *p, size_t row, const struct said *said)
 
 	if (record == NO_ROW)
 		return 0;
-	return put(p, MODEL_U32(p->m, sync, corr)[row], &(struct path_event){
+	return put_event(p, MODEL_U32(p->m, sync, corr)[row], &(struct path_event){
 		.context = context, .stream = (uint32_t)said->stream, .waits_context = context,
 		.waits_stream = MODEL_U32(p->m, sync, stream)[row], .recorded = MODEL_I64(p->m, api, start)[record],
 	});

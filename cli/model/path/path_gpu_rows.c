@@ -28,7 +28,7 @@ static bool columns_read(struct model *m, const struct gpu_kind *k, struct colum
 	       (c->node || k->node == UINT32_MAX);
 }
 
-static void put(struct path_rows *p, const struct gpu_kind *k, const struct columns *c, size_t i)
+static void put_row(struct path_rows *p, const struct gpu_kind *k, const struct columns *c, size_t i)
 {
 	size_t call = model_api_of(p->m, p->process, c->corr[i]);
 	const struct path_gpu_row of = { k->kind, (uint32_t)i };
@@ -66,7 +66,7 @@ int path_add_gpu(struct path_rows *p)
 		for (size_t i = 0, n = model_rows(p->m, kinds[k].kind); i < n; i++)
 			if (c.process[i] == p->process && c.start[i] && c.duration[i] >= 0 &&
 			    time_add(c.start[i], c.duration[i]) > p->in.start)
-				put(p, &kinds[k], &c, i);
+				put_row(p, &kinds[k], &c, i);
 	}
 	return p->oom || p->rows.oom || p->gpu.oom ? -1 : 0;
 }

@@ -258,7 +258,7 @@ static struct image *image_at(struct symbol_tables *t, uint32_t process, uint64_
 }
 
 /* Looks an offset of an image up in files; returns the number of functions, 0: none. */
-static size_t look(struct model *m, struct image *i, uint64_t offset, bool lines, struct spot *out)
+static size_t look_up_address(struct model *m, struct image *i, uint64_t offset, bool lines, struct spot *out)
 {
 	struct symbols *files = m->symbols->files;
 	const struct process *p = &m->processes[i->process];
@@ -279,7 +279,7 @@ static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
 	struct symbol_tables *t = m->symbols;
 	struct source_frame frames[MOST_PLACES];
 	struct spot places[MOST_PLACES];
-	size_t n = t->trace_only ? 0 : look(m, i, offset, true, places);
+	size_t n = t->trace_only ? 0 : look_up_address(m, i, offset, true, places);
 	uint32_t set;
 
 	for (size_t k = 0; k < n; k++)
@@ -418,5 +418,5 @@ const struct address *model_addresses(struct model *m, size_t *n)
 
 size_t model_look_up(struct model *m, const struct address *a, bool lines, struct spot *out)
 {
-	return look(m, &m->symbols->images[a->place], a->offset, lines, out);
+	return look_up_address(m, &m->symbols->images[a->place], a->offset, lines, out);
 }

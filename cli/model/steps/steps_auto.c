@@ -182,7 +182,7 @@ static uint32_t anchor_of(const struct taking *k, uint64_t number)
 }
 
 /* Adds a step.  It ends where the next step begins; if none follows directly, it ends with its last launch and is incomplete. */
-static void take(void *at, const struct period_step *s)
+static void take_step(void *at, const struct period_step *s)
 {
 	struct taking *k = at;
 	struct step step = {
@@ -226,7 +226,7 @@ static int find_in(struct finding *f, struct sequence *q, struct period *p, uint
 		k.taken = 0;
 		f->steps.len = before;
 		period_again(p);
-		feed(q, p, take, &k);
+		feed(q, p, take_step, &k);
 		if (!p->model.revised)
 			break;
 	}

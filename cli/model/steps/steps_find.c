@@ -31,7 +31,7 @@ struct marking {
 	uint32_t best;                  /* most reliable way */
 };
 
-static const struct step_name *look(struct marking *k, uint32_t name)
+static const struct step_name *step_name_of(struct marking *k, uint32_t name)
 {
 	bool new;
 	uint32_t *at = map_put(&k->seen, name, (uint32_t)k->seen.n, &new);
@@ -126,7 +126,7 @@ static enum form form_of(const struct ranges *r, size_t row)
 static bool inside_another(struct marking *k, const struct ranges *r, size_t row)
 {
 	for (uint32_t up = r->parents[row], depth = 0; up != UINT32_MAX && depth < 128; up = r->parents[up], depth++) {
-		const struct step_name *l = look(k, r->name[up]);
+		const struct step_name *l = step_name_of(k, r->name[up]);
 
 		if (l && l->step && way(&l->says, form_of(r, up)) == k->best)
 			return true;
@@ -137,7 +137,7 @@ static bool inside_another(struct marking *k, const struct ranges *r, size_t row
 static int look_at_ranges(struct marking *k, const struct ranges *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct step_name *l = look(k, r->name[i]);
+		const struct step_name *l = step_name_of(k, r->name[i]);
 
 		if (!l)
 			return -1;
@@ -156,7 +156,7 @@ static int take_ranges(struct marking *k, struct ranges *r)
 	if (!r->parents)
 		return -1;
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
-		const struct step_name *l = look(k, r->name[i]);
+		const struct step_name *l = step_name_of(k, r->name[i]);
 
 		if (!l->step || r->flags[i] & RANGE_WHOLE || way(&l->says, form_of(r, i)) != k->best || inside_another(k, r, i) ||
 		    model_domain_of_library(k->f->m, r->process[i], r->domain[i]))
@@ -195,7 +195,7 @@ static bool marks_read(struct model *m, struct marks *r)
 static int look_at_marks(struct marking *k, const struct marks *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
-		const struct step_name *l = look(k, r->name[i]);
+		const struct step_name *l = step_name_of(k, r->name[i]);
 
 		if (!l)
 			return -1;
@@ -208,7 +208,7 @@ static int look_at_marks(struct marking *k, const struct marks *r)
 
 static int take_mark(struct marking *k, const struct marks *r, uint32_t row, struct map *open)
 {
-	const struct step_name *l = look(k, r->name[row]);
+	const struct step_name *l = step_name_of(k, r->name[row]);
 	struct step step = {
 		.start = r->start[row], .end = finding_end(k->f, r->process[row]), .name = r->name[row],
 		.process = r->process[row],

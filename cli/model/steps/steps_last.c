@@ -73,7 +73,7 @@ static size_t place_of(const struct looking *k, uint32_t process, int64_t time)
 	return low - 1;
 }
 
-static int look(struct looking *k)
+static int look_at_ranges(struct looking *k)
 {
 	const int64_t *start = MODEL_I64(k->m, range, start);
 	const uint32_t *name = MODEL_U32(k->m, range, name), *process = model_row_process(k->m, ROW_range);
@@ -136,7 +136,7 @@ int steps_drop_last(struct finding *f)
 		rc = -1;
 	} else if (k.n_order > 1) {
 		qsort_r(k.order, k.n_order, sizeof *k.order, by_start, k.list);
-		rc = look(&k);
+		rc = look_at_ranges(&k);
 		if (rc == 0)
 			drop(&k, f);
 	}

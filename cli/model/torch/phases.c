@@ -194,7 +194,7 @@ static size_t sift(struct phase_builder *k, const struct phase_event *e, size_t 
 
 /* ---- spans ---- */
 
-static void put(struct phase_builder *k, int64_t start, int64_t end, enum phase phase)
+static void put_span(struct phase_builder *k, int64_t start, int64_t end, enum phase phase)
 {
 	const struct phase_span span = { start, end, end, phase };
 
@@ -225,9 +225,9 @@ static void forward_before_pass(struct phase_builder *k)
 {
 	int64_t start = !k->fresh && k->linked != NEVER && k->linked >= k->last ? k->linked : k->last;
 
-	put(k, k->last, start, PHASE_OTHER);
+	put_span(k, k->last, start, PHASE_OTHER);
 	k->doubt.span = k->spans.len / sizeof(struct phase_span);
-	put(k, start, k->pass, PHASE_FORWARD);
+	put_span(k, start, k->pass, PHASE_FORWARD);
 	if (!k->fresh && k->linked == NEVER && k->doubt.before != NEVER && k->spans.len / sizeof(struct phase_span) > k->doubt.span)
 		buf_put(&k->doubts, &k->doubt, sizeof k->doubt);
 }
@@ -244,7 +244,7 @@ static void close_pass(struct phase_builder *k, int64_t next)
 	if (k->last != NEVER && k->pass < k->last)
 		k->pass = k->last;
 	forward_before_pass(k);
-	put(k, k->pass, k->pass_end, PHASE_BACKWARD);
+	put_span(k, k->pass, k->pass_end, PHASE_BACKWARD);
 	span = k->spans.len ? (struct phase_span *)(k->spans.data + k->spans.len) - 1 : NULL;
 	if (span && span->phase == PHASE_BACKWARD)
 		span->computed = computed;
@@ -285,9 +285,9 @@ static void put_forward(struct phase_builder *k, int64_t start, int64_t end, int
 {
 	start = start > k->last ? start : k->last;
 	end = end < until ? end : until;
-	put(k, k->last, start, PHASE_OTHER);
-	put(k, start, end, PHASE_FORWARD);
-	put(k, end > start ? end : start, until, PHASE_OTHER);
+	put_span(k, k->last, start, PHASE_OTHER);
+	put_span(k, start, end, PHASE_FORWARD);
+	put_span(k, end > start ? end : start, until, PHASE_OTHER);
 }
 
 /* Adds the spans between `last` and an event that is not a backward pass. */
@@ -296,9 +296,9 @@ static void gap(struct phase_builder *k, int64_t until, enum phase_mark next)
 	bool linked = k->linked != NEVER && k->linked >= k->last && k->linked < until && next != MARK_OPTIMIZER;
 
 	if (k->fresh && next != MARK_DATA) {
-		put(k, k->last, until, PHASE_FORWARD);
+		put_span(k, k->last, until, PHASE_FORWARD);
 	} else if (k->closure_end != NEVER) {
-		put(k, k->last, until, PHASE_OPTIMIZER);
+		put_span(k, k->last, until, PHASE_OPTIMIZER);
 	} else if (linked) {
 		put_forward(k, k->linked, until, until);
 		k->fresh = true;
@@ -306,7 +306,7 @@ static void gap(struct phase_builder *k, int64_t until, enum phase_mark next)
 		/* Evaluation or inference: only operators and scopes show the forward. */
 		put_forward(k, k->signs, k->signs_end, until);
 	} else {
-		put(k, k->last, until, PHASE_OTHER);
+		put_span(k, k->last, until, PHASE_OTHER);
 		if (next == MARK_ZERO_GRAD && k->doubt.before == NEVER) {
 			k->doubt.before = k->last;
 			k->doubt.zero = until;
@@ -318,7 +318,7 @@ static void gap(struct phase_builder *k, int64_t until, enum phase_mark next)
 static void close_closure(struct phase_builder *k)
 {
 	close_pass(k, k->closure_end);
-	put(k, k->last, k->closure_end, PHASE_OPTIMIZER);
+	put_span(k, k->last, k->closure_end, PHASE_OPTIMIZER);
 	if (k->closure_end > k->last)
 		k->last = k->closure_end;
 	k->closure_end = NEVER;
@@ -337,7 +337,7 @@ static void sign(struct phase_builder *k, const struct phase_event *e)
 static void scope(struct phase_builder *k, const struct phase_event *e)
 {
 	if (!k->fresh && (k->last == NEVER || e->start >= k->last)) {
-		put(k, k->last, e->start, k->closure_end != NEVER ? PHASE_OPTIMIZER : PHASE_OTHER);
+		put_span(k, k->last, e->start, k->closure_end != NEVER ? PHASE_OPTIMIZER : PHASE_OTHER);
 		k->last = e->start;
 		k->fresh = true;
 		k->signs = NEVER;
@@ -380,7 +380,7 @@ static void mark(struct phase_builder *k, const struct phase_event *e, bool clos
 		k->fresh = true;
 		return;
 	}
-	put(k, start, e->end, phase_of[e->mark]);
+	put_span(k, start, e->end, phase_of[e->mark]);
 	k->fresh = e->mark == MARK_DATA || (k->fresh && e->mark == MARK_ZERO_GRAD);
 	if (e->mark != MARK_ZERO_GRAD || k->fresh)
 		k->doubt.before = NEVER;

@@ -159,7 +159,7 @@ static int64_t *launches_of(struct model *m, uint32_t process, size_t *n)
 }
 
 /* Makes the phases of a process; reads launches only if the forward is ambiguous without them. */
-static int make(struct collecting *c, uint32_t process, struct phases *out)
+static int make_phases(struct collecting *c, uint32_t process, struct phases *out)
 {
 	struct phase_event *events = (struct phase_event *)c->events.data;
 	size_t n = c->events.len / sizeof *events, n_launches;
@@ -187,7 +187,7 @@ static int collect(struct model *m, const struct torch_ranges *t, const uint8_t 
 	if (c.events.oom)
 		rc = -1;
 	if (rc == 0)
-		rc = make(&c, t->list[from].process, out);
+		rc = make_phases(&c, t->list[from].process, out);
 	buf_free(&c.events);
 	buf_free(&c.meanings);
 	buf_free(&c.running);

@@ -38,7 +38,7 @@ static struct cell rank_cell(const struct process *p)
 	return rank && *rank && !rank[strspn(rank, "0123456789")] ? NUMBER(atol(rank)) : UNKNOWN;
 }
 
-static void put(struct model *m, struct table *t, const struct process *p, const struct device_row *d, uint64_t kernels)
+static void put_device(struct model *m, struct table *t, const struct process *p, const struct device_row *d, uint64_t kernels)
 {
 	bool known = d->uuid_high || d->uuid_low;
 
@@ -85,7 +85,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		const struct device_row *d = model_device(m, list[i].process, list[i].id);
 
 		if (d)
-			put(m, t, &p[list[i].process], d, kernels[i]);
+			put_device(m, t, &p[list[i].process], d, kernels[i]);
 		rc = d ? 0 : -1;
 	}
 	if (rc == 0 && n)

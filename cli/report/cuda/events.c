@@ -58,7 +58,7 @@ static int64_t happened(struct events *e, uint32_t record)
 	return done > returned ? done : returned;
 }
 
-static void put(struct events *e, struct table *t, uint32_t row)
+static void put_event(struct events *e, struct table *t, uint32_t row)
 {
 	uint32_t n, process = e->elapsed_process[row];
 	uint32_t a = map_get(&e->last[process], e->first[row]), b = map_get(&e->last[process], e->second[row]);
@@ -99,7 +99,7 @@ static int follow(struct events *e, struct table *t)
 		uint32_t row = order[i].row;
 
 		if (order[i].kind == ROW_event_elapsed)
-			put(e, t, row);
+			put_event(e, t, row);
 		else if (!map_set(&e->last[e->record_process[row]], e->event[row], row))
 			rc = -1;
 	}

@@ -109,7 +109,7 @@ static const char *const lack_words[LACKS] = {
 	[LACKS_RULES] = "their device is not NVIDIA's, whose rules are used, or the trace lacks its properties",
 };
 
-static enum lack put(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
+static enum lack put_kernel(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
 {
 	const struct place *p = &places.list[g->key >> 32];
 	const struct config_row *c = model_config(s->m, p->process, p->config);
@@ -140,7 +140,7 @@ static void print(struct sums *s, struct table *t)
 	for (size_t i = 0; i < s->groups.n; i++)
 		all += s->groups.list[i].sum;
 	for (size_t i = 0; i < s->groups.n; i++)
-		rows[put(s, t, &s->groups.list[i], all)] += s->groups.list[i].rows;
+		rows[put_kernel(s, t, &s->groups.list[i], all)] += s->groups.list[i].rows;
 	for (int i = LACKS_NOTHING + 1; i < LACKS; i++)
 		if (rows[i])
 			table_note(t, "occupancy of %llu kernels is not known: %s", (unsigned long long)rows[i], lack_words[i]);

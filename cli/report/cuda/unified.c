@@ -109,7 +109,7 @@ static struct sum *sum_of(struct sums_of *s, uint32_t process, uint64_t address)
 	return at ? &s->list[*at - 1] : NULL;
 }
 
-static void add(struct sum *s, const struct unified *u, size_t row)
+static void add_transfer(struct sum *s, const struct unified *u, size_t row)
 {
 	switch (u->kind[row]) {
 	case HTOD:
@@ -198,7 +198,7 @@ static int run_pages(struct model *m, struct table *t, const char *variant)
 		struct sum *page = moves_or_faults(u.kind[i]) ? sum_of(&s, u.process[i], u.address[i]) : NULL;
 
 		if (page)
-			add(page, &u, i);
+			add_transfer(page, &u, i);
 		else if (moves_or_faults(u.kind[i]))
 			goto out;
 	}
@@ -234,7 +234,7 @@ static int run_total(struct model *m, struct table *t, const char *variant)
 	for (size_t i = 0; i < u.n; i++) {
 		if (!moves_or_faults(u.kind[i]))
 			continue;
-		add(&all, &u, i);
+		add_transfer(&all, &u, i);
 		lowest = u.address[i] < lowest ? u.address[i] : lowest;
 		highest = u.address[i] > highest ? u.address[i] : highest;
 	}
@@ -261,7 +261,7 @@ int unified_text(struct model *m, char *text, size_t size)
 	if (!unified_read(&u, m))
 		return -1;
 	for (size_t i = 0; i < u.n; i++)
-		add(&all, &u, i);
+		add_transfer(&all, &u, i);
 	n = (size_t)snprintf(text, size, "%llu.%llu MB to GPUs, %llu.%llu MB back",
 			     (unsigned long long)all.htod / 1000000, (unsigned long long)all.htod / 100000 % 10,
 			     (unsigned long long)all.dtoh / 1000000, (unsigned long long)all.dtoh / 100000 % 10);

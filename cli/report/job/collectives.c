@@ -140,7 +140,7 @@ static size_t end_of(const struct matching *k, size_t from)
 	return to;
 }
 
-static void put(struct matching *k, size_t from, size_t to)
+static void put_collective(struct matching *k, size_t from, size_t to)
 {
 	struct matched *out = k->out;
 	int64_t *durations = &out->durations[out->n * out->ranks];
@@ -167,7 +167,7 @@ static int fill(struct matching *k)
 		else if (!out->by_sequence && !times_agree(k, from, to))
 			return 0;
 		else
-			put(k, from, to);
+			put_collective(k, from, to);
 	}
 	return 0;
 }

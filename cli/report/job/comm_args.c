@@ -39,7 +39,7 @@ static void add_hit(struct hits *h, const struct hit *hit)
 	h->list[h->n++] = *hit;
 }
 
-static int look(const struct batch *b, void *state)
+static int look_at_batch(const struct batch *b, void *state)
 {
 	const uint64_t *index = b->column[0], *bits = b->column[1];
 	const uint32_t *key = b->column[2], *text = b->column[3], *type = b->column[4];
@@ -83,7 +83,7 @@ static bool add_arg(struct comm_args *a, unsigned kind, size_t row, const struct
 }
 
 /* Takes all hits of the next event. */
-static struct comm_arg take(struct placing *p)
+static struct comm_arg take_arg(struct placing *p)
 {
 	struct comm_arg arg = { .sequence = NO_SEQUENCE };
 	uint32_t process = p->next->process;
@@ -113,11 +113,11 @@ static int place_process(struct placing *p, struct model *m, uint32_t process)
 	rows_begin(&rows, m, ROW_imported, process);
 	while (rc == 0 && (row = rows_next(&rows))) {
 		while (p->next < p->end && p->next->process == process && p->next->index < row->index)
-			take(p);
+			take_arg(p);
 		if (p->next == p->end || p->next->process != process)
 			break;
 		if (p->next->index == row->index) {
-			struct comm_arg arg = take(p);
+			struct comm_arg arg = take_arg(p);
 
 			if (row->kind == ROW_kernel || row->kind == ROW_range)
 				rc = add_arg(p->out, row->kind, row->kind == ROW_kernel ? kernel : range, &arg) ? 0 : -1;
@@ -126,7 +126,7 @@ static int place_process(struct placing *p, struct model *m, uint32_t process)
 		range += row->kind == ROW_range;
 	}
 	while (p->next < p->end && p->next->process == process)
-		take(p);
+		take_arg(p);
 	return rows_end(&rows) < 0 ? -1 : rc;
 }
 
@@ -170,7 +170,7 @@ int comm_args_read(struct comm_args *a, struct model *m)
 	for (enum comm_field f = 0; f < FIELDS; f++)
 		if ((ids[f] = model_intern(m, keys[f])) == MAP_NONE)
 			return -1;
-	rc = model_scan(m, ROW_imported_arg, fields, sizeof fields / sizeof *fields, look, states);
+	rc = model_scan(m, ROW_imported_arg, fields, sizeof fields / sizeof *fields, look_at_batch, states);
 	join_hits(&hits[0], &hits[1]);
 	if (rc == 0)
 		rc = hits[0].oom ? -1 : place_all(a, m, &hits[0]);

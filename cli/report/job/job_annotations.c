@@ -20,7 +20,7 @@ static int by_sum(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void put(struct table *t, int64_t rank, struct annotation *list, size_t n)
+static void put_annotations(struct table *t, int64_t rank, struct annotation *list, size_t n)
 {
 	if (n)
 		qsort(list, n, sizeof *list, by_sum);
@@ -57,7 +57,7 @@ static int sum_up(const struct hta *h, const struct hta_rank *r, enum hta_catego
 		list[n].name = h->names[i].text;
 		n += list[n].n > 0;
 	}
-	put(t, r->rank, list, n);
+	put_annotations(t, r->rank, list, n);
 	free(list);
 	return 0;
 }

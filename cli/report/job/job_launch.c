@@ -54,7 +54,7 @@ static int make_room(struct finding *f)
 	return f->l->list ? 0 : -1;
 }
 
-static int add(const struct gpu_row *g, void *arg)
+static int add_gpu_row(const struct gpu_row *g, void *arg)
 {
 	struct finding *f = arg;
 	size_t call = call_of(f, g);
@@ -83,7 +83,7 @@ int job_launches(const struct job_rank *r, struct launches *l)
 	if (rc == 0)
 		rc = make_room(&f);
 	if (rc == 0)
-		rc = job_each_gpu_row(r, add, &f);
+		rc = job_each_gpu_row(r, add_gpu_row, &f);
 	free(f.of_call);
 	return rc;
 }

@@ -84,7 +84,7 @@ static const char *name_of(struct table *t, const struct job_rank *r)
 	return table_keep(t, "%s", file ? slash ? slash + 1 : file : process_name(p, name, sizeof name));
 }
 
-static void put(struct table *t, const struct ranks_judged *j, size_t rank, const struct figures *f)
+static void put_rank(struct table *t, const struct ranks_judged *j, size_t rank, const struct figures *f)
 {
 	const struct job_rank *r = &j->ranks.job.list[rank];
 	const struct late_rank *w = &j->waits[rank];
@@ -110,7 +110,7 @@ static int put_rows(struct table *t, const struct ranks_judged *j)
 
 		rc = gpu_figures(&j->ranks.job.list[i], &f) < 0 || step_figures(&j->ranks.job.list[i], &f) < 0 ? -1 : 0;
 		if (rc == 0)
-			put(t, j, i, &f);
+			put_rank(t, j, i, &f);
 	}
 	return rc;
 }

@@ -153,7 +153,7 @@ static uint32_t group_of(const struct reading *k, const struct comm_arg *arg)
 	return id == MAP_NONE ? 0 : id;
 }
 
-static bool add(struct collectives *to, const struct collective *c)
+static bool add_collective(struct collectives *to, const struct collective *c)
 {
 	if (!GROW(to->list, to->n + 1, to->cap))
 		return false;
@@ -173,7 +173,7 @@ static int add_kernel(struct reading *k, struct ranks *r, size_t row)
 		r->unknown[rank]++;
 		return 0;
 	}
-	return add(&r->collectives[rank], &(struct collective){
+	return add_collective(&r->collectives[rank], &(struct collective){
 		.start = k->start[row], .duration = k->duration[row], .op = id.op, .group = group_of(k, id.arg),
 		.sequence = id.arg ? id.arg->sequence : NO_SEQUENCE, .step = step_of(k, row) }) ? 0 : -1;
 }

@@ -4,7 +4,7 @@
 #include "cli/report/parts/stats.h"
 #include "cli/ui/table.h"
 
-static int add(const struct batch *b, void *state)
+static int add_batch(const struct batch *b, void *state)
 {
 	const int64_t *duration = b->column[0];
 	unsigned __int128 *sum = state;
@@ -19,7 +19,7 @@ static int sum(struct model *m, unsigned kind, unsigned field, unsigned __int128
 	unsigned __int128 part[MODEL_WORKERS] = { 0 };
 	void *const states[MODEL_WORKERS] = { &part[0], &part[1] };
 
-	if (model_scan(m, kind, &field, 1, add, states) < 0)
+	if (model_scan(m, kind, &field, 1, add_batch, states) < 0)
 		return -1;
 	*total += part[0] + part[1];
 	return 0;

@@ -22,7 +22,7 @@ struct seen {
 	unsigned processes, cuda, cupti;
 };
 
-static struct seen look(struct model *m, const struct process *p, uint32_t n)
+static struct seen look_at_processes(struct model *m, const struct process *p, uint32_t n)
 {
 	struct seen s = { .processes = model_n_processes(m) };
 
@@ -35,7 +35,7 @@ static struct seen look(struct model *m, const struct process *p, uint32_t n)
 	return s;
 }
 
-static void put(struct why *w, const char *text, const char *detail, const char *next)
+static void put_reason(struct why *w, const char *text, const char *detail, const char *next)
 {
 	snprintf(w->text, sizeof w->text, "%s%s%s%s", text, *detail ? " (" : "", detail, *detail ? ")" : "");
 	snprintf(w->next, sizeof w->next, "%s", next);
@@ -129,11 +129,11 @@ static bool never_began(struct model *m, struct why *w)
 	if (model_rows(m, ROW_window))
 		return false;
 	if (seconds_of(m, "setting.start_later") > 0)
-		put(w, "CUDA was used, but recording was never started (--start-later)", "",
-		    "start it while the program runs: gprof-ctl start, or the signal of --capture-signal");
+		put_reason(w, "CUDA was used, but recording was never started (--start-later)", "",
+			   "start it while the program runs: gprof-ctl start, or the signal of --capture-signal");
 	else if (model_attribute(m, "setting.schedule"))
-		put(w, "CUDA was used, but --schedule had not reached a step to record", "",
-		    "gprof-trace report -r steps --all-steps lists the steps that ran");
+		put_reason(w, "CUDA was used, but --schedule had not reached a step to record", "",
+			   "gprof-trace report -r steps --all-steps lists the steps that ran");
 	else
 		return false;
 	return true;
@@ -146,28 +146,28 @@ static void last_reason(struct model *m, struct why *w, const struct seen *s)
 	char text[200];
 
 	if (!s->processes) {
-		put(w, "no process was seen: the program was not injected", "",
-		    "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
+		put_reason(w, "no process was seen: the program was not injected", "",
+			   "static, set-uid and 32-bit programs, and those with a cleaned environment, cannot be recorded");
 	} else if (model_imported(m) && model_has_gpu_rows(m)) {
-		put(w, "the imported file has none", "", "");
+		put_reason(w, "the imported file has none", "", "");
 	} else if (model_imported(m)) {
-		put(w, s->cuda ? "the imported file has CUDA calls, but no kernels, copies or memory sets"
+		put_reason(w, s->cuda ? "the imported file has CUDA calls, but no kernels, copies or memory sets"
 			       : "the imported file has no GPU rows and no CUDA calls", "", model_has_torch(m) ?
 		    "torch.profiler records them with ProfilerActivity.CUDA, where CUPTI works" :
 		    "GPU rows of a Chrome trace are understood only if torch.profiler (Kineto) wrote it");
 	} else if (!s->cuda) {
 		snprintf(text, sizeof text, "no process used CUDA; %u %s seen, and none called it%s", s->processes,
 			 s->processes == 1 ? "was" : "were", driver && strcmp(driver, "none") == 0 ? no_driver : "");
-		put(w, text, "", "");
+		put_reason(w, text, "", "");
 	} else if (!s->cupti) {
-		put(w, "CUDA was used, but CUPTI could not be started", "", "see gprof-trace report -r health");
+		put_reason(w, "CUDA was used, but CUPTI could not be started", "", "see gprof-trace report -r health");
 	} else if (never_began(m, w)) {
 		return;
 	} else if (why_window(m, text, sizeof text)) {
-		put(w, "CUDA was used, but not in the time that was recorded", "", text);
+		put_reason(w, "CUDA was used, but not in the time that was recorded", "", text);
 	} else {
-		put(w, "CUDA was used, but no such row was recorded: the program launched none, or CUPTI delivered none", "",
-		    "");
+		put_reason(w, "CUDA was used, but no such row was recorded: the program launched none, or CUPTI delivered none", "",
+			   "");
 	}
 }
 
@@ -175,31 +175,31 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
-	const struct seen seen = look(m, p, n);
+	const struct seen seen = look_at_processes(m, p, n);
 	const char *recorded = model_attribute(m, "setting.trace_cuda");
 	const struct health *h;
 	size_t found = 0;
 
 	if (model_selected(m)) {
-		put(&out[0], "none in the selected part of the trace", "", "");
+		put_reason(&out[0], "none in the selected part of the trace", "", "");
 		return 1;
 	}
 	if (recorded && strcmp(recorded, "0") == 0) {
-		put(&out[0], "CUDA was not recorded: -t left it out", "", "record with -t cuda,nvtx");
+		put_reason(&out[0], "CUDA was not recorded: -t left it out", "", "record with -t cuda,nvtx");
 		return 1;
 	}
 	if (model_damage(m, 0))
-		put(&out[found++], "a part of the file cannot be read, and such rows may have been there",
-		    model_damage(m, 0), "gprof-trace check lists all such parts");
+		put_reason(&out[found++], "a part of the file cannot be read, and such rows may have been there",
+			   model_damage(m, 0), "gprof-trace check lists all such parts");
 	for (size_t i = 0; i < sizeof telling / sizeof *telling && found < WHY_MOST - 1; i++)
 		/* Without --schedule rows are recorded with and without steps. */
 		if ((h = find(p, n, telling[i])) &&
 		    (h->reason != HEALTH_step_never || model_attribute(m, "setting.schedule")))
-			put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
+			put_reason(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
 	if (!found || !seen.cuda)
 		last_reason(m, &out[found++], &seen);
 	if (found < WHY_MOST && !seen.cuda && (h = find(p, n, "not_injected")))
-		put(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
+		put_reason(&out[found++], health_what(h->reason), h->detail, health_next(h->reason));
 	return found;
 }
 

@@ -135,8 +135,8 @@ struct line {
 	size_t size, at;
 };
 
-static void say(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct line *l, const char *fmt, ...)
+static void line_append(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void line_append(struct line *l, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -161,15 +161,15 @@ static void say_group(struct model *m, struct line *l, const struct end *first, 
 	char name[64], how[32], at[32];
 
 	if (n > 1)
-		say(l, "%zu processes ", n);
+		line_append(l, "%zu processes ", n);
 	else if (rank)
-		say(l, "%srank %.9s (pid %u) ", same(rank, rank_of_parent(m, first->position, all)) ? "child of " : "", rank,
-		    first->last->pid);
+		line_append(l, "%srank %.9s (pid %u) ", same(rank, rank_of_parent(m, first->position, all)) ? "child of " : "", rank,
+			    first->last->pid);
 	else
-		say(l, "%.60s (pid %u) ", process_name(first->last, name, 32), first->last->pid);
-	say(l, "%s%s", first->last->how == ENDED_SIGNAL ? "killed by " : "", how_words(first->last, how));
+		line_append(l, "%.60s (pid %u) ", process_name(first->last, name, 32), first->last->pid);
+	line_append(l, "%s%s", first->last->how == ENDED_SIGNAL ? "killed by " : "", how_words(first->last, how));
 	if (first->last->end)
-		say(l, "%s at %s", n > 1 ? ", the first" : "", text_time(at, time_sub(first->last->end, model_start(m))));
+		line_append(l, "%s at %s", n > 1 ? ", the first" : "", text_time(at, time_sub(first->last->end, model_start(m))));
 }
 
 static void say_failed(struct model *m, struct line *l, const struct endings *e)
@@ -181,14 +181,14 @@ static void say_failed(struct model *m, struct line *l, const struct endings *e)
 		while (i + n < e->n && alike(&e->list[i], &e->list[i + n]))
 			n++;
 		if (shown == MOST_SHOWN) {
-			say(l, "; then %zu more: gprof-trace report -r processes", e->n - i);
+			line_append(l, "; then %zu more: gprof-trace report -r processes", e->n - i);
 			break;
 		}
-		say(l, "%s", shown ? "; then " : "");
+		line_append(l, "%s", shown ? "; then " : "");
 		say_group(m, l, &e->list[i], n);
 	}
 	if (e->fine)
-		say(l, "; %zu other%s: exit 0", e->fine, e->fine == 1 ? "" : "s");
+		line_append(l, "; %zu other%s: exit 0", e->fine, e->fine == 1 ? "" : "s");
 }
 
 int ends_text(struct model *m, char *text, size_t size)
@@ -201,15 +201,15 @@ int ends_text(struct model *m, char *text, size_t size)
 	if (gather(m, &e) < 0)
 		return -1;
 	if (e.n == 1 && !e.fine && !e.unknown)
-		say(&l, "%s%s", e.list->last->how == ENDED_SIGNAL ? "killed by " : "", how_words(e.list->last, how));
+		line_append(&l, "%s%s", e.list->last->how == ENDED_SIGNAL ? "killed by " : "", how_words(e.list->last, how));
 	else if (e.n)
 		say_failed(m, &l, &e);
 	else if (e.fine)
-		say(&l, "exit 0");
+		line_append(&l, "exit 0");
 	if (!e.n && e.fine > 1)
-		say(&l, " (%zu processes)", e.fine);
+		line_append(&l, " (%zu processes)", e.fine);
 	if (*text && e.unknown)
-		say(&l, "; %zu process%s: not known", e.unknown, e.unknown == 1 ? "" : "es");
+		line_append(&l, "; %zu process%s: not known", e.unknown, e.unknown == 1 ? "" : "es");
 	free(e.list);
 	return 0;
 }

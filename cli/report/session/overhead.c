@@ -14,8 +14,8 @@ static const struct heading columns[] = {
 	{ "total_ns", 0 },         { "mean_ns", 0 },         { "what", COLUMN_TEXT },
 };
 
-static void put(struct table *t, const char *source, const struct process *p, uint64_t count, struct cell total,
-		const char *what)
+static void put_cost(struct table *t, const char *source, const struct process *p, uint64_t count, struct cell total,
+		     const char *what)
 {
 	bool known = count && total.kind == CELL_NUMBER;
 
@@ -39,7 +39,7 @@ int64_t overhead_here(struct model *m, size_t *known)
 }
 
 /* Adds overhead rows of CUPTI; key: process << 32 | kind. */
-static int add(const struct batch *b, void *state)
+static int add_batch(const struct batch *b, void *state)
 {
 	const int64_t *duration = b->column[0];
 	const uint32_t *kind = b->column[1];
@@ -65,7 +65,7 @@ static int put_cupti(struct model *m, struct table *t, const struct process *p)
 	static const unsigned fields[] = { COL_overhead_duration, COL_overhead_kind };
 	struct groups groups[MODEL_WORKERS] = { 0 };
 	void *const states[MODEL_WORKERS] = { &groups[0], &groups[1] };
-	int rc = model_scan_all(m, ROW_overhead, fields, 2, add, states);
+	int rc = model_scan_all(m, ROW_overhead, fields, 2, add_batch, states);
 
 	groups_merge(&groups[0], &groups[1]);
 	if (groups[0].oom)
@@ -76,8 +76,8 @@ static int put_cupti(struct model *m, struct table *t, const struct process *p)
 		const struct series *s = &groups[0].list[i];
 		const char *words = overhead_words((unsigned)s->key);
 
-		put(t, "cupti", &p[s->key >> 32], s->rows, s->n ? NUMBER(s->sum) : UNKNOWN,
-		    words ? words : table_keep(t, "kind 0x%x", (unsigned)s->key));
+		put_cost(t, "cupti", &p[s->key >> 32], s->rows, s->n ? NUMBER(s->sum) : UNKNOWN,
+			 words ? words : table_keep(t, "kind 0x%x", (unsigned)s->key));
 	}
 	groups_release(&groups[0]);
 	return rc;
@@ -98,8 +98,8 @@ static int run(struct model *m, struct table *t, const char *variant)
 			const char *words = cost_words(cost->place);
 
 			if (cost->count)
-				put(t, "gprof", &p[i], cost->count, NUMBER(cost->total),
-				    words ? words : table_keep(t, "place %u", cost->place));
+				put_cost(t, "gprof", &p[i], cost->count, NUMBER(cost->total),
+					 words ? words : table_keep(t, "place %u", cost->place));
 		}
 	if (put_cupti(m, t, p) < 0)
 		return -1;

@@ -61,7 +61,7 @@ static uint32_t name_of(struct call_sites_report *w, const struct stack_event *e
 	return model_intern(w->m, text);
 }
 
-static int add(const struct stack_event *e, void *arg)
+static int add_event(const struct stack_event *e, void *arg)
 {
 	struct call_sites_report *w = arg;
 	uint32_t name = name_of(w, e), text = STRING_NONE;
@@ -122,7 +122,7 @@ static void put_row(struct call_sites_report *w, struct table *t, const struct s
 		NUMBER(ns_of(s) / (int64_t)count_of(s)), NUMBER(s->longest_ns), *site ? TEXT(site) : UNKNOWN });
 }
 
-static void put(struct call_sites_report *w, struct table *t)
+static void put_sites(struct call_sites_report *w, struct table *t)
 {
 	struct site *list = w->sites.list;
 
@@ -156,9 +156,9 @@ static int fill(struct call_sites_report *w, struct table *t, unsigned kinds)
 		return -1;
 	for (size_t i = 0; i < s->n; i++)
 		w->text_of[i] = MAP_NONE;
-	if (model_stack_events(w->m, kinds, add, w) < 0)
+	if (model_stack_events(w->m, kinds, add_event, w) < 0)
 		return -1;
-	put(w, t);
+	put_sites(w, t);
 	return 0;
 }
 

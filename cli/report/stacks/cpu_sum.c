@@ -52,7 +52,7 @@ static int most_first(const void *a, const void *b)
 	return (x->function > y->function) - (x->function < y->function);
 }
 
-static void put(struct model *m, struct table *t, const struct stacks *s, const struct cpu_functions *of)
+static void put_functions(struct model *m, struct table *t, const struct stacks *s, const struct cpu_functions *of)
 {
 	const struct cpu_function *c = of->list;
 
@@ -108,7 +108,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 	(void)variant;
 	if (rc == 0) {
-		put(m, t, model_stacks(m), &f);
+		put_functions(m, t, model_stacks(m), &f);
 		if (f.samples)
 			table_note(t, "samples: %llu%s", (unsigned long long)f.samples,
 				   f.without ? "; some have no stack and are in no row" : "");

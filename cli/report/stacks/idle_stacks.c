@@ -69,7 +69,7 @@ static struct site *site_of(struct idle_stacks_report *w, const struct stack_eve
 	return id == MAP_NONE ? NULL : sites_get(&w->sites, id);
 }
 
-static int add(const struct stack_event *e, void *arg)
+static int add_event(const struct stack_event *e, void *arg)
 {
 	struct idle_stacks_report *w = arg;
 	uint32_t main = w->main_thread[e->process];
@@ -121,7 +121,7 @@ static const char *span_text(const struct idle_stacks_report *w, char text[SPAN_
 	return text;
 }
 
-static void put(struct idle_stacks_report *w, struct table *t)
+static void put_stacks(struct idle_stacks_report *w, struct table *t)
 {
 	bool sampled = model_has_samples(w->m);
 	char text[32], span[SPAN_WORDS];
@@ -144,7 +144,7 @@ static void put(struct idle_stacks_report *w, struct table *t)
 	note_samples(w->m, t);
 }
 
-static int make(struct idle_stacks_report *w, uint32_t n)
+static int make_report(struct idle_stacks_report *w, uint32_t n)
 {
 	w->idle = calloc(n, sizeof *w->idle);
 	w->main_thread = calloc(n, sizeof *w->main_thread);
@@ -163,15 +163,15 @@ static int run(struct model *m, struct table *t, const char *variant)
 
 	(void)variant;
 	w.processes = model_processes(m, &n);
-	rc = make(&w, n);
+	rc = make_report(&w, n);
 	if (rc == 0)
 		rc = find_idle(&w, n);
 	if (rc == 0) {
 		find_main_threads(&w);
-		rc = model_stack_events(m, EVENT_CALL | EVENT_SAMPLE, add, &w);
+		rc = model_stack_events(m, EVENT_CALL | EVENT_SAMPLE, add_event, &w);
 	}
 	if (rc == 0)
-		put(&w, t);
+		put_stacks(&w, t);
 	if (rc == 0 && !w.with_gpu)
 		why_no_gpu(m, t, "idle times of a GPU");
 	gpu_spans_free(m, w.idle);

@@ -21,7 +21,7 @@ struct launch_sites_report {
 	uint32_t graph;                 /* string id of the name printed for a whole graph */
 };
 
-static int add(const struct stack_event *e, void *arg)
+static int add_event(const struct stack_event *e, void *arg)
 {
 	struct launch_sites_report *w = arg;
 	uint32_t place = stack_site(w->m, e->stack), name = w->graph;
@@ -92,7 +92,7 @@ static void fold(struct sites *s, bool each)
 		qsort(s->list, n, sizeof *s->list, dearest_first);
 }
 
-static void put(struct launch_sites_report *w, struct table *t)
+static void put_sites(struct launch_sites_report *w, struct table *t)
 {
 	const struct stacks *all = model_stacks(w->m);
 	unsigned __int128 sum = 0;
@@ -119,11 +119,11 @@ static void put(struct launch_sites_report *w, struct table *t)
 static int run(struct model *m, struct table *t, const char *variant)
 {
 	struct launch_sites_report w = { .m = m, .graph = model_intern(m, "CUDA graph") };
-	int rc = w.graph == MAP_NONE ? -1 : model_stack_events(m, EVENT_KERNEL, add, &w);
+	int rc = w.graph == MAP_NONE ? -1 : model_stack_events(m, EVENT_KERNEL, add_event, &w);
 
 	if (rc == 0) {
 		fold(&w.sites, variant != NULL);
-		put(&w, t);
+		put_sites(&w, t);
 		if (!t->n_rows)
 			why_no_gpu(m, t, "kernels");
 		else

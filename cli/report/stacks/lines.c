@@ -41,7 +41,7 @@ static bool function_fits(struct lines_report *w, uint32_t function)
 	       fnmatch(w->choice->function, model_string(w->m, w->stacks->functions[function].name), 0) == 0;
 }
 
-static int add(const struct stack_event *e, void *arg)
+static int add_event(const struct stack_event *e, void *arg)
 {
 	struct lines_report *w = arg;
 	uint32_t at = stack_site(w->m, e->stack);
@@ -90,7 +90,7 @@ static int by_cost(const void *a, const void *b, void *arg)
 	return c ? c : more_first(y->key, x->key);
 }
 
-static void put(struct lines_report *w, struct table *t)
+static void put_lines(struct lines_report *w, struct table *t)
 {
 	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m);
 
@@ -137,10 +137,10 @@ static void note_shares(const struct lines_report *w, struct table *t)
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
 	struct lines_report w = { .m = m, .choice = choice, .stacks = model_stacks(m), .hz = samples_per_second(m) };
-	int rc = w.stacks ? model_stack_events(m, EVENT_CALL | EVENT_KERNEL | EVENT_COPY | EVENT_SAMPLE, add, &w) : -1;
+	int rc = w.stacks ? model_stack_events(m, EVENT_CALL | EVENT_KERNEL | EVENT_COPY | EVENT_SAMPLE, add_event, &w) : -1;
 
 	if (rc == 0) {
-		put(&w, t);
+		put_lines(&w, t);
 		note_shares(&w, t);
 		note_stacks(m, t, w.calls_without, "CUDA calls without a line or");
 		note_samples(m, t);

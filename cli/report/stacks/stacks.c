@@ -20,7 +20,7 @@ struct stacks_report {
 	uint64_t without;               /* number of calls without a stack */
 };
 
-static int add(const struct stack_event *e, void *arg)
+static int add_event(const struct stack_event *e, void *arg)
 {
 	struct stacks_report *w = arg;
 	struct site *at;
@@ -56,7 +56,7 @@ static int dearest_first(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static void put(struct stacks_report *w, struct table *t)
+static void put_stacks(struct stacks_report *w, struct table *t)
 {
 	bool calls = model_has_call_stacks(w->m), samples = model_has_samples(w->m), ranges = model_has_range_stacks(w->m);
 
@@ -87,9 +87,9 @@ static int run(struct model *m, struct table *t, const struct report_choice *cho
 	for (size_t i = 0; rc == 0 && i < s->n; i++)
 		w.text_of[i] = MAP_NONE;
 	if (rc == 0)
-		rc = model_stack_events(m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE | EVENT_RANGE, add, &w);
+		rc = model_stack_events(m, EVENT_CALL | EVENT_GPU | EVENT_SAMPLE | EVENT_RANGE, add_event, &w);
 	if (rc == 0) {
-		put(&w, t);
+		put_stacks(&w, t);
 		if (!t->n_rows || w.without)
 			note_stacks(m, t, w.without, "calls");
 		if (!t->n_rows)

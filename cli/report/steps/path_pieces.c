@@ -37,7 +37,7 @@ struct piece_builder {
 	bool oom;
 };
 
-static void put(struct piece_builder *k, int64_t start, int64_t end, struct piece p)
+static void put_piece(struct piece_builder *k, int64_t start, int64_t end, struct piece p)
 {
 	struct piece *last = k->out.len ? (struct piece *)(void *)(k->out.data + k->out.len) - 1 : NULL;
 
@@ -128,7 +128,7 @@ static void put_phases(struct piece_builder *k, int64_t from, int64_t to, struct
 		int64_t until = s ? sooner(s->start, to) : to;
 
 		p.kind = PIECE_OTHER;
-		put(k, from, until, p);
+		put_piece(k, from, until, p);
 		from = until > from ? until : from;
 		if (!s || from >= to)
 			return;
@@ -137,11 +137,11 @@ static void put_phases(struct piece_builder *k, int64_t from, int64_t to, struct
 		if (idle && s->phase == PHASE_BACKWARD && k->phases->seen[MARK_COMM] && s->computed < until) {
 			int64_t computed = s->computed > from ? s->computed : from;
 
-			put(k, from, computed, p);
+			put_piece(k, from, computed, p);
 			p.kind = PIECE_WAIT_COMM;
 			from = computed;
 		}
-		put(k, from, until, p);
+		put_piece(k, from, until, p);
 		from = until;
 	}
 }
@@ -156,7 +156,7 @@ static void put_host(struct piece_builder *k, const struct path_segment *s)
 	if (what != PATH_NONE && what & PATH_CALL) {
 		p.kind = PIECE_CALLS;
 		p.name = model_name(k->m, MODEL_U32(k->m, api, name)[what & ~PATH_CALL], NAME_API_PLAIN);
-		put(k, s->start, s->end, p);
+		put_piece(k, s->start, s->end, p);
 		return;
 	}
 	if (what != PATH_NONE) {
@@ -169,7 +169,7 @@ static void put_host(struct piece_builder *k, const struct path_segment *s)
 		p.kind = PIECE_WAIT_DATA;
 	else if (k->phases)
 		return put_phases(k, s->start, s->end, p, idle);
-	put(k, s->start, s->end, p);
+	put_piece(k, s->start, s->end, p);
 }
 
 /* Phases of the process, if the trace has ranges of PyTorch.  Returns 0, or -1 when out of memory. */
@@ -207,7 +207,7 @@ int pieces_make(struct pieces *p, struct model *m, const struct path_span *span)
 		if (path[i].kind == PATH_HOST)
 			put_host(&k, &path[i]);
 		else
-			put(&k, path[i].start, path[i].end, gpu_piece(&k, &path[i]));
+			put_piece(&k, path[i].start, path[i].end, gpu_piece(&k, &path[i]));
 	p->list = PATH_LIST(k.out, struct piece);
 	p->n = PATH_COUNT(k.out, struct piece);
 	k.oom |= !path || k.out.oom;

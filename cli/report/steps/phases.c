@@ -41,7 +41,7 @@ static struct cell kind_cell(struct listing *l, const struct step *step)
 	return TEXT(p->inference && !p->seen[MARK_BACKWARD] ? "inference" : "train");
 }
 
-static void put(struct listing *l, const struct step *step, const struct phase_times *t)
+static void put_step(struct listing *l, const struct step *step, const struct phase_times *t)
 {
 	const struct phases *p = &l->r.phases[step->process];
 	struct cell cells[sizeof columns / sizeof *columns], *c = cells;
@@ -149,7 +149,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		return -1;
 	for (size_t i = 0; i < l.r.s->n; i++)
 		if (phase_listed(&l.r, &l.r.s->list[i]))
-			put(&l, &l.r.s->list[i], &l.r.times[i]);
+			put_step(&l, &l.r.s->list[i], &l.r.times[i]);
 	if (t->n_rows)
 		table_note(t, "%s", steps_how(m, l.r.s, how, sizeof how));
 	else

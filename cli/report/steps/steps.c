@@ -48,7 +48,7 @@ static uint32_t window_of(const struct listing *l, const struct step *step)
 	return step->window ? step->window : step_was_kept(l->s, step);
 }
 
-static void put(struct listing *l, const struct step *step, const struct step_times *t)
+static void put_step(struct listing *l, const struct step *step, const struct step_times *t)
 {
 	int64_t begin = model_start(l->m);
 	const struct gpu_times *g = &t->gpu;
@@ -215,7 +215,7 @@ static int put_kind(struct listing *l, size_t kind, bool all)
 		else if (step_was_kept(l->s, step))
 			sample(l, (uint32_t)i);
 		if (all || step_was_kept(l->s, step))
-			put(l, step, &l->times[i]);
+			put_step(l, step, &l->times[i]);
 		else
 			left_out++;
 	}

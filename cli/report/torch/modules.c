@@ -160,7 +160,7 @@ static int add_to(struct modules_report *w, const char *text, const char *path, 
 }
 
 /* Adds x to the innermost module of `in` as self time, and to all modules around it. */
-static int add(struct modules_report *w, const struct torch_nesting *in, const struct times *x)
+static int add_module(struct modules_report *w, const struct torch_nesting *in, const struct times *x)
 {
 	char text[TEXT_MOST], paths[TEXT_MOST];
 	bool known = in->paths != STRING_NONE, self = true;
@@ -201,11 +201,11 @@ static int sum(struct modules_report *w, const uint32_t *forwards)
 
 		if (w->of[i].modules != NO_TORCH) {
 			w->whole = time_add(w->whole, c->host);
-			if (add(w, &w->of[i], &(struct times){ .host = c->host, .gpu = c->gpu, .operators = 1 }) < 0)
+			if (add_module(w, &w->of[i], &(struct times){ .host = c->host, .gpu = c->gpu, .operators = 1 }) < 0)
 				return -1;
 		}
 		made = forwards[i] == NO_TORCH ? NULL : modules_around(w, forwards[i]);
-		if (made && made->modules != NO_TORCH && add(w, made, &(struct times){ .backward = c->host, .backward_gpu = c->gpu }) < 0)
+		if (made && made->modules != NO_TORCH && add_module(w, made, &(struct times){ .backward = c->host, .backward_gpu = c->gpu }) < 0)
 			return -1;
 	}
 	return 0;
@@ -234,7 +234,7 @@ static struct cell path_cell(struct modules_report *w, const struct module *x)
 	return TEXT(strcmp(path, PATH_OUTERMOST) == 0 ? "" : path);
 }
 
-static void put(struct modules_report *w)
+static void put_modules(struct modules_report *w)
 {
 	if (w->n)
 		qsort_r(w->list, w->n, sizeof *w->list, dearest_first, w->m);
@@ -266,7 +266,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 	    (w.of = of = torch_modules_make(m, w.torch)))
 		rc = sum(&w, forwards);
 	if (rc == 0)
-		put(&w);
+		put_modules(&w);
 	free(forwards);
 	free(costs);
 	free(of);

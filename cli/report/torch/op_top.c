@@ -20,7 +20,7 @@ static bool is_programs(const char *name)
 	return !phase_mark_of(name, false, &mark);
 }
 
-static bool add(struct groups *g, uint64_t key, int64_t ns)
+static bool add_time(struct groups *g, uint64_t key, int64_t ns)
 {
 	struct series *s = groups_get(g, key);
 
@@ -32,9 +32,9 @@ static int sum(struct model *m, const struct torch_ranges *torch, const struct t
 	for (size_t i = 0; i < torch->n; i++) {
 		const struct torch_range *r = &torch->list[i];
 
-		if (!add(&t->self, r->name, costs[i].self))
+		if (!add_time(&t->self, r->name, costs[i].self))
 			return -1;
-		if (r->scope == TORCH_USER && is_programs(model_string(m, r->name)) && !add(&t->scopes, r->name, costs[i].host))
+		if (r->scope == TORCH_USER && is_programs(model_string(m, r->name)) && !add_time(&t->scopes, r->name, costs[i].host))
 			return -1;
 	}
 	groups_sort(&t->self);

@@ -114,7 +114,7 @@ static struct op *op_at(struct ops_report *w, size_t i)
 	return op_of(w, r->name, detail_of(w, i), r->scope);
 }
 
-static int add(struct ops_report *w, size_t i)
+static int add_range(struct ops_report *w, size_t i)
 {
 	const struct torch_cost *c = &w->costs[i];
 	struct op *op = op_at(w, i);
@@ -209,7 +209,7 @@ static bool rate_of(const struct ops_report *w, uint64_t flops, int64_t gpu, int
 }
 
 /* Columns and bases of percentages as in key_averages(): totals, too, are shares of the sum of self times. */
-static void put(struct ops_report *w, const struct op *op)
+static void put_op(struct ops_report *w, const struct op *op)
 {
 	bool known = op->counted && !op->unshaped && !op->open && !op->overflow && op->flops <= INT64_MAX;
 	struct cell cells[MOST_COLUMNS], *c = cells;
@@ -289,7 +289,7 @@ static void note_shares(struct ops_report *w)
 		table_note(w->t, "self_host_pct is a share of %s, the sum of self_host_ns of all rows", host);
 }
 
-static void note(struct ops_report *w)
+static void add_notes(struct ops_report *w)
 {
 	if (!w->n && !model_has_torch(w->m))
 		table_note(w->t, "no rows of PyTorch: %s",
@@ -316,8 +316,8 @@ static int print(struct ops_report *w)
 		w->all_self_gpu += (uint64_t)w->list[i].self_gpu;
 	}
 	for (size_t i = 0; i < w->n; i++)
-		put(w, &w->list[i]);
-	note(w);
+		put_op(w, &w->list[i]);
+	add_notes(w);
 	return 0;
 }
 
@@ -326,7 +326,7 @@ static int sum(struct ops_report *w, const uint32_t *forwards)
 	if (fold(w) < 0)
 		return -1;
 	for (size_t i = 0; i < w->torch->n; i++)
-		if (add(w, i) < 0)
+		if (add_range(w, i) < 0)
 			return -1;
 	for (size_t i = 0; i < w->torch->n; i++)
 		if (forwards[i] != NO_TORCH && link(w, i, forwards[i]) < 0)
