@@ -175,7 +175,7 @@ static struct kineto *new_kineto(struct import *im, size_t i, struct trace_error
 		trace_fail(err, 0, "out of memory");
 		return NULL;
 	}
-	memset(k, 0, offsetof(struct kineto, hops.list[1]));
+	memset(k, 0, offsetof(struct kineto, tokens.list[1]));
 	k->file = &im->files[i];
 	k->first = INT64_MAX;
 	k->last = INT64_MIN;

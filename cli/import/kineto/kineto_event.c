@@ -1,6 +1,6 @@
 /*
  * Parses one event of a Kineto file into struct event, value by value.  The text between two values is compared with known
- * hops (hops.h); an unknown one is parsed (kineto_hop.c).
+ * tokens (token_cache.h); an unknown one is parsed (kineto_token.c).
  */
 #include <string.h>
 
@@ -235,7 +235,7 @@ static int name(struct scan *s, struct event *e)
 	return 1;
 }
 
-static int odd_value(struct kineto *k, struct event *e, const struct hop *h, struct event_number *other)
+static int odd_value(struct kineto *k, struct event *e, const struct token *h, struct event_number *other)
 {
 	struct scan *s = &k->scan;
 	struct json_value v;
@@ -270,12 +270,12 @@ static inline void begin(struct event *e, uint64_t index)
 }
 
 /* Assigns field by field: assigning a whole struct goes through the stack and stalls on store forwarding. */
-static inline void set_word(struct word *w, const struct hop *h, unsigned at, unsigned n, const struct odd_hop *odd,
+static inline void set_word(struct word *w, const struct token *h, unsigned at, unsigned n, const struct odd_token *odd,
 			    const struct json_value *v)
 {
-	w->hop = h->number;
+	w->token = h->number;
 	w->v.type = JSON_TEXT;
-	if (h == &odd->hop) {
+	if (h == &odd->token) {
 		w->v.at = v->at;
 		w->v.n = v->n;
 		w->v.escaped = v->escaped;
@@ -287,7 +287,7 @@ static inline void set_word(struct word *w, const struct hop *h, unsigned at, un
 }
 
 /* Returns where the next argument without a slot is stored; `none` if there are OTHER_ARGS already. */
-static inline struct event_number *other_arg(struct event *e, const struct hop *h, const struct odd_hop *odd, struct event_number *none)
+static inline struct event_number *other_arg(struct event *e, const struct token *h, const struct odd_token *odd, struct event_number *none)
 {
 	struct other_arg *o = &e->others[e->n_others];
 
@@ -301,7 +301,7 @@ static inline struct event_number *other_arg(struct event *e, const struct hop *
 	return &o->number;
 }
 
-static inline void set_words(struct event *e, const struct hop *h, const struct odd_hop *odd)
+static inline void set_words(struct event *e, const struct token *h, const struct odd_token *odd)
 {
 	if (h->has_phase)
 		e->phase = h->phase;
@@ -309,11 +309,11 @@ static inline void set_words(struct event *e, const struct hop *h, const struct 
 		set_word(&e->category_word, h, h->category, h->n_category, odd, &odd->category);
 }
 
-/* Parses the new hop after *h, and its value; *h becomes the new hop.  Returns as event_read(). */
-static int slow_part(struct kineto *k, struct event *e, struct hop **h, const uint8_t *since, struct odd_hop *odd)
+/* Parses the new token after *h, and its value; *h becomes the new token.  Returns as event_read(). */
+static int slow_part(struct kineto *k, struct event *e, struct token **h, const uint8_t *since, struct odd_token *odd)
 {
 	struct event_number none, *other = &none;
-	int rc = event_hop(k, e, *h, since, odd, h);
+	int rc = event_token(k, e, *h, since, odd, h);
 
 	if (rc != 1)
 		return rc;
@@ -323,18 +323,18 @@ static int slow_part(struct kineto *k, struct event *e, struct hop **h, const ui
 	return (*h)->what == GO_ON || (*h)->what == BEHIND_EVENT ? 1 : odd_value(k, e, *h, other);
 }
 
-int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct hop *first)
+int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct token *first)
 {
 	struct scan *s = &k->scan;
-	struct hop *from = k->hops.list, *h = first;
+	struct token *from = k->tokens.list, *h = first;
 	struct event_number none, *other = &none;
-	struct odd_hop odd;
+	struct odd_token odd;
 	const uint8_t *p = since, *end;
 	int rc;
 
 	begin(e, k->index);
 	e->at = first ? since + first->brace : s->p;
-	for (;; from = h, h = s->end - p >= HOP_ROOM ? hop_find(from, p) : NULL, s->p = p) {
+	for (;; from = h, h = s->end - p >= TOKEN_ROOM ? token_cache_find(from, p) : NULL, s->p = p) {
 		if (!h) {
 			h = from;
 			rc = slow_part(k, e, &h, p, &odd);

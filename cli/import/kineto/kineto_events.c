@@ -92,7 +92,7 @@ static const uint8_t *memory_change(const uint8_t *p, const uint8_t *end, struct
 	return p;
 }
 
-static enum event_item one_event(struct kineto *k, struct event *e, struct hop *first)
+static enum event_item one_event(struct kineto *k, struct event *e, struct token *first)
 {
 	int rc;
 
@@ -145,7 +145,7 @@ static enum event_item next_item(struct kineto *k, struct event *e)
 		k->broken = NULL;
 	}
 	for (;;) {
-		struct hop *first = s->end - k->since >= HOP_ROOM ? hop_find(k->hops.list, k->since) : NULL;
+		struct token *first = s->end - k->since >= TOKEN_ROOM ? token_cache_find(k->tokens.list, k->since) : NULL;
 		const uint8_t *end = s->end;
 		int c = first ? '{' : fast_peek(s);
 

@@ -1,12 +1,12 @@
 /* Numbers of an event's texts. */
 #include "cli/import/rows/kineto.h"
 
-/* Words in hops of the list are looked up once; most words are. */
-uint32_t event_word(struct kineto *k, uint32_t *of_hops, const struct word *w)
+/* Words in tokens of the list are looked up once; most words are. */
+uint32_t event_word(struct kineto *k, uint32_t *of_tokens, const struct word *w)
 {
-	uint32_t *known = &of_hops[w->hop];
+	uint32_t *known = &of_tokens[w->token];
 
-	if (!w->hop)
+	if (!w->token)
 		return texts_value(&k->texts, &w->v);
 	if (!*known)
 		*known = texts_value(&k->texts, &w->v);

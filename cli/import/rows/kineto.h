@@ -3,7 +3,7 @@
 #define CLI_IMPORT_ROWS_KINETO_H
 
 #include "cli/import/json/json_scan.h"
-#include "cli/import/rows/hops.h"
+#include "cli/import/rows/token_cache.h"
 #include "cli/import/rows/import_file.h"
 #include "cli/import/rows/texts.h"
 #include "cli/model/map.h"
@@ -66,10 +66,10 @@ struct event_number {
 	int64_t whole;                  /* the integer; the bits of the double; or the text number of a list */
 };
 
-/* A category or key in a hop; hop: the hop's number, 0 if it is not in the list. */
+/* A category or key in a token; token: the token's number, 0 if it is not in the list. */
 struct word {
 	struct json_value v;
-	uint16_t hop;
+	uint16_t token;
 };
 
 struct other_arg {
@@ -77,15 +77,15 @@ struct other_arg {
 	struct event_number number;     /* the value, of any type */
 };
 
-/* A hop that is not in the list; its category and key may be longer than HOP_BYTES. */
-struct odd_hop {
-	struct hop hop;
+/* A token that is not in the list; its category and key may be longer than TOKEN_BYTES. */
+struct odd_token {
+	struct token token;
 	struct json_value category, key;
 };
 
-/* What follows a hop (hops.h). */
-enum hop_what {
-	GO_ON,                          /* the next hop */
+/* What follows a token (token_cache.h). */
+enum token_what {
+	GO_ON,                          /* the next token */
 	TO_NOTHING,                     /* a value that is skipped */
 	TO_ARG, TO_THREE, TO_OTHER_ARG, TO_NAME, TO_PID, TO_TID, TO_ID, TO_TS, TO_DUR,  /* TO_THREE: a grid or block */
 	BEHIND_EVENT,                   /* the end of the event */
@@ -160,7 +160,7 @@ struct kineto {
 
 	struct texts texts;
 	uint64_t odd_quotes;            /* scan.odd_quotes after the previous event */
-	uint32_t category_of[MOST_HOPS], key_of[MOST_HOPS];     /* texts, by the hop's number; 0: not looked up yet */
+	uint32_t category_of[MOST_TOKENS], key_of[MOST_TOKENS]; /* texts, by the token's number; 0: not looked up yet */
 
 	struct host *hosts;
 	size_t n_hosts, cap_hosts;
@@ -205,7 +205,7 @@ struct kineto {
 	} counts[N_IMPORT_COUNTS];
 	struct buf attributes;          /* key=value, each terminated by a NUL */
 	struct trace_error *err;
-	struct hops hops;               /* last, because new_kineto() clears only its root */
+	struct token_cache tokens;      /* last, because new_kineto() clears only its root */
 };
 
 /* The value of an integer argument; `otherwise` if the event does not have it or it is not an integer. */
@@ -240,22 +240,22 @@ int kineto_events(struct kineto *k);
 
 /*
  * kineto_event.c: reads one event.  Returns 1; 0: invalid, the scanner stops somewhere inside; -1: the file ends.
- * since: the end of the previous event, or the {, or anything between.  first: the hop at `since`; NULL: not known, and the
+ * since: the end of the previous event, or the {, or anything between.  first: the token at `since`; NULL: not known, and the
  * scanner is at the {.
  */
-int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct hop *first);
+int event_read(struct kineto *k, struct event *e, const uint8_t *since, struct token *first);
 
 /*
- * kineto_hop.c: parses the new hop at `since` that follows `from`, and adds it to the list.  *to: the hop, in the list or,
+ * kineto_token.c: parses the new token at `since` that follows `from`, and adds it to the list.  *to: the token, in the list or,
  * if it cannot be added, in *odd.  Returns as event_read().
  */
-int event_hop(struct kineto *k, struct event *e, struct hop *from, const uint8_t *since, struct odd_hop *odd, struct hop **to);
+int event_token(struct kineto *k, struct event *e, struct token *from, const uint8_t *since, struct odd_token *odd, struct token **to);
 
 /*
- * kineto_words.c: numbers of texts.  A category or key (of_hops: k->category_of or k->key_of); the event's name; a list or
+ * kineto_words.c: numbers of texts.  A category or key (of_tokens: k->category_of or k->key_of); the event's name; a list or
  * object; an argument that is a list or text, 0 for other types.
  */
-uint32_t event_word(struct kineto *k, uint32_t *of_hops, const struct word *w);
+uint32_t event_word(struct kineto *k, uint32_t *of_tokens, const struct word *w);
 uint32_t event_name(struct kineto *k, const struct event *e);
 uint32_t event_list(struct kineto *k, const struct json_value *v);
 uint32_t event_value(struct kineto *k, const struct event *e, enum arg_place place);
