@@ -126,7 +126,7 @@ it 'raw buffers are kept on request' '
 	is 600 "$(stat -c %a "$1")" "mode of the raw file"
 '
 
-it "the driver's door alone is enough" '
+it "CUDA_INJECTION64_PATH alone is enough" '
 	. "$GPROF_TOP/test/e2e/cuda/sim.sh"
 	gprof-run -q -f -o t -- env -u LD_PRELOAD "$P/driver_api" 100 >out 2>err
 	as_the_gpu_says

@@ -112,7 +112,7 @@ it 'a program that a script starts, after others and by exec' "$kinds"'
 	is 3 "$(flagged 8)" "processes with CUPTI up"
 '
 
-it "a wrapper that clears the environment and lets two variables pass: the driver's door is enough" "$kinds"'
+it "a wrapper that clears the environment and lets two variables pass: CUDA_INJECTION64_PATH is enough" "$kinds"'
 	cat >wrapper <<-"END"
 	#!/bin/sh
 	exec env -i LD_LIBRARY_PATH="$LD_LIBRARY_PATH" SIM_TRUTH="$SIM_TRUTH" \

@@ -12,7 +12,7 @@ GPU_LINK   = -Xlinker --enable-new-dtags -Xlinker -rpath,'$$ORIGIN/../lib/cuda'
 GPU_NVCC   = $(NVCC) -O2 -std=c++17 -I$(CUDA)/include -Xcompiler -static-libstdc++,-static-libgcc
 GPU_FOLDER = $(B)/gpu $(KIT)/gpu
 
-gpu-programs: $(if $(NVCC),$(GPU_OWN:%=$(B)/gpu/%-shared) $(GPU_OBJ:%=$(B)/gpu/%.so) $(B)/gpu/door)
+gpu-programs: $(if $(NVCC),$(GPU_OWN:%=$(B)/gpu/%-shared) $(GPU_OBJ:%=$(B)/gpu/%.so) $(B)/gpu/without_preload)
 	$(if $(NVCC),,@echo "gpu-programs: no nvcc, so none of test/gpu")
 
 $(B)/gpu/%-shared: test/gpu/%.cu test/gpu/expect.h test/gpu/client.h
@@ -47,7 +47,7 @@ kit-cupti:
 		done; \
 	done
 
-$(GPU_FOLDER:%=%/door): test/gpu/door.c
+$(GPU_FOLDER:%=%/without_preload): test/gpu/without_preload.c
 	$(gpu_so)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(BASE)) -O2 -static -o $@ $<
 
@@ -77,7 +77,7 @@ kit-products:
 	$(Q)git describe --always --dirty >$(KIT)/commit 2>/dev/null || echo unknown >$(KIT)/commit
 
 gpu-kit: kit-products $(foreach r,shared static,$(GPU_ALL:%=$(KIT)/gpu/%-$(r))) $(GPU_OBJ:%=$(KIT)/gpu/%.so)
-gpu-kit: $(KIT)/gpu/driver_api-shared $(KIT)/gpu/door $(KIT)/gpu/kineto_client $(KIT)/gpu/nested-static kit-cupti
+gpu-kit: $(KIT)/gpu/driver_api-shared $(KIT)/gpu/without_preload $(KIT)/gpu/kineto_client $(KIT)/gpu/nested-static kit-cupti
 	$(Q)strip -g $(KIT)/bin/* $(KIT)/lib/gprof/* $(KIT)/gpu/*
 	@echo "  KIT   $(KIT): $$(du -sm $(KIT) | cut -f 1) MiB"
 

@@ -216,8 +216,8 @@ def driver_door(ck):
     runtime = "shared" if ck.sim else "static"
     program = ck.program("counts", runtime)
     if not program:
-        return ck.skip("through the driver's door alone", f"counts-{runtime} is not built")
-    what = f"{runtime} runtime, through the driver's door alone"
-    outcome, reports = ck.gprof("door", [ck.object("door"), program])
+        return ck.skip("through CUDA_INJECTION64_PATH alone", f"counts-{runtime} is not built")
+    what = f"{runtime} runtime, through CUDA_INJECTION64_PATH alone"
+    outcome, reports = ck.gprof("without_preload", [ck.object("without_preload"), program])
     ck.check(f"{what}: status", 0, outcome.rc)
     ck.counts(what, outcome.out, reports)
