@@ -90,23 +90,23 @@ int64_t clock_convert(struct clock_map *m, unsigned clock, int64_t t)
 }
 
 /* The piece of the last conversion, with the base added.  Most times of a column lie in the same piece as the time before. */
-struct window {
+struct fit_window {
 	int64_t from, end, time, limit, rate;
 };
 
-static int64_t convert_outside(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w, int64_t t)
+static int64_t convert_outside(struct clock_map *m, struct clock_scale *s, unsigned clock, struct fit_window *w, int64_t t)
 {
 	int64_t time = clock_convert(m, clock, t);
 
 	if (t && s && s->hint + 1 < s->n && t >= s->pieces[s->hint].from && t < s->pieces[s->hint + 1].from) {
 		const struct clock_piece *p = &s->pieces[s->hint];
 
-		*w = (struct window){ p->from, p[1].from, saturated_sum(p->mono, m->base), saturated_sum(p->limit, m->base), p->rate };
+		*w = (struct fit_window){ p->from, p[1].from, saturated_sum(p->mono, m->base), saturated_sum(p->limit, m->base), p->rate };
 	}
 	return time;
 }
 
-static inline int64_t convert_near(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w,
+static inline int64_t convert_near(struct clock_map *m, struct clock_scale *s, unsigned clock, struct fit_window *w,
 				   int64_t t)
 {
 	if (t < w->from || t >= w->end)
@@ -139,7 +139,7 @@ static inline uint64_t scaled_inside(uint64_t a, uint64_t low, uint64_t high)
 }
 
 /* Whether no time in the window reaches the limit and all products fit in 64 bits. */
-static bool is_simple(const struct window *w)
+static bool is_simple(const struct fit_window *w)
 {
 	uint64_t width = (uint64_t)w->end - (uint64_t)w->from;
 
@@ -147,7 +147,7 @@ static bool is_simple(const struct window *w)
 	       saturated_sum(w->time, scaled((int64_t)width - 1, w->rate)) <= w->limit && w->limit < INT64_MAX;
 }
 
-static bool block_convert(const struct window *w, int64_t *times, size_t n)
+static bool block_convert(const struct fit_window *w, int64_t *times, size_t n)
 {
 	const uint64_t from = (uint64_t)w->from, width = (uint64_t)w->end - from, to = (uint64_t)w->time;
 	const uint64_t low = (uint64_t)w->rate & ((1u << HALF_RATE) - 1), high = (uint64_t)w->rate >> HALF_RATE;
@@ -166,7 +166,7 @@ static bool block_convert(const struct window *w, int64_t *times, size_t n)
 	return true;
 }
 
-static bool block_convert_spans(const struct window *w, int64_t *starts, int64_t *lengths, size_t n)
+static bool block_convert_spans(const struct fit_window *w, int64_t *starts, int64_t *lengths, size_t n)
 {
 	const uint64_t from = (uint64_t)w->from, width = (uint64_t)w->end - from, to = (uint64_t)w->time;
 	const uint64_t low = (uint64_t)w->rate & ((1u << HALF_RATE) - 1), high = (uint64_t)w->rate >> HALF_RATE;
@@ -194,7 +194,7 @@ void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times
 {
 	struct clock_map own = *m;
 	struct clock_scale *s = scale_of(&own, clock);
-	struct window w = { 0 };
+	struct fit_window w = { 0 };
 
 	for (size_t i = 0, block; i < n; i += block) {
 		block = n - i < BLOCK ? n - i : BLOCK;
@@ -205,8 +205,8 @@ void clock_convert_all(const struct clock_map *m, unsigned clock, int64_t *times
 	}
 }
 
-static void convert_span(struct clock_map *m, struct clock_scale *s, unsigned clock, struct window *w,
-			 struct window *ends, int64_t *start, int64_t *length)
+static void convert_span(struct clock_map *m, struct clock_scale *s, unsigned clock, struct fit_window *w,
+			 struct fit_window *ends, int64_t *start, int64_t *length)
 {
 	int64_t to = (int64_t)((uint64_t)*start + (uint64_t)*length), from = convert_near(m, s, clock, w, *start);
 
@@ -221,7 +221,7 @@ void clock_convert_spans(const struct clock_map *m, unsigned clock, int64_t *sta
 {
 	struct clock_map own = *m;
 	struct clock_scale *s = scale_of(&own, clock);
-	struct window w = { 0 }, ends = { 0 };
+	struct fit_window w = { 0 }, ends = { 0 };
 
 	for (size_t i = 0, block; i < n; i += block) {
 		block = n - i < BLOCK ? n - i : BLOCK;

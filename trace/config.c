@@ -38,19 +38,19 @@ void config_init(struct config *c)
 }
 
 /* Output text of limited size; counts the full length beyond its end, as snprintf() does. */
-struct out {
+struct text_out {
 	char *text;
 	size_t size, length;
 };
 
-static void put_char(struct out *o, char c)
+static void put_char(struct text_out *o, char c)
 {
 	if (o->length + 1 < o->size)
 		o->text[o->length] = c;
 	o->length++;
 }
 
-static void put_text(struct out *o, const char *s, bool escape)
+static void put_text(struct text_out *o, const char *s, bool escape)
 {
 	for (; *s; s++) {
 		if (escape && (*s == '\n' || *s == '\\')) {
@@ -64,7 +64,7 @@ static void put_text(struct out *o, const char *s, bool escape)
 
 size_t config_format(const struct config *c, char *text, size_t size)
 {
-	struct out o = { text, size, 0 };
+	struct text_out o = { text, size, 0 };
 
 	for (const struct setting *s = settings; s < settings + N_SETTINGS; s++) {
 		const char *at = (const char *)c + s->offset;

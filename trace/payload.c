@@ -86,7 +86,7 @@ static size_t until_zero(const uint8_t *data, size_t len, size_t offset, size_t 
 }
 
 /* State of a walk: the offsets of integer entries so far, which can be lengths of later arrays. */
-struct walk {
+struct payload_walk {
 	const struct payload_layout *l;
 	const uint8_t *data;
 	size_t len;
@@ -94,7 +94,7 @@ struct walk {
 	uint8_t seen_size[64];
 };
 
-static size_t count_of(struct walk *w, const struct payload_entry *e, size_t offset, size_t size)
+static size_t count_of(struct payload_walk *w, const struct payload_entry *e, size_t offset, size_t size)
 {
 	bool text = is_text(e->type);
 
@@ -117,7 +117,7 @@ static size_t count_of(struct walk *w, const struct payload_entry *e, size_t off
 }
 
 /* Computes offset and count of entry i and moves the cursor behind it.  False: offset or count is unknown. */
-static bool place(struct walk *w, size_t i, size_t *cursor, uint32_t *widest, struct payload_value *v)
+static bool place(struct payload_walk *w, size_t i, size_t *cursor, uint32_t *widest, struct payload_value *v)
 {
 	const struct payload_entry *e = &w->l->entries[i];
 	struct payload_shape shape = element(w->l, e);
@@ -144,7 +144,7 @@ static bool place(struct walk *w, size_t i, size_t *cursor, uint32_t *widest, st
 void payload_walk(const struct payload_layout *l, const uint8_t *data, size_t len,
 		  void (*visit)(void *arg, const struct payload_value *v), void *arg)
 {
-	struct walk w = { .l = l, .data = data, .len = len };
+	struct payload_walk w = { .l = l, .data = data, .len = len };
 	uint32_t widest = 1;
 	size_t cursor = 0;
 
@@ -163,7 +163,7 @@ void payload_walk(const struct payload_layout *l, const uint8_t *data, size_t le
 
 struct payload_shape payload_shape_of(const struct payload_layout *l)
 {
-	struct walk w = { .l = l };
+	struct payload_walk w = { .l = l };
 	uint32_t widest = 1;
 	size_t cursor = 0, end = 0;
 

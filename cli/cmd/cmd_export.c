@@ -49,7 +49,7 @@ static const struct opt opts[] = {
 
 /* ---- assignment of processes to files ---- */
 
-struct file {
+struct export_file {
 	char path[PATH_MAX];
 	uint32_t main;                  /* the process that the file is for; 0: all processes, or those without a file of their own */
 	bool *takes;                    /* by process: whether the file contains it; NULL: all */
@@ -59,7 +59,7 @@ struct plan {
 	struct model *m;
 	const struct process *processes;
 	uint32_t n_processes;
-	struct file *files;
+	struct export_file *files;
 	size_t n_files, cap_files;
 };
 
@@ -80,14 +80,14 @@ static uint32_t leading_ancestor(const struct plan *plan, uint32_t p)
 	return 0;
 }
 
-static struct file *add_file(struct plan *plan, uint32_t main)
+static struct export_file *add_file(struct plan *plan, uint32_t main)
 {
-	struct file *f;
+	struct export_file *f;
 
 	if (!GROW(plan->files, plan->n_files + 1, plan->cap_files))
 		return NULL;
 	f = &plan->files[plan->n_files++];
-	*f = (struct file){ .main = main, .takes = calloc(plan->n_processes, sizeof *f->takes) };
+	*f = (struct export_file){ .main = main, .takes = calloc(plan->n_processes, sizeof *f->takes) };
 	return f->takes ? f : NULL;
 }
 
@@ -106,7 +106,7 @@ static uint32_t main_image(const struct plan *plan, uint32_t p)
  */
 static int split(struct plan *plan)
 {
-	struct file *rest = NULL;
+	struct export_file *rest = NULL;
 
 	for (uint32_t p = 1; p < plan->n_processes; p++)
 		if (export_leads(plan->m, p) && !add_file(plan, p))
@@ -130,7 +130,7 @@ static int split(struct plan *plan)
 static int plan_files(struct plan *plan, bool one_file)
 {
 	uint32_t leading = 0, only = selection_options_process(&selection, plan->m);
-	struct file *f;
+	struct export_file *f;
 
 	plan->processes = model_processes(plan->m, &plan->n_processes);
 	if (only) {
@@ -175,7 +175,7 @@ static bool ranks_differ(const struct plan *plan)
 }
 
 /* -o NAME.json gives NAME.json, or NAME.rank0.json for one of several files; without -o, NAME.gtrace gives NAME.json. */
-static void name_file(const struct plan *plan, struct file *f, const char *suffix, bool ranks)
+static void name_file(const struct plan *plan, struct export_file *f, const char *suffix, bool ranks)
 {
 	const char *base = output ? output : model_path(plan->m), *dot = strrchr(base, '.'),
 		   *slash = strrchr(base, '/');
@@ -202,7 +202,7 @@ static void name_files(struct plan *plan, const char *suffix)
 	bool ranks = ranks_differ(plan);
 
 	for (size_t i = 0; i < plan->n_files; i++) {
-		struct file *f = &plan->files[i];
+		struct export_file *f = &plan->files[i];
 
 		name_file(plan, f, suffix, ranks);
 		for (size_t j = 0; j < i; j++)
@@ -271,7 +271,7 @@ static int nothing_to_export(const struct export *x)
 		    metric ? metric : "gpu_time", metric ? "" : " (try --metric api_time)");
 }
 
-static int write_stream(struct plan *plan, const struct file *f, const struct exporter *e, FILE *file, struct export *x)
+static int write_stream(struct plan *plan, const struct export_file *f, const struct exporter *e, FILE *file, struct export *x)
 {
 	struct out out;
 	char *made = NULL;
@@ -315,7 +315,7 @@ static int write_stream(struct plan *plan, const struct file *f, const struct ex
 	return rc;
 }
 
-static void say_written(const struct file *f, const struct export *x)
+static void say_written(const struct export_file *f, const struct export *x)
 {
 	uint64_t size = x->done;
 
@@ -334,7 +334,7 @@ static void say_written(const struct file *f, const struct export *x)
 	}
 }
 
-static int write_file(struct plan *plan, const struct file *f, const struct exporter *e)
+static int write_file(struct plan *plan, const struct export_file *f, const struct exporter *e)
 {
 	struct new_file made;
 	struct export x;

@@ -64,7 +64,7 @@ static const struct opt opts[] = {
 };
 
 /* A report of the command line. */
-struct wanted {
+struct wanted_report {
 	const struct report *report;
 	const char *variant;
 };
@@ -110,7 +110,7 @@ static bool is_of_ranges(const struct report *r)
 }
 
 /* Splits list, which it changes, into reports.  Returns their number, or -1 after an error message. */
-static int find_reports(char *list, struct wanted *out)
+static int find_reports(char *list, struct wanted_report *out)
 {
 	size_t n = 0;
 
@@ -118,16 +118,16 @@ static int find_reports(char *list, struct wanted *out)
 		if (n + STATS + 1 > MOST_REPORTS)
 			return fail("more than %zu reports in one command; use several commands", MOST_REPORTS - STATS - 1);
 		for (size_t i = 0; i < STATS && strcmp(name, "stats") == 0; i++)
-			out[n++] = (struct wanted){ stats_set[i], NULL };
+			out[n++] = (struct wanted_report){ stats_set[i], NULL };
 		if (!*name || strcmp(name, "stats") == 0)
 			continue;
 		out[n].report = report_find(name, &out[n].variant);
 		if (!out[n++].report)
 			return unknown(name);
 		if (sites && out[n - 1].report == &report_cuda_api_sum)
-			out[n++] = (struct wanted){ &report_call_sites, NULL };
+			out[n++] = (struct wanted_report){ &report_call_sites, NULL };
 		else if (sites && is_of_ranges(out[n - 1].report))
-			out[n++] = (struct wanted){ &report_range_sites, NULL };
+			out[n++] = (struct wanted_report){ &report_range_sites, NULL };
 	}
 	return n ? (int)n : fail("--report needs the name of a report");
 }
@@ -151,14 +151,14 @@ static void note_part(const struct report *r, struct model *m, struct table *t)
 		table_note(t, "only %s", selection_options_words(&selection, part, sizeof part));
 }
 
-static const char *variant_of(const struct wanted *w)
+static const char *variant_of(const struct wanted_report *w)
 {
 	bool all = w->report == &report_steps ? all_steps : all_reports && (w->report == &report_processes || w->report == &report_health);
 
 	return all ? "all" : w->variant;
 }
 
-static int print_one(struct model *m, struct tables *tables, const struct wanted *w)
+static int print_one(struct model *m, struct tables *tables, const struct wanted_report *w)
 {
 	const struct report *r = w->report;
 	struct table t;
@@ -174,7 +174,7 @@ static int print_one(struct model *m, struct tables *tables, const struct wanted
 	return table_end(&t) < 0 || rc < 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-static int print_reports(struct model *m, const struct wanted *wanted, int n, FILE *file)
+static int print_reports(struct model *m, const struct wanted_report *wanted, int n, FILE *file)
 {
 	struct out out;
 	struct tables tables = {
@@ -225,7 +225,7 @@ static int open_each(int argc, char **argv)
  * Rejects --step, --window and --process for reports that reproduce the numbers of another tool, which counts whole traces.
  * 0, or an exit status after an error message.
  */
-static int refuse_parts(const struct wanted *wanted, int n)
+static int refuse_parts(const struct wanted_report *wanted, int n)
 {
 	for (int i = 0; i < n && selection_options_given(&selection); i++) {
 		const struct report *r = wanted[i].report;
@@ -239,7 +239,7 @@ static int refuse_parts(const struct wanted *wanted, int n)
 	return EXIT_OK;
 }
 
-static int open_traces(int argc, char **argv, const struct wanted *wanted, int n)
+static int open_traces(int argc, char **argv, const struct wanted_report *wanted, int n)
 {
 	const struct report *other = NULL;
 	struct input in = { 0 };
@@ -273,7 +273,7 @@ static int open_traces(int argc, char **argv, const struct wanted *wanted, int n
 static int run_reports(int argc, char **argv, char *list)
 {
 	bool to_file = output && strcmp(output, "-") != 0;
-	struct wanted wanted[MOST_REPORTS];
+	struct wanted_report wanted[MOST_REPORTS];
 	struct jobs jobs = { 0 };
 	struct new_file made;
 	FILE *file;

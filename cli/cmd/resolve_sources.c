@@ -16,7 +16,7 @@
 #include "cli/model/stacks/symbols.h"
 #include "trace/reader.h"
 
-struct reading {
+struct source_reader {
 	struct model *m;
 	const char *symfs;
 	void (*put)(void *arg, const char *name, const char *text, size_t n, uint32_t flags);
@@ -26,7 +26,7 @@ struct reading {
 };
 
 /* Path of a source file on this machine.  False: not a file ("<string>", "<frozen os>"), or its folder is unknown. */
-static bool path_here(const struct reading *r, uint32_t file, uint32_t process, char *path, size_t size)
+static bool path_here(const struct source_reader *r, uint32_t file, uint32_t process, char *path, size_t size)
 {
 	const char *name = model_string(r->m, file), *folder = "";
 	uint32_t n;
@@ -87,7 +87,7 @@ static bool may_be_read(const char *path, int fd, const struct stat *st)
 }
 
 /* Flags of the source row; -1: the file was changed after the session, so it is not the text that ran. */
-static int flags_of(const struct reading *r, const struct stat *st)
+static int flags_of(const struct source_reader *r, const struct stat *st)
 {
 	int flags = st->st_size > SOURCE_LARGEST ? (int)SOURCE_CUT : 0;
 
@@ -98,7 +98,7 @@ static int flags_of(const struct reading *r, const struct stat *st)
 	return st->st_mtime > model_start(r->m) / 1000000000 ? flags | (int)SOURCE_CHANGED : flags;
 }
 
-static void read_one(struct reading *r, uint32_t file, uint32_t process)
+static void read_one(struct source_reader *r, uint32_t file, uint32_t process)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -123,7 +123,7 @@ static void read_one(struct reading *r, uint32_t file, uint32_t process)
 }
 
 /* Reads the files of packages, or all others.  0, or -1: out of memory. */
-static int read_all(struct reading *r, bool packages, struct map *seen)
+static int read_all(struct source_reader *r, bool packages, struct map *seen)
 {
 	size_t rows = model_rows(r->m, ROW_code), n;
 	const uint32_t *file = MODEL_U32(r->m, code, file), *process = model_row_process(r->m, ROW_code);
@@ -146,7 +146,7 @@ static int read_all(struct reading *r, bool packages, struct map *seen)
 int sources_read(struct model *m, const char *symfs, bool packages,
 		 void (*put)(void *arg, const char *name, const char *text, size_t n, uint32_t flags), void *arg)
 {
-	struct reading r = { .m = m, .symfs = symfs, .put = put, .arg = arg };
+	struct source_reader r = { .m = m, .symfs = symfs, .put = put, .arg = arg };
 	struct map seen = { 0 };
 	int rc = -1;
 

@@ -97,12 +97,12 @@ static int walk_calls(struct export *x, const struct calls *c)
 
 /* ---- ranges ---- */
 
-struct ranges {
+struct range_columns {
 	const int64_t *start, *duration;
 	const uint32_t *thread, *flags, *domain, *process;
 };
 
-static bool ranges_read(struct export *x, struct ranges *r)
+static bool ranges_read(struct export *x, struct range_columns *r)
 {
 	struct model *m = x->m;
 
@@ -112,7 +112,7 @@ static bool ranges_read(struct export *x, struct ranges *r)
 	       (r->process = model_row_process(m, ROW_range));
 }
 
-static void put_range(struct export *x, const struct ranges *r, size_t row, bool open)
+static void put_range(struct export *x, const struct range_columns *r, size_t row, bool open)
 {
 	int64_t end = time_add(r->start[row], r->duration[row]);
 	struct host_slice s = {
@@ -143,7 +143,7 @@ static void put_range(struct export *x, const struct ranges *r, size_t row, bool
 
 static int walk_ranges(struct export *x, const struct calls *c)
 {
-	struct ranges r;
+	struct range_columns r;
 	size_t n, calls = model_rows(x->m, ROW_api);
 
 	if (!ranges_read(x, &r))
@@ -385,7 +385,7 @@ static int walk_unified(struct export *x)
 /* The thread for a step around the whole trace: that of the first call, else of the first range. */
 static bool main_thread(struct export *x, const struct calls *c, uint32_t *process, uint32_t *thread)
 {
-	struct ranges r;
+	struct range_columns r;
 
 	for (size_t row = 0; row < model_rows(x->m, ROW_api); row++)
 		if (takes(x, c->process[row])) {

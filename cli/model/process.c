@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 /* Buffers while the rows are read. */
-struct reading {
+struct process_reader {
 	struct model *m;
 	struct buf numbers;             /* uint32_t: every process number in the trace */
 	struct buf rows;                /* struct process_row */
@@ -11,14 +11,14 @@ struct reading {
 	struct buf attributes, health, drops, costs;
 };
 
-static void put_number(struct reading *in, uint32_t number)
+static void put_number(struct process_reader *in, uint32_t number)
 {
 	buf_put(&in->numbers, &number, sizeof number);
 }
 
 /* Calls fn for every row of a kind; tail is "" if the kind has none.  0, or -1: out of memory. */
-static int each_row(struct reading *in, unsigned kind,
-		    void (*fn)(struct reading *, uint32_t number, const void *row, const char *tail))
+static int each_row(struct process_reader *in, unsigned kind,
+		    void (*fn)(struct process_reader *, uint32_t number, const void *row, const char *tail))
 {
 	struct trace *t = &in->m->trace;
 	struct buf rows = { 0 }, tails = { 0 };
@@ -57,7 +57,7 @@ out:
 	return rc;
 }
 
-static void on_process(struct reading *in, uint32_t number, const void *row, const char *tail)
+static void on_process(struct process_reader *in, uint32_t number, const void *row, const char *tail)
 {
 	const struct process_row *p = row;
 
@@ -66,13 +66,13 @@ static void on_process(struct reading *in, uint32_t number, const void *row, con
 	buf_put(&in->rows, p, sizeof *p);
 }
 
-static void on_ending(struct reading *in, uint32_t number, const void *row, const char *tail)
+static void on_ending(struct process_reader *in, uint32_t number, const void *row, const char *tail)
 {
 	(void)number, (void)tail;
 	buf_put(&in->endings, row, sizeof(struct ending_row));
 }
 
-static void on_attribute(struct reading *in, uint32_t number, const void *row, const char *tail)
+static void on_attribute(struct process_reader *in, uint32_t number, const void *row, const char *tail)
 {
 	const struct attribute_row *a = row;
 	char *value = strchr(tail, '=');
@@ -85,7 +85,7 @@ static void on_attribute(struct reading *in, uint32_t number, const void *row, c
 	buf_put(&in->attributes, &(struct attribute){ a->process, tail, value }, sizeof(struct attribute));
 }
 
-static void on_health(struct reading *in, uint32_t number, const void *row, const char *tail)
+static void on_health(struct process_reader *in, uint32_t number, const void *row, const char *tail)
 {
 	const struct health_row *h = row;
 	const struct health out = { number, h->reason, h->count, h->first, h->last, tail };
@@ -93,7 +93,7 @@ static void on_health(struct reading *in, uint32_t number, const void *row, cons
 	buf_put(&in->health, &out, sizeof out);
 }
 
-static void on_drop(struct reading *in, uint32_t number, const void *row, const char *tail)
+static void on_drop(struct process_reader *in, uint32_t number, const void *row, const char *tail)
 {
 	const struct drop_row *d = row;
 	const struct drop out = { number, d->kind, d->where, d->count, d->first, d->last };
@@ -102,7 +102,7 @@ static void on_drop(struct reading *in, uint32_t number, const void *row, const 
 	buf_put(&in->drops, &out, sizeof out);
 }
 
-static void on_cost(struct reading *in, uint32_t number, const void *row, const char *tail)
+static void on_cost(struct process_reader *in, uint32_t number, const void *row, const char *tail)
 {
 	const struct cost_row *c = row;
 	const struct cost out = { number, c->place, c->count, c->total };
@@ -188,7 +188,7 @@ static int by_u32(const void *a, const void *b)
 }
 
 /* Applies ending rows in file order, so the last one of a process counts.  Skips processes without any other row. */
-static int take_endings(struct reading *in)
+static int take_endings(struct process_reader *in)
 {
 	const struct ending_row *e = (const struct ending_row *)in->endings.data;
 	size_t n = in->endings.len / sizeof *e;
@@ -205,7 +205,7 @@ static int take_endings(struct reading *in)
 	return in->endings.oom ? -1 : 0;
 }
 
-static int make_processes(struct reading *in)
+static int make_processes(struct process_reader *in)
 {
 	struct model *m = in->m;
 	uint32_t *numbers = (uint32_t *)in->numbers.data, n = (uint32_t)(in->numbers.len / sizeof *numbers);
@@ -251,7 +251,7 @@ static int make_processes(struct reading *in)
 	}                                                                                               \
 } while (0)
 
-static int take_facts(struct reading *in)
+static int take_facts(struct process_reader *in)
 {
 	struct model *m = in->m;
 	struct facts *f = &m->facts;
@@ -265,7 +265,7 @@ static int take_facts(struct reading *in)
 
 int processes_load(struct model *m)
 {
-	struct reading in = { .m = m };
+	struct process_reader in = { .m = m };
 	int rc = -1;
 
 	put_number(&in, 0);

@@ -17,7 +17,7 @@
 #define MAX_PLACES 32
 
 /* Folders of this Python's packages, in the order of sys.path, as patterns for glob(). */
-struct places {
+struct search_paths {
 	char *glob[MAX_PLACES];
 	size_t n;
 };
@@ -35,7 +35,7 @@ static void escape(char *out, size_t size, const char *path)
 	out[n] = '\0';
 }
 
-static void add_place(struct places *p, const char *folder, const char *pattern)
+static void add_place(struct search_paths *p, const char *folder, const char *pattern)
 {
 	char plain[PATH_MAX];
 
@@ -94,7 +94,7 @@ static void version_pattern(char *out, size_t size, const char *program)
 	free(real);
 }
 
-static void add_prefix(struct places *p, const char *prefix, const char *version)
+static void add_prefix(struct search_paths *p, const char *prefix, const char *version)
 {
 	char pattern[128];
 
@@ -104,7 +104,7 @@ static void add_prefix(struct places *p, const char *prefix, const char *version
 	add_place(p, prefix, pattern);
 }
 
-static void add_system(struct places *p, const char *program, const char *version)
+static void add_system(struct search_paths *p, const char *program, const char *version)
 {
 	char *real = realpath(program, NULL), prefix[PATH_MAX], pattern[128];
 
@@ -120,7 +120,7 @@ static void add_system(struct places *p, const char *program, const char *versio
 	free(real);
 }
 
-static void add_user(struct places *p, const struct env *e, const char *version)
+static void add_user(struct search_paths *p, const struct env *e, const char *version)
 {
 	const char *base = env_get(e, "PYTHONUSERBASE"), *home = env_get(e, "HOME"),
 		   *off = env_get(e, "PYTHONNOUSERSITE");
@@ -133,7 +133,7 @@ static void add_user(struct places *p, const struct env *e, const char *version)
 		add_place(p, base ? base : home, pattern);
 }
 
-static void add_pythonpath(struct places *p, const struct env *e)
+static void add_pythonpath(struct search_paths *p, const struct env *e)
 {
 	const char *list = env_get(e, "PYTHONPATH");
 	char folder[PATH_MAX];
@@ -147,7 +147,7 @@ static void add_pythonpath(struct places *p, const struct env *e)
 	}
 }
 
-static void find_places(struct places *p, const char *program, const struct env *e)
+static void find_places(struct search_paths *p, const char *program, const struct env *e)
 {
 	char prefix[PATH_MAX], config[PATH_MAX + 16], version[32], value[64] = "";
 
@@ -269,7 +269,7 @@ bool cupti_in_folder(const char *folder, char *out, size_t size)
 }
 
 /* Major version of the CUDA that the installed PyTorch was built with (version.py: cuda: Optional[str] = '12.8'); 0: unknown. */
-static unsigned torch_cuda(const struct places *p)
+static unsigned torch_cuda(const struct search_paths *p)
 {
 	char *pattern, value[64] = "";
 
@@ -290,7 +290,7 @@ void cupti_hint(const struct target *t, const struct request *r, const struct en
 {
 	const char *conda = env_get(e, "CONDA_PREFIX");
 	char python[PATH_MAX], found[PATH_MAX], prefix[PATH_MAX] = "";
-	struct places p = { .n = 0 };
+	struct search_paths p = { .n = 0 };
 	unsigned wanted, version;
 
 	out[0] = '\0';

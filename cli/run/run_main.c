@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-struct run {
+struct run_state {
 	struct request request;
 	struct target target;
 	struct env plain, ours;         /* the program's environment without and with the injected object */
@@ -38,7 +38,7 @@ static int loadable_path(const struct run_session *s, char *path, size_t size)
 	return 0;
 }
 
-static int open_doors(struct run *x)
+static int open_doors(struct run_state *x)
 {
 	char inject[PATH_MAX];
 	bool there = path_ours(PATH_INJECT, inject, sizeof inject) == 0;
@@ -58,7 +58,7 @@ static int open_doors(struct run *x)
 }
 
 /* Finds the program and makes its environment, before anything is started.  EXIT_OK, or an exit status after an error message. */
-static int find_command(struct run *x)
+static int find_command(struct run_state *x)
 {
 	if (env_of_request(&x->plain, &x->request, environ) < 0)
 		return EXIT_FAILED;
@@ -68,7 +68,7 @@ static int find_command(struct run *x)
 }
 
 /* Prints, in one rank only, what will not be recorded. */
-static void say_what_to_expect(struct run *x)
+static void say_what_to_expect(struct run_state *x)
 {
 	bool say = output_rank() <= 0;
 
@@ -80,7 +80,7 @@ static void say_what_to_expect(struct run *x)
 }
 
 /* Starts the session.  False, after an error message: the program runs without being recorded. */
-static bool start_session(struct run *x)
+static bool start_session(struct run_state *x)
 {
 	struct config *c = &x->request.config;
 
@@ -93,7 +93,7 @@ static bool start_session(struct run *x)
 	return run_session_start(&x->session, c) == 0;
 }
 
-static int run(struct run *x)
+static int run(struct run_state *x)
 {
 	bool with_us;
 
@@ -119,7 +119,7 @@ static int run(struct run *x)
 
 int main(int argc, char **argv)
 {
-	struct run x = { .session = RUN_SESSION_INIT };
+	struct run_state x = { .session = RUN_SESSION_INIT };
 	int rc = request_parse(&x.request, argc, argv);
 
 	if (rc == OPTIONS_DONE && fflush(stdout) != 0)

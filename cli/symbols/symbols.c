@@ -13,8 +13,8 @@
 #include "cli/symbols/packed.h"
 #include "cli/symbols/perfmap.h"
 
-struct object {
-	struct object *next;
+struct symbol_file {
+	struct symbol_file *next;
 	struct symbols *symbols;
 	struct wanted wanted;           /* path and id are owned by the object */
 	struct elf module, debug;
@@ -44,7 +44,7 @@ struct symbols {
 	char *symfs;
 	bool trusted;
 	int64_t deadline;
-	struct object *objects;
+	struct symbol_file *objects;
 	struct process_map *maps;
 	struct owned_text *texts;
 };
@@ -67,7 +67,7 @@ struct symbols *symbols_new(const char *symfs, bool trusted)
 	return s;
 }
 
-static void object_free(struct object *o)
+static void object_free(struct symbol_file *o)
 {
 	dwarf_close(o->dwarf);
 	functions_release(&o->functions);
@@ -86,7 +86,7 @@ void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
-	for (struct object *o = s->objects, *next; o; o = next) {
+	for (struct symbol_file *o = s->objects, *next; o; o = next) {
 		next = o->next;
 		object_free(o);
 	}
@@ -128,9 +128,9 @@ static const char *keep(struct symbols *s, char *owned)
 	return owned;
 }
 
-struct object *symbols_object(struct symbols *s, const char *path, const uint8_t *id, size_t n, time_t when)
+struct symbol_file *symbols_object(struct symbols *s, const char *path, const uint8_t *id, size_t n, time_t when)
 {
-	struct object *o;
+	struct symbol_file *o;
 
 	for (o = s->objects; o; o = o->next)
 		if (strcmp(o->wanted.path, path) == 0 && o->wanted.n_id == n &&
@@ -154,7 +154,7 @@ struct object *symbols_object(struct symbols *s, const char *path, const uint8_t
 }
 
 /* Adds the functions of .gnu_debugdata, which a stripped file may contain. */
-static void add_packed(struct object *o)
+static void add_packed(struct symbol_file *o)
 {
 	o->packed_bytes = packed_open(&o->module, &o->packed);
 	if (o->packed_bytes)
@@ -162,7 +162,7 @@ static void add_packed(struct object *o)
 }
 
 /* Reads the full symbol table, from the module or a separate file; else exported functions and .gnu_debugdata. */
-static void open_files(struct object *o)
+static void open_files(struct symbol_file *o)
 {
 	struct functions exported;
 
@@ -194,7 +194,7 @@ static bool has_lines(const struct elf *e)
 	return e->fd >= 0 && elf_find(e, ".debug_info", 0, &s) && s.sh_type != SHT_NOBITS;
 }
 
-static struct dwarf *lines_of(struct object *o)
+static struct dwarf *lines_of(struct symbol_file *o)
 {
 	if (o->dwarf_tried)
 		return o->dwarf;
@@ -211,7 +211,7 @@ static struct dwarf *lines_of(struct object *o)
 	return o->dwarf;
 }
 
-static const char *readable(struct object *o, const char *name, size_t n)
+static const char *readable(struct symbol_file *o, const char *name, size_t n)
 {
 	char *copy = strndup(name, n), *shown = copy ? demangle(copy) : NULL;
 
@@ -220,7 +220,7 @@ static const char *readable(struct object *o, const char *name, size_t n)
 	return keep(o->symbols, shown ? shown : copy);
 }
 
-static const char *function_name(struct object *o, uint64_t address)
+static const char *function_name(struct symbol_file *o, uint64_t address)
 {
 	const struct function *f = functions_at(&o->functions, address);
 	const char **name = f ? &o->names[f - o->functions.list] : NULL;
@@ -239,14 +239,14 @@ static bool mangled(const char *name)
  * Whether the symbol table's name of the outermost function is better than DWARF's.  DWARF's name lacks template arguments, or is libc's
  * internal one (__GI___qsort_r); but for a clone (f.part.0) DWARF's name is better.
  */
-static bool table_says_more(const struct object *o, uint64_t address, const char *name)
+static bool table_says_more(const struct symbol_file *o, uint64_t address, const char *name)
 {
 	const struct function *f = functions_at(&o->functions, address);
 
 	return !name || (f && !mangled(name) && (mangled(f->name) || !memchr(f->name, '.', f->length)));
 }
 
-static size_t with_lines(struct object *o, uint64_t address, struct spot *out)
+static size_t with_lines(struct symbol_file *o, uint64_t address, struct spot *out)
 {
 	struct dwarf_place found[MOST_PLACES];
 	struct dwarf *d = lines_of(o);
@@ -272,7 +272,7 @@ static bool in_time(const struct symbols *s)
 }
 
 /* Name of an unnamed function: file and offset of its begin, so that all its addresses have one name; NULL: begin unknown. */
-static const char *beginning(struct object *o, uint64_t address)
+static const char *beginning(struct symbol_file *o, uint64_t address)
 {
 	const char *slash = strrchr(o->wanted.path, '/');
 	const struct bound *b;
@@ -287,7 +287,7 @@ static const char *beginning(struct object *o, uint64_t address)
 	return keep(o->symbols, text);
 }
 
-size_t object_at(struct object *o, uint64_t address, bool lines, struct spot *out)
+size_t object_at(struct symbol_file *o, uint64_t address, bool lines, struct spot *out)
 {
 	const char *name;
 	bool unnamed = false;

@@ -11,7 +11,7 @@
 #include <time.h>
 
 struct symbols;
-struct object;
+struct symbol_file;
 
 /* A function at an address. */
 struct spot {
@@ -40,13 +40,13 @@ bool symbols_path(const struct symbols *s, const char *path, char *buf, size_t s
  * The object for a file mapped from `path`, with this build id (n 0: none), at the time `when` (seconds; 0: not known).  Also returned if
  * no file is found; equal arguments give the same object.  Lives as long as s.  NULL: out of memory.
  */
-struct object *symbols_object(struct symbols *s, const char *path, const uint8_t *id, size_t n, time_t when);
+struct symbol_file *symbols_object(struct symbols *s, const char *path, const uint8_t *id, size_t n, time_t when);
 
 /*
  * Writes the functions at an address (as in the file's headers) to out, innermost inlined function first, at most MOST_PLACES; returns
  * their number, 0: unknown.  lines: also find inlined functions and lines.  Texts live as long as s.
  */
-size_t object_at(struct object *o, uint64_t address, bool lines, struct spot *out);
+size_t object_at(struct symbol_file *o, uint64_t address, bool lines, struct spot *out);
 
 /* Name of generated code from /tmp/perf-PID.map, if the map was written at `when` (seconds) or later; NULL: unknown. */
 const char *symbols_made(struct symbols *s, uint32_t pid, time_t when, uint64_t address);

@@ -11,7 +11,7 @@
 
 #define SEEN    PERIOD_RING     /* launches whose call is remembered: the detector reports no older ones */
 
-struct seen {
+struct seen_call {
 	int64_t time;                   /* clock_now() */
 	uint32_t corr, name;            /* string id; 0: none */
 };
@@ -24,7 +24,7 @@ struct finder {
 	uint64_t boundary;              /* number of the launch that should begin the next step; 0: unknown */
 	struct step_at now;             /* what the schedule does with the running step */
 	bool reported;                  /* a step was already reported during this launch: further ones get STEP_LATE */
-	struct seen seen[SEEN];
+	struct seen_call seen[SEEN];
 	uint8_t flags[4096];            /* PERIOD_ flags of a kernel, by its string id modulo 4096; flags_of[]: the full id */
 	uint32_t flags_of[4096];
 };
@@ -101,7 +101,7 @@ static uint32_t flags_of(struct finder *f, uint32_t name, const char *symbol)
 
 /* ---- reported steps ---- */
 
-static const struct seen *seen(const struct finder *f, uint64_t number)
+static const struct seen_call *seen(const struct finder *f, uint64_t number)
 {
 	return &f->seen[number % SEEN];
 }
@@ -109,7 +109,7 @@ static const struct seen *seen(const struct finder *f, uint64_t number)
 static void tell(struct stream *s, struct finder *f, unsigned kind, const struct period_step *step)
 {
 	const struct period_model *m = &f->period.model;
-	const struct seen *first = seen(f, step->first), *last = seen(f, step->last), *anchor = seen(f, step->first + m->anchor_offset);
+	const struct seen_call *first = seen(f, step->first), *last = seen(f, step->last), *anchor = seen(f, step->first + m->anchor_offset);
 	struct step_row row = {
 		.start = first->time,
 		.duration = last->time - first->time,   /* provisional: corrected when the next step is reported */
@@ -161,7 +161,7 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 	if (!f->n)
 		f->now = windows_step_at((unsigned)kind);
 	pass_boundary(s, f, (unsigned)kind);
-	f->seen[f->n++ % SEEN] = (struct seen){ clock_now(), d->corr, name };
+	f->seen[f->n++ % SEEN] = (struct seen_call){ clock_now(), d->corr, name };
 	f->reported = false;
 	period_launch(&f->period, &l);
 	while (period_take(&f->period, &step))

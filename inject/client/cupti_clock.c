@@ -14,13 +14,13 @@
 #define FRESH    1000000ll      /* ns during which the last reading is recent enough */
 #define TRIES    5              /* the quickest of so many is stored: it was interrupted least */
 
-struct reading {
+struct clock_pair {
 	int64_t realtime;
 	uint64_t theirs;
 };
 
 static uint64_t (*function)(void);
-static struct reading readings[READINGS];
+static struct clock_pair readings[READINGS];
 static int64_t apart;
 static uint32_t n, lock;
 
@@ -56,7 +56,7 @@ void cupti_clock_put(int64_t realtime, uint64_t theirs)
 				readings[n] = readings[2 * n];
 			apart *= 2;
 		}
-		readings[n++] = (struct reading){ realtime, theirs };
+		readings[n++] = (struct clock_pair){ realtime, theirs };
 	}
 	lock_give(&lock);
 }
@@ -91,7 +91,7 @@ void cupti_clock_read(void)
 }
 
 /* Interpolates between readings a and b, or extrapolates beyond them. */
-static uint64_t between(const struct reading *a, const struct reading *b, int64_t realtime)
+static uint64_t between(const struct clock_pair *a, const struct clock_pair *b, int64_t realtime)
 {
 	__int128 theirs = (int64_t)(b->theirs - a->theirs);
 

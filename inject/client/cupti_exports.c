@@ -17,7 +17,7 @@
 /* ---- caller and called function ---- */
 
 /* Cache of the function found for the first caller of an export: a lookup takes microseconds, and profilers call from few places. */
-struct place {
+struct export_slot {
 	uint32_t taken, known;
 	const void *caller;
 	void *fn;
@@ -58,7 +58,7 @@ static void *look_up(const char *name, const void *caller)
 	return fn && !is_this_object(fn) ? fn : NULL;
 }
 
-static void *real_function(const char *name, const void *caller, struct place *p)
+static void *real_function(const char *name, const void *caller, struct export_slot *p)
 {
 	int saved = errno;
 	void *fn;
@@ -93,7 +93,7 @@ static const char *who(const void *caller)
  */
 #define CALLER __builtin_return_address(0)
 #define PASS_ON_UNLESS_SERVED(name, ...)                                                        \
-	static struct place place_;                                                             \
+	static struct export_slot place_;                                                       \
 	__typeof__(&name) real = (__typeof__(&name))real_function(#name, CALLER, &place_);      \
 	if (!cupti_client_serves((void *)(uintptr_t)real))                                      \
 		return real ? real(__VA_ARGS__) : RESULT_UNKNOWN
@@ -110,7 +110,7 @@ static int refused_if_busy(int result, const void *caller)
 
 EXPORT int cuptiSubscribe(void **subscriber, void (*callback)(void *, int, uint32_t, const void *), void *user)
 {
-	static struct place place;
+	static struct export_slot place;
 	__typeof__(&cuptiSubscribe) real = (__typeof__(&cuptiSubscribe))real_function("cuptiSubscribe", CALLER, &place);
 
 	if (cupti_client_serves((void *)(uintptr_t)real))
@@ -125,7 +125,7 @@ EXPORT int cuptiSubscribe(void **subscriber, void (*callback)(void *, int, uint3
 EXPORT int cuptiSubscribe_v2(void **subscriber, void (*callback)(void *, int, uint32_t, const void *), void *user,
 			     struct cupti_subscriber_params *params)
 {
-	static struct place place, next;
+	static struct export_slot place, next;
 	__typeof__(&cuptiSubscribe_v2) real =
 		(__typeof__(&cuptiSubscribe_v2))real_function("cuptiSubscribe_v2", CALLER, &place);
 

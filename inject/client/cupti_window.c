@@ -8,13 +8,13 @@
 #define EVENTS_ALONE 27u        /* from 12.9 on CUDA event records come only if enabled */
 #define WINDOWS 4u      /* per kind; records of older windows have been delivered */
 
-struct window {
+struct client_window {
 	int64_t on, off;                /* REALTIME ns; off 0: still open */
 	uint32_t first, last;           /* correlation ids of the first call in the window and of the first call after it */
 	uint8_t has_first, has_last;
 };
 
-static struct window windows[KINDS][WINDOWS];
+static struct client_window windows[KINDS][WINDOWS];
 static uint8_t newest[KINDS];           /* 1 + index of the newest window; 0: none */
 static uint32_t lock, pending, any;
 
@@ -57,7 +57,7 @@ static const struct fields {
 
 void cupti_window_open(uint32_t kind, int64_t now)
 {
-	struct window *w;
+	struct client_window *w;
 
 	if (kind >= KINDS)
 		return;
@@ -65,7 +65,7 @@ void cupti_window_open(uint32_t kind, int64_t now)
 	w = newest[kind] ? &windows[kind][newest[kind] - 1] : NULL;
 	if (!w || w->off) {
 		newest[kind] = (uint8_t)(newest[kind] % WINDOWS + 1);
-		windows[kind][newest[kind] - 1] = (struct window){ .on = now };
+		windows[kind][newest[kind] - 1] = (struct client_window){ .on = now };
 		__atomic_store_n(&pending, 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&any, 1, __ATOMIC_RELEASE);
 	}
@@ -74,7 +74,7 @@ void cupti_window_open(uint32_t kind, int64_t now)
 
 void cupti_window_close(uint32_t kind, int64_t now)
 {
-	struct window *w;
+	struct client_window *w;
 
 	if (kind >= KINDS || !newest[kind])
 		return;
@@ -103,7 +103,7 @@ void cupti_window_begun(uint32_t corr)
 	__atomic_store_n(&pending, 0, __ATOMIC_RELEASE);
 	for (uint32_t kind = 0; kind < KINDS; kind++)
 		for (uint32_t i = 0; newest[kind] && i < WINDOWS; i++) {
-			struct window *w = &windows[kind][i];
+			struct client_window *w = &windows[kind][i];
 
 			if (w->on && !w->has_first) {
 				w->first = corr;
@@ -118,12 +118,12 @@ void cupti_window_begun(uint32_t corr)
 }
 
 /* Correlation ids wrap at 2^32.  Before the first call in a window no work belongs to it. */
-static bool has_call(const struct window *w, uint32_t corr)
+static bool has_call(const struct client_window *w, uint32_t corr)
 {
 	return w->has_first && (int32_t)(corr - w->first) >= 0 && (!w->has_last || (int32_t)(corr - w->last) < 0);
 }
 
-static bool has_time(const struct window *w, int64_t when)
+static bool has_time(const struct client_window *w, int64_t when)
 {
 	return when ? when >= w->on && (!w->off || when < w->off) : !w->off;
 }
@@ -156,7 +156,7 @@ bool cupti_window_has(const uint8_t *record, size_t size)
 		when = (int64_t)at64(record, f->times[0]);
 	lock_take(&lock);
 	for (uint32_t i = 0; i < WINDOWS && !has; i++) {
-		const struct window *w = &windows[as][i];
+		const struct client_window *w = &windows[as][i];
 
 		/* corr 0 is "none", or an id that has wrapped */
 		has = w->on && (corr || (f->corr && !f->times[0]) ? has_call(w, corr) : has_time(w, when));

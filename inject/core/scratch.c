@@ -9,7 +9,7 @@
 #define PIECES 256u             /* most threads at once; 16 MiB of address space if all are used */
 #define BYTES  (64u << 10)
 
-struct piece {
+struct scratch_piece {
 	uint32_t taken;
 	uint32_t used;
 	/* rooms in use, 1 before `own` is set: a signal handler's pop never frees the room that it interrupted */
@@ -17,20 +17,20 @@ struct piece {
 	char bytes[BYTES - 16] __attribute__((aligned(16)));
 };
 
-static struct piece *pieces[PIECES];
-static __thread struct piece *own;
+static struct scratch_piece *pieces[PIECES];
+static __thread struct scratch_piece *own;
 
 /* Starts at the calling thread's own index: that piece is in its cache, and other threads start elsewhere. */
-static struct piece *take_piece(void)
+static struct scratch_piece *take_piece(void)
 {
 	uint32_t first = stream_self.thread;
 
 	for (uint32_t i = 0; i < PIECES; i++) {
-		struct piece **at = &pieces[(first + i) % PIECES], *piece = __atomic_load_n(at, __ATOMIC_ACQUIRE), *none = NULL;
+		struct scratch_piece **at = &pieces[(first + i) % PIECES], *piece = __atomic_load_n(at, __ATOMIC_ACQUIRE), *none = NULL;
 		uint32_t freed = 0;
 
 		if (!piece) {
-			struct piece *fresh = memory_map(sizeof *fresh);
+			struct scratch_piece *fresh = memory_map(sizeof *fresh);
 
 			if (!fresh)
 				return NULL;
@@ -51,7 +51,7 @@ static struct piece *take_piece(void)
 }
 
 /* used: bytes in use without the innermost room.  A signal handler, which uses scratch memory too, may run between any two steps. */
-static void leave(struct piece *p, uint32_t used)
+static void leave(struct scratch_piece *p, uint32_t used)
 {
 	if (p->depth > 1) {
 		p->used = used;
@@ -67,7 +67,7 @@ static void leave(struct piece *p, uint32_t used)
 
 void *scratch_push(size_t size)
 {
-	struct piece *p = own;
+	struct scratch_piece *p = own;
 	uint32_t at;
 
 	size = (size + 15) & ~(size_t)15;

@@ -9,7 +9,7 @@ static bool default_is_own(int domain, uint32_t cbid)
 	return domain == DOMAIN_RUNTIME ? cbid == 242 || cbid == 371 || cbid == 247 : cbid == 441 || cbid == 588 || cbid == 436;
 }
 
-struct place {
+struct stream_key {
 	uint32_t context, stream;
 };
 
@@ -17,14 +17,14 @@ struct place {
  * Context and stream id of a stream handle.  CUPTI refuses a stream of another context than the given one; the program may use such
  * streams, so ask again without a context.
  */
-static struct place place_of(int domain, uint32_t cbid, const struct cupti_call_data *d, void *handle)
+static struct stream_key place_of(int domain, uint32_t cbid, const struct cupti_call_data *d, void *handle)
 {
-	struct place p = { d->context_id, STREAM_NONE };
+	struct stream_key p = { d->context_id, STREAM_NONE };
 
 	if (!tracer.fn.GetStreamIdEx || tracer.fn.GetStreamIdEx(d->context, handle, default_is_own(domain, cbid), &p.stream) == RESULT_OK)
 		return p;
 	if (!handle || tracer.fn.GetStreamIdEx(NULL, handle, 0, &p.stream) != RESULT_OK)
-		return (struct place){ d->context_id, STREAM_NONE };
+		return (struct stream_key){ d->context_id, STREAM_NONE };
 	p.context = cupti_resource_context_of(handle);
 	return p;
 }
@@ -33,7 +33,7 @@ void cupti_event_recorded(struct stream *s, int domain, uint32_t cbid, const str
 {
 	const struct cupti_record_params *p = d->params;
 	struct event_record_row *row;
-	struct place at;
+	struct stream_key at;
 
 	if (!p)
 		return;
@@ -52,7 +52,7 @@ void cupti_event_recorded(struct stream *s, int domain, uint32_t cbid, const str
 	stream_publish(s, row);
 }
 
-static void put_wait(struct stream *s, const struct cupti_call_data *d, int64_t start, const void *event, struct place at)
+static void put_wait(struct stream *s, const struct cupti_call_data *d, int64_t start, const void *event, struct stream_key at)
 {
 	struct event_wait_row *row = stream_reserve(s, ROW_event_wait, sizeof *row);
 
@@ -82,7 +82,7 @@ void cupti_event_awaited(struct stream *s, const struct cupti_call_data *d, int6
 	const struct cupti_await_params *p = d->params;
 
 	if (p)
-		put_wait(s, d, start, p->event, (struct place){ d->context_id, STREAM_NONE });
+		put_wait(s, d, start, p->event, (struct stream_key){ d->context_id, STREAM_NONE });
 }
 
 void cupti_event_elapsed(struct stream *s, const struct cupti_call_data *d, int64_t start)

@@ -19,12 +19,12 @@ void cupti_pass_init(struct cupti_pass *p, struct stream *s)
 		p->kernels[i].config.id = 0;
 }
 
-struct span {
+struct row_times {
 	int64_t start, duration;
 };
 
 /* Time span of a record.  False: the row is not kept.  If a time is missing or the end is before the start: 0, 0, counted. */
-static bool span_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsigned start, unsigned end, struct span *span)
+static bool span_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsigned start, unsigned end, struct row_times *span)
 {
 	int64_t t0 = (int64_t)at64(r, start);
 	int64_t t1 = (int64_t)at64(r, end);
@@ -33,9 +33,9 @@ static bool span_of(struct cupti_pass *p, const uint8_t *r, uint32_t corr, unsig
 		return false;
 	if (unlikely(t0 <= 0 || t1 < t0)) {
 		p->zero_times++;
-		*span = (struct span){ 0, 0 };
+		*span = (struct row_times){ 0, 0 };
 	} else {
-		*span = (struct span){ t0, t1 - t0 };
+		*span = (struct row_times){ t0, t1 - t0 };
 	}
 	return true;
 }
@@ -76,7 +76,7 @@ static void kernel(struct cupti_pass *p, const uint8_t *r)
 	const struct kernel_layout *l = &tracer.layout.kernel;
 	const struct cupti_cached_kernel *m;
 	struct kernel_row *row;
-	struct span span;
+	struct row_times span;
 
 	if (!span_of(p, r, at32(r, KERNEL_CORR), KERNEL_START, KERNEL_END, &span))
 		return;
@@ -104,7 +104,7 @@ static void copy(struct cupti_pass *p, const uint8_t *r, bool peer)
 {
 	const struct memcpy_layout *l = peer ? &tracer.layout.memcpy2 : &tracer.layout.memcpy;
 	struct memcpy_row *row;
-	struct span span;
+	struct row_times span;
 
 	if (!span_of(p, r, at32(r, peer ? PEER_CORR : MEMCPY_CORR), MEMCPY_START, MEMCPY_END, &span))
 		return;
@@ -137,7 +137,7 @@ static void set(struct cupti_pass *p, const uint8_t *r)
 {
 	const struct memset_layout *l = &tracer.layout.memset;
 	struct memset_row *row;
-	struct span span;
+	struct row_times span;
 
 	if (!span_of(p, r, at32(r, MEMSET_CORR), MEMSET_START, MEMSET_END, &span))
 		return;
@@ -166,7 +166,7 @@ static void sync_row(struct cupti_pass *p, const uint8_t *r)
 {
 	const struct sync_layout *l = &tracer.layout.sync;
 	struct sync_row *row;
-	struct span span;
+	struct row_times span;
 
 	if (!span_of(p, r, at32(r, SYNC_CORR), SYNC_START, SYNC_END, &span))
 		return;
@@ -205,7 +205,7 @@ static void overhead(struct cupti_pass *p, const uint8_t *r)
 	const struct overhead_layout *l = &tracer.layout.overhead;
 	uint32_t object_kind = at32(r, OVERHEAD_OBJECT_KIND);
 	struct overhead_row *row = NULL;
-	struct span span;
+	struct row_times span;
 
 	if (span_of(p, r, maybe32(r, l->corr), OVERHEAD_START, OVERHEAD_END, &span))
 		row = stream_reserve(p->s, ROW_overhead, sizeof *row);
@@ -228,7 +228,7 @@ static void graph(struct cupti_pass *p, const uint8_t *r)
 {
 	const struct graph_layout *l = &tracer.layout.graph;
 	struct graph_row *row;
-	struct span span;
+	struct row_times span;
 
 	if (!span_of(p, r, at32(r, GRAPH_CORR), GRAPH_START, GRAPH_END, &span))
 		return;
@@ -324,7 +324,7 @@ static void jit(struct cupti_pass *p, const uint8_t *r)
 {
 	const struct jit_layout *l = &tracer.layout.jit;
 	struct jit_row *row;
-	struct span span;
+	struct row_times span;
 	uint32_t path;
 
 	if (!span_of(p, r, at32(r, JIT_CORR), JIT_START, JIT_END, &span))
@@ -353,7 +353,7 @@ static void unified(struct cupti_pass *p, const uint8_t *r)
 	uint32_t kind = at32(r, UNIFIED_KIND);
 	bool at_once = kind == UNIFIED_CPU_FAULT || kind == UNIFIED_THRASHING || kind == UNIFIED_REMOTE_MAP;
 	struct unified_row *row;
-	struct span span = { 0, 0 };
+	struct row_times span = { 0, 0 };
 
 	if (at_once ? !time_of(p, r, 0, UNIFIED_START, &span.start) : !span_of(p, r, 0, UNIFIED_START, UNIFIED_END, &span))
 		return;

@@ -4,7 +4,7 @@
 #include "inject/python/python_layout.h"
 #include "inject/unwind/peek.h"
 
-struct wanted {
+struct wanted_symbol {
 	const char *name;
 	size_t at, size_at;             /* offsets in struct py_symbols; size_at 0: the size is not needed */
 	bool optional;
@@ -13,7 +13,7 @@ struct wanted {
 #define WANTED(name, member, optional) { name, offsetof(struct py_symbols, member), 0, optional }
 
 /* _PyRuntime, which only an interpreter exports, is looked up first. */
-static const struct wanted wanted[] = {
+static const struct wanted_symbol wanted[] = {
 	WANTED("_PyRuntime", runtime, false),
 	WANTED("PyCode_Type", code_type, false),
 	WANTED("PyUnicode_Type", text_type, false),
@@ -33,7 +33,7 @@ static const struct wanted wanted[] = {
 #define NAME_MOST 48u           /* longer than each name above */
 
 /* A mapped ELF object. */
-struct object {
+struct loaded_object {
 	uint64_t base, phdrs;
 	uint32_t n_phdrs;
 	bool guarded;                   /* another thread may unmap it; false: the loader's lock is held */
@@ -42,7 +42,7 @@ struct object {
 
 /* ---- reading ---- */
 
-static bool fetch(const struct object *o, void *to, uint64_t from, size_t n)
+static bool fetch(const struct loaded_object *o, void *to, uint64_t from, size_t n)
 {
 	if (o->guarded)
 		return peek(to, from, n);
@@ -59,7 +59,7 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-static bool is_called(const struct object *o, const ElfW(Sym) *symbol, const char *name)
+static bool is_called(const struct loaded_object *o, const ElfW(Sym) *symbol, const char *name)
 {
 	size_t n = strlen(name) + 1;
 	char text[NAME_MOST];
@@ -70,7 +70,7 @@ static bool is_called(const struct object *o, const ElfW(Sym) *symbol, const cha
 
 #define MOST_ALIKE 1024u        /* most symbols read per bucket; typical tables have two */
 
-static bool search_bucket(const struct object *o, ElfW(Sym) *symbol, const char *name, uint32_t i, uint64_t chain)
+static bool search_bucket(const struct loaded_object *o, ElfW(Sym) *symbol, const char *name, uint32_t i, uint64_t chain)
 {
 	uint32_t found, h = hash_of(name);
 
@@ -86,7 +86,7 @@ static bool search_bucket(const struct object *o, ElfW(Sym) *symbol, const char 
 	return false;
 }
 
-static bool look_up(const struct object *o, ElfW(Sym) *symbol, const char *name)
+static bool look_up(const struct loaded_object *o, ElfW(Sym) *symbol, const char *name)
 {
 	struct { uint32_t n_buckets, first, n_bloom, shift; } head;
 	const uint64_t bloom = o->hash + sizeof head;
@@ -104,20 +104,20 @@ static bool look_up(const struct object *o, ElfW(Sym) *symbol, const char *name)
 	       search_bucket(o, symbol, name, i, buckets + 4ull * head.n_buckets + 4ull * (i - head.first));
 }
 
-static bool phdr_of(const struct object *o, ElfW(Phdr) *p, uint32_t i)
+static bool phdr_of(const struct loaded_object *o, ElfW(Phdr) *p, uint32_t i)
 {
 	return fetch(o, p, o->phdrs + i * sizeof *p, sizeof *p);
 }
 
 /* The loader replaces these offsets by addresses, except in objects whose dynamic section is read-only. */
-static uint64_t address(const struct object *o, ElfW(Addr) value)
+static uint64_t address(const struct loaded_object *o, ElfW(Addr) value)
 {
 	return value < o->base ? value + o->base : value;
 }
 
 #define MOST_ENTRIES 512u       /* most dynamic entries read; libraries have about thirty */
 
-static bool read_dynamic(struct object *o, uint64_t at)
+static bool read_dynamic(struct loaded_object *o, uint64_t at)
 {
 	ElfW(Dyn) d;
 
@@ -134,7 +134,7 @@ static bool read_dynamic(struct object *o, uint64_t at)
 	return false;
 }
 
-static bool read_tables(struct object *o)
+static bool read_tables(struct loaded_object *o)
 {
 	ElfW(Phdr) p;
 
@@ -144,7 +144,7 @@ static bool read_tables(struct object *o)
 	return false;
 }
 
-static void read_extent(struct py_symbols *p, const struct object *o)
+static void read_extent(struct py_symbols *p, const struct loaded_object *o)
 {
 	ElfW(Phdr) h;
 
@@ -161,7 +161,7 @@ static void read_extent(struct py_symbols *p, const struct object *o)
 }
 
 /* False: this object contains no complete interpreter. */
-static bool look_into(struct py_symbols *found, struct object *o)
+static bool look_into(struct py_symbols *found, struct loaded_object *o)
 {
 	ElfW(Sym) symbol;
 
@@ -185,9 +185,9 @@ static bool look_into(struct py_symbols *found, struct object *o)
 
 /* ---- search of the loaded objects ---- */
 
-static struct object object_of(const struct dl_phdr_info *info)
+static struct loaded_object object_of(const struct dl_phdr_info *info)
 {
-	return (struct object){ .base = info->dlpi_addr, .phdrs = (uint64_t)(uintptr_t)info->dlpi_phdr, .n_phdrs = info->dlpi_phnum };
+	return (struct loaded_object){ .base = info->dlpi_addr, .phdrs = (uint64_t)(uintptr_t)info->dlpi_phdr, .n_phdrs = info->dlpi_phnum };
 }
 
 struct search {
@@ -199,7 +199,7 @@ struct search {
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
-	struct object o = object_of(info);
+	struct loaded_object o = object_of(info);
 
 	(void)size;
 	if (info->dlpi_adds == s->added)
@@ -242,13 +242,13 @@ bool py_symbols_in(struct py_symbols *symbols, uint64_t base, uint64_t low)
 
 	if (!peek(&e, low, sizeof e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_phentsize != sizeof(ElfW(Phdr)))
 		return false;
-	return look_into(symbols, &(struct object){ .base = base, .phdrs = low + e.e_phoff, .n_phdrs = e.e_phnum, .guarded = true });
+	return look_into(symbols, &(struct loaded_object){ .base = base, .phdrs = low + e.e_phoff, .n_phdrs = e.e_phnum, .guarded = true });
 }
 
 static int compare(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct py_symbols *known = arg;
-	struct object o = object_of(info);
+	struct loaded_object o = object_of(info);
 	struct py_symbols now;
 
 	(void)size;

@@ -14,12 +14,12 @@
 #define PLACES      8192u       /* a power of two */
 
 /* key is hash ^ id: a pair written by two threads at the same time matches no hash. */
-struct place {
+struct cached_site {
 	uint64_t key, id;
 };
 
 /* only_place and only_kind replace the tables when there is no memory for them. */
-static struct place *places, only_place;
+static struct cached_site *places, only_place;
 
 /* Code addresses, with KIND_USER set where the code is not a library's.  A wrong entry only makes the search longer or shorter. */
 #define KIND_USER 1u
@@ -32,9 +32,9 @@ static inline uint64_t *kind_of(uint64_t code)
 	return likely(all != NULL) ? &all[code * 0x9e3779b97f4a7c15ull >> 51] : &only_kind;
 }
 
-static inline struct place *place_of(uint64_t hash)
+static inline struct cached_site *place_of(uint64_t hash)
 {
-	struct place *all = MEMORY_TABLE(places, PLACES);
+	struct cached_site *all = MEMORY_TABLE(places, PLACES);
 
 	return likely(all != NULL) ? &all[hash >> 51] : &only_place;
 }
@@ -145,7 +145,7 @@ static uint32_t new_site(struct stream *s, uint64_t state, unsigned how)
 uint32_t python_site(struct stream *s)
 {
 	uint64_t state, hash, id;
-	struct place *place;
+	struct cached_site *place;
 
 	if (!python_ready())
 		return 0;

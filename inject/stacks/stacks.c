@@ -22,19 +22,19 @@ int64_t stacks_slow[N_STACKS_CLASSES] = { INT64_MAX, INT64_MAX, INT64_MAX, INT64
 
 /* ---- known stacks ---- */
 
-struct place {
+struct stack_slot {
 	uint64_t hash;                  /* 0: free */
 	uint64_t id;                    /* written before hash */
 };
 
-struct places {
+struct stack_slots {
 	uint32_t mask;
-	struct place at[];
+	struct stack_slot at[];
 };
 
 /* Of one process: reached through the guest page, so a forked child starts with none. */
 struct stacks {
-	struct places *places;
+	struct stack_slots *places;
 	uint32_t lock;
 	uint32_t used, last_id;
 };
@@ -60,9 +60,9 @@ static uint64_t hash_of(const struct stack_frame *f, uint32_t n, uint32_t flags)
 	return h | !h;
 }
 
-static struct places *places_new(uint32_t n)
+static struct stack_slots *places_new(uint32_t n)
 {
-	struct places *p = memory_take(sizeof *p + n * sizeof p->at[0]);
+	struct stack_slots *p = memory_take(sizeof *p + n * sizeof p->at[0]);
 
 	if (p)
 		p->mask = n - 1;
@@ -83,7 +83,7 @@ static struct stacks *stacks_self(void)
 	return none;
 }
 
-static uint32_t find(const struct places *p, uint64_t hash)
+static uint32_t find(const struct stack_slots *p, uint64_t hash)
 {
 	for (uint32_t i = (uint32_t)(hash >> 20) & p->mask;; i = (i + 1) & p->mask) {
 		uint64_t found = __atomic_load_n(&p->at[i].hash, __ATOMIC_ACQUIRE);
@@ -96,7 +96,7 @@ static uint32_t find(const struct places *p, uint64_t hash)
 }
 
 /* Caller holds the lock.  Two threads may hold it (lock.h): then a stack may get two ids, or be forgotten and described again. */
-static void place(struct places *p, uint64_t hash, uint32_t id)
+static void place(struct stack_slots *p, uint64_t hash, uint32_t id)
 {
 	for (uint32_t i = (uint32_t)(hash >> 20) & p->mask;; i = (i + 1) & p->mask) {
 		if (p->at[i].hash)
@@ -110,7 +110,7 @@ static void place(struct places *p, uint64_t hash, uint32_t id)
 /* The old table is not freed: another thread may be reading it. */
 static bool grow(struct stacks *k)
 {
-	struct places *old = k->places, *p = places_new((old->mask + 1) * 2);
+	struct stack_slots *old = k->places, *p = places_new((old->mask + 1) * 2);
 
 	if (!p)
 		return false;

@@ -39,7 +39,7 @@ static bool is_torch_cpu(const char *path)
 }
 
 /* Result of a pass over all loaded objects. */
-struct seen {
+struct seen_libraries {
 	char path[PATH_MAX];            /* of the first libtorch_cpu; a copy: the loader frees its text with the object */
 	unsigned n;
 	unsigned long long adds;        /* dlpi_adds: objects ever loaded */
@@ -81,7 +81,7 @@ static bool needs_torch(const ElfW(Dyn) *all, ElfW(Addr) base)
 
 static int see(struct dl_phdr_info *o, size_t size, void *arg)
 {
-	struct seen *seen = arg;
+	struct seen_libraries *seen = arg;
 
 	(void)size;
 	seen->adds = o->dlpi_adds;
@@ -171,7 +171,7 @@ static void try_and_observe(const char *path)
 /* Looks through the loaded objects.  dso: an address in the one that is being initialized, or NULL. */
 static void look_at(const void *dso)
 {
-	struct seen *seen = scratch_push(sizeof *seen);
+	struct seen_libraries *seen = scratch_push(sizeof *seen);
 	int saved = errno;
 
 	if (!seen)

@@ -17,7 +17,7 @@
 #define NAME_MOST    96u
 
 /* A Python object that should be an nn.Module. */
-struct object {
+struct module_object {
 	uint64_t address, type;
 };
 
@@ -61,10 +61,10 @@ static bool is_call(uint64_t code)
 }
 
 /* Returns the frame's first variable.  If an inner function uses the variable too, it is in a cell; up to 3.10 it is then not found. */
-static struct object first_variable(const struct py_layout *l, uint64_t frame, bool guarded)
+static struct module_object first_variable(const struct py_layout *l, uint64_t frame, bool guarded)
 {
-	const struct object none = { 0 };
-	struct object o;
+	const struct module_object none = { 0 };
+	struct module_object o;
 
 	if (!py_read64(&o.address, frame + l->frame_locals, guarded) || !peek_plausible(o.address &= PY_UNTAG) ||
 	    !py_read64(&o.type, o.address + l->object_type, guarded))
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) bool read_frame(const struct py_lay
 	return true;
 }
 
-static inline __attribute__((always_inline)) uint32_t collect_from(uint64_t frame, struct object out[MODULES_MOST], uint64_t *hash,
+static inline __attribute__((always_inline)) uint32_t collect_from(uint64_t frame, struct module_object out[MODULES_MOST], uint64_t *hash,
 								   bool guarded)
 {
 	const struct py_layout *l = &python.layout;
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) uint32_t collect_from(uint64_t fram
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < FRAMES_MOST && n < MODULES_MOST && read_frame(l, frame, guarded, &code, &next); i++, frame = next) {
-		struct object o = { 0 };
+		struct module_object o = { 0 };
 
 		if (likely(peek_plausible(code)) && unlikely(is_call(code)))
 			o = first_variable(l, frame, guarded);
@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) uint32_t collect_from(uint64_t fram
 }
 
 /* Collects the modules that the thread is in, innermost first; returns their number.  *hash identifies the nesting. */
-static uint32_t collect(struct object out[MODULES_MOST], uint64_t *hash)
+static uint32_t collect(struct module_object out[MODULES_MOST], uint64_t *hash)
 {
 	uint64_t state = python_thread_state(), frame;
 	bool guarded = state && !python_is_safe(state);
@@ -175,7 +175,7 @@ struct description {
 	uint32_t known[MODULES_MOST];
 };
 
-static uint64_t write_description(struct stream *s, struct description *d, const struct object *objects, uint32_t n)
+static uint64_t write_description(struct stream *s, struct description *d, const struct module_object *objects, uint32_t n)
 {
 	uint32_t kept = 0;
 	size_t used = 0, paths_used;
@@ -199,7 +199,7 @@ static uint64_t write_description(struct stream *s, struct description *d, const
 }
 
 /* Returns the string ids of a nesting: names, and paths << 32.  0: none. */
-static uint64_t describe(struct stream *s, const struct object *objects, uint32_t n)
+static uint64_t describe(struct stream *s, const struct module_object *objects, uint32_t n)
 {
 	struct description *d = scratch_push(sizeof *d);
 	uint64_t id = d ? write_description(s, d, objects, n) : 0;
@@ -213,7 +213,7 @@ static uint64_t describe(struct stream *s, const struct object *objects, uint32_
 #define PLACES 8192u            /* a power of two */
 
 /* key is hash ^ ids: a pair that two threads wrote at the same time matches no hash. */
-static struct place {
+static struct cached_modules {
 	uint64_t key, ids;
 } *places, only_place;                  /* only_place replaces the table when there is no memory */
 
@@ -239,9 +239,9 @@ static void forget(void)
 	__atomic_fetch_add(&anew.generation, 1, __ATOMIC_RELAXED);
 }
 
-static uint64_t ids_of(struct stream *s, const struct object *objects, uint32_t n, uint64_t hash)
+static uint64_t ids_of(struct stream *s, const struct module_object *objects, uint32_t n, uint64_t hash)
 {
-	struct place *all = MEMORY_TABLE(places, PLACES), *place = likely(all != NULL) ? &all[hash >> 51] : &only_place;
+	struct cached_modules *all = MEMORY_TABLE(places, PLACES), *place = likely(all != NULL) ? &all[hash >> 51] : &only_place;
 	uint64_t ids = __atomic_load_n(&place->ids, __ATOMIC_RELAXED), old = 0;
 
 	if (likely((__atomic_load_n(&place->key, __ATOMIC_RELAXED) ^ ids) == hash)) {
@@ -269,7 +269,7 @@ struct torch_nesting torch_modules_look(struct stream *s)
 {
 	const struct torch_nesting inside = { .modules = TORCH_INSIDE };
 	const struct slot *slot = s->slot;
-	struct object *objects;
+	struct module_object *objects;
 	uint64_t hash, ids;
 	uint32_t n;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* A launch in an operator. */
-struct launch {
+struct aten_launch {
 	int64_t tid, op_ts;
 	int64_t call_ts;                /* 0 for HTA, which takes launches in file order */
 	uint32_t op, kernel, order;     /* op, kernel: names */
@@ -20,7 +20,7 @@ struct aten {
 	size_t n_ops, leaves;
 	int64_t *latest;                /* segment tree over ops, as an array: the latest end below each node */
 	uint32_t *kernel_of;            /* by index of a call: position of the first GPU row that it launched; UINT32_MAX: none */
-	struct launch *list;
+	struct aten_launch *list;
 	size_t n;
 };
 
@@ -166,7 +166,7 @@ static void find_launches(struct aten *a)
 		if (!op)
 			continue;
 		kernel = hta_row(a->r, a->kernel_of[call->index]);
-		a->list[a->n] = (struct launch){
+		a->list[a->n] = (struct aten_launch){
 			.tid = hta_place(a->r, op)->tid, .op_ts = op->ts, .op = op->name, .kernel = kernel->name, .order = (uint32_t)a->n,
 			.call_ts = a->threads ? call->ts : 0,
 			.op_delay = time_sub(call->ts, op->ts), .kernel_delay = time_sub(kernel->ts, call->ts),
@@ -177,7 +177,7 @@ static void find_launches(struct aten *a)
 
 static int by_op(const void *a, const void *b)
 {
-	const struct launch *x = a, *y = b;
+	const struct aten_launch *x = a, *y = b;
 
 	if (x->op != y->op)
 		return x->op < y->op ? -1 : 1;
@@ -191,7 +191,7 @@ static int by_op(const void *a, const void *b)
 }
 
 /* One run of an operator: the names of its kernels, and the delays of its first launch. */
-struct run {
+struct op_run {
 	const char *op;
 	char *sequence;
 	int64_t op_delay, kernel_delay;
@@ -199,13 +199,13 @@ struct run {
 
 static int by_sequence(const void *a, const void *b)
 {
-	const struct run *x = a, *y = b;
+	const struct op_run *x = a, *y = b;
 	int order = strcmp(x->op, y->op);
 
 	return order ? order : strcmp(x->sequence, y->sequence);
 }
 
-static char *sequence_of(const struct hta *h, const struct launch *list, size_t n)
+static char *sequence_of(const struct hta *h, const struct aten_launch *list, size_t n)
 {
 	size_t length = 1;
 	char *text, *to;
@@ -222,7 +222,7 @@ static char *sequence_of(const struct hta *h, const struct launch *list, size_t 
 }
 
 /* Prints means in microseconds for HTA, else in ns, rounded half up. */
-static void print_sum(struct table *t, const struct aten *a, const struct run *run, size_t n, int64_t op, int64_t kernel)
+static void print_sum(struct table *t, const struct aten *a, const struct op_run *run, size_t n, int64_t op, int64_t kernel)
 {
 	struct cell sequence = TEXT(table_keep(t, "%s", run->sequence));
 
@@ -234,7 +234,7 @@ static void print_sum(struct table *t, const struct aten *a, const struct run *r
 					      mean_cell(kernel, n, 0), sequence });
 }
 
-static void print_runs(struct table *t, const struct aten *a, struct run *runs, size_t n)
+static void print_runs(struct table *t, const struct aten *a, struct op_run *runs, size_t n)
 {
 	qsort(runs, n, sizeof *runs, by_sequence);
 	for (size_t i = 0, end; i < n; i = end) {
@@ -250,18 +250,18 @@ static void print_runs(struct table *t, const struct aten *a, struct run *runs, 
 
 static int print(struct table *t, struct aten *a)
 {
-	struct run *runs = malloc((a->n + 1) * sizeof *runs);
+	struct op_run *runs = malloc((a->n + 1) * sizeof *runs);
 	size_t n = 0;
 	int rc = runs ? 0 : -1;
 
 	qsort(a->list, a->n, sizeof *a->list, by_op);
 	for (size_t i = 0, end; i < a->n && rc == 0; i = end) {
-		const struct launch *one = &a->list[i];
+		const struct aten_launch *one = &a->list[i];
 
 		for (end = i; end < a->n && a->list[end].op == one->op && a->list[end].op_ts == one->op_ts &&
 			      a->list[end].tid == one->tid;)
 			end++;
-		runs[n] = (struct run){ a->h->names[one->op].text, sequence_of(a->h, one, end - i), one->op_delay,
+		runs[n] = (struct op_run){ a->h->names[one->op].text, sequence_of(a->h, one, end - i), one->op_delay,
 					one->kernel_delay };
 		rc = runs[n].sequence ? 0 : -1;
 		n += rc == 0;

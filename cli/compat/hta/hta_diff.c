@@ -244,7 +244,7 @@ struct counted {
 	int64_t time[SIDES];
 };
 
-struct counts {
+struct name_counts {
 	struct counted *list;
 	size_t n, cap;
 	char **texts;                   /* shortened names, owned */
@@ -256,7 +256,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct counted *)a)->name, ((const struct counted *)b)->name);
 }
 
-static int add_name(struct counts *c, const char *name, bool brief)
+static int add_name(struct name_counts *c, const char *name, bool brief)
 {
 	if (!GROW(c->list, c->n + 1, c->cap) || (brief && !GROW(c->texts, c->n_texts + 1, c->cap_texts)))
 		return -1;
@@ -269,7 +269,7 @@ static int add_name(struct counts *c, const char *name, bool brief)
 }
 
 /* Counts the chosen rows of one side by name.  Returns 0, or -1 when out of memory. */
-static int count_side(struct counts *c, const struct hta *h, unsigned side, const struct wish *w)
+static int count_side(struct name_counts *c, const struct hta *h, unsigned side, const struct wish *w)
 {
 	const struct hta_rank *r = &h->ranks[0];
 	int64_t *iterations = iterations_of(h, r), wanted = w->iteration < 0 ? second_step(h) : w->iteration;
@@ -291,7 +291,7 @@ static int count_side(struct counts *c, const struct hta *h, unsigned side, cons
 	return rc;
 }
 
-static void sum_up(struct counts *c)
+static void sum_up(struct name_counts *c)
 {
 	size_t out = 0;
 
@@ -316,7 +316,7 @@ static void sum_up(struct counts *c)
 
 /* ---- reports ---- */
 
-static void print_counts(struct table *t, const struct counts *c, const struct wish *w, struct hta_how how)
+static void print_counts(struct table *t, const struct name_counts *c, const struct wish *w, struct hta_how how)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct counted *one = &c->list[i];
@@ -348,7 +348,7 @@ static unsigned change_of(const struct counted *one)
 }
 
 /* {"added": [names], ...}; the caller owns the text.  NULL: out of memory. */
-static char *changes_json(const struct counts *c)
+static char *changes_json(const struct name_counts *c)
 {
 	struct hta_json j;
 
@@ -374,7 +374,7 @@ static char *changes_json(const struct counts *c)
 	return hta_json_end(&j);
 }
 
-static void print_changes(struct table *t, const struct counts *c, const struct wish *w, struct hta_how how)
+static void print_changes(struct table *t, const struct name_counts *c, const struct wish *w, struct hta_how how)
 {
 	(void)w;
 	(void)how;
@@ -387,10 +387,10 @@ static void print_changes(struct table *t, const struct counts *c, const struct 
 }
 
 static int diff(struct table *t, const struct report_choice *choice, struct hta_how how,
-		void (*print)(struct table *t, const struct counts *c, const struct wish *w, struct hta_how how))
+		void (*print)(struct table *t, const struct name_counts *c, const struct wish *w, struct hta_how how))
 {
 	struct wish w;
-	struct counts c = { 0 };
+	struct name_counts c = { 0 };
 	struct hta *sides[SIDES] = { NULL, NULL };
 	int rc = 0;
 

@@ -43,7 +43,7 @@ enum arg_use { ARG_UNKNOWN, ARG_NONE, ARG_BANDWIDTH, ARG_STREAM, ARG_CORRELATION
 
 #define NEAR 64u
 
-struct file {
+struct hta_file {
 	struct hta *h;
 	struct model *m;
 	struct hta_rank *rank;
@@ -77,7 +77,7 @@ static enum arg_use use_of_word(const char *key)
 	return ARG_NONE;
 }
 
-static enum arg_use use_of(struct file *f, uint32_t key)
+static enum arg_use use_of(struct hta_file *f, uint32_t key)
 {
 	bool new = false;
 	uint32_t *at;
@@ -102,7 +102,7 @@ struct event {
 	struct hta_place place;
 };
 
-static void take_arg(struct file *f, struct event *e, const struct imported_arg_row *arg)
+static void take_arg(struct hta_file *f, struct event *e, const struct imported_arg_row *arg)
 {
 	bool whole = arg->type == ARG_WHOLE;
 	int64_t value = (int64_t)arg->bits;
@@ -154,7 +154,7 @@ static void take_arg(struct file *f, struct event *e, const struct imported_arg_
 }
 
 /* Reads the arguments up to those of the event with this index; arguments are sorted by index.  e NULL: skips them. */
-static void take_args(struct file *f, struct event *e, uint64_t index)
+static void take_args(struct hta_file *f, struct event *e, uint64_t index)
 {
 	for (; f->arg && f->arg->index <= index; f->arg = rows_next(&f->args))
 		if (e && f->arg->index == index)
@@ -163,7 +163,7 @@ static void take_args(struct file *f, struct event *e, uint64_t index)
 
 /* ---- events ---- */
 
-static enum hta_category category_of(struct file *f, uint32_t string)
+static enum hta_category category_of(struct hta_file *f, uint32_t string)
 {
 	bool new = false;
 	uint32_t *at;
@@ -182,7 +182,7 @@ static enum hta_category category_of(struct file *f, uint32_t string)
 	return *at - 1;
 }
 
-static const struct thread *thread_of(struct file *f, uint32_t id)
+static const struct thread *thread_of(struct hta_file *f, uint32_t id)
 {
 	if (!f->thread || f->thread_id != id) {
 		f->thread = model_thread(f->m, f->process, id);
@@ -200,7 +200,7 @@ static uint32_t field_at(const char *row, int offset)
 }
 
 /* Sets pid and tid as in the Kineto file: process and thread, or device and stream. */
-static void place(struct file *f, struct event *e, const struct kind_fields *k, const char *row, uint32_t flags)
+static void place(struct hta_file *f, struct event *e, const struct kind_fields *k, const char *row, uint32_t flags)
 {
 	const struct thread *t = k->thread >= 0 ? thread_of(f, field_at(row, k->thread)) : NULL;
 
@@ -217,7 +217,7 @@ static void place(struct file *f, struct event *e, const struct kind_fields *k, 
 }
 
 /* Sets the place of the row; most rows have the place of the row before of their kind. */
-static void settle(struct file *f, const struct event *e, unsigned kind)
+static void settle(struct hta_file *f, const struct event *e, unsigned kind)
 {
 	if (!f->near_places[kind].known || !hta_same_place(&f->near_places[kind].place, &e->place)) {
 		f->near_places[kind].place = e->place;
@@ -229,7 +229,7 @@ static void settle(struct file *f, const struct event *e, unsigned kind)
 }
 
 /* Adds an event if HTA reads it: it has a duration and a category, and became a row (the profiler's own span became none). */
-static void take_event(struct file *f, const struct rows *all, const struct imported_row *i)
+static void take_event(struct hta_file *f, const struct rows *all, const struct imported_row *i)
 {
 	uint32_t kind = i->kind < ROW_KINDS ? f->kind_at[i->kind] : 0, category;
 	const char *row = kind-- ? rows_next(&f->rows[kind]) : NULL;
@@ -280,7 +280,7 @@ static const char *attribute(const struct process *p, const char *key)
 }
 
 /* Starts a rank unless the process is of the same file as `before`, the last process that had rows (NULL: none).  False: out of memory. */
-static bool begin_process(struct file *f, const struct process *p, const struct process *before)
+static bool begin_process(struct hta_file *f, const struct process *p, const struct process *before)
 {
 	int64_t rank = hta_rank_of(f->m, f->process);
 
@@ -300,7 +300,7 @@ static bool begin_process(struct file *f, const struct process *p, const struct 
 }
 
 /* Adds the rows of a process.  False: out of memory. */
-static bool take_process(struct file *f)
+static bool take_process(struct hta_file *f)
 {
 	const struct imported_row *row;
 	struct rows all;
@@ -322,7 +322,7 @@ static bool take_process(struct file *f)
 
 int hta_imported_rows(struct hta *h, struct model *m)
 {
-	struct file f = { .h = h, .m = m };
+	struct hta_file f = { .h = h, .m = m };
 	size_t first_rank = h->n_ranks;
 	uint32_t n;
 	const struct process *processes = model_processes(m, &n), *before = NULL;

@@ -10,14 +10,14 @@
 /* ns (HTA: 1500 us): after a longer gap on a stream, the later row is not taken to have waited for the earlier one. */
 #define LONGEST_GAP 1500000
 
-struct launch {
+struct stream_launch {
 	int64_t pid, tid, stream, ts;   /* search key; pid and tid: of the GPU row in by_stream, of the calling thread in by_thread */
 	uint32_t call, order;           /* position of the call; order of collecting */
 };
 
 struct waits {
 	struct hta_graph *g;
-	struct launch *by_stream, *by_thread;
+	struct stream_launch *by_stream, *by_thread;
 	size_t n;
 	struct map last_launch;         /* corr of a cudaEventRecord -> call of the last launch before it */
 	struct map next_launch;         /* index of a cudaStreamWaitEvent -> call of the next launch after it */
@@ -31,7 +31,7 @@ struct waits {
 
 static int by_launch(const void *a, const void *b)
 {
-	const struct launch *x = a, *y = b;
+	const struct stream_launch *x = a, *y = b;
 	const int64_t keys[][2] = { { x->pid, y->pid }, { x->tid, y->tid }, { x->stream, y->stream }, { x->ts, y->ts },
 				    { x->order, y->order } };
 
@@ -42,7 +42,7 @@ static int by_launch(const void *a, const void *b)
 }
 
 /* Number of elements that are <= key (bisect_right). */
-static size_t behind(const struct launch *list, size_t n, const struct launch *key)
+static size_t behind(const struct stream_launch *list, size_t n, const struct stream_launch *key)
 {
 	size_t low = 0, high = n;
 
@@ -82,9 +82,9 @@ static int collect_launches(struct waits *w)
 		on = hta_place(r, gpu);
 		from = hta_place(r, call);
 		w->by_stream[w->n] =
-			(struct launch){ on->pid, 0, on->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
+			(struct stream_launch){ on->pid, 0, on->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
 		w->by_thread[w->n] =
-			(struct launch){ from->pid, from->tid, on->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
+			(struct stream_launch){ from->pid, from->tid, on->stream, call->ts, (uint32_t)i, (uint32_t)w->n };
 		w->n++;
 	}
 	qsort(w->by_stream, w->n, sizeof *w->by_stream, by_launch);
@@ -106,7 +106,7 @@ static int find_last_launches(struct waits *w)
 			rc = -1;
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		const struct hta_row *record = hta_row(r, i), *wait;
-		struct launch key;
+		struct stream_launch key;
 		uint32_t at;
 		size_t place;
 
@@ -116,7 +116,7 @@ static int find_last_launches(struct waits *w)
 		if (at == MAP_NONE)
 			continue;
 		wait = hta_row(r, at);
-		key = (struct launch){ hta_place(r, wait)->pid, 0, hta_extra(r, wait)->wait_stream, record->ts, 0, UINT32_MAX };
+		key = (struct stream_launch){ hta_place(r, wait)->pid, 0, hta_extra(r, wait)->wait_stream, record->ts, 0, UINT32_MAX };
 		place = behind(w->by_stream, w->n, &key);
 		if (place && w->by_stream[place - 1].pid == key.pid && w->by_stream[place - 1].stream == key.stream)
 			rc = map_set(&w->last_launch, (uint64_t)record->corr, w->by_stream[place - 1].call) ? 0 : -1;
@@ -132,12 +132,12 @@ static int find_next_launches(struct waits *w)
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct hta_row *wait = hta_row(r, i), *gpu;
-		struct launch key;
+		struct stream_launch key;
 		size_t place;
 
 		if (!(w->g->h->names[wait->name].flags & HTA_WAIT_CALL) || !(gpu = launched(r, wait)))
 			continue;
-		key = (struct launch){ hta_place(r, wait)->pid, hta_place(r, wait)->tid, hta_stream(r, gpu), wait->ts - 1, 0, UINT32_MAX };
+		key = (struct stream_launch){ hta_place(r, wait)->pid, hta_place(r, wait)->tid, hta_stream(r, gpu), wait->ts - 1, 0, UINT32_MAX };
 		place = behind(w->by_thread, w->n, &key);
 		if (place < w->n && w->by_thread[place].pid == key.pid && w->by_thread[place].tid == key.tid &&
 		    w->by_thread[place].stream == key.stream &&

@@ -9,14 +9,14 @@
 #define TORCH_CPU  0u
 #define TORCH_CUDA 1u
 
-struct columns {
+struct alloc_columns {
 	const int64_t *start, *bytes;
 	const uint64_t *allocated, *reserved;
 	const uint32_t *thread, *device_type, *flags, *process;
 	const int32_t *device;
 };
 
-static bool columns_read(struct columns *c, struct model *m)
+static bool columns_read(struct alloc_columns *c, struct model *m)
 {
 	return (c->start = MODEL_I64(m, alloc, start)) && (c->bytes = MODEL_I64(m, alloc, bytes)) &&
 	       (c->allocated = MODEL_U64(m, alloc, allocated)) && (c->reserved = MODEL_U64(m, alloc, reserved)) &&
@@ -36,7 +36,7 @@ static void note_device(struct tb_allocs *a, uint32_t device)
 		a->elsewhere++;
 }
 
-static void take_row(struct tb_allocs *a, struct model *m, const struct columns *c, size_t i, const struct map *threads, size_t others)
+static void take_row(struct tb_allocs *a, struct model *m, const struct alloc_columns *c, size_t i, const struct map *threads, size_t others)
 {
 	const struct thread *t = model_thread(m, c->process[i], c->thread[i]);
 	uint32_t at = map_get(threads, t ? t->row.tid : 0);
@@ -89,7 +89,7 @@ static int sort(struct tb_allocs *a, size_t n_threads)
 int tb_allocs_make(struct tb_allocs *a, const struct tb_run *r, const uint32_t *tids, size_t n_tids)
 {
 	struct map threads = { 0 };
-	struct columns c = { 0 };
+	struct alloc_columns c = { 0 };
 	size_t n = model_rows(r->m, ROW_alloc);
 	int rc = columns_read(&c, r->m) ? 0 : -1;
 

@@ -24,7 +24,7 @@ struct kind_columns {
 
 enum arg_use { ARG_UNKNOWN, ARG_UNUSED, ARG_OCCUPANCY, ARG_BLOCKS, ARG_MODULE, ARG_SHAPES, ARG_KINDS };
 
-struct file {
+struct tb_file {
 	struct tb_job *job;
 	struct model *m;
 	struct tb_run *run;             /* the current run; NULL: none yet */
@@ -39,7 +39,7 @@ struct file {
 	struct map words;               /* string id -> flags of the name */
 };
 
-static bool kind_read(struct file *f, unsigned at, unsigned kind, unsigned start, unsigned duration, int thread, int corr,
+static bool kind_read(struct tb_file *f, unsigned at, unsigned kind, unsigned start, unsigned duration, int thread, int corr,
 		      int device)
 {
 	struct kind_columns *c = &f->kinds[at];
@@ -59,7 +59,7 @@ static bool kind_read(struct file *f, unsigned at, unsigned kind, unsigned start
 #define HAS(rec, member) COL_##rec##_##member
 #define KIND(at, rec, ...) kind_read(f, at, ROW_##rec, COL_##rec##_start, COL_##rec##_duration, __VA_ARGS__)
 
-static bool columns_read(struct file *f)
+static bool columns_read(struct tb_file *f)
 {
 	struct model *m = f->m;
 
@@ -102,7 +102,7 @@ static uint32_t word_type(const char *text)
 }
 
 /* ask() of a string, cached in map. */
-static uint32_t remembered(struct file *f, struct map *map, uint32_t string, uint32_t (*ask)(const char *text))
+static uint32_t remembered(struct tb_file *f, struct map *map, uint32_t string, uint32_t (*ask)(const char *text))
 {
 	bool new = false;
 	uint32_t *at = map_put(map, string, 0, &new);
@@ -118,7 +118,7 @@ static uint32_t remembered(struct file *f, struct map *map, uint32_t string, uin
 
 /* ---- arguments ---- */
 
-static void take_arg(struct file *f, struct tb_event *e, size_t i)
+static void take_arg(struct tb_file *f, struct tb_event *e, size_t i)
 {
 	double real = NAN;
 
@@ -153,7 +153,7 @@ static void take_arg(struct file *f, struct tb_event *e, size_t i)
 }
 
 /* Reads the arguments up to those of one event; arguments are sorted by process and index.  e NULL: skips them. */
-static void take_args(struct file *f, struct tb_event *e, uint32_t process, uint64_t index)
+static void take_args(struct tb_file *f, struct tb_event *e, uint32_t process, uint64_t index)
 {
 	while (f->arg < f->n_args && (f->arg_process[f->arg] < process ||
 				      (f->arg_process[f->arg] == process && f->arg_index[f->arg] < index)))
@@ -165,7 +165,7 @@ static void take_args(struct file *f, struct tb_event *e, uint32_t process, uint
 
 /* ---- events ---- */
 
-static struct kind_columns *kind_of(struct file *f, uint32_t kind)
+static struct kind_columns *kind_of(struct tb_file *f, uint32_t kind)
 {
 	for (unsigned k = 0; k < KINDS; k++)
 		if (f->kinds[k].kind == kind)
@@ -174,7 +174,7 @@ static struct kind_columns *kind_of(struct file *f, uint32_t kind)
 }
 
 /* Takes the fields of the row that the event became. */
-static void of_row(struct file *f, struct tb_event *e, const struct kind_columns *c, size_t row)
+static void of_row(struct tb_file *f, struct tb_event *e, const struct kind_columns *c, size_t row)
 {
 	const struct thread *t = c->thread ? model_thread(f->m, e->process, c->thread[row]) : NULL;
 	uint32_t at = c->kind == ROW_range ? f->torch->at[row] : NO_TORCH;
@@ -203,7 +203,7 @@ static bool is_copy_of_step(const struct tb_event *e)
 	return e->flags & TB_PROFILER_STEP && e->type == TB_GPU_ANNOTATION;
 }
 
-static void take_event(struct file *f, size_t i)
+static void take_event(struct tb_file *f, size_t i)
 {
 	struct kind_columns *c = kind_of(f, f->kind[i]);
 	size_t row = c ? c->next++ : 0;
@@ -243,7 +243,7 @@ static const char *attribute(const struct process *p, const char *key)
 }
 
 /* Starts a run unless the process is of the same file as `before`.  Returns 0, or -1 when out of memory. */
-static int begin_process(struct file *f, const struct process *all, uint32_t process, uint32_t before)
+static int begin_process(struct tb_file *f, const struct process *all, uint32_t process, uint32_t before)
 {
 	const char *path = attribute(&all[process], "imported.file");
 
@@ -261,7 +261,7 @@ static int begin_process(struct file *f, const struct process *all, uint32_t pro
 }
 
 /* Sets next and end of each kind to the rows of the process; rows are sorted by process. */
-static void begin_kinds(struct file *f, uint32_t *done, uint32_t process)
+static void begin_kinds(struct tb_file *f, uint32_t *done, uint32_t process)
 {
 	for (; *done <= process; ++*done)
 		for (unsigned k = 0; k < KINDS; k++) {
@@ -272,7 +272,7 @@ static void begin_kinds(struct file *f, uint32_t *done, uint32_t process)
 
 int tb_imported_runs(struct tb_job *job, struct model *m)
 {
-	struct file f = { .job = job, .m = m };
+	struct tb_file f = { .job = job, .m = m };
 	uint32_t n_processes, before = 0, done = 0;
 	const struct process *processes = model_processes(m, &n_processes);
 	bool read = columns_read(&f);

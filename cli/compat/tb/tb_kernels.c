@@ -17,7 +17,7 @@ static const struct heading operator_columns[] = {
 	{ "tensor_core_eligible", COLUMN_TEXT }, { "operator", COLUMN_TEXT | COLUMN_KEY }, { "name", COLUMN_TEXT },
 };
 
-struct sum {
+struct kernel_sum {
 	const struct tb_event *first;
 	uint32_t operator;              /* string id; TB_NONE: not known */
 	bool eligible;
@@ -27,7 +27,7 @@ struct sum {
 	bool has_blocks, has_occupancy;
 };
 
-static void add_event(struct sum *s, const struct tb_event *e)
+static void add_event(struct kernel_sum *s, const struct tb_event *e)
 {
 	int64_t duration = time_sub(e->end, e->start);
 
@@ -47,7 +47,7 @@ static void add_event(struct sum *s, const struct tb_event *e)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct sum *x = a, *y = b;
+	const struct kernel_sum *x = a, *y = b;
 
 	return (x->total < y->total) - (x->total > y->total);
 }
@@ -71,9 +71,9 @@ static uint32_t config_number(struct keys *k, const struct tb_event *e)
 	return number_of(&k->configs, (uint64_t)e->process << 32 | e->config);
 }
 
-static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, size_t *n)
+static struct kernel_sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, size_t *n)
 {
-	struct sum *list = calloc(r->n + 1, sizeof *list);
+	struct kernel_sum *list = calloc(r->n + 1, sizeof *list);
 	struct keys k = { { 0 }, { 0 } };
 	struct map index = { 0 };
 
@@ -97,7 +97,7 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, s
 			break;
 		}
 		if (new)
-			list[(*n)++] = (struct sum){ .first = e, .operator = op ? op->name : TB_NONE,
+			list[(*n)++] = (struct kernel_sum){ .first = e, .operator = op ? op->name : TB_NONE,
 						     .eligible = op && op->flags & TB_ELIGIBLE };
 		add_event(&list[*at - 1], e);
 	}
@@ -110,12 +110,12 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, s
 }
 
 /* Mean weighted by duration, with two decimals. */
-static struct cell weighted(const struct sum *s, double sum, bool known)
+static struct cell weighted(const struct kernel_sum *s, double sum, bool known)
 {
 	return !known ? UNKNOWN : FIXED(s->total > 0 ? tb_round(100 * sum / (double)s->total) : 0, 2);
 }
 
-static void put_kernel(const struct tb_run *r, struct table *t, const struct sum *s, bool by_operator)
+static void put_kernel(const struct tb_run *r, struct table *t, const struct kernel_sum *s, bool by_operator)
 {
 	const struct config_row *c = by_operator ? model_config(r->m, s->first->process, s->first->config) : NULL;
 	struct cell name = TEXT(table_keep(t, "%s", model_string(r->m, s->first->name)));
@@ -143,7 +143,7 @@ static void put_kernel(const struct tb_run *r, struct table *t, const struct sum
 static int put_run(struct tb_run *r, struct table *t, bool by_operator, bool *unknown)
 {
 	const struct tb_tree *tree = by_operator ? tb_tree_of(r) : NULL;
-	struct sum *list;
+	struct kernel_sum *list;
 	size_t n = 0;
 	int rc;
 

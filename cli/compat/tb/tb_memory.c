@@ -25,12 +25,12 @@ struct given {
 	bool *entered;                  /* by node: an allocation is in it */
 };
 
-struct walk {
+struct tree_cursor {
 	const struct tb_tree *t;
 	uint32_t at, child;             /* node of the last allocation; the next of its children to look at */
 };
 
-static uint32_t node_at(struct walk *w, struct given *g, int64_t time)
+static uint32_t node_at(struct tree_cursor *w, struct given *g, int64_t time)
 {
 	const struct tb_node *nodes = w->t->nodes;
 
@@ -57,7 +57,7 @@ static void hand_out(struct given *g, const struct tb_run *r, const struct tb_tr
 	for (size_t i = 0; i < a->n; i++)
 		g->node[i] = TB_NONE;
 	for (size_t k = 0; k < t->n_roots; k++) {
-		struct walk w = { t, t->roots[k], t->nodes[t->roots[k]].first };
+		struct tree_cursor w = { t, t->roots[k], t->nodes[t->roots[k]].first };
 
 		for (size_t i = a->first[k]; i < a->first[k + 1]; i++) {
 			uint32_t at = node_at(&w, g, a->list[i].time);
@@ -69,7 +69,7 @@ static void hand_out(struct given *g, const struct tb_run *r, const struct tb_tr
 
 /* ---- sums ---- */
 
-struct sum {
+struct memory_sum {
 	int64_t self, increase;         /* bytes allocated minus bytes freed; increase: with children */
 	int64_t self_count, count, self_size, size;     /* allocations and their bytes, without frees */
 };
@@ -77,10 +77,10 @@ struct sum {
 struct row {
 	uint32_t name;
 	uint64_t calls;
-	struct sum sum;
+	struct memory_sum sum;
 };
 
-static void add_sum(struct sum *to, const struct sum *s)
+static void add_sum(struct memory_sum *to, const struct memory_sum *s)
 {
 	to->self = time_add(to->self, s->self);
 	to->increase = time_add(to->increase, s->increase);
@@ -91,12 +91,12 @@ static void add_sum(struct sum *to, const struct sum *s)
 }
 
 /* Sums allocations on a device by node; without self_: with its children. */
-static void sum_up(struct sum *sums, const struct given *g, const struct tb_tree *t, const struct tb_allocs *a, uint32_t device)
+static void sum_up(struct memory_sum *sums, const struct given *g, const struct tb_tree *t, const struct tb_allocs *a, uint32_t device)
 {
 	memset(sums, 0, t->n * sizeof *sums);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct tb_alloc *one = &a->list[i];
-		struct sum s = { .self = one->bytes, .increase = one->bytes };
+		struct memory_sum s = { .self = one->bytes, .increase = one->bytes };
 
 		if (g->node[i] == TB_NONE || one->device != device)
 			continue;
@@ -107,7 +107,7 @@ static void sum_up(struct sum *sums, const struct given *g, const struct tb_tree
 		add_sum(&sums[g->node[i]], &s);
 	}
 	for (size_t i = t->n; i-- > 0;) {
-		struct sum up = { .increase = sums[i].increase, .count = sums[i].count, .size = sums[i].size };
+		struct memory_sum up = { .increase = sums[i].increase, .count = sums[i].count, .size = sums[i].size };
 
 		if (!t->nodes[i].gone && t->nodes[i].parent != TB_NONE)
 			add_sum(&sums[t->nodes[i].parent], &up);
@@ -130,7 +130,7 @@ static void look_at_node(const struct tb_tree *t, const struct given *g, bool *l
 	looked[at] = parent == TB_NONE || t->nodes[parent].parent == TB_NONE || (looked[parent] && g->entered[parent]);
 }
 
-static int put_device(const struct tb_run *r, struct table *t, const struct tb_tree *tree, const struct sum *sums,
+static int put_device(const struct tb_run *r, struct table *t, const struct tb_tree *tree, const struct memory_sum *sums,
 		      const bool *looked, uint32_t device)
 {
 	struct row *rows = calloc(tree->n_operators + 1, sizeof *rows);
@@ -156,7 +156,7 @@ static int put_device(const struct tb_run *r, struct table *t, const struct tb_t
 	if (rc == 0 && n)
 		qsort(rows, n, sizeof *rows, by_increase);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
-		const struct sum *s = &rows[i].sum;
+		const struct memory_sum *s = &rows[i].sum;
 
 		if (s->self || s->increase || s->count || s->self_count || s->size || s->self_size)
 			table_row(t, (struct cell[]){
@@ -174,7 +174,7 @@ static int put_tree(const struct tb_run *r, struct table *t, const struct tb_tre
 {
 	struct tb_allocs a;
 	struct given g = { 0 };
-	struct sum *sums = malloc((tree->n + 1) * sizeof *sums);
+	struct memory_sum *sums = malloc((tree->n + 1) * sizeof *sums);
 	bool *looked = calloc(tree->n + 1, sizeof *looked);
 	int rc = tb_allocs_make(&a, r, tree->tids, tree->n_roots);
 

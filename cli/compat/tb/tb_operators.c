@@ -13,14 +13,14 @@
 static const struct heading columns[] = { SHARED_COLUMNS };
 static const struct heading shape_columns[] = { SHARED_COLUMNS, { "input_shapes", COLUMN_TEXT | COLUMN_PLAIN } };
 
-struct sum {
+struct operator_sum {
 	uint32_t name, dims;
 	uint64_t calls;
 	bool eligible;                  /* of the first call */
 	int64_t device_self, device, host_self, host, tensor_self, tensor;
 };
 
-static void add_node(struct sum *s, const struct tb_node *n)
+static void add_node(struct operator_sum *s, const struct tb_node *n)
 {
 	s->calls++;
 	s->device_self = time_add(s->device_self, n->device_self);
@@ -33,7 +33,7 @@ static void add_node(struct sum *s, const struct tb_node *n)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct sum *x = a, *y = b;
+	const struct operator_sum *x = a, *y = b;
 
 	if (x->device_self != y->device_self)
 		return x->device_self < y->device_self ? 1 : -1;
@@ -41,9 +41,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Sums of a run by name, or by name and shapes; the caller frees the list.  NULL: out of memory. */
-static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, bool shapes, size_t *n)
+static struct operator_sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, bool shapes, size_t *n)
 {
-	struct sum *list = calloc(tree->n_operators + 1, sizeof *list);
+	struct operator_sum *list = calloc(tree->n_operators + 1, sizeof *list);
 	struct map index = { 0 };
 
 	*n = 0;
@@ -60,7 +60,7 @@ static struct sum *sums_of(const struct tb_run *r, const struct tb_tree *tree, b
 			break;
 		}
 		if (new)
-			list[(*n)++] = (struct sum){ .name = e->name, .dims = dims, .eligible = node->eligible };
+			list[(*n)++] = (struct operator_sum){ .name = e->name, .dims = dims, .eligible = node->eligible };
 		add_node(&list[*at - 1], node);
 	}
 	map_release(&index);
@@ -73,7 +73,7 @@ static int put_run(struct tb_run *r, struct table *t, bool shapes, bool *unknown
 {
 	size_t n = 0;
 	const struct tb_tree *tree = tb_tree_of(r);
-	struct sum *list = tree ? sums_of(r, tree, shapes, &n) : NULL;
+	struct operator_sum *list = tree ? sums_of(r, tree, shapes, &n) : NULL;
 	bool device = false;
 	int rc;
 
@@ -81,7 +81,7 @@ static int put_run(struct tb_run *r, struct table *t, bool shapes, bool *unknown
 		device |= list[i].device != 0;
 	*unknown |= !device && n;
 	for (size_t i = 0; list && i < n; i++) {
-		const struct sum *s = &list[i];
+		const struct operator_sum *s = &list[i];
 
 		table_row(t, (struct cell[]){
 				     TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), NUMBER(s->calls),

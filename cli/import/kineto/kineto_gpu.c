@@ -37,17 +37,17 @@ static uint32_t memory_kind(const char **p)
 	return 0;
 }
 
-struct place {
+struct gpu_place {
 	uint32_t device, context, stream, corr, graph;
 	uint64_t graph_node;
 };
 
 /* Where the event ran.  Without an argument "device" or "stream", pid is the device and tid the stream. */
-static struct place place_of(struct kineto *k, const struct event *e)
+static struct gpu_place place_of(struct kineto *k, const struct event *e)
 {
 	int64_t pid = kineto_number(k, &e->pid), stream = kineto_whole(e, ARG_STREAM, INT64_MIN);
 	int64_t device = kineto_whole(e, ARG_DEVICE, pid >= 0 && pid < 4096 ? pid : 0);
-	struct place p = {
+	struct gpu_place p = {
 		.device = (uint32_t)device, .context = (uint32_t)kineto_whole(e, ARG_CONTEXT, device + 1),
 		.stream = (uint32_t)(stream != INT64_MIN ? stream : kineto_number(k, &e->tid)),
 		.corr = (uint32_t)kineto_whole(e, ARG_CORRELATION, 0), .graph = (uint32_t)kineto_whole(e, ARG_GRAPH, 0),
@@ -60,7 +60,7 @@ static struct place place_of(struct kineto *k, const struct event *e)
 
 static void put_kernel(struct kineto *k, const struct event *e)
 {
-	struct place p = place_of(k, e);
+	struct gpu_place p = place_of(k, e);
 	uint32_t config = kineto_config_id(k, e);
 	struct kernel_row *row = buf_add(&k->kernel, sizeof *row);
 
@@ -74,7 +74,7 @@ static void put_kernel(struct kineto *k, const struct event *e)
 static void put_memcpy(struct kineto *k, const struct event *e)
 {
 	const char *name = e->name ? kineto_text(k, e->name) : "", *paren = strchr(name, '('), *arrow;
-	struct place p = place_of(k, e);
+	struct gpu_place p = place_of(k, e);
 	struct memcpy_row row = {
 		.start = e->ts, .duration = e->dur, .bytes = (uint64_t)kineto_whole(e, ARG_BYTES, -1), .graph_node = p.graph_node,
 		.corr = p.corr, .device = p.device, .context = p.context, .stream = p.stream, .kind = copy_kind(name),
@@ -99,7 +99,7 @@ static void put_memcpy(struct kineto *k, const struct event *e)
 static void put_memset(struct kineto *k, const struct event *e)
 {
 	const char *paren = e->name ? strchr(kineto_text(k, e->name), '(') : NULL;
-	struct place p = place_of(k, e);
+	struct gpu_place p = place_of(k, e);
 	struct memset_row row = {
 		.start = e->ts, .duration = e->dur, .bytes = (uint64_t)kineto_whole(e, ARG_BYTES, -1), .graph_node = p.graph_node,
 		.corr = p.corr, .device = p.device, .context = p.context, .stream = p.stream, .graph = p.graph,

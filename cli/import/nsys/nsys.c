@@ -55,14 +55,14 @@ int nsys_processes(struct sqlite *db, const char *path, struct buf *list, struct
 
 static int on_string(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	size_t n;
 	const char *text = row_text(r, 1, &n);
 
 	return map_set(&in->strings, (uint64_t)row_whole(r, 0), texts_put(&in->k->texts, text, n)) ? 0 : -1;
 }
 
-uint32_t nsys_string(const struct reading *in, const struct sqlite_row *r, int column)
+uint32_t nsys_string(const struct nsys_reader *in, const struct sqlite_row *r, int column)
 {
 	uint32_t id = row_null(r, column) ? MAP_NONE : map_get(&in->strings, (uint64_t)row_whole(r, column));
 
@@ -71,7 +71,7 @@ uint32_t nsys_string(const struct reading *in, const struct sqlite_row *r, int c
 
 static int on_start(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 
 	in->k->base = row_whole(r, 0);
 	in->k->has_base = true;
@@ -80,7 +80,7 @@ static int on_start(const struct sqlite_row *r, void *arg)
 
 static int on_gpu(const struct sqlite_row *r, void *arg)
 {
-	struct kineto *k = ((struct reading *)arg)->k;
+	struct kineto *k = ((struct nsys_reader *)arg)->k;
 	size_t n;
 	const char *name = row_text(r, 1, &n);
 	struct device_row row = {
@@ -100,7 +100,7 @@ static int on_gpu(const struct sqlite_row *r, void *arg)
 
 static int on_thread(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	uint32_t at = map_get(&in->k->thread_of, (uint64_t)PID_OF(row_whole(r, 1)) << 32 ^ (uint64_t)TID_OF(row_whole(r, 1)));
 
 	if (at != MAP_NONE)
@@ -110,7 +110,7 @@ static int on_thread(const struct sqlite_row *r, void *arg)
 
 static int on_name(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	size_t n;
 	const char *name = row_text(r, 0, &n), *slash = strrchr(name, '/');
 
@@ -122,7 +122,7 @@ static int on_name(const struct sqlite_row *r, void *arg)
 
 /* ---- rows ---- */
 
-int64_t nsys_span(struct reading *in, int64_t start, int64_t end)
+int64_t nsys_span(struct nsys_reader *in, int64_t start, int64_t end)
 {
 	struct kineto *k = in->k;
 	int64_t length;
@@ -138,7 +138,7 @@ int64_t nsys_span(struct reading *in, int64_t start, int64_t end)
 	return end - start;
 }
 
-uint32_t nsys_thread(struct reading *in, int64_t global, int64_t start)
+uint32_t nsys_thread(struct nsys_reader *in, int64_t global, int64_t start)
 {
 	uint32_t at = kineto_thread_of(in->k, PID_OF(global), TID_OF(global));
 
@@ -149,7 +149,7 @@ uint32_t nsys_thread(struct reading *in, int64_t global, int64_t start)
 
 static int on_call(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct api_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.thread = nsys_thread(in, row_whole(r, 2), row_whole(r, 0)), .corr = (uint32_t)row_whole(r, 3),
@@ -166,7 +166,7 @@ static int on_call(const struct sqlite_row *r, void *arg)
 
 static int on_kernel(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct config_row config = {
 		.grid_x = (uint32_t)row_whole(r, 8), .grid_y = (uint32_t)row_whole(r, 9), .grid_z = (uint32_t)row_whole(r, 10),
 		.block_x = (uint32_t)row_whole(r, 11), .block_y = (uint32_t)row_whole(r, 12),
@@ -199,7 +199,7 @@ uint32_t nsys_memory_kind(const struct sqlite_row *r, int column)
 
 static int on_copy(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct memcpy_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
@@ -218,7 +218,7 @@ static int on_copy(const struct sqlite_row *r, void *arg)
 
 static int on_set(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct memset_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
@@ -233,7 +233,7 @@ static int on_set(const struct sqlite_row *r, void *arg)
 
 static int on_sync(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct sync_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.context = (uint32_t)row_whole(r, 2), .stream = (uint32_t)row_whole(r, 3), .corr = (uint32_t)row_whole(r, 4),
@@ -244,7 +244,7 @@ static int on_sync(const struct sqlite_row *r, void *arg)
 	return 0;
 }
 
-static uint32_t domain_of(struct reading *in, const struct sqlite_row *r, int column)
+static uint32_t domain_of(struct nsys_reader *in, const struct sqlite_row *r, int column)
 {
 	uint32_t id = row_null(r, column) ? MAP_NONE : map_get(&in->domains, (uint64_t)row_whole(r, column));
 
@@ -252,7 +252,7 @@ static uint32_t domain_of(struct reading *in, const struct sqlite_row *r, int co
 }
 
 /* Sets *bits to the payload and returns NVTX's payload type; 0: none, or a payload with a schema, which is counted. */
-static uint32_t payload_of(struct reading *in, const struct sqlite_row *r, uint64_t *bits)
+static uint32_t payload_of(struct nsys_reader *in, const struct sqlite_row *r, uint64_t *bits)
 {
 	union { double d; float f; uint64_t bits; } u = { .bits = 0 };
 	uint32_t type = 0;
@@ -272,7 +272,7 @@ static uint32_t payload_of(struct reading *in, const struct sqlite_row *r, uint6
 }
 
 /* An NVTX event that names a category or a thread; other events are ignored. */
-static int on_naming(struct reading *in, const struct sqlite_row *r, int64_t type, uint32_t name)
+static int on_naming(struct nsys_reader *in, const struct sqlite_row *r, int64_t type, uint32_t name)
 {
 	struct category_row row = { .domain = domain_of(in, r, 6), .id = (uint32_t)row_whole(r, 8), .name = name };
 	uint32_t thread;
@@ -289,7 +289,7 @@ static int on_naming(struct reading *in, const struct sqlite_row *r, int64_t typ
 
 static int on_nvtx(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	int64_t type = row_whole(r, 2), start = row_whole(r, 0), end = row_null(r, 1) ? start : row_whole(r, 1);
 	size_t n;
 	const char *text = row_text(r, 4, &n);
@@ -328,7 +328,7 @@ static int on_nvtx(const struct sqlite_row *r, void *arg)
 
 static int on_domain(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	char name[400];
 	size_t n;
 	const char *text = row_text(r, 1, &n);
@@ -340,7 +340,7 @@ static int on_domain(const struct sqlite_row *r, void *arg)
 	return map_set(&in->domains, (uint64_t)row_whole(r, 0), kineto_domain(in->k, name)) ? 0 : -1;
 }
 
-int nsys_tables(struct reading *in, const struct nsys_table *tables, size_t n)
+int nsys_tables(struct nsys_reader *in, const struct nsys_table *tables, size_t n)
 {
 	int rc = 0;
 
@@ -359,7 +359,7 @@ int nsys_tables(struct reading *in, const struct nsys_table *tables, size_t n)
 
 int nsys_read(struct kineto *k, struct sqlite *db, int64_t pid, bool first)
 {
-	struct reading in = { .k = k, .db = db, .pid = pid };
+	struct nsys_reader in = { .k = k, .db = db, .pid = pid };
 	struct map *maps[] = { &in.strings, &in.domains, &in.chains, &in.stacks, &in.images, &in.symbols };
 	char threads[80], process[80], copies[120], domains[120], chains[200];
 	const struct nsys_table words[] = {

@@ -10,7 +10,7 @@
 
 static int on_graph(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct graph_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.device = (uint32_t)row_whole(r, 2), .context = (uint32_t)row_whole(r, 3), .stream = (uint32_t)row_whole(r, 4),
@@ -24,7 +24,7 @@ static int on_graph(const struct sqlite_row *r, void *arg)
 
 static int on_node(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct graph_node_row row = {
 		.start = row_whole(r, 0), .node = (uint64_t)row_whole(r, 2), .original = (uint64_t)row_whole(r, 3),
 		.thread = nsys_thread(in, row_whole(r, 1), row_whole(r, 0)), .step = -1,
@@ -41,7 +41,7 @@ static int on_node(const struct sqlite_row *r, void *arg)
 
 static int on_operation(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 
 	for (int column = 1; column <= 2; column++) {
 		size_t n;
@@ -57,7 +57,7 @@ static int on_operation(const struct sqlite_row *r, void *arg)
 
 static int on_memory(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	uint32_t operation = (uint32_t)row_whole(r, 6);
 	struct memory_row row = {
 		.start = row_whole(r, 0), .device = (uint32_t)row_whole(r, 1), .context = (uint32_t)row_whole(r, 2),
@@ -85,7 +85,7 @@ enum { UM_HTOD = 1, UM_DTOH = 2, UM_CPU_FAULT = 3, UM_GPU_FAULT = 4, UM_DTOD = 8
 
 static int on_cpu_fault(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct unified_row row = {
 		.start = row_whole(r, 0), .address = (uint64_t)row_whole(r, 1), .pc = (uint64_t)row_whole(r, 2), .kind = UM_CPU_FAULT,
 		.source = NO_DEVICE, .target = NO_DEVICE,
@@ -98,7 +98,7 @@ static int on_cpu_fault(const struct sqlite_row *r, void *arg)
 
 static int on_gpu_fault(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct unified_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.address = (uint64_t)row_whole(r, 3), .faults = (uint32_t)row_whole(r, 4), .kind = UM_GPU_FAULT,
@@ -113,7 +113,7 @@ static int on_gpu_fault(const struct sqlite_row *r, void *arg)
 static int on_migration(const struct sqlite_row *r, void *arg)
 {
 	static const uint32_t kinds[] = { UM_HTOD, UM_DTOH, UM_DTOD };
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	uint32_t kind = kinds[row_whole(r, 2) - 11];
 	struct unified_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)), .kind = kind,
@@ -128,7 +128,7 @@ static int on_migration(const struct sqlite_row *r, void *arg)
 
 static int on_overhead(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct overhead_row row = {
 		.start = row_whole(r, 0), .duration = nsys_span(in, row_whole(r, 0), row_whole(r, 1)),
 		.kind = (uint32_t)row_whole(r, 3), .object_kind = 2, .object = (uint32_t)TID_OF(row_whole(r, 2)),
@@ -141,7 +141,7 @@ static int on_overhead(const struct sqlite_row *r, void *arg)
 
 static int on_context(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct context_row row = { .id = (uint32_t)row_whole(r, 0), .device = (uint32_t)row_whole(r, 1),
 				   .null_stream = (uint32_t)row_whole(r, 2), .api = 1 };
 	bool new = false;
@@ -155,7 +155,7 @@ static int on_context(const struct sqlite_row *r, void *arg)
 
 static int on_stream(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	struct stream_row row = { .id = (uint32_t)row_whole(r, 0), .context = (uint32_t)row_whole(r, 1),
 				  .priority = (int32_t)row_whole(r, 2), .flags = (uint32_t)row_whole(r, 3) };
 	bool new = false;
@@ -169,7 +169,7 @@ static int on_stream(const struct sqlite_row *r, void *arg)
 
 /* ---- the host ---- */
 
-static int range(struct reading *in, const struct sqlite_row *r, uint32_t flags)
+static int range(struct nsys_reader *in, const struct sqlite_row *r, uint32_t flags)
 {
 	int64_t start = row_whole(r, 0), end = row_null(r, 1) ? start : row_whole(r, 1);
 	uint32_t thread = nsys_thread(in, row_whole(r, 2), start);
@@ -198,13 +198,13 @@ static int on_os_call(const struct sqlite_row *r, void *arg)
 
 static int on_rank(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 
 	kineto_fact(in->k, "rank", "%lld", (long long)row_whole(r, 0));
 	return 0;
 }
 
-static int calls(struct reading *in, const char *of_threads)
+static int calls(struct nsys_reader *in, const char *of_threads)
 {
 	const struct { const char *table, *columns, *domain; int (*fn)(const struct sqlite_row *r, void *arg); } all[] = {
 		{ "CUBLAS_EVENTS", "start, end, globalTid, nameId", libraries[LIBRARY_cublas].domain, on_call },
@@ -228,7 +228,7 @@ static int calls(struct reading *in, const char *of_threads)
 }
 
 /* nsys writes the tables of page faults only if there are rows, so rows mean that recording was on. */
-static void say_faults(struct reading *in)
+static void say_faults(struct nsys_reader *in)
 {
 	const struct unified_row *row = (const struct unified_row *)in->k->unified.data;
 	bool cpu = false, gpu = false;
@@ -243,7 +243,7 @@ static void say_faults(struct reading *in)
 		kineto_fact(in->k, "setting.um_gpu_faults", "1");
 }
 
-int nsys_places(struct reading *in)
+int nsys_places(struct nsys_reader *in)
 {
 	char where[60];
 	const struct nsys_table all[] = {
@@ -255,7 +255,7 @@ int nsys_places(struct reading *in)
 	return nsys_tables(in, all, sizeof all / sizeof *all);
 }
 
-int nsys_more(struct reading *in, const char *of_threads, const char *of_process)
+int nsys_more(struct nsys_reader *in, const char *of_threads, const char *of_process)
 {
 	char migrations[160];
 	const struct nsys_table all[] = {
@@ -319,7 +319,7 @@ static void on_table(const char *table, uint64_t rows, void *arg)
 		snprintf(c->first + at, sizeof c->first - at, "%s%s", at ? ", " : "", table);
 }
 
-void nsys_unread(struct reading *in)
+void nsys_unread(struct nsys_reader *in)
 {
 	sqlite_tables(in->db, unread, on_table, &in->k->counts[COUNT_TABLE]);
 }

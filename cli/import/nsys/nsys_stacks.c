@@ -13,7 +13,7 @@ static uint64_t mixed(uint64_t h, uint64_t v)
 }
 
 /* Id of the module's image, which is added if it is new; 0: out of memory. */
-static uint32_t image_of(struct reading *in, uint32_t module)
+static uint32_t image_of(struct nsys_reader *in, uint32_t module)
 {
 	struct image_row row = { .high = UINT64_MAX, .name = module };
 	uint32_t n = (uint32_t)(in->k->image.len / sizeof row);
@@ -29,7 +29,7 @@ static uint32_t image_of(struct reading *in, uint32_t module)
 }
 
 /* Makes a stack of the frames in in->chain; equal chains share one stack.  0, or -1: out of memory. */
-static int end_chain(struct reading *in)
+static int end_chain(struct nsys_reader *in)
 {
 	size_t bytes = in->chain.len, n = in->k->stack.len / sizeof(struct stack_row), at = in->k->frames.len;
 	struct stack_row row = { .id = (uint32_t)n + 1, .flags = STACK_NATIVE, .bytes = (uint32_t)bytes,
@@ -68,7 +68,7 @@ static int end_chain(struct reading *in)
 
 static int on_frame(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	uint32_t name = nsys_string(in, r, 1), image = image_of(in, nsys_string(in, r, 2));
 	uint64_t address = (uint64_t)row_whole(r, 3);
 	struct stack_frame f = { .value = address ? address : NAMED_ADDRESS | name, .what = STACK_FRAME_NATIVE, .extra = image };
@@ -86,7 +86,7 @@ static int on_frame(const struct sqlite_row *r, void *arg)
 	return in->chain.oom ? -1 : 0;
 }
 
-int nsys_chains(struct reading *in, const char *table, const char *where)
+int nsys_chains(struct nsys_reader *in, const char *table, const char *where)
 {
 	map_release(&in->chains);
 	in->chains = (struct map){ 0 };
@@ -102,7 +102,7 @@ int nsys_chains(struct reading *in, const char *table, const char *where)
 
 static int on_sample(const struct sqlite_row *r, void *arg)
 {
-	struct reading *in = arg;
+	struct nsys_reader *in = arg;
 	int64_t start = row_whole(r, 0);
 	uint32_t stack = map_get(&in->chains, (uint64_t)row_whole(r, 2));
 	struct sample_row row = { .start = start, .thread = nsys_thread(in, row_whole(r, 1), start),
@@ -115,7 +115,7 @@ static int on_sample(const struct sqlite_row *r, void *arg)
 	return 0;
 }
 
-int nsys_samples(struct reading *in, const char *of_threads)
+int nsys_samples(struct nsys_reader *in, const char *of_threads)
 {
 	char where[200];
 

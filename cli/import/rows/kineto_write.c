@@ -16,14 +16,14 @@
 #define CHUNK_TAILS (8u << 20)
 #define HOST_BUFFERS 7u                 /* buffers of struct host */
 
-struct out {
+struct chunk_writer {
 	struct kineto *k;
 	const struct kineto_sink *to;
 	const struct host *host;
 	uint32_t number;                /* process number in the trace */
 };
 
-static int write_rows(struct out *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
+static int write_rows(struct chunk_writer *o, unsigned kind, const void *rows, size_t n, const uint8_t *tails, size_t tail_bytes)
 {
 	const struct record *r = record_by_kind(kind);
 
@@ -44,7 +44,7 @@ static int done(const struct kineto_sink *to, struct buf *b, struct trace_error 
 }
 
 /* Puts rows with tails (bytes after each row's fields) and releases both buffers. */
-static int put_tailed(struct out *o, unsigned kind, struct buf *rows, struct buf *tails)
+static int put_tailed(struct chunk_writer *o, unsigned kind, struct buf *rows, struct buf *tails)
 {
 	struct trace_error *err = o->k->err;
 	int rc = rows->oom || tails->oom ? trace_fail(err, 0, "out of memory") :
@@ -56,7 +56,7 @@ static int put_tailed(struct out *o, unsigned kind, struct buf *rows, struct buf
 }
 
 /* Puts all rows of a kind without tails, in chunks. */
-static int put_rows(struct out *o, unsigned kind, const struct buf *b)
+static int put_rows(struct chunk_writer *o, unsigned kind, const struct buf *b)
 {
 	const struct record *r = record_by_kind(kind);
 	size_t n = b->len / r->size;
@@ -67,7 +67,7 @@ static int put_rows(struct out *o, unsigned kind, const struct buf *b)
 	return 0;
 }
 
-static int put_strings(struct out *o)
+static int put_strings(struct chunk_writer *o)
 {
 	const struct texts *t = &o->k->texts;
 	struct buf rows = { 0 }, tails = { 0 };
@@ -86,7 +86,7 @@ static int put_strings(struct out *o)
 	return rc == 0 ? put_tailed(o, ROW_string, &rows, &tails) : -1;
 }
 
-static int put_threads(struct out *o)
+static int put_threads(struct chunk_writer *o)
 {
 	struct kineto *k = o->k;
 	struct buf rows = { 0 }, tails = { 0 };
@@ -118,7 +118,7 @@ static void fact(struct buf *rows, struct buf *tails, uint32_t process, const ch
 	buf_put(tails, text, row.bytes);
 }
 
-static int put_facts(struct out *o, bool main)
+static int put_facts(struct chunk_writer *o, bool main)
 {
 	struct kineto *k = o->k;
 	struct buf rows = { 0 }, tails = { 0 };
@@ -156,7 +156,7 @@ static int put_facts(struct out *o, bool main)
 	return put_tailed(o, ROW_attribute, &rows, &tails);
 }
 
-static int put_health(struct out *o)
+static int put_health(struct chunk_writer *o)
 {
 	static const uint32_t reasons[N_IMPORT_COUNTS] = {
 		[COUNT_CUT] = HEALTH_import_cut, [COUNT_BROKEN] = HEALTH_import_broken, [COUNT_CATEGORY] = HEALTH_import_category,
@@ -178,7 +178,7 @@ static int put_health(struct out *o)
 	return put_tailed(o, ROW_health, &rows, &tails);
 }
 
-static int put_process(struct out *o, bool gpu)
+static int put_process(struct chunk_writer *o, bool gpu)
 {
 	struct kineto *k = o->k;
 	struct process_row row = {
@@ -253,13 +253,13 @@ static uint32_t main_host(const struct kineto *k)
 	return main;
 }
 
-static int put_packed(struct out *o, unsigned kind, const struct buf *rest)
+static int put_packed(struct chunk_writer *o, unsigned kind, const struct buf *rest)
 {
 	return kineto_put_packed(o->k, o->to->writer, o->number, kind) < 0 ? -1 : put_rows(o, kind, rest);
 }
 
 /* Puts the imported rows and arguments of one process; without `several`, all of them. */
-static int put_imported(struct out *o, uint32_t host, bool main, bool several)
+static int put_imported(struct chunk_writer *o, uint32_t host, bool main, bool several)
 {
 	struct kineto *k = o->k;
 	const struct imported_row *row = (const struct imported_row *)k->imported.data;
@@ -288,7 +288,7 @@ static int put_imported(struct out *o, uint32_t host, bool main, bool several)
 }
 
 /* Puts the GPU rows of host `at`; main: also those without a known process. */
-static int put_owned(struct out *o, uint32_t at, bool main, unsigned kind, const struct buf *from, const struct buf *owners)
+static int put_owned(struct chunk_writer *o, uint32_t at, bool main, unsigned kind, const struct buf *from, const struct buf *owners)
 {
 	const uint32_t *whose = (const uint32_t *)owners->data;
 	size_t size = record_by_kind(kind)->size;
@@ -318,7 +318,7 @@ struct rows_of {
 	const struct buf *rows;
 };
 
-static int put_all(struct out *o, const struct rows_of *all, size_t n)
+static int put_all(struct chunk_writer *o, const struct rows_of *all, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (put_rows(o, all[i].kind, all[i].rows) < 0)
@@ -326,7 +326,7 @@ static int put_all(struct out *o, const struct rows_of *all, size_t n)
 	return 0;
 }
 
-static int put_gpu(struct out *o, uint32_t at, bool main)
+static int put_gpu(struct chunk_writer *o, uint32_t at, bool main)
 {
 	const struct kineto *k = o->k;
 	const struct rows_of named[] = {
@@ -348,7 +348,7 @@ static int put_gpu(struct out *o, uint32_t at, bool main)
 }
 
 /* Puts stacks with their frames, in chunks. */
-static int put_stacks(struct out *o)
+static int put_stacks(struct chunk_writer *o)
 {
 	const struct stack_row *row = (const struct stack_row *)o->k->stack.data;
 	const uint8_t *frames = o->k->frames.data;
@@ -366,7 +366,7 @@ static int put_stacks(struct out *o)
 	return 0;
 }
 
-static int put_host(struct out *o, uint32_t at, bool main, bool several)
+static int put_host(struct chunk_writer *o, uint32_t at, bool main, bool several)
 {
 	struct kineto *k = o->k;
 	const struct host *h = o->host;
@@ -434,7 +434,7 @@ static int put_hosts(struct kineto *k, const struct kineto_sink *to, uint32_t *n
 	struct host none = { 0 };
 	uint32_t main = main_host(k);
 	bool several = processes(k) > 1;
-	struct out o = { .k = k, .to = to };
+	struct chunk_writer o = { .k = k, .to = to };
 
 	for (uint32_t i = 0; i < k->n_hosts; i++) {
 		if (i != main && !has_rows(&k->hosts[i]))

@@ -18,7 +18,7 @@ static const struct {
 
 /* ---- names of communication kernels ---- */
 
-struct names {
+struct kernel_names {
 	struct map met;                 /* string ids of kernel names that this worker met */
 	bool oom;
 };
@@ -26,7 +26,7 @@ struct names {
 static int meet_names(const struct batch *b, void *state)
 {
 	const uint32_t *name = b->column[0];
-	struct names *names = state;
+	struct kernel_names *names = state;
 	bool new;
 
 	for (size_t i = 0; i < b->n && !names->oom; i++)
@@ -39,7 +39,7 @@ static int meet_names(const struct batch *b, void *state)
 static int find_comm(struct model *m, struct map *comm)
 {
 	static const unsigned fields[] = { COL_kernel_name };
-	struct names names[MODEL_WORKERS] = { 0 };
+	struct kernel_names names[MODEL_WORKERS] = { 0 };
 	void *const states[MODEL_WORKERS] = { &names[0], &names[1] };
 	int rc = model_scan_all(m, ROW_kernel, fields, 1, meet_names, states);
 

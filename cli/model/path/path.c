@@ -13,7 +13,7 @@ struct arrival {
 	int64_t begun;                  /* begin of its work */
 };
 
-struct walk {
+struct path_walk {
 	struct path_in *in;
 	struct path_host host;
 	struct path_gpu gpu;
@@ -45,7 +45,7 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* Fills *a for a wait; false: the work is unknown or ended before the wait began. */
-static bool arrival_of(const struct walk *w, const struct path_wait *wait, struct arrival *a)
+static bool arrival_of(const struct path_walk *w, const struct path_wait *wait, struct arrival *a)
 {
 	*a = (struct arrival){ .thread = wait->thread, .row = PATH_NONE, .of = wait->of, .begun = wait->begun };
 	if (wait->what == FOR_THREAD) {
@@ -64,7 +64,7 @@ static bool arrival_of(const struct walk *w, const struct path_wait *wait, struc
 static void add_full(uint32_t row, uint32_t ended, void *arg)
 {
 	const struct path_row *r;
-	struct walk *w = arg;
+	struct path_walk *w = arg;
 
 	r = &w->in->rows[row];
 	if (w->in->rows[ended].end > r->launched)
@@ -82,7 +82,7 @@ static int by_worker(const void *a, const void *b, void *arg)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-static int arrivals_make(struct walk *w)
+static int arrivals_make(struct path_walk *w)
 {
 	const struct path_in *in = w->in;
 	size_t i = 0;
@@ -113,7 +113,7 @@ static int arrivals_make(struct walk *w)
 }
 
 /* Takes the thread's last unused arrival in (floor, until]; NULL: none. */
-static const struct arrival *take_arrival(struct walk *w, uint32_t thread, int64_t floor, int64_t until)
+static const struct arrival *take_arrival(struct path_walk *w, uint32_t thread, int64_t floor, int64_t until)
 {
 	size_t i = w->left[thread];
 
@@ -127,7 +127,7 @@ static const struct arrival *take_arrival(struct walk *w, uint32_t thread, int64
 }
 
 /* The first work of thread `of` for another thread that began before a time and ended at that time or later; NULL: none. */
-static const struct arrival *turn_at(const struct walk *w, uint32_t of, int64_t time)
+static const struct arrival *turn_at(const struct path_walk *w, uint32_t of, int64_t time)
 {
 	size_t low = 0, high = w->n_turns;
 
@@ -149,7 +149,7 @@ static const struct arrival *turn_at(const struct walk *w, uint32_t of, int64_t 
 /* ---- segments ---- */
 
 /* Adds a segment from a time to the current position, and moves the position to its begin. */
-static void put_piece(struct walk *w, int64_t from, enum path_kind kind, uint32_t of, uint32_t on)
+static void put_piece(struct path_walk *w, int64_t from, enum path_kind kind, uint32_t of, uint32_t on)
 {
 	struct path_segment *last = w->out.len ? (struct path_segment *)(w->out.data + w->out.len) - 1 : NULL;
 
@@ -168,7 +168,7 @@ static void put_piece(struct walk *w, int64_t from, enum path_kind kind, uint32_
 }
 
 /* Adds the thread's activities from a time to the current position. */
-static void put_host(struct walk *w, uint32_t thread, int64_t from)
+static void put_host(struct path_walk *w, uint32_t thread, int64_t from)
 {
 	while (w->at > from && !w->out.oom) {
 		size_t i = path_tile_before(&w->host, thread, w->at);
@@ -188,7 +188,7 @@ static void put_host(struct walk *w, uint32_t thread, int64_t from)
 /* ---- the walk ---- */
 
 /* Continues on a thread at the current time. */
-static void go_to_thread(struct walk *w, uint32_t thread)
+static void go_to_thread(struct path_walk *w, uint32_t thread)
 {
 	w->row = PATH_NONE;
 	w->thread = thread;
@@ -197,7 +197,7 @@ static void go_to_thread(struct walk *w, uint32_t thread)
 }
 
 /* Continues on the thread that launched a row; if it worked for a waiting thread then, until the begin of that work. */
-static void go_to_launcher(struct walk *w, uint32_t thread)
+static void go_to_launcher(struct path_walk *w, uint32_t thread)
 {
 	const struct arrival *a = thread == w->in->thread ? NULL : turn_at(w, thread, w->at);
 
@@ -208,7 +208,7 @@ static void go_to_launcher(struct walk *w, uint32_t thread)
 	w->back = a->thread;
 }
 
-static void from_thread(struct walk *w)
+static void from_thread(struct path_walk *w)
 {
 	const struct arrival *a = take_arrival(w, w->thread, w->floor, w->at);
 	uint32_t waiting = w->thread;
@@ -229,7 +229,7 @@ static void from_thread(struct walk *w)
 	w->back = waiting;
 }
 
-static void from_row(struct walk *w)
+static void from_row(struct path_walk *w)
 {
 	const struct path_row *rows = w->in->rows, *r = &rows[w->row];
 	uint32_t row = w->row, before;
@@ -256,7 +256,7 @@ static void from_row(struct walk *w)
 		go_to_launcher(w, r->thread);
 }
 
-static void walk(struct walk *w)
+static void walk(struct path_walk *w)
 {
 	/* Limit of iterations: each arrival, and each row with a duration, is met once; a damaged file must not loop. */
 	size_t most = 4 * (w->in->n_rows + w->in->n_acts + w->in->n_waits) + 64;
@@ -280,7 +280,7 @@ static void turn_round(struct path_segment *list, size_t n)
 
 struct path_segment *path_find(struct path_in *in, size_t *n)
 {
-	struct walk w = { .in = in, .row = PATH_NONE };
+	struct path_walk w = { .in = in, .row = PATH_NONE };
 	struct path_segment none = { 0 };
 
 	*n = 0;

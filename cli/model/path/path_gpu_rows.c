@@ -13,13 +13,13 @@ static const struct gpu_kind {
 #undef KIND
 };
 
-struct columns {
+struct gpu_row_columns {
 	const int64_t *start, *duration;
 	const uint32_t *corr, *context, *stream, *process;
 	const uint64_t *node;
 };
 
-static bool columns_read(struct model *m, const struct gpu_kind *k, struct columns *c)
+static bool columns_read(struct model *m, const struct gpu_kind *k, struct gpu_row_columns *c)
 {
 	c->node = k->node == UINT32_MAX ? NULL : model_column(m, k->kind, k->node);
 	return (c->start = model_column(m, k->kind, k->start)) && (c->duration = model_column(m, k->kind, k->duration)) &&
@@ -28,7 +28,7 @@ static bool columns_read(struct model *m, const struct gpu_kind *k, struct colum
 	       (c->node || k->node == UINT32_MAX);
 }
 
-static void put_row(struct path_rows *p, const struct gpu_kind *k, const struct columns *c, size_t i)
+static void put_row(struct path_rows *p, const struct gpu_kind *k, const struct gpu_row_columns *c, size_t i)
 {
 	size_t call = model_api_of(p->m, p->process, c->corr[i]);
 	const struct path_gpu_row of = { k->kind, (uint32_t)i };
@@ -59,7 +59,7 @@ int path_add_gpu(struct path_rows *p)
 	if (!MODEL_I64(p->m, api, start) || !MODEL_I64(p->m, api, duration) || !MODEL_U32(p->m, api, thread))
 		return -1;
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-		struct columns c;
+		struct gpu_row_columns c;
 
 		if (!columns_read(p->m, &kinds[k], &c))
 			return -1;

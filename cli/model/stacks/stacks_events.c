@@ -5,7 +5,7 @@
 #include "cli/model/join.h"
 #include "cli/model/process.h"
 
-struct walk {
+struct event_walk {
 	struct model *m;
 	int (*fn)(const struct stack_event *e, void *arg);
 	void *arg;
@@ -13,7 +13,7 @@ struct walk {
 	uint8_t *used;                  /* by call: EVENT_ bits of the GPU rows met so far */
 };
 
-static int walk_calls(struct walk *w)
+static int walk_calls(struct event_walk *w)
 {
 	struct model *m = w->m;
 	const int64_t *start = MODEL_I64(m, api, start), *duration = MODEL_I64(m, api, duration);
@@ -38,7 +38,7 @@ struct gpu_kind {
 	int name, bytes, copy_kind;     /* columns; -1: none */
 };
 
-static int walk_gpu(struct walk *w, const struct gpu_kind *k)
+static int walk_gpu(struct event_walk *w, const struct gpu_kind *k)
 {
 	struct model *m = w->m;
 	const int64_t *start = model_column(m, k->record, k->start), *duration = model_column(m, k->record, k->duration);
@@ -70,7 +70,7 @@ static int walk_gpu(struct walk *w, const struct gpu_kind *k)
 	return 0;
 }
 
-static int walk_samples(struct walk *w)
+static int walk_samples(struct event_walk *w)
 {
 	struct model *m = w->m;
 	const int64_t *start = MODEL_I64(m, sample, start);
@@ -112,7 +112,7 @@ uint32_t *model_range_stacks(struct model *m)
 	return of;
 }
 
-static int walk_ranges(struct walk *w)
+static int walk_ranges(struct event_walk *w)
 {
 	struct model *m = w->m;
 	const int64_t *start = MODEL_I64(m, range, start), *duration = MODEL_I64(m, range, duration);
@@ -142,7 +142,7 @@ int model_stack_events(struct model *m, unsigned kinds, int (*fn)(const struct s
 		  COL_memcpy_kind },
 		{ EVENT_SET, ROW_memset, COL_memset_start, COL_memset_duration, COL_memset_corr, -1, COL_memset_bytes, -1 },
 	};
-	struct walk w = { .m = m, .fn = fn, .arg = arg };
+	struct event_walk w = { .m = m, .fn = fn, .arg = arg };
 	int rc = 0;
 
 	if (!model_stacks(m) || model_join(m) < 0 || !(w.stack = MODEL_U32(m, api, stack)) ||

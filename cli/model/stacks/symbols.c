@@ -13,16 +13,16 @@ struct set {
 	uint32_t n;
 };
 
-struct image {
+struct mapped_image {
 	struct image_row row;
 	uint32_t process, name;         /* name: string id of the model */
 	const uint8_t *build_id;
-	struct object *object;          /* NULL: not searched yet, or not found */
+	struct symbol_file *object;          /* NULL: not searched yet, or not found */
 	struct map sets;                /* offset -> set, from the trace or looked up in files */
 };
 
 struct symbol_tables {
-	struct image *images;           /* by process, then id; each process has an image 0 for code in no file */
+	struct mapped_image *images;    /* by process, then id; each process has an image 0 for code in no file */
 	size_t n_images;
 	struct set *sets;
 	size_t n_sets, cap;
@@ -70,7 +70,7 @@ static uint64_t key_of(uint32_t process, uint32_t id)
 	return (uint64_t)process << 32 | id;
 }
 
-static int put_image(struct symbol_tables *t, const struct image *i)
+static int put_image(struct symbol_tables *t, const struct mapped_image *i)
 {
 	bool new;
 	uint32_t *at = map_put(&t->by_id, key_of(i->process, i->row.id), (uint32_t)t->n_images, &new);
@@ -85,7 +85,7 @@ static int put_image(struct symbol_tables *t, const struct image *i)
 static int add_image(struct model *m, uint32_t process, const void *row, const uint8_t *tail, uint32_t bytes)
 {
 	struct symbol_tables *t = m->symbols;
-	struct image i = { .process = process };
+	struct mapped_image i = { .process = process };
 	uint8_t *id = slab_take(&t->memory, bytes + 1);
 
 	memcpy(&i.row, row, sizeof i.row);
@@ -98,7 +98,7 @@ static int add_image(struct model *m, uint32_t process, const void *row, const u
 	return i.row.id ? put_image(t, &i) : 0;
 }
 
-static struct image *image_by_id(struct symbol_tables *t, uint32_t process, uint32_t id)
+static struct mapped_image *image_by_id(struct symbol_tables *t, uint32_t process, uint32_t id)
 {
 	uint32_t at = map_get(&t->by_id, key_of(process, id));
 
@@ -106,7 +106,7 @@ static struct image *image_by_id(struct symbol_tables *t, uint32_t process, uint
 }
 
 /* String id of "[libcuda.so.1+0x1234]". */
-static uint32_t unknown(struct model *m, const struct image *i, uint64_t offset)
+static uint32_t unknown(struct model *m, const struct mapped_image *i, uint64_t offset)
 {
 	const char *path = model_string(m, i->name), *slash = strrchr(path, '/');
 	char text[512];
@@ -123,7 +123,7 @@ static int add_symbol(struct model *m, uint32_t process, const void *row, const 
 {
 	const struct symbol_row *r = row;
 	struct symbol_tables *t = m->symbols;
-	struct image *i = image_by_id(t, process, r->image);
+	struct mapped_image *i = image_by_id(t, process, r->image);
 	uint32_t set;
 
 	(void)tail;
@@ -151,7 +151,7 @@ static int add_symbol(struct model *m, uint32_t process, const void *row, const 
 
 static int by_process(const void *a, const void *b)
 {
-	const struct image *i = a, *j = b;
+	const struct mapped_image *i = a, *j = b;
 
 	return i->process != j->process ? (i->process < j->process ? -1 : 1) :
 	       i->row.id < j->row.id ? -1 : i->row.id > j->row.id;
@@ -163,7 +163,7 @@ static int load_images(struct model *m, struct symbol_tables *t)
 	if (!t->images)
 		return -1;
 	for (uint32_t p = 0; p < m->n_processes; p++)
-		if (put_image(t, &(struct image){ .process = p }) < 0)
+		if (put_image(t, &(struct mapped_image){ .process = p }) < 0)
 			return -1;
 	if (rows_each(m, ROW_image, add_image) < 0)
 		return -1;
@@ -236,17 +236,17 @@ int model_look_in(struct model *m, const struct lookup *where)
 
 /* ---- looking up ---- */
 
-static bool holds(const struct image *i, uint64_t address)
+static bool holds(const struct mapped_image *i, uint64_t address)
 {
 	return i->row.id && address >= i->row.low && address < i->row.high;
 }
 
 /* The image mapped at an address at a time; else the last one mapped there at any time; else the process's image 0. */
-static struct image *image_at(struct symbol_tables *t, uint32_t process, uint64_t address, int64_t when)
+static struct mapped_image *image_at(struct symbol_tables *t, uint32_t process, uint64_t address, int64_t when)
 {
-	struct image *own = image_by_id(t, process, 0), *best = NULL, *end = t->images + t->n_images;
+	struct mapped_image *own = image_by_id(t, process, 0), *best = NULL, *end = t->images + t->n_images;
 
-	for (struct image *i = own; i < end && i->process == process; i++) {
+	for (struct mapped_image *i = own; i < end && i->process == process; i++) {
 		if (!holds(i, address))
 			continue;
 		if (when && i->row.start <= when && (!i->row.end || when < i->row.end))
@@ -258,7 +258,7 @@ static struct image *image_at(struct symbol_tables *t, uint32_t process, uint64_
 }
 
 /* Looks an offset of an image up in files; returns the number of functions, 0: none. */
-static size_t look_up_address(struct model *m, struct image *i, uint64_t offset, bool lines, struct spot *out)
+static size_t look_up_address(struct model *m, struct mapped_image *i, uint64_t offset, bool lines, struct spot *out)
 {
 	struct symbols *files = m->symbols->files;
 	const struct process *p = &m->processes[i->process];
@@ -274,7 +274,7 @@ static size_t look_up_address(struct model *m, struct image *i, uint64_t offset,
 }
 
 /* Looks an offset up and adds the result as a set; returns its number, or MAP_NONE: out of memory. */
-static uint32_t look_up(struct model *m, struct image *i, uint64_t offset)
+static uint32_t look_up(struct model *m, struct mapped_image *i, uint64_t offset)
 {
 	struct symbol_tables *t = m->symbols;
 	struct source_frame frames[MOST_PLACES];
@@ -302,7 +302,7 @@ const struct source_frame *model_frames(struct model *m, uint32_t process, const
 					size_t *n)
 {
 	struct symbol_tables *t = load(m);
-	struct image *i;
+	struct mapped_image *i;
 	uint64_t offset;
 	uint32_t set;
 
@@ -331,7 +331,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* False: out of memory. */
-static bool add_address(struct symbol_tables *t, const struct image *in, uint64_t value)
+static bool add_address(struct symbol_tables *t, const struct mapped_image *in, uint64_t value)
 {
 	if (!GROW(t->addresses, t->n_addresses + 1, t->cap_addresses))
 		return false;
@@ -345,13 +345,13 @@ static bool add_address(struct symbol_tables *t, const struct image *in, uint64_
 /* Adds the address of a frame.  Without an image, it is added for every image ever mapped there, because stacks have no time. */
 static bool add_frame(struct symbol_tables *t, uint32_t process, const struct stack_frame *f)
 {
-	struct image *own = image_by_id(t, process, 0), *end = t->images + t->n_images;
-	struct image *in = f->extra ? image_by_id(t, process, f->extra) : NULL;
+	struct mapped_image *own = image_by_id(t, process, 0), *end = t->images + t->n_images;
+	struct mapped_image *in = f->extra ? image_by_id(t, process, f->extra) : NULL;
 	size_t before = t->n_addresses;
 
 	if (in)
 		return add_address(t, in, f->value);
-	for (struct image *i = own; i < end && i->process == process; i++)
+	for (struct mapped_image *i = own; i < end && i->process == process; i++)
 		if (holds(i, f->value) && !add_address(t, i, f->value))
 			return false;
 	return t->n_addresses > before || add_address(t, own, f->value);

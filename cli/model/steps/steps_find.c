@@ -95,7 +95,7 @@ static int add_step(struct marking *k, const struct step_name *l, struct step st
 
 /* ---- ranges ---- */
 
-struct ranges {
+struct step_range_columns {
 	const int64_t *start, *duration;
 	const uint64_t *id;
 	const uint32_t *thread, *flags, *process, *name, *domain;
@@ -103,7 +103,7 @@ struct ranges {
 	size_t n;
 };
 
-static bool ranges_read(struct model *m, struct ranges *r)
+static bool ranges_read(struct model *m, struct step_range_columns *r)
 {
 	r->start = MODEL_I64(m, range, start);
 	r->duration = MODEL_I64(m, range, duration);
@@ -117,13 +117,13 @@ static bool ranges_read(struct model *m, struct ranges *r)
 	return r->start && r->duration && r->id && r->thread && r->flags && r->name && r->domain && r->process;
 }
 
-static enum form form_of(const struct ranges *r, size_t row)
+static enum form form_of(const struct step_range_columns *r, size_t row)
 {
 	return r->flags[row] & RANGE_STARTEND ? FORM_STARTEND : FORM_PUSHPOP;
 }
 
 /* Whether the range lies in another step; then it is a part of that step. */
-static bool inside_another(struct marking *k, const struct ranges *r, size_t row)
+static bool inside_another(struct marking *k, const struct step_range_columns *r, size_t row)
 {
 	for (uint32_t up = r->parents[row], depth = 0; up != UINT32_MAX && depth < 128; up = r->parents[up], depth++) {
 		const struct step_name *l = step_name_of(k, r->name[up]);
@@ -134,7 +134,7 @@ static bool inside_another(struct marking *k, const struct ranges *r, size_t row
 	return false;
 }
 
-static int look_at_ranges(struct marking *k, const struct ranges *r)
+static int look_at_ranges(struct marking *k, const struct step_range_columns *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct step_name *l = step_name_of(k, r->name[i]);
@@ -148,7 +148,7 @@ static int look_at_ranges(struct marking *k, const struct ranges *r)
 	return 0;
 }
 
-static int take_ranges(struct marking *k, struct ranges *r)
+static int take_ranges(struct marking *k, struct step_range_columns *r)
 {
 	int rc = 0;
 
@@ -252,7 +252,7 @@ static int take_marks(struct marking *k, const struct marks *r)
 int steps_find_marked(struct finding *f)
 {
 	struct marking k = { .f = f, .best = NOTHING };
-	struct ranges ranges;
+	struct step_range_columns ranges;
 	struct marks marks;
 	int rc = -1;
 

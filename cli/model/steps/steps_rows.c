@@ -4,14 +4,14 @@
 #include "cli/model/join.h"
 
 /* An interval of correlation ids or of times, and its item. */
-struct span {
+struct id_span {
 	uint64_t low, high;             /* low <= x < high */
 	uint64_t most;                  /* maximum `high` of this span and all before it */
 	uint32_t item;
 };
 
 struct spots {
-	struct span *list;              /* by low */
+	struct id_span *list;           /* by low */
 	size_t n;
 	bool apart;                     /* no two spans overlap */
 	size_t last;                    /* position of the last result; rows are nearly sorted */
@@ -78,7 +78,7 @@ static uint64_t ordered(int64_t time)
 
 static int by_low(const void *a, const void *b)
 {
-	const struct span *p = a, *q = b;
+	const struct id_span *p = a, *q = b;
 
 	if (p->low != q->low)
 		return p->low < q->low ? -1 : 1;
@@ -156,7 +156,7 @@ static int32_t spot_of_corr(const struct finder *f, uint32_t process, uint32_t c
 static void put_span(struct spots *s, uint64_t low, uint64_t high, size_t item)
 {
 	if (low < high)
-		s->list[s->n++] = (struct span){ .low = low, .high = high, .item = (uint32_t)item };
+		s->list[s->n++] = (struct id_span){ .low = low, .high = high, .item = (uint32_t)item };
 }
 
 /* Length of an interval of ids without an end, as of the last step; no step makes more calls. */

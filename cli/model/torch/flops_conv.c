@@ -68,19 +68,19 @@ static unsigned values_parse(const char *text, struct value values[VALUES])
 /* ---- the shape of the output ---- */
 
 /* Positions of these parameters among the inputs.  dilation 0: it is 1; transposed 0: never transposed. */
-struct places {
+struct argument_positions {
 	unsigned stride, padding, dilation, transposed;
 };
 
-static struct places places_of(enum flop_rule rule, const struct value *values)
+static struct argument_positions places_of(enum flop_rule rule, const struct value *values)
 {
 	unsigned bias = !values[2].known;       /* old versions of cudnn_convolution have a bias input */
 
 	if (rule == FLOPS_CONV_CUDNN)
-		return (struct places){ .padding = 2 + bias, .stride = 3 + bias, .dilation = 4 + bias };
+		return (struct argument_positions){ .padding = 2 + bias, .stride = 3 + bias, .dilation = 4 + bias };
 	if (rule == FLOPS_CONV_SLOW)
-		return (struct places){ .stride = 4, .padding = 5 };
-	return (struct places){ .stride = 3, .padding = 4, .dilation = 5, .transposed = 6 };
+		return (struct argument_positions){ .stride = 4, .padding = 5 };
+	return (struct argument_positions){ .stride = 3, .padding = 4, .dilation = 5, .transposed = 6 };
 }
 
 /* A number for each spatial dimension; a single number applies to all. */
@@ -96,7 +96,8 @@ static bool spread(const struct value *v, unsigned dims, int64_t least, int64_t 
 	return true;
 }
 
-static bool output_of(const struct shape *in, const struct shape *weight, const struct value *values, struct places at, struct shape *out)
+static bool output_of(const struct shape *in, const struct shape *weight, const struct value *values, struct argument_positions at,
+		      struct shape *out)
 {
 	static const struct value one = { .known = true, .n = 1, .of = { 1 } };
 	int64_t stride[FLOP_DIMS], padding[FLOP_DIMS], dilation[FLOP_DIMS];
@@ -174,7 +175,7 @@ static bool backward(const struct shape *s, unsigned shapes, const struct value 
 
 static bool forward(enum flop_rule rule, const struct shape *s, unsigned shapes, const struct value *v, unsigned values, uint64_t *flops)
 {
-	struct places at = places_of(rule, v);
+	struct argument_positions at = places_of(rule, v);
 	struct shape out = { 0 };
 	bool transposed;
 

@@ -94,13 +94,13 @@ size_t model_torch_count(struct model *m)
 	return rc < 0 ? SIZE_MAX : c[0].n + c[1].n;
 }
 
-struct columns {
+struct torch_columns {
 	const int64_t *start, *duration;
 	const uint32_t *process, *thread, *domain, *name, *flags, *level;
 	size_t n;
 };
 
-static bool columns_read(struct model *m, struct columns *c)
+static bool columns_read(struct model *m, struct torch_columns *c)
 {
 	c->n = model_rows(m, ROW_range);
 	return (c->start = MODEL_I64(m, range, start)) && (c->duration = MODEL_I64(m, range, duration)) &&
@@ -120,7 +120,7 @@ static int by_level(const void *a, const void *b, void *levels)
 }
 
 /* PyTorch's range rows by process and start; of equal starts the outer range first. */
-static struct timed *order_of(struct model *m, const struct columns *c, size_t *n)
+static struct timed *order_of(struct model *m, const struct torch_columns *c, size_t *n)
 {
 	struct timed *order = malloc(c->n * sizeof *order + 1);
 	uint32_t process = UINT32_MAX, domain = 0;
@@ -215,7 +215,7 @@ static uint32_t *find_around(const struct torch_ranges *t, size_t n)
 	return around;
 }
 
-static int fill(struct model *m, struct torch_ranges *t, const struct columns *c, const struct timed *order, size_t n)
+static int fill(struct model *m, struct torch_ranges *t, const struct torch_columns *c, const struct timed *order, size_t n)
 {
 	uint32_t *at = malloc(c->n * sizeof *at + 1);
 
@@ -252,7 +252,7 @@ static int fill(struct model *m, struct torch_ranges *t, const struct columns *c
 const struct torch_ranges *model_torch(struct model *m)
 {
 	struct torch_derived *t = torch_derived(m);
-	struct columns c;
+	struct torch_columns c;
 	struct timed *order;
 	size_t n;
 	int rc;

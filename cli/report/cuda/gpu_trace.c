@@ -28,7 +28,7 @@ struct common {
 	const int64_t *duration;
 };
 
-struct listing {
+struct gpu_listing {
 	struct model *m;
 	struct table *t;
 	int64_t begin;
@@ -50,7 +50,7 @@ struct listing {
 	 (c).stream = MODEL_U32((m), rec, stream), (c).duration = MODEL_I64((m), rec, duration),                       \
 	 (c).process && (c).corr && (c).device && (c).context && (c).stream && (c).duration)
 
-static bool columns_read(struct listing *l)
+static bool columns_read(struct gpu_listing *l)
 {
 	struct model *m = l->m;
 
@@ -62,7 +62,7 @@ static bool columns_read(struct listing *l)
 	       (l->set_bytes = MODEL_U64(m, memset, bytes)) && (l->set_target = MODEL_U32(m, memset, mem_kind));
 }
 
-static bool unified_read(struct listing *l)
+static bool unified_read(struct gpu_listing *l)
 {
 	struct model *m = l->m;
 
@@ -74,7 +74,7 @@ static bool unified_read(struct listing *l)
 }
 
 /* All rows by start; the caller frees the array.  NULL: out of memory. */
-static struct timed *order_all(struct listing *l, size_t *n)
+static struct timed *order_all(struct gpu_listing *l, size_t *n)
 {
 	struct timed *order = model_gpu_order(l->m, n), *all;
 
@@ -93,7 +93,7 @@ failed:
 }
 
 /* As in nsys: "NVIDIA H100 (0)". */
-static const char *device_name(struct listing *l, uint32_t process, uint32_t id)
+static const char *device_name(struct gpu_listing *l, uint32_t process, uint32_t id)
 {
 	const struct device_row *d;
 
@@ -116,7 +116,7 @@ static struct cell words(struct table *t, const char *text, unsigned number)
 	return !number ? UNKNOWN : TEXT(text ? text : table_keep(t, "%u", number));
 }
 
-static void put_common(struct listing *l, struct cell *cell, const struct common *c, const struct timed *at)
+static void put_common(struct gpu_listing *l, struct cell *cell, const struct common *c, const struct timed *at)
 {
 	bool timed = at->time && c->duration[at->row] >= 0;
 
@@ -141,7 +141,7 @@ static void put_bytes(struct cell *cell, uint64_t bytes, int64_t duration)
 			3);
 }
 
-static void put_kernel(struct listing *l, struct cell *cell, const struct timed *at)
+static void put_kernel(struct gpu_listing *l, struct cell *cell, const struct timed *at)
 {
 	const struct config_row *c = model_config(l->m, l->kernels.process[at->row], l->config[at->row]);
 
@@ -160,7 +160,7 @@ static void put_kernel(struct listing *l, struct cell *cell, const struct timed 
 	cell[C_NAME] = TEXT(model_string(l->m, model_name(l->m, l->name[at->row], NAME_DEMANGLED)));
 }
 
-static const char *copy_name(struct listing *l, unsigned kind)
+static const char *copy_name(struct gpu_listing *l, unsigned kind)
 {
 	const char *words = memcpy_words(kind);
 
@@ -171,7 +171,7 @@ static const char *copy_name(struct listing *l, unsigned kind)
 	return l->copies_named[kind];
 }
 
-static void put_copy(struct listing *l, struct cell *cell, const struct timed *at)
+static void put_copy(struct gpu_listing *l, struct cell *cell, const struct timed *at)
 {
 	put_common(l, cell, &l->copies, at);
 	put_bytes(cell, l->bytes[at->row], at->time ? l->copies.duration[at->row] : 0);
@@ -180,7 +180,7 @@ static void put_copy(struct listing *l, struct cell *cell, const struct timed *a
 	cell[C_NAME] = TEXT(copy_name(l, l->kind[at->row]));
 }
 
-static void put_set(struct listing *l, struct cell *cell, const struct timed *at)
+static void put_set(struct gpu_listing *l, struct cell *cell, const struct timed *at)
 {
 	put_common(l, cell, &l->sets, at);
 	put_bytes(cell, l->set_bytes[at->row], at->time ? l->sets.duration[at->row] : 0);
@@ -188,14 +188,14 @@ static void put_set(struct listing *l, struct cell *cell, const struct timed *at
 	cell[C_NAME] = TEXT("[CUDA memset]");
 }
 
-static void put_whole_graph(struct listing *l, struct cell *cell, const struct timed *at)
+static void put_whole_graph(struct gpu_listing *l, struct cell *cell, const struct timed *at)
 {
 	put_common(l, cell, &l->graphs, at);
 	cell[C_NAME] = TEXT(table_keep(l->t, "[CUDA graph %u]", l->graph[at->row]));
 }
 
 /* Transfers of unified memory have no correlation id and no stream. */
-static void put_unified(struct listing *l, struct cell *cell, const struct timed *at)
+static void put_unified(struct gpu_listing *l, struct cell *cell, const struct timed *at)
 {
 	uint32_t from = l->unified_from[at->row], to = l->unified_to[at->row];
 	int64_t duration = l->unified_duration[at->row];
@@ -213,7 +213,7 @@ static void put_unified(struct listing *l, struct cell *cell, const struct timed
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct listing l = { .m = m, .t = t, .begin = model_start(m) };
+	struct gpu_listing l = { .m = m, .t = t, .begin = model_start(m) };
 	struct timed *order;
 	size_t n;
 

@@ -17,14 +17,14 @@ static const struct heading columns[] = {
 };
 
 /* Process, device and launch configuration; its position in places.list is the upper half of a key, the kernel's name the lower. */
-struct place {
+struct launch_config {
 	uint32_t process, device, config;
 };
 
 static struct {
 	pthread_mutex_t lock;           /* the two threads of a pass add places */
 	struct map index;
-	struct place *list;
+	struct launch_config *list;
 	size_t cap;
 	uint32_t run;                   /* number of the report's run, from 1: tells stale entries of recent[] */
 } places = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -47,7 +47,7 @@ static uint32_t find_place(uint64_t key, uint32_t process, uint32_t device, uint
 	if (at)
 		place = *at - 1;
 	if (new)
-		places.list[place] = (struct place){ process, device, config };
+		places.list[place] = (struct launch_config){ process, device, config };
 	pthread_mutex_unlock(&places.lock);
 	return place;
 }
@@ -111,7 +111,7 @@ static const char *const lack_words[LACKS] = {
 
 static enum lack put_kernel(struct sums *s, struct table *t, const struct series *g, unsigned __int128 all)
 {
-	const struct place *p = &places.list[g->key >> 32];
+	const struct launch_config *p = &places.list[g->key >> 32];
 	const struct config_row *c = model_config(s->m, p->process, p->config);
 	const struct device_row *d = model_device(s->m, p->process, p->device);
 	struct occupancy o = { 0 };

@@ -37,7 +37,7 @@ struct unified {
 };
 
 /* Sums for one address, or for the whole trace. */
-struct sum {
+struct transfer_sum {
 	uint32_t process;
 	uint64_t address;               /* of the page; in um_cpu_page_faults_sum of the instruction */
 	uint64_t htod, dtoh, cpu, gpu;  /* bytes to and from devices; page faults of CPU and GPUs */
@@ -47,7 +47,7 @@ struct sum {
 struct sums_of {
 	struct map *index;              /* by process: address -> position in list */
 	uint32_t n_processes;
-	struct sum *list;
+	struct transfer_sum *list;
 	size_t n, cap;
 };
 
@@ -96,7 +96,7 @@ static void sums_end(struct sums_of *s)
 }
 
 /* The sum of an address, created if missing; valid until the next call.  NULL: out of memory. */
-static struct sum *sum_of(struct sums_of *s, uint32_t process, uint64_t address)
+static struct transfer_sum *sum_of(struct sums_of *s, uint32_t process, uint64_t address)
 {
 	uint32_t *at;
 	bool new;
@@ -105,11 +105,11 @@ static struct sum *sum_of(struct sums_of *s, uint32_t process, uint64_t address)
 		return NULL;
 	at = map_put(&s->index[process], address, (uint32_t)s->n, &new);
 	if (at && new)
-		s->list[s->n++] = (struct sum){ .process = process, .address = address };
+		s->list[s->n++] = (struct transfer_sum){ .process = process, .address = address };
 	return at ? &s->list[*at - 1] : NULL;
 }
 
-static void add_transfer(struct sum *s, const struct unified *u, size_t row)
+static void add_transfer(struct transfer_sum *s, const struct unified *u, size_t row)
 {
 	switch (u->kind[row]) {
 	case HTOD:
@@ -140,7 +140,7 @@ static struct cell hex(struct table *t, uint64_t address)
 }
 
 /* Thousandths of MB/s (1 byte/ns = 1000 MB/s); -1: no transfer has a time. */
-static int64_t throughput(const struct sum *s)
+static int64_t throughput(const struct transfer_sum *s)
 {
 	return s->ns ? (int64_t)((s->timed_bytes * 1000000 + s->ns / 2) / s->ns) : -1;
 }
@@ -148,7 +148,7 @@ static int64_t throughput(const struct sum *s)
 /* Highest throughput first, as in nsys. */
 static int by_throughput(const void *a, const void *b)
 {
-	const struct sum *p = a, *q = b;
+	const struct transfer_sum *p = a, *q = b;
 	int64_t x = throughput(p), y = throughput(q);
 
 	if (x != y)
@@ -195,7 +195,7 @@ static int run_pages(struct model *m, struct table *t, const char *variant)
 	if (!sums_begin(&s, m) || !unified_read(&u, m))
 		goto out;
 	for (size_t i = 0; i < u.n; i++) {
-		struct sum *page = moves_or_faults(u.kind[i]) ? sum_of(&s, u.process[i], u.address[i]) : NULL;
+		struct transfer_sum *page = moves_or_faults(u.kind[i]) ? sum_of(&s, u.process[i], u.address[i]) : NULL;
 
 		if (page)
 			add_transfer(page, &u, i);
@@ -205,7 +205,7 @@ static int run_pages(struct model *m, struct table *t, const char *variant)
 	if (s.n)
 		qsort(s.list, s.n, sizeof *s.list, by_throughput);
 	for (size_t i = 0; i < s.n; i++) {
-		const struct sum *p = &s.list[i];
+		const struct transfer_sum *p = &s.list[i];
 
 		table_row(t, (const struct cell[]){
 				     hex(t, p->address), megabytes(p->htod), megabytes(p->dtoh),
@@ -224,7 +224,7 @@ out:
 
 static int run_total(struct model *m, struct table *t, const char *variant)
 {
-	struct sum all = { 0 };
+	struct transfer_sum all = { 0 };
 	uint64_t lowest = UINT64_MAX, highest = 0;
 	struct unified u;
 
@@ -251,7 +251,7 @@ static int run_total(struct model *m, struct table *t, const char *variant)
 
 int unified_text(struct model *m, char *text, size_t size)
 {
-	struct sum all = { 0 };
+	struct transfer_sum all = { 0 };
 	struct unified u;
 	size_t n;
 
@@ -277,7 +277,7 @@ int unified_text(struct model *m, char *text, size_t size)
 
 static int by_faults(const void *a, const void *b)
 {
-	const struct sum *p = a, *q = b;
+	const struct transfer_sum *p = a, *q = b;
 
 	if (p->cpu != q->cpu)
 		return p->cpu > q->cpu ? -1 : 1;
@@ -296,7 +296,7 @@ static int run_instructions(struct model *m, struct table *t, const char *varian
 	if (!sums_begin(&s, m) || !unified_read(&u, m))
 		goto out;
 	for (size_t i = 0; i < u.n; i++) {
-		struct sum *at = u.kind[i] == CPU_FAULT ? sum_of(&s, u.process[i], u.pc[i]) : NULL;
+		struct transfer_sum *at = u.kind[i] == CPU_FAULT ? sum_of(&s, u.process[i], u.pc[i]) : NULL;
 
 		if (at)
 			at->cpu++;

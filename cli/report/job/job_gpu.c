@@ -37,12 +37,12 @@ static size_t first_row(const uint32_t *process, size_t n, uint32_t of)
 }
 
 /* Cache: whether a kernel communicates, by string id of its name. */
-struct names {
+struct comm_names {
 	struct model *m;
 	struct map communicates;
 };
 
-static int class_of(struct names *names, uint32_t name, uint32_t *class)
+static int class_of(struct comm_names *names, uint32_t name, uint32_t *class)
 {
 	bool new;
 	uint32_t *at = map_put(&names->communicates, name, 0, &new);
@@ -57,7 +57,7 @@ static int class_of(struct names *names, uint32_t name, uint32_t *class)
 
 typedef int row_fn(const struct gpu_row *g, void *arg);
 
-static int each_of_kind(const struct job_rank *r, const struct kind *k, struct names *names, row_fn *fn, void *arg)
+static int each_of_kind(const struct job_rank *r, const struct kind *k, struct comm_names *names, row_fn *fn, void *arg)
 {
 	struct model *m = r->m;
 	const int64_t *start = model_column(m, k->kind, k->start), *duration = model_column(m, k->kind, k->duration);
@@ -84,7 +84,7 @@ static int each_of_kind(const struct job_rank *r, const struct kind *k, struct n
 
 int job_each_gpu_row(const struct job_rank *r, row_fn *fn, void *arg)
 {
-	struct names names = { .m = r->m };
+	struct comm_names names = { .m = r->m };
 	int rc = 0;
 
 	for (size_t k = 0; k < KINDS && rc == 0; k++)

@@ -47,13 +47,13 @@ static int each_launch(struct model *m, struct table *t, const struct report_cho
 	return job_each(m, t, choice, put_launches);
 }
 
-struct counts {
+struct launch_counts {
 	int64_t call_ns, gpu_ns;
 	size_t short_kernels, slow_calls, late;
 	struct job_values delays;
 };
 
-static bool count(struct counts *c, const struct launch *l)
+static bool count(struct launch_counts *c, const struct launch *l)
 {
 	int64_t delay = launch_delay(l);
 
@@ -66,7 +66,7 @@ static bool count(struct counts *c, const struct launch *l)
 }
 
 /* Without launches only their number, 0, is known. */
-static void put_counts(struct table *t, int64_t rank, struct counts *c)
+static void put_counts(struct table *t, int64_t rank, struct launch_counts *c)
 {
 	struct job_summary s = job_summary_of(&c->delays);
 	struct cell cells[11] = { NUMBER(rank), NUMBER(s.n) };
@@ -88,7 +88,7 @@ static void put_counts(struct table *t, int64_t rank, struct counts *c)
 static int put_sum(const struct job *j, const struct job_rank *r, struct table *t)
 {
 	struct launches all;
-	struct counts c = { 0 };
+	struct launch_counts c = { 0 };
 	int rc = job_launches(r, &all);
 
 	(void)j;

@@ -95,12 +95,12 @@ static int each_rank(struct model *m, struct table *t, const struct report_choic
 }
 
 /* Goes through the changes of a queue by time, at equal times launches first. */
-struct walk {
+struct queue_cursor {
 	size_t in, out;                 /* launches that entered and left so far */
 };
 
 /* The time of the next change, into *time.  Returns false at the end. */
-static bool next_change(const struct queue *q, struct walk *w, int64_t *time)
+static bool next_change(const struct queue *q, struct queue_cursor *w, int64_t *time)
 {
 	if (w->in < q->n && enter(q, w->in) <= q->leaves[w->out].time)
 		*time = enter(q, w->in++);
@@ -116,7 +116,7 @@ static bool next_change(const struct queue *q, struct walk *w, int64_t *time)
 static int put_lengths(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
 {
 	struct job_values depths = { 0 };
-	struct walk w = { 0 };
+	struct queue_cursor w = { 0 };
 	struct job_summary s;
 	int64_t time;
 
@@ -139,7 +139,7 @@ static int put_lengths(struct table *t, const struct job *j, const struct job_ra
 
 static int put_series(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
 {
-	struct walk w = { 0 };
+	struct queue_cursor w = { 0 };
 	int64_t time;
 
 	while (next_change(q, &w, &time))
@@ -151,7 +151,7 @@ static int put_series(struct table *t, const struct job *j, const struct job_ran
 static int put_full(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
 {
 	int64_t full = 0, time = 0, before = 0, all = time_sub(q->leaves[q->n - 1].time, enter(q, 0));
-	struct walk w = { 0 };
+	struct queue_cursor w = { 0 };
 	bool was = false, ever = false;
 
 	(void)j;

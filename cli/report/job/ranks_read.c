@@ -45,7 +45,7 @@ void ranks_release(struct ranks *r)
 /* ---- collectives ---- */
 
 /* Reading the kernels of one model. */
-struct reading {
+struct ranks_reader {
 	struct model *m, *names;        /* names: the model whose string ids number the process groups of all models */
 	const int64_t *start, *duration;
 	const uint32_t *corr, *name, *process;
@@ -64,7 +64,7 @@ struct identity {
 	const struct comm_arg *arg;     /* NULL: none */
 };
 
-static int read_columns(struct reading *k)
+static int read_columns(struct ranks_reader *k)
 {
 	struct model *m = k->m;
 
@@ -81,7 +81,7 @@ static int read_columns(struct reading *k)
 		model_join(m) == 0 ? 0 : -1;
 }
 
-static int read_steps(struct reading *k)
+static int read_steps(struct ranks_reader *k)
 {
 	k->step_of = calloc(k->steps->n_kinds + 1, sizeof *k->step_of);
 	for (size_t i = 0; k->step_of && i < k->steps->n_kinds; i++)
@@ -91,7 +91,7 @@ static int read_steps(struct reading *k)
 }
 
 /* The step that launched the kernel, if it is recorded and complete; else LATE_NO_STEP. */
-static int64_t step_of(const struct reading *k, size_t row)
+static int64_t step_of(const struct ranks_reader *k, size_t row)
 {
 	for (size_t i = 0; i < k->steps->n_kinds; i++) {
 		const struct step *s = k->step_of[i][row] < 0 ? NULL : &k->steps->list[k->step_of[i][row]];
@@ -102,7 +102,7 @@ static int64_t step_of(const struct reading *k, size_t row)
 	return LATE_NO_STEP;
 }
 
-static bool communicates(struct reading *k, uint32_t name)
+static bool communicates(struct ranks_reader *k, uint32_t name)
 {
 	bool new = false;
 	uint32_t *at = map_put(&k->kernels, name, 0, &new);
@@ -118,7 +118,7 @@ static bool communicates(struct reading *k, uint32_t name)
  * The operation is, in this order, that of the arguments, of the innermost range around the launch that names one, or of the kernel's name.
  * Arguments are those of the kernel, else of the innermost range around its launch that has some.
  */
-static struct identity identify(struct reading *k, uint32_t process, size_t row)
+static struct identity identify(struct ranks_reader *k, uint32_t process, size_t row)
 {
 	struct identity id = { .arg = comm_arg_of(&k->args, ROW_kernel, row) };
 	size_t call = model_api_of(k->m, process, k->corr[row]),
@@ -140,7 +140,7 @@ static struct identity identify(struct reading *k, uint32_t process, size_t row)
 }
 
 /* The number of a process group, the same for all ranks: a string id of its name and ranks in k->names.  0: not recorded. */
-static uint32_t group_of(const struct reading *k, const struct comm_arg *arg)
+static uint32_t group_of(const struct ranks_reader *k, const struct comm_arg *arg)
 {
 	char text[1200];
 	uint32_t id;
@@ -161,7 +161,7 @@ static bool add_collective(struct collectives *to, const struct collective *c)
 	return true;
 }
 
-static int add_kernel(struct reading *k, struct ranks *r, size_t row)
+static int add_kernel(struct ranks_reader *k, struct ranks *r, size_t row)
 {
 	size_t rank = k->rank_of[k->process[row]];
 	struct identity id;
@@ -178,7 +178,7 @@ static int add_kernel(struct reading *k, struct ranks *r, size_t row)
 		.sequence = id.arg ? id.arg->sequence : NO_SEQUENCE, .step = step_of(k, row) }) ? 0 : -1;
 }
 
-static void reading_release(struct reading *k)
+static void reading_release(struct ranks_reader *k)
 {
 	for (size_t i = 0; k->step_of && i < k->steps->n_kinds; i++)
 		free(k->step_of[i]);
@@ -191,7 +191,7 @@ static void reading_release(struct reading *k)
 
 static int read_model(struct ranks *r, struct model *m)
 {
-	struct reading k = { .m = m, .names = r->job.models[0].m };
+	struct ranks_reader k = { .m = m, .names = r->job.models[0].m };
 	uint32_t processes;
 	int rc = 0;
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-struct ranges {
+struct range_nest {
 	struct model *m;
 	const int64_t *duration;
 	const uint32_t *name, *domain, *flags, *process;
@@ -19,7 +19,7 @@ struct ranges {
 
 #define KEY_NONE UINT64_MAX
 
-static int load(struct ranges *r)
+static int load(struct range_nest *r)
 {
 	r->n = model_rows(r->m, ROW_range);
 	r->duration = MODEL_I64(r->m, range, duration);
@@ -33,7 +33,7 @@ static int load(struct ranges *r)
 	return r->duration && r->name && r->domain && r->flags && r->process && r->parents && r->key && r->self ? 0 : -1;
 }
 
-static void choose(struct ranges *r)
+static void choose(struct range_nest *r)
 {
 	struct range_owner owner;
 
@@ -48,7 +48,7 @@ static void choose(struct ranges *r)
 }
 
 /* The innermost range of the program around a row, or UINT32_MAX.  It becomes the parent of all rows on the way (path compression). */
-static uint32_t own_parent(struct ranges *r, size_t row)
+static uint32_t own_parent(struct range_nest *r, size_t row)
 {
 	uint32_t own = r->parents[row], at = own, next;
 
@@ -62,7 +62,7 @@ static uint32_t own_parent(struct ranges *r, size_t row)
 }
 
 /* Subtracts each range of the program from the one around it.  Other ranges are skipped: their time stays with the range around them. */
-static void take_children_off(struct ranges *r)
+static void take_children_off(struct range_nest *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		uint32_t at = r->key[i] == KEY_NONE || r->duration[i] <= 0 ? UINT32_MAX : own_parent(r, i);
@@ -74,7 +74,7 @@ static void take_children_off(struct ranges *r)
 
 int ranges_self(struct model *m, struct groups *self)
 {
-	struct ranges r = { .m = m };
+	struct range_nest r = { .m = m };
 	int rc = load(&r);
 
 	if (rc == 0) {

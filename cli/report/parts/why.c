@@ -18,13 +18,13 @@ static const char *const telling[] = {
 	"buffers_full", "flush_timeout", "forked_used_cuda", "file_limit", "disk_full", "write_failed",
 };
 
-struct seen {
+struct seen_processes {
 	unsigned processes, cuda, cupti;
 };
 
-static struct seen look_at_processes(struct model *m, const struct process *p, uint32_t n)
+static struct seen_processes look_at_processes(struct model *m, const struct process *p, uint32_t n)
 {
-	struct seen s = { .processes = model_n_processes(m) };
+	struct seen_processes s = { .processes = model_n_processes(m) };
 
 	for (uint32_t i = 1; i < n; i++) {
 		uint32_t flags = p[i].before ? 0 : process_all_flags(m, i);
@@ -139,7 +139,7 @@ static bool never_began(struct model *m, struct why *w)
 	return true;
 }
 
-static void last_reason(struct model *m, struct why *w, const struct seen *s)
+static void last_reason(struct model *m, struct why *w, const struct seen_processes *s)
 {
 	static const char no_driver[] = "; this machine shows no NVIDIA driver";
 	const char *driver = model_attribute(m, "driver");
@@ -175,7 +175,7 @@ size_t why_no_cuda(struct model *m, struct why out[WHY_MOST])
 {
 	uint32_t n;
 	const struct process *p = model_processes(m, &n);
-	const struct seen seen = look_at_processes(m, p, n);
+	const struct seen_processes seen = look_at_processes(m, p, n);
 	const char *recorded = model_attribute(m, "setting.trace_cuda");
 	const struct health *h;
 	size_t found = 0;

@@ -25,13 +25,13 @@ static const struct heading columns[] = {
 	{ "process", COLUMN_ID | COLUMN_WHO },
 };
 
-struct listing {
+struct phase_listing {
 	struct table *t;
 	struct phase_rows r;
 	const struct process *processes;
 };
 
-static struct cell kind_cell(struct listing *l, const struct step *step)
+static struct cell kind_cell(struct phase_listing *l, const struct step *step)
 {
 	uint32_t name = l->r.s->kinds[step->kind].name;
 	const struct phases *p = &l->r.phases[step->process];
@@ -41,7 +41,7 @@ static struct cell kind_cell(struct listing *l, const struct step *step)
 	return TEXT(p->inference && !p->seen[MARK_BACKWARD] ? "inference" : "train");
 }
 
-static void put_step(struct listing *l, const struct step *step, const struct phase_times *t)
+static void put_step(struct phase_listing *l, const struct step *step, const struct phase_times *t)
 {
 	const struct phases *p = &l->r.phases[step->process];
 	struct cell cells[sizeof columns / sizeof *columns], *c = cells;
@@ -65,7 +65,7 @@ static void put_step(struct listing *l, const struct step *step, const struct ph
 
 /* ---- what is not known ---- */
 
-static bool has_rows(const struct listing *l, uint32_t process)
+static bool has_rows(const struct phase_listing *l, uint32_t process)
 {
 	for (size_t i = 0; i < l->r.s->n; i++)
 		if (l->r.s->list[i].process == process && phase_listed(&l->r, &l->r.s->list[i]))
@@ -73,7 +73,7 @@ static bool has_rows(const struct listing *l, uint32_t process)
 	return false;
 }
 
-static void note_missing(struct listing *l, uint32_t process, bool several)
+static void note_missing(struct phase_listing *l, uint32_t process, bool several)
 {
 	const struct phases *p = &l->r.phases[process];
 	char who[32] = "";
@@ -100,7 +100,7 @@ static void note_missing(struct listing *l, uint32_t process, bool several)
 			   "so is that of model.zero_grad(), which PyTorch does not report", who);
 }
 
-static void note_none(struct listing *l)
+static void note_none(struct phase_listing *l)
 {
 	char how[400];
 
@@ -115,7 +115,7 @@ static void note_none(struct listing *l)
 }
 
 /* Notes what is missing, then prints the sentences last: most readers look for them. */
-static int put_processes(struct listing *l)
+static int put_processes(struct phase_listing *l)
 {
 	uint32_t n, with = 0;
 	char text[PHASE_SENTENCE];
@@ -138,7 +138,7 @@ static int put_processes(struct listing *l)
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct listing l = { .t = t, .r = { .m = m, .s = model_steps(m), .phases = model_phases(m) } };
+	struct phase_listing l = { .t = t, .r = { .m = m, .s = model_steps(m), .phases = model_phases(m) } };
 	char how[400];
 	uint32_t n;
 	int rc;

@@ -26,7 +26,7 @@ static const struct heading columns[] = {
 	{ "complete", COLUMN_ID | COLUMN_RARE },
 };
 
-struct listing {
+struct step_listing {
 	struct model *m;
 	struct table *t;
 	const struct steps *s;
@@ -37,18 +37,18 @@ struct listing {
 	bool several;                   /* samples are of several processes */
 };
 
-static struct cell name_cell(struct listing *l, uint32_t id)
+static struct cell name_cell(struct step_listing *l, uint32_t id)
 {
 	return id == STRING_NONE ? UNKNOWN : TEXT(model_string(l->m, id));
 }
 
 /* Number of the step's window; 0: none.  A process recorded whole has one window, number 1. */
-static uint32_t window_of(const struct listing *l, const struct step *step)
+static uint32_t window_of(const struct step_listing *l, const struct step *step)
 {
 	return step->window ? step->window : step_was_kept(l->s, step);
 }
 
-static void put_step(struct listing *l, const struct step *step, const struct step_times *t)
+static void put_step(struct step_listing *l, const struct step *step, const struct step_times *t)
 {
 	int64_t begin = model_start(l->m);
 	const struct gpu_times *g = &t->gpu;
@@ -68,7 +68,7 @@ static void put_step(struct listing *l, const struct step *step, const struct st
 	l->graphs += g->known && !g->parts;
 }
 
-static void sample(struct listing *l, uint32_t i)
+static void sample(struct step_listing *l, uint32_t i)
 {
 	const struct step_times *t = &l->times[i];
 	struct step_sample *s = &l->samples[l->n_samples++];
@@ -93,7 +93,7 @@ static void sample(struct listing *l, uint32_t i)
 
 /* ---- below the table ---- */
 
-static const char *kind_words(struct listing *l, size_t kind, char text[80])
+static const char *kind_words(struct step_listing *l, size_t kind, char text[80])
 {
 	uint32_t name = l->s->kinds[kind].name;
 
@@ -104,7 +104,7 @@ static const char *kind_words(struct listing *l, size_t kind, char text[80])
 	return text;
 }
 
-static int put_summary(struct listing *l, size_t kind)
+static int put_summary(struct step_listing *l, size_t kind)
 {
 	char words[80], a[32], b[32], c[32], d[32];
 
@@ -154,7 +154,7 @@ static bool ends_in(const char *name, uint32_t number)
 	return all > n && strcmp(name + all - n, digits) == 0 && !isdigit((unsigned char)name[all - n - 1]);
 }
 
-static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t usual)
+static void put_outlier(struct step_listing *l, const struct step_outlier *o, int64_t usual)
 {
 	const struct step_sample *s = &l->samples[o->sample];
 	const struct step *step = &l->s->list[s->step];
@@ -174,7 +174,7 @@ static void put_outlier(struct listing *l, const struct step_outlier *o, int64_t
 		   text_time(median, usual), why, report_for(l->m, o), step->number);
 }
 
-static int put_outliers(struct listing *l)
+static int put_outliers(struct step_listing *l)
 {
 	struct step_outlier worst[MOST_OUTLIERS];
 	struct step_summary wall;
@@ -198,7 +198,7 @@ static int put_outliers(struct listing *l)
 
 /* ---- all of it ---- */
 
-static int put_kind(struct listing *l, size_t kind, bool all)
+static int put_kind(struct step_listing *l, size_t kind, bool all)
 {
 	const struct step_kind *k = &l->s->kinds[kind];
 	size_t left_out = 0;
@@ -230,7 +230,7 @@ static int put_kind(struct listing *l, size_t kind, bool all)
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct listing l = { .m = m, .t = t, .s = model_steps(m) };
+	struct step_listing l = { .m = m, .t = t, .s = model_steps(m) };
 	uint32_t n;
 	char how[400];
 	int rc = 0;

@@ -184,7 +184,7 @@ TEST(damaged_programs_are_looked_into_without_harm)
 	for (int round = 0; round < 60; round++) {
 		size_t size = round % 4 ? (size_t)st.st_size : next_random() % (size_t)st.st_size;
 		struct symbols *s = symbols_new(NULL, true);
-		struct object *o = symbols_object(s, path, NULL, 0, 0);
+		struct symbol_file *o = symbols_object(s, path, NULL, 0, 0);
 
 		CHECK(pwrite(out, bytes, size, 0) == (ssize_t)size && ftruncate(out, (off_t)size) == 0);
 		for (int k = 0; k < 200 && size > 4096; k++) {
