@@ -71,7 +71,7 @@ void tree_forget_guest(struct tree *t, struct tree_process *p);
 /* Takes what is in the arena of a process that is over, and writes its last rows. */
 void tree_bury(struct tree *t, struct tree_process *p);
 
-/* ---- hear.c ---- */
+/* ---- hear.c, hear_pipe.c ---- */
 
 /*
  * Reads the lines of the board, and some of the roster's pipe: all that a process wrote before the event that led here.  False: there was
@@ -79,7 +79,7 @@ void tree_bury(struct tree *t, struct tree_process *p);
  */
 bool tree_hear_roster(struct tree *t);
 
-/* hear_pipe.c.  Applies all frames that were sent through the pipe so far to their replicas. */
+/* Applies all frames that were sent through the pipe so far to their replicas. */
 void tree_hear_pipe(struct tree *t);
 
 /* ---- */

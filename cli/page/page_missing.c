@@ -1,6 +1,5 @@
 #include "cli/page/page_missing.h"
 
-#include "cli/model/gpu/gpu.h"
 #include "cli/model/model.h"
 #include "cli/model/names.h"
 #include "cli/model/process.h"

@@ -1,6 +1,5 @@
 #include "cli/report/steps/step_view.h"
 
-#include "cli/model/gpu/gpu.h"
 #include "cli/model/model.h"
 #include "cli/model/process.h"
 #include "cli/model/torch/torch.h"
