@@ -73,21 +73,21 @@ static void put_argv(struct staging *s, struct tree_process *p)
 	buf_free(&shown);
 }
 
-struct facts {
+struct process_facts {
 	struct staging *s;
 	uint32_t process;
 };
 
 static void put_fact(void *arg, const char *key, const char *value)
 {
-	struct facts *f = arg;
+	struct process_facts *f = arg;
 
 	staging_attribute(f->s, f->process, key, "%s", value);
 }
 
 static void put_environ(struct staging *s, struct tree_process *p, bool all)
 {
-	struct facts f = { s, p->number };
+	struct process_facts f = { s, p->number };
 	struct buf env = { 0 };
 
 	if (proc_read_all(p->host_pid, "environ", &env, MAX_ENVIRON) == 0 && !env.oom)

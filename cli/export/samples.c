@@ -9,14 +9,14 @@
 
 #include <stdlib.h>
 
-struct level {
+struct stack_level {
 	uint32_t function;
 	int64_t start;
 	uint64_t id, parent;            /* Python frames: see frame_slice; 0: none */
 };
 
 struct on_track {
-	struct level *levels;
+	struct stack_level *levels;
 	size_t n;
 	int64_t end;                    /* end of the last sample */
 };
@@ -38,7 +38,7 @@ static void close_levels(struct sample_export *w, uint32_t track, size_t keep, i
 	struct on_track *t = &w->tracks[track];
 
 	while (t->n > keep) {
-		const struct level *l = &t->levels[--t->n];
+		const struct stack_level *l = &t->levels[--t->n];
 		const struct frame_slice slice = { track, l->start, time_sub(end, l->start), l->function, l->id, l->parent };
 
 		w->x->format->frame(w->x, &slice);
@@ -119,7 +119,7 @@ static int put_sample(struct sample_export *w, size_t row, int64_t start, uint32
 		uint32_t function = w->s->places[w->frames[n - 1 - t->n]].function;
 		bool python = w->s->functions[function].python;
 
-		t->levels[t->n] = (struct level){ function, start, python ? ++w->ids : 0, parent };
+		t->levels[t->n] = (struct stack_level){ function, start, python ? ++w->ids : 0, parent };
 		parent = python ? w->ids : parent;
 	}
 	t->end = w->next[row];

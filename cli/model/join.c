@@ -184,7 +184,7 @@ size_t model_range_of(struct model *m, uint32_t process, uint64_t id)
 
 /* ---- nesting ---- */
 
-struct nesting {
+struct range_nesting {
 	const int64_t *start, *duration;
 	const uint32_t *thread, *level, *flags, *process;
 	struct map threads;             /* process << 32 | thread -> number of the thread */
@@ -195,7 +195,7 @@ struct nesting {
 /* A higher level is a damaged number. */
 #define DEEPEST 65536u
 
-static int nest_one(struct nesting *n, uint32_t row)
+static int nest_one(struct range_nesting *n, uint32_t row)
 {
 	uint64_t key = (uint64_t)n->process[row] << 32 | n->thread[row], place;
 	uint32_t level = n->level[row], *thread, parent;
@@ -233,7 +233,7 @@ static int outer_first(struct timed *p, size_t n, const uint32_t *level)
 	return 0;
 }
 
-static int nest_all(struct nesting *n, size_t rows)
+static int nest_all(struct range_nesting *n, size_t rows)
 {
 	struct timed *order = malloc(rows * sizeof *order + 1);
 	int rc = -1;
@@ -256,7 +256,7 @@ out:
 uint32_t *model_range_parents(struct model *m)
 {
 	size_t rows;
-	struct nesting n = {
+	struct range_nesting n = {
 		.start = MODEL_I64(m, range, start), .duration = MODEL_I64(m, range, duration),
 		.thread = MODEL_U32(m, range, thread), .level = MODEL_U32(m, range, level),
 		.flags = MODEL_U32(m, range, flags), .process = model_row_process(m, ROW_range),

@@ -10,7 +10,7 @@ enum { FORM = 0x0f, RELATIVE = 0x70, TO_ITSELF = 0x10, INDIRECT = 0x80, OMITTED 
 enum { FORM_ABSOLUTE, FORM_ULEB, FORM_U16, FORM_U32, FORM_U64, FORM_SLEB = 9, FORM_S16, FORM_S32, FORM_S64 };
 
 /* A range of the section being read; reading past its end returns 0 and sets `bad`. */
-struct cursor {
+struct section_cursor {
 	const uint8_t *at, *end;
 	bool bad;
 };
@@ -22,7 +22,7 @@ struct section {
 	uint8_t encoding;               /* its encoding of addresses; OMITTED: unknown */
 };
 
-static uint64_t take_number(struct cursor *c, size_t n, bool is_signed)
+static uint64_t take_number(struct section_cursor *c, size_t n, bool is_signed)
 {
 	uint64_t v = 0;
 
@@ -38,7 +38,7 @@ static uint64_t take_number(struct cursor *c, size_t n, bool is_signed)
 	return v;
 }
 
-static uint64_t take_leb(struct cursor *c, bool is_signed)
+static uint64_t take_leb(struct section_cursor *c, bool is_signed)
 {
 	uint64_t v = 0;
 
@@ -56,7 +56,7 @@ static uint64_t take_leb(struct cursor *c, bool is_signed)
 	return 0;
 }
 
-static uint64_t take_form(struct cursor *c, uint8_t form)
+static uint64_t take_form(struct section_cursor *c, uint8_t form)
 {
 	switch (form) {
 	case FORM_ABSOLUTE:
@@ -78,9 +78,9 @@ static uint64_t take_form(struct cursor *c, uint8_t form)
 }
 
 /* The contents of the entry at an offset, behind its length; `bad` if it does not lie in the section. */
-static struct cursor entry_at(const struct section *s, uint64_t offset)
+static struct section_cursor entry_at(const struct section *s, uint64_t offset)
 {
-	struct cursor c = { s->bytes + offset, s->bytes + s->size, offset > s->size };
+	struct section_cursor c = { s->bytes + offset, s->bytes + s->size, offset > s->size };
 	uint64_t length;
 
 	if (c.bad)
@@ -96,7 +96,7 @@ static struct cursor entry_at(const struct section *s, uint64_t offset)
 }
 
 /* Encoding of addresses in the entries that refer to this common entry. */
-static uint8_t encoding_of(struct cursor c)
+static uint8_t encoding_of(struct section_cursor c)
 {
 	const char *letters;
 	uint8_t version, encoding = FORM_ABSOLUTE;
@@ -133,14 +133,14 @@ static uint8_t encoding_of(struct cursor c)
 }
 
 /* Reads the function of an entry.  False: it describes no function, or in an unsupported encoding. */
-static bool function_of(struct section *s, struct cursor c, struct bound *out)
+static bool function_of(struct section *s, struct section_cursor c, struct bound *out)
 {
 	uint64_t here = (uint64_t)(c.at - s->bytes), back = take_number(&c, 4, false), where, length;
 
 	if (c.bad || !back || back > here)
 		return false;
 	if (s->common != here - back) {
-		struct cursor common = entry_at(s, here - back);
+		struct section_cursor common = entry_at(s, here - back);
 
 		s->common = here - back;
 		s->encoding = common.bad ? OMITTED : encoding_of(common);
@@ -174,7 +174,7 @@ void bounds_read(struct bounds *b, const struct elf *e)
 	s.size = head.sh_size;
 	s.address = head.sh_addr;
 	for (uint64_t at = 0; at < s.size;) {
-		struct cursor c = entry_at(&s, at);
+		struct section_cursor c = entry_at(&s, at);
 
 		if (c.bad || c.at == c.end)     /* a length of 0 ends the section */
 			break;

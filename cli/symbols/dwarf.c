@@ -17,7 +17,7 @@ struct die {
 	long padding;
 };
 
-struct attribute {
+struct dwarf_attribute {
 	unsigned code, form;
 	unsigned char *value;
 	void *cu;
@@ -51,10 +51,10 @@ static struct {
 	int (*child)(struct die *die, struct die *out);
 	int (*siblingof)(struct die *die, struct die *out);
 	int (*tag)(struct die *die);
-	struct attribute *(*attr)(struct die *die, unsigned name, struct attribute *out);
-	struct attribute *(*attr_integrate)(struct die *die, unsigned name, struct attribute *out);
-	const char *(*formstring)(struct attribute *a);
-	int (*formudata)(struct attribute *a, uint64_t *out);
+	struct dwarf_attribute *(*attr)(struct die *die, unsigned name, struct dwarf_attribute *out);
+	struct dwarf_attribute *(*attr_integrate)(struct die *die, unsigned name, struct dwarf_attribute *out);
+	const char *(*formstring)(struct dwarf_attribute *a);
+	int (*formudata)(struct dwarf_attribute *a, uint64_t *out);
 	int (*getsrcfiles)(struct die *unit, void **files, size_t *n);
 	const char *(*filesrc)(void *files, size_t i, void *changed, void *length);
 } dw;
@@ -370,7 +370,7 @@ static size_t inlined_at(struct die *in, uint64_t address, struct die *out, size
 
 static const char *name_of(struct die *die)
 {
-	struct attribute a;
+	struct dwarf_attribute a;
 	const char *name = NULL;
 
 	if (dw.attr_integrate(die, DW_AT_linkage_name, &a) || dw.attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
@@ -385,7 +385,7 @@ static const char *absolute(struct dwarf *d, struct unit *u, const char *file)
 {
 	const char *folder = NULL;
 	struct joined *j;
-	struct attribute a;
+	struct dwarf_attribute a;
 
 	if (!file || *file == '/' || !dw.attr(&u->whole, DW_AT_comp_dir, &a) || !(folder = dw.formstring(&a)))
 		return file;
@@ -404,7 +404,7 @@ static const char *absolute(struct dwarf *d, struct unit *u, const char *file)
 /* Sets file and line of the call of an inlined function. */
 static void call_place(struct dwarf *d, struct unit *u, struct die *inlined, struct dwarf_place *out)
 {
-	struct attribute a;
+	struct dwarf_attribute a;
 	uint64_t file = 0, line = 0;
 	void *files;
 	size_t n;

@@ -17,7 +17,7 @@ struct seen_call {
 };
 
 /* One per process, about 2.3 MB, allocated only with --step=auto and never freed.  A forked child allocates another. */
-struct finder {
+struct step_finder {
 	struct period period;
 	uint64_t n;                     /* launches fed */
 	uint64_t steps;                 /* reported so far */
@@ -29,12 +29,12 @@ struct finder {
 	uint32_t flags_of[4096];
 };
 
-static struct finder *finder;
+static struct step_finder *finder;
 static uint32_t lock, epoch;
 
-static struct finder *of_this_process(void)
+static struct step_finder *of_this_process(void)
 {
-	struct finder *f;
+	struct step_finder *f;
 
 	if (epoch == guest->epoch)
 		return finder;
@@ -88,7 +88,7 @@ static uint64_t config_of(int domain, uint32_t cbid, const void *params)
 	return mix(mix(size[0], size[1]), size[2]);
 }
 
-static uint32_t flags_of(struct finder *f, uint32_t name, const char *symbol)
+static uint32_t flags_of(struct step_finder *f, uint32_t name, const char *symbol)
 {
 	uint32_t i = name % 4096;
 
@@ -101,12 +101,12 @@ static uint32_t flags_of(struct finder *f, uint32_t name, const char *symbol)
 
 /* ---- reported steps ---- */
 
-static const struct seen_call *seen(const struct finder *f, uint64_t number)
+static const struct seen_call *seen(const struct step_finder *f, uint64_t number)
 {
 	return &f->seen[number % SEEN];
 }
 
-static void tell(struct stream *s, struct finder *f, unsigned kind, const struct period_step *step)
+static void tell(struct stream *s, struct step_finder *f, unsigned kind, const struct period_step *step)
 {
 	const struct period_model *m = &f->period.model;
 	const struct seen_call *first = seen(f, step->first), *last = seen(f, step->last), *anchor = seen(f, step->first + m->anchor_offset);
@@ -131,7 +131,7 @@ static void tell(struct stream *s, struct finder *f, unsigned kind, const struct
 }
 
 /* Starts the next step in the schedule when launch number `boundary` has come. */
-static void pass_boundary(struct stream *s, struct finder *f, unsigned kind)
+static void pass_boundary(struct stream *s, struct step_finder *f, unsigned kind)
 {
 	if (!f->boundary || f->n < f->boundary)
 		return;
@@ -149,7 +149,7 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 		.thread = s->thread,
 		.flags = graph ? PERIOD_GRAPH : copy ? PERIOD_COPY_IN : 0,
 	};
-	struct finder *f = of_this_process();
+	struct step_finder *f = of_this_process();
 	struct period_step step;
 	int kind = windows_auto_kind();
 
@@ -174,7 +174,7 @@ void auto_steps_launch(struct stream *s, int domain, uint32_t cbid, const struct
 
 void auto_steps_waited(void)
 {
-	struct finder *f = epoch == guest->epoch ? finder : NULL;
+	struct step_finder *f = epoch == guest->epoch ? finder : NULL;
 
 	if (!f)
 		return;

@@ -6,20 +6,20 @@
 
 #define MOST ((size_t)64 << 20) /* bytes */
 
-struct node {
-	struct node *next;              /* the node stored before this one */
+struct late_record {
+	struct late_record *next;       /* the node stored before this one */
 	size_t size;
 	uint8_t record[] __attribute__((aligned(8)));
 };
 
 /* No lock: lock.h's is bounded, and two holders would damage what it guards. */
-static struct node *newest;
+static struct late_record *newest;
 static size_t total;                    /* bytes of all nodes so far: memory_take() frees nothing */
 
 bool cupti_late_keep(const uint8_t *record, size_t size)
 {
-	size_t bytes = sizeof(struct node) + size;
-	struct node *n;
+	size_t bytes = sizeof(struct late_record) + size;
+	struct late_record *n;
 
 	if (__atomic_add_fetch(&total, bytes, __ATOMIC_RELAXED) > MOST) {
 		__atomic_fetch_sub(&total, bytes, __ATOMIC_RELAXED);
@@ -36,9 +36,9 @@ bool cupti_late_keep(const uint8_t *record, size_t size)
 	return true;
 }
 
-static struct node *reversed(struct node *list)
+static struct late_record *reversed(struct late_record *list)
 {
-	struct node *first = NULL, *next;
+	struct late_record *first = NULL, *next;
 
 	for (; list; list = next) {
 		next = list->next;
@@ -50,7 +50,7 @@ static struct node *reversed(struct node *list)
 
 void cupti_late_give(void (*give)(void *arg, const uint8_t *record, size_t size), void *arg)
 {
-	struct node *n = reversed(__atomic_exchange_n(&newest, NULL, __ATOMIC_ACQUIRE));
+	struct late_record *n = reversed(__atomic_exchange_n(&newest, NULL, __ATOMIC_ACQUIRE));
 
 	for (; n; n = n->next)
 		give(arg, n->record, n->size);

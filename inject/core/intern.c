@@ -12,28 +12,28 @@
 #define MAX_ENTRIES (1u << 24)  /* even if string_limit would allow more */
 #define FIRST_SIZE  4096u       /* hash places; doubled when half full */
 
-struct entry {
+struct intern_entry {
 	uint64_t hash;
 	uint32_t id, kind, len, reserved;
 	char bytes[];
 };
 
-struct table {
+struct intern_table {
 	uint32_t mask;
-	struct entry *places[];
+	struct intern_entry *places[];
 };
 
 #define RECENT 1024u            /* a power of two */
 
 /* One per process, in the guest page: a forked child starts without one. */
 struct intern {
-	struct table *table;
+	struct intern_table *table;
 	uint32_t lock;
 	uint32_t used;
 	uint64_t bytes;                 /* of entries and grown tables; limited by setting string_limit */
 	uint32_t next_string, next_config, next_code;
 	/* Cache by the text's address: most names are literals.  A hit costs a strcmp(), a third of hash and lookup. */
-	struct entry *recent[RECENT];
+	struct intern_entry *recent[RECENT];
 };
 
 static inline uint64_t load64(const char *p)
@@ -80,19 +80,19 @@ static uint64_t hash_of(const char *p, size_t n, uint64_t seed)
 	return fold(k1 ^ n, fold(a ^ k2, b ^ h));
 }
 
-static struct entry *find(const struct table *t, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
+static struct intern_entry *find(const struct intern_table *t, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
 {
 	for (uint32_t i = (uint32_t)hash & t->mask;; i = (i + 1) & t->mask) {
-		struct entry *e = __atomic_load_n(&t->places[i], __ATOMIC_ACQUIRE);
+		struct intern_entry *e = __atomic_load_n(&t->places[i], __ATOMIC_ACQUIRE);
 
 		if (!e || (e->hash == hash && e->kind == kind && e->len == n && memcmp(e->bytes, bytes, n) == 0))
 			return e;
 	}
 }
 
-static void place(struct table *t, struct entry *e)
+static void place(struct intern_table *t, struct intern_entry *e)
 {
-	struct entry *none = NULL;
+	struct intern_entry *none = NULL;
 
 	/* By compare and swap: two threads may hold the lock (lock.h). */
 	for (uint32_t i = (uint32_t)e->hash & t->mask;; i = (i + 1) & t->mask, none = NULL)
@@ -100,9 +100,9 @@ static void place(struct table *t, struct entry *e)
 			return;
 }
 
-static struct table *table_new(uint32_t size)
+static struct intern_table *table_new(uint32_t size)
 {
-	struct table *t = memory_take(sizeof *t + size * sizeof t->places[0]);
+	struct intern_table *t = memory_take(sizeof *t + size * sizeof t->places[0]);
 
 	if (t)
 		t->mask = size - 1;
@@ -112,8 +112,8 @@ static struct table *table_new(uint32_t size)
 /* The old table stays: another thread may be reading it. */
 static bool grow(struct intern *in)
 {
-	struct table *old = in->table;
-	struct table *t = table_new((old->mask + 1) * 2);
+	struct intern_table *old = in->table;
+	struct intern_table *t = table_new((old->mask + 1) * 2);
 
 	if (!t)
 		return false;
@@ -205,9 +205,9 @@ static uint32_t *counter_of(struct intern *in, uint32_t kind)
 }
 
 /* Writes the description before the entry becomes visible to other threads.  NULL when it cannot be described. */
-static struct entry *insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
+static struct intern_entry *insert(struct stream *s, struct intern *in, uint64_t hash, uint32_t kind, const void *bytes, size_t n)
 {
-	struct entry *e = find(in->table, hash, kind, bytes, n);
+	struct intern_entry *e = find(in->table, hash, kind, bytes, n);
 	uint32_t *next = counter_of(in, kind);
 	uint32_t id;
 
@@ -252,10 +252,10 @@ static bool is_full(const struct intern *in)
 	       __atomic_load_n(&in->used, __ATOMIC_RELAXED) >= MAX_ENTRIES;
 }
 
-static struct entry *intern(struct stream *s, struct intern *in, uint32_t kind, const void *bytes, size_t n)
+static struct intern_entry *intern(struct stream *s, struct intern *in, uint32_t kind, const void *bytes, size_t n)
 {
 	uint64_t hash = hash_of(bytes, n, kind);
-	struct entry *e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
+	struct intern_entry *e = find(__atomic_load_n(&in->table, __ATOMIC_ACQUIRE), hash, kind, bytes, n);
 	char name[INTERN_SHARED_SIZE];
 
 	if (likely(e != NULL))
@@ -278,7 +278,7 @@ static struct entry *intern(struct stream *s, struct intern *in, uint32_t kind, 
 	return e;
 }
 
-static uint32_t id_of(const struct entry *e)
+static uint32_t id_of(const struct intern_entry *e)
 {
 	return e ? e->id : 0;
 }
@@ -293,7 +293,7 @@ uint32_t intern_bytes(struct stream *s, const char *text, size_t n)
 uint32_t intern_text(struct stream *s, const char *text)
 {
 	struct intern *in = text ? intern_self() : NULL;
-	struct entry **recent, *e;
+	struct intern_entry **recent, *e;
 
 	if (!in)
 		return 0;

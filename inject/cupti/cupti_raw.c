@@ -35,7 +35,7 @@
 #define SEEN 4096u                      /* cache of pointers; when two collide, a string may be stored twice */
 #define MAX_STRING 32000u
 
-struct scratch {
+struct raw_scratch {
 	struct raw_record records[MAX_RECORDS];
 	uint64_t seen[SEEN];
 	char strings[STRING_ROOM];
@@ -44,11 +44,11 @@ struct scratch {
 
 struct raw {
 	struct raw_head head;
-	struct scratch *scratch;
+	struct raw_scratch *scratch;
 	size_t string_bytes;
 };
 
-static bool seen_before(struct scratch *s, uint64_t pointer)
+static bool seen_before(struct raw_scratch *s, uint64_t pointer)
 {
 	uint64_t *place = &s->seen[(pointer * 0x9e3779b97f4a7c15ull) >> 52];
 	bool seen = *place == pointer;

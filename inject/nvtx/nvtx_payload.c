@@ -232,7 +232,7 @@ static size_t read_text(char *to, size_t size, uint64_t from)
 	return n > 0 ? strnlen(to, (size_t)n) : 0;
 }
 
-struct texts {
+struct schema_texts {
 	struct stream *s;
 	const struct schema *schema;
 	const uint8_t *data;
@@ -242,7 +242,7 @@ struct texts {
 	bool only_message;
 };
 
-static size_t text_of(struct texts *t, const struct payload_entry *e, const struct payload_value *v, char *to,
+static size_t text_of(struct schema_texts *t, const struct payload_entry *e, const struct payload_value *v, char *to,
 		      size_t size)
 {
 	uint64_t address;
@@ -263,7 +263,7 @@ static size_t text_of(struct texts *t, const struct payload_entry *e, const stru
 
 static void take_text(void *arg, const struct payload_value *v)
 {
-	struct texts *t = arg;
+	struct schema_texts *t = arg;
 	const struct payload_entry *e = &t->schema->entries[v->entry];
 	char text[PAYLOAD_TEXT_MAX + 1];
 	size_t n;
@@ -310,7 +310,7 @@ uint32_t payload_name(struct stream *s, const void *domain, const struct nvtx_pa
 	for (size_t i = 0; i < n && i < MAX_DATA; i++) {
 		struct schema *sc = find(domain, data[i].schema);
 		size_t size = size_of(&data[i], sc);
-		struct texts t = { .s = s, .schema = sc, .data = data[i].data, .only_message = true };
+		struct schema_texts t = { .s = s, .schema = sc, .data = data[i].data, .only_message = true };
 
 		if (!sc || sc->type == PAYLOAD_IS_ENUM)
 			continue;
@@ -332,7 +332,7 @@ static void put_row_with(struct stream *s, const void *domain, struct payload_ro
 			 char room[ROOM_BYTES])
 {
 	struct schema *sc = find(domain, p->schema);
-	struct texts t = { .s = s, .schema = sc, .data = p->data, .at = room, .end = room + ROOM_BYTES };
+	struct schema_texts t = { .s = s, .schema = sc, .data = p->data, .at = room, .end = room + ROOM_BYTES };
 	size_t size = size_of(p, sc), kept = size < PAYLOAD_MAX ? size : PAYLOAD_MAX;
 	struct payload_row *row;
 

@@ -190,7 +190,7 @@ static struct loaded_object object_of(const struct dl_phdr_info *info)
 	return (struct loaded_object){ .base = info->dlpi_addr, .phdrs = (uint64_t)(uintptr_t)info->dlpi_phdr, .n_phdrs = info->dlpi_phnum };
 }
 
-struct search {
+struct python_search {
 	struct py_symbols *found;
 	uint64_t added;         /* dlpi_adds at the last search */
 	bool done, complete;
@@ -198,7 +198,7 @@ struct search {
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct search *s = arg;
+	struct python_search *s = arg;
 	struct loaded_object o = object_of(info);
 
 	(void)size;
@@ -219,7 +219,7 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 bool py_symbols_find(struct py_symbols *symbols)
 {
 	static uint64_t added;
-	struct search s = { .found = symbols, .added = __atomic_load_n(&added, __ATOMIC_RELAXED) };
+	struct python_search s = { .found = symbols, .added = __atomic_load_n(&added, __ATOMIC_RELAXED) };
 	uint64_t now = 0;
 
 	dl_iterate_phdr(count_loaded, &now);
@@ -231,7 +231,7 @@ bool py_symbols_find(struct py_symbols *symbols)
 
 bool py_symbols_present(struct py_symbols *symbols)
 {
-	struct search s = { .found = symbols };
+	struct python_search s = { .found = symbols };
 
 	return dl_iterate_phdr(visit, &s) && s.complete;
 }

@@ -43,14 +43,14 @@ static const struct py_layout baked[] = {
 
 enum { SLOT_VERSION = 1, SLOT_FREE_THREADED, SLOT_FINALIZING = 4, SLOT_INTERPRETERS };
 
-struct slot {
+struct layout_slot {
 	uint16_t at;            /* offset in struct py_layout */
 	uint8_t of_13, of_14;   /* slot number in 3.13, in 3.14; 0: none */
 };
 
 #define SLOT(member, of_13, of_14) { offsetof(struct py_layout, member), of_13, of_14 }
 
-static const struct slot slots[] = {
+static const struct layout_slot slots[] = {
 	SLOT(runtime_finalizing, SLOT_FINALIZING, SLOT_FINALIZING),
 	SLOT(state_frame, 23, 26), SLOT(state_thread, 24, 27),
 	SLOT(frame_previous, 29, 32), SLOT(frame_code, 30, 33), SLOT(frame_instruction, 31, 34), SLOT(frame_owner, 33, 36),

@@ -248,13 +248,13 @@ static void take_ours_out(struct unwind_walk *w)
 }
 
 /* Working memory of a capture, from scratch_push(). */
-struct capture {
+struct stack_capture {
 	struct stack_frame frames[DEPTH_MOST];
 	struct py_frame py[DEPTH_MOST];
 	struct unwind_walk walk;
 };
 
-static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first, struct capture *at)
+static uint32_t capture(struct stream *s, const struct stack_want *want, const struct unwind_cursor *c, uint32_t first, struct stack_capture *at)
 {
 	uint32_t depth = want->depth ? want->depth : (uint32_t)guest->config.stack_depth, n, flags;
 	struct stacks_python python = walk_python(at->py, want);
@@ -279,7 +279,7 @@ static uint32_t capture(struct stream *s, const struct stack_want *want, const s
 __attribute__((noinline)) uint32_t stacks_capture(struct stream *s, const struct stack_want *want)
 {
 	int64_t begin = clock_now();
-	struct capture *at = scratch_push(sizeof *at);
+	struct stack_capture *at = scratch_push(sizeof *at);
 	struct unwind_cursor c;
 	int saved = errno;
 	uint32_t id;

@@ -8,7 +8,7 @@
  * there each frame of the eval function, as far as its symbol goes, is one Python frame.  Other frames of the interpreter next to an eval
  * call are dropped.
  */
-struct merge {
+struct stack_merge {
 	struct stream *s;
 	const struct unwind_walk *w;
 	const struct py_image *image;
@@ -20,13 +20,13 @@ struct merge {
 	bool guarded, cut;
 };
 
-static bool is_interpreter(const struct merge *m, uint32_t i)
+static bool is_interpreter(const struct stack_merge *m, uint32_t i)
 {
 	return m->w->pcs[i] >= m->image->low && m->w->pcs[i] < m->image->high;
 }
 
 /* True if native frame i, one of the interpreter's, is the eval call whose Python frames end with `last`. */
-static bool carries(const struct merge *m, uint32_t i, const struct py_frame *last)
+static bool carries(const struct stack_merge *m, uint32_t i, const struct py_frame *last)
 {
 	const struct unwind_walk *w = m->w;
 
@@ -36,7 +36,7 @@ static bool carries(const struct merge *m, uint32_t i, const struct py_frame *la
 	return !last->entry || (w->pcs[i] >= m->image->eval_low && w->pcs[i] < m->image->eval_high);
 }
 
-static void put_frame(struct merge *m, struct stack_frame f)
+static void put_frame(struct stack_merge *m, struct stack_frame f)
 {
 	if (m->n == m->most) {
 		m->cut = true;
@@ -46,13 +46,13 @@ static void put_frame(struct merge *m, struct stack_frame f)
 	m->flags |= f.what == STACK_FRAME_PYTHON ? STACK_PYTHON : STACK_NATIVE;
 }
 
-static void put_native(struct merge *m, uint32_t from, uint32_t to)
+static void put_native(struct stack_merge *m, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to && !m->cut; i++)
 		put_frame(m, (struct stack_frame){ .value = m->w->pcs[i], .what = STACK_FRAME_NATIVE });
 }
 
-static void put_python(struct merge *m, uint32_t to)
+static void put_python(struct stack_merge *m, uint32_t to)
 {
 	while (m->at < to && !m->cut) {
 		const struct py_frame *f = &m->py[m->at];
@@ -69,7 +69,7 @@ static void put_python(struct merge *m, uint32_t to)
 }
 
 /* Returns the index after the last Python frame of the next eval call. */
-static uint32_t call_end(const struct merge *m)
+static uint32_t call_end(const struct stack_merge *m)
 {
 	uint32_t end = m->at;
 
@@ -79,7 +79,7 @@ static uint32_t call_end(const struct merge *m)
 }
 
 /* Handles a run of the interpreter's frames: puts the Python frames that it runs, or itself if it runs none.  Returns its end. */
-static uint32_t put_run(struct merge *m, uint32_t from)
+static uint32_t put_run(struct stack_merge *m, uint32_t from)
 {
 	uint32_t end = call_end(m), i = from;
 	bool carried = false;
@@ -99,7 +99,7 @@ static uint32_t put_run(struct merge *m, uint32_t from)
 uint32_t stacks_merge(struct stream *s, struct stack_frame *out, uint32_t most, const struct unwind_walk *w, uint32_t first,
 		      const struct stacks_python *python, uint32_t *flags)
 {
-	struct merge m = { .s = s, .w = w, .out = out, .most = most, .guarded = python->guarded };
+	struct stack_merge m = { .s = s, .w = w, .out = out, .most = most, .guarded = python->guarded };
 
 	if (python->n && (m.image = python_image())) {
 		m.py = python->frames;

@@ -112,7 +112,7 @@ static bool begin_range(struct stream *s, const struct record_info *r, struct to
 static struct torch_context *begin(struct stream *s, const struct record_info *r, const struct torch_inputs *in)
 {
 	struct torch_context *c;
-	struct torch_nesting in_modules = { .modules = TORCH_INSIDE };
+	struct torch_module_stack in_modules = { .modules = TORCH_INSIDE };
 	uint32_t stack = 0;
 
 	/* First: the event may open a window, which must contain the range. */

@@ -13,16 +13,16 @@
 #define REPORT "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE"
 
 /* c10::Device, in one register. */
-struct device {
+struct torch_device {
 	int8_t type, index;
 };
 
 static struct {
 	bool done;                      /* replaced, or given up */
-	void (*real)(void *address, int64_t bytes, size_t allocated, size_t reserved, struct device device);
+	void (*real)(void *address, int64_t bytes, size_t allocated, size_t reserved, struct torch_device device);
 } hook;
 
-static void write_row(struct stream *s, const void *address, int64_t bytes, size_t allocated, size_t reserved, struct device device)
+static void write_row(struct stream *s, const void *address, int64_t bytes, size_t allocated, size_t reserved, struct torch_device device)
 {
 	struct alloc_row *row = capture_nvtx() ? stream_reserve(s, ROW_alloc, sizeof *row) : NULL;
 
@@ -44,7 +44,7 @@ static void write_row(struct stream *s, const void *address, int64_t bytes, size
 }
 
 /* Replaces PyTorch's function; called with the allocator's lock held. */
-static void report(void *address, int64_t bytes, size_t allocated, size_t reserved, struct device device)
+static void report(void *address, int64_t bytes, size_t allocated, size_t reserved, struct torch_device device)
 {
 	struct stream *s = stream_enter();
 
@@ -64,7 +64,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-struct tables {
+struct reporter_tables {
 	const ElfW(Sym) *symbols;
 	const char *strings;
 	const ElfW(Rela) *calls;
@@ -76,9 +76,9 @@ static uintptr_t at(const struct dl_phdr_info *o, uintptr_t p)
 	return p < o->dlpi_addr ? p + o->dlpi_addr : p;         /* glibc has added the base if the section is writable */
 }
 
-static struct tables tables_of(const struct dl_phdr_info *o)
+static struct reporter_tables tables_of(const struct dl_phdr_info *o)
 {
-	struct tables t = { 0 };
+	struct reporter_tables t = { 0 };
 
 	for (int i = 0; i < o->dlpi_phnum; i++) {
 		const ElfW(Dyn) *d = (const ElfW(Dyn) *)(o->dlpi_addr + o->dlpi_phdr[i].p_vaddr);
@@ -100,7 +100,7 @@ static struct tables tables_of(const struct dl_phdr_info *o)
 /* Returns the address of the table entry for that function; NULL: the object has none. */
 static void **place_of(const struct dl_phdr_info *o)
 {
-	struct tables t = tables_of(o);
+	struct reporter_tables t = tables_of(o);
 
 	for (size_t i = 0; t.symbols && t.strings && t.calls && i < t.n_calls; i++)
 		if (strcmp(t.strings + t.symbols[t.calls[i].r_info >> 32].st_name, REPORT) == 0)

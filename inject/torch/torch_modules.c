@@ -265,9 +265,9 @@ static __thread struct {
 	uint32_t depth;
 } outermost __attribute__((tls_model("initial-exec")));
 
-struct torch_nesting torch_modules_look(struct stream *s)
+struct torch_module_stack torch_modules_look(struct stream *s)
 {
-	const struct torch_nesting inside = { .modules = TORCH_INSIDE };
+	const struct torch_module_stack inside = { .modules = TORCH_INSIDE };
 	const struct slot *slot = s->slot;
 	struct module_object *objects;
 	uint64_t hash, ids;
@@ -278,16 +278,16 @@ struct torch_nesting torch_modules_look(struct stream *s)
 	if (outermost.depth < slot->depth && slot->stack[outermost.depth].id == outermost.range)
 		return inside;
 	if (!python.layout.frame_locals || !python_ready())
-		return (struct torch_nesting){ 0 };
+		return (struct torch_module_stack){ 0 };
 	if (!(objects = scratch_push(MODULES_MOST * sizeof *objects)))
-		return (struct torch_nesting){ 0 };
+		return (struct torch_module_stack){ 0 };
 	n = collect(objects, &hash);
 	ids = n ? ids_of(s, objects, n, hash) : 0;
 	scratch_pop(objects);
-	return (struct torch_nesting){ .modules = (uint32_t)ids, .paths = (uint32_t)(ids >> 32) };
+	return (struct torch_module_stack){ .modules = (uint32_t)ids, .paths = (uint32_t)(ids >> 32) };
 }
 
-void torch_modules_note(struct stream *s, struct torch_nesting in, uint64_t range)
+void torch_modules_note(struct stream *s, struct torch_module_stack in, uint64_t range)
 {
 	struct modules_row *row;
 

@@ -10,7 +10,7 @@
 #define TORCH_INSIDE UINT32_MAX
 
 /* String ids of the modules around an operator, and of their paths (torch_paths.h).  0: none, or this thread's Python cannot be read. */
-struct torch_nesting {
+struct torch_module_stack {
 	uint32_t modules, paths;
 };
 
@@ -18,9 +18,9 @@ struct torch_nesting {
  * Call at the start of an operator, inside stream_enter(), with no row reserved.  .modules is TORCH_INSIDE if it is inside another
  * operator.
  */
-struct torch_nesting torch_modules_look(struct stream *s);
+struct torch_module_stack torch_modules_look(struct stream *s);
 
 /* Writes the row of modules for the range of an operator that is not inside another one. */
-void torch_modules_note(struct stream *s, struct torch_nesting in, uint64_t range);
+void torch_modules_note(struct stream *s, struct torch_module_stack in, uint64_t range);
 
 #endif

@@ -233,7 +233,7 @@ uint32_t images_met(void)
 
 /* ---- glibc before 2.35: dl_iterate_phdr(), whose lock is held briefly ---- */
 
-struct search {
+struct image_search {
 	uint64_t pc;
 	struct image found;
 	const char *path;
@@ -241,7 +241,7 @@ struct search {
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct search *s = arg;
+	struct image_search *s = arg;
 	uint64_t low = UINT64_MAX, high = 0;
 
 	(void)size;
@@ -278,7 +278,7 @@ static struct image *known_at(uint64_t pc)
 
 static __attribute__((noinline)) struct image *search_at(uint64_t pc)
 {
-	struct search s = { .pc = pc };
+	struct image_search s = { .pc = pc };
 
 	return dl_iterate_phdr(visit, &s) ? table_look(&s.found, s.path) : NULL;
 }
@@ -365,7 +365,7 @@ static bool is_there(const struct image *image)
 		    (uint64_t)(uintptr_t)f.high != image->high)
 			return false;
 	} else {
-		struct search s = { .pc = image->low };
+		struct image_search s = { .pc = image->low };
 
 		if (!dl_iterate_phdr(visit, &s) || !is_same(&s.found, image))
 			return false;

@@ -20,12 +20,12 @@
 #define SAVED_DEPTH 8           /* most nested DW_CFA_remember_state; compilers use one */
 
 /* Reads bytes up to `end`.  Beyond it, reads give 0 and set `bad`. */
-struct reader {
+struct rule_reader {
 	const uint8_t *p, *end;
 	bool bad;
 };
 
-static inline __attribute__((always_inline)) uint64_t take_number(struct reader *r, size_t n)
+static inline __attribute__((always_inline)) uint64_t take_number(struct rule_reader *r, size_t n)
 {
 	uint64_t v = 0;
 
@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) uint64_t take_number(struct reader 
 	return v;
 }
 
-static void skip(struct reader *r, uint64_t n)
+static void skip(struct rule_reader *r, uint64_t n)
 {
 	if (r->bad || (uint64_t)(r->end - r->p) < n)
 		r->bad = true;
@@ -46,7 +46,7 @@ static void skip(struct reader *r, uint64_t n)
 		r->p += n;
 }
 
-static uint64_t uleb(struct reader *r)
+static uint64_t uleb(struct rule_reader *r)
 {
 	uint64_t v = 0;
 
@@ -60,7 +60,7 @@ static uint64_t uleb(struct reader *r)
 	}
 }
 
-static int64_t sleb(struct reader *r)
+static int64_t sleb(struct rule_reader *r)
 {
 	uint64_t v = 0, byte;
 	unsigned shift = 0;
@@ -77,7 +77,7 @@ static int64_t sleb(struct reader *r)
 }
 
 /* Reads a pointer in a DW_EH_PE encoding (`how`).  data: what encoding 0x30 is relative to. */
-static uint64_t pointer(struct reader *r, uint8_t how, uint64_t data)
+static uint64_t pointer(struct rule_reader *r, uint8_t how, uint64_t data)
 {
 	uint64_t at = (uint64_t)(uintptr_t)r->p, v;
 
@@ -100,29 +100,29 @@ static uint64_t pointer(struct reader *r, uint8_t how, uint64_t data)
 }
 
 /* Returns a reader from `at` to the end of its segment. */
-static struct reader reader_at(const struct image *image, uint64_t at)
+static struct rule_reader reader_at(const struct image *image, uint64_t at)
 {
 	for (uint32_t i = 0; i < image->n_segments; i++)
 		if (at >= image->segments[i].low && at < image->segments[i].high)
-			return (struct reader){ .p = (const uint8_t *)(uintptr_t)at,
+			return (struct rule_reader){ .p = (const uint8_t *)(uintptr_t)at,
 						.end = (const uint8_t *)(uintptr_t)image->segments[i].high };
-	return (struct reader){ .bad = true };
+	return (struct rule_reader){ .bad = true };
 }
 
 /* ---- entries: FDE of a function, CIE that several functions share ---- */
 
-struct common {
+struct cie {
 	uint64_t code_factor;
 	int64_t data_factor;
 	uint8_t how;            /* DW_EH_PE encoding of pointers */
 	bool signal, augmented;
-	struct reader program;
+	struct rule_reader program;
 };
 
 /* Returns a reader of the entry after its length.  64-bit lengths do not occur in .eh_frame of programs. */
-static struct reader entry_at(const struct image *image, uint64_t at)
+static struct rule_reader entry_at(const struct image *image, uint64_t at)
 {
-	struct reader r = reader_at(image, at);
+	struct rule_reader r = reader_at(image, at);
 	uint64_t length = take_number(&r, 4);
 
 	if (!length || length == 0xffffffff || (uint64_t)(r.end - r.p) < length)
@@ -132,10 +132,10 @@ static struct reader entry_at(const struct image *image, uint64_t at)
 	return r;
 }
 
-static void take_augmentation(struct common *c, struct reader *r, const char *letters)
+static void take_augmentation(struct cie *c, struct rule_reader *r, const char *letters)
 {
 	uint64_t length = uleb(r);
-	struct reader data = *r;
+	struct rule_reader data = *r;
 
 	skip(r, length);
 	if (r->bad)
@@ -159,14 +159,14 @@ static void take_augmentation(struct common *c, struct reader *r, const char *le
 	r->bad |= data.bad;
 }
 
-static bool take_common(struct common *c, const struct image *image, uint64_t at)
+static bool take_common(struct cie *c, const struct image *image, uint64_t at)
 {
-	struct reader r = entry_at(image, at);
+	struct rule_reader r = entry_at(image, at);
 	char letters[8] = "";
 	uint8_t version;
 	size_t n = 0;
 
-	*c = (struct common){ 0 };
+	*c = (struct cie){ 0 };
 	if (take_number(&r, 4) != 0)
 		return false;
 	version = (uint8_t)take_number(&r, 1);
@@ -235,10 +235,10 @@ static void restored(struct state *st, uint64_t reg, const struct state *initial
 #define OP_BREG_SP     0x77
 
 /* The CFA as an expression: the three forms that occur in practice. */
-static void cfa_expression(struct state *st, struct reader *r)
+static void cfa_expression(struct state *st, struct rule_reader *r)
 {
 	uint64_t length = uleb(r);
-	struct reader x = *r;
+	struct rule_reader x = *r;
 	uint8_t first;
 	int64_t at, plus = 0;
 
@@ -270,10 +270,10 @@ static void cfa_expression(struct state *st, struct reader *r)
 }
 
 /* A register's saved place as an expression.  The only form handled is rbp saved where rbp points, as with a realigned stack. */
-static void saved_expression(struct state *st, struct reader *r, bool value)
+static void saved_expression(struct state *st, struct rule_reader *r, bool value)
 {
 	uint64_t reg = uleb(r), length = uleb(r);
-	struct reader x = *r;
+	struct rule_reader x = *r;
 
 	skip(r, length);
 	if (r->bad || (reg != REG_RBP && reg != REG_RA && reg != REG_RBX))
@@ -290,7 +290,7 @@ static void saved_expression(struct state *st, struct reader *r, bool value)
 }
 
 /* Runs an opcode that has no operand in its first byte.  False: unknown opcode. */
-static bool other_opcode(uint8_t op, struct reader *r, const struct common *c, struct state *st, const struct state *initial)
+static bool other_opcode(uint8_t op, struct rule_reader *r, const struct cie *c, struct state *st, const struct state *initial)
 {
 	uint64_t reg;
 
@@ -330,7 +330,7 @@ static bool other_opcode(uint8_t op, struct reader *r, const struct common *c, s
 }
 
 /* Moves *at, from which the following opcodes apply.  False: this opcode does not. */
-static bool advance(uint8_t op, struct reader *r, const struct common *c, uint64_t *at)
+static bool advance(uint8_t op, struct rule_reader *r, const struct cie *c, uint64_t *at)
 {
 	if (op >> 6 == 1)
 		*at += (op & 63) * c->code_factor;
@@ -344,7 +344,7 @@ static bool advance(uint8_t op, struct reader *r, const struct common *c, uint64
 }
 
 /* Runs a program up to pc.  initial NULL: the CIE's program, whose result is the initial state for the FDE's. */
-static bool run(struct reader r, const struct common *c, uint64_t at, uint64_t pc, struct state *st, const struct state *initial,
+static bool run(struct rule_reader r, const struct cie *c, uint64_t at, uint64_t pc, struct state *st, const struct state *initial,
 		struct state kept[SAVED_DEPTH])
 {
 	const struct state none = { .ra = -8 };
@@ -407,7 +407,7 @@ static uint64_t pack(const struct state *st)
 static uint64_t search(const struct image *image, uint64_t pc)
 {
 	uint64_t hdr = (uint64_t)(uintptr_t)image->eh_hdr, n;
-	struct reader r = reader_at(image, hdr);
+	struct rule_reader r = reader_at(image, hdr);
 	uint8_t version = (uint8_t)take_number(&r, 1), frame_how = (uint8_t)take_number(&r, 1), count_how = (uint8_t)take_number(&r, 1);
 	uint8_t table_how = (uint8_t)take_number(&r, 1);
 	uint64_t low = 0, high;
@@ -439,8 +439,8 @@ uint64_t rule_make(const struct image *image, uint64_t pc)
 {
 	struct state st = { .ra = -8 }, initial, *kept;
 	uint64_t entry, start, size;
-	struct common c;
-	struct reader r;
+	struct cie c;
+	struct rule_reader r;
 	uint32_t back;
 	bool done;
 

@@ -3,17 +3,17 @@
 #include <string.h>
 #include <strings.h>
 
-struct part {
+struct path_part {
 	const char *at;
 	size_t n;
 };
 
-static bool is(struct part p, const char *name)
+static bool is(struct path_part p, const char *name)
 {
 	return p.n == strlen(name) && memcmp(p.at, name, p.n) == 0;
 }
 
-static bool begins(struct part p, const char *with)
+static bool begins(struct path_part p, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -21,7 +21,7 @@ static bool begins(struct part p, const char *with)
 }
 
 /* python3.11, python3.13t */
-static bool has_version(struct part p)
+static bool has_version(struct path_part p)
 {
 	static const char name[] = "python3.";
 	size_t n = sizeof name - 1, digits;
@@ -33,7 +33,7 @@ static bool has_version(struct part p)
 	return digits > n && p.n - digits <= 1;
 }
 
-static bool is_library(struct part folder, struct part in)
+static bool is_library(struct path_part folder, struct path_part in)
 {
 	if (is(folder, "site-packages") || is(folder, "dist-packages") || has_version(folder))
 		return true;
@@ -44,11 +44,11 @@ static bool is_library(struct part folder, struct part in)
 
 bool pythonlib_has(const char *path, size_t n)
 {
-	struct part in = { path, 0 };
+	struct path_part in = { path, 0 };
 
 	for (size_t i = 0; i < n;) {
 		const char *slash = memchr(path + i, '/', n - i);
-		struct part folder = { path + i, slash ? (size_t)(slash - path) - i : 0 };
+		struct path_part folder = { path + i, slash ? (size_t)(slash - path) - i : 0 };
 
 		if (!slash)
 			return false;

@@ -79,7 +79,7 @@ static const struct shape { const char *begin; unsigned least, flags; } shapes[]
 
 #define MOST_WORDS 16
 
-struct name {
+struct secret_name {
 	char text[128];                 /* lower case, a zero after each word */
 	const char *words[MOST_WORDS];
 	size_t n;
@@ -94,7 +94,7 @@ static bool is_one_of(const char *const *list, size_t n, const char *word)
 }
 
 /* Splits a name into words: auth-token, AUTH_TOKEN, auth.token and authToken give auth, token.  Uses only the end of a long name. */
-static void split(struct name *name, const char *s, size_t n)
+static void split(struct secret_name *name, const char *s, size_t n)
 {
 	size_t at = 0, most = sizeof name->text / 2 - 1;
 	bool open = false;
@@ -139,7 +139,7 @@ static const struct word *find_word(const char *text)
 }
 
 /* The table's entry for word i of a name, alone or joined with word i + 1; NULL: none. */
-static const struct word *word_at(const struct name *name, size_t i)
+static const struct word *word_at(const struct secret_name *name, size_t i)
 {
 	const struct word *w = find_word(name->words[i]);
 	char both[sizeof name->text];
@@ -153,7 +153,7 @@ static const struct word *word_at(const struct name *name, size_t i)
 }
 
 /* Strictest secret word in a name: 0 none, 1 SOFT, 2 not SOFT. */
-static int words_in(const struct name *name)
+static int words_in(const struct secret_name *name)
 {
 	int most = 0;
 
@@ -168,7 +168,7 @@ static int words_in(const struct name *name)
 
 bool secret_name(const char *s, size_t n)
 {
-	struct name name;
+	struct secret_name name;
 	int most;
 
 	split(&name, s, n);
@@ -183,7 +183,7 @@ bool secret_name(const char *s, size_t n)
 
 bool secret_variable(const char *s, size_t n)
 {
-	struct name name;
+	struct secret_name name;
 
 	/* The shell's current and previous folder. */
 	if ((n == 3 && memcmp(s, "PWD", 3) == 0) || (n == 6 && memcmp(s, "OLDPWD", 6) == 0))

@@ -41,7 +41,7 @@ static const struct word {
 #define LONGEST 16              /* bytes for a word and its zero; all words of the table fit */
 
 /* A name being parsed.  Without ctype.h, whose results depend on the program's locale. */
-struct reader {
+struct name_reader {
 	const char *p, *end;
 	uint64_t series;
 };
@@ -50,14 +50,14 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
-static void skip_separators(struct reader *r)
+static void skip_separators(struct name_reader *r)
 {
 	while (r->p < r->end && *r->p && strchr(" _#-:=.", *r->p))
 		r->p++;
 }
 
 /* Reads the next word in lower case; CamelCase begins a new word.  false: no letter here, or the word is too long for the table. */
-static bool next_word(struct reader *r, char word[LONGEST])
+static bool next_word(struct name_reader *r, char word[LONGEST])
 {
 	const char *start = r->p;
 	size_t n = 0;
@@ -76,7 +76,7 @@ static bool next_word(struct reader *r, char word[LONGEST])
 }
 
 /* Reads a number of at most 18 digits; -1: none here. */
-static int64_t next_number(struct reader *r)
+static int64_t next_number(struct name_reader *r)
 {
 	int64_t v = 0;
 	int n = 0;
@@ -98,7 +98,7 @@ static const struct word *find(const char *text)
 }
 
 /* Whether only punctuation, numbers and "of" follow the number: "12/100", "12 of 100", "[12,16)", "12: ". */
-static bool ends_well(struct reader *r)
+static bool ends_well(struct name_reader *r)
 {
 	char word[LONGEST];
 
@@ -116,7 +116,7 @@ static bool ends_well(struct reader *r)
 }
 
 /* Parses the number behind the unit and the end of the name; false: not a step. */
-static bool parse_rest(struct reader *r, struct stepname *s, const struct word *unit, const char *before)
+static bool parse_rest(struct name_reader *r, struct stepname *s, const struct word *unit, const char *before)
 {
 	uint64_t series;
 
@@ -146,7 +146,7 @@ static bool parse_rest(struct reader *r, struct stepname *s, const struct word *
 static bool parse_engine(struct stepname *s, const char *name, size_t n)
 {
 	static const char start[] = "execute_";
-	struct reader r = { name + sizeof start - 1, name + n, 0xcbf29ce484222325ull };
+	struct name_reader r = { name + sizeof start - 1, name + n, 0xcbf29ce484222325ull };
 	char word[LONGEST];
 
 	if (n < sizeof start || memcmp(name, start, sizeof start - 1) != 0)
@@ -164,7 +164,7 @@ static bool parse_engine(struct stepname *s, const char *name, size_t n)
 
 bool stepname_parse(struct stepname *s, const char *name, size_t n)
 {
-	struct reader r = { name, name + n, 0xcbf29ce484222325ull };
+	struct name_reader r = { name, name + n, 0xcbf29ce484222325ull };
 	const char *before = NULL;
 	struct stepname found;
 

@@ -11,14 +11,14 @@
 /* ---- the part of the trace ---- */
 
 /* The variant: a word in the names of annotations, and which of the annotations with it. */
-struct wish {
+struct critical_options {
 	char word[256];                 /* "": the whole trace */
 	size_t instance;
 };
 
-static struct wish wish_of(const char *words)
+static struct critical_options wish_of(const char *words)
 {
-	struct wish w = { "ProfilerStep", 0 };
+	struct critical_options w = { "ProfilerStep", 0 };
 	const char *dot = words ? strrchr(words, '.') : NULL;
 
 	if (!words)
@@ -73,7 +73,7 @@ static const char *name_meant(const struct hta *h, const struct hta_rank *r, con
 }
 
 /* The time from .. to of the annotation wished for.  Returns 1; 0: there is none; -1: out of memory. */
-static int window_of(const struct hta *h, const struct hta_rank *r, const struct wish *w, int64_t *from, int64_t *to)
+static int window_of(const struct hta *h, const struct hta_rank *r, const struct critical_options *w, int64_t *from, int64_t *to)
 {
 	char meant[sizeof w->word];
 	const char *word = hta_word_meant(h, w->word, meant, sizeof meant);
@@ -199,12 +199,12 @@ static enum bound bound_of(const struct hta_graph *g, const struct hta_dependenc
 	}
 }
 
-struct sums {
+struct path_shares {
 	int64_t time[BOUNDS];
 	uint64_t edges[BOUNDS], all_types[EDGE_TYPES], types[EDGE_TYPES];
 };
 
-static void sum_up(const struct hta_graph *g, struct sums *s)
+static void sum_up(const struct hta_graph *g, struct path_shares *s)
 {
 	for (size_t i = 0; i < g->n_edges; i++)
 		s->all_types[g->edges[i].type]++;
@@ -249,7 +249,7 @@ static void put_events(struct out *o, const struct hta_graph *g)
 	free(on);
 }
 
-static char *path_json(const struct hta_graph *g, const struct sums *s)
+static char *path_json(const struct hta_graph *g, const struct path_shares *s)
 {
 	struct hta_json j;
 	bool any = false;
@@ -285,7 +285,7 @@ static void note_bounds(struct table *t, const struct hta_graph *g)
 
 static void print(struct table *t, const struct hta_graph *g)
 {
-	struct sums s = { { 0 }, { 0 }, { 0 }, { 0 } };
+	struct path_shares s = { { 0 }, { 0 }, { 0 }, { 0 } };
 	bool shown[BOUNDS] = { false };
 
 	sum_up(g, &s);
@@ -315,7 +315,7 @@ static void print(struct table *t, const struct hta_graph *g)
 
 /* ---- the report ---- */
 
-static int path_of(struct hta *h, const struct wish *w, struct table *t)
+static int path_of(struct hta *h, const struct critical_options *w, struct table *t)
 {
 	struct hta_graph g = { .h = h, .r = &h->ranks[0] };
 	uint32_t *rows;
@@ -345,7 +345,7 @@ static int path_of(struct hta *h, const struct wish *w, struct table *t)
 /* There is no report of this rule without hta_: its path may leave out most of a step.  critical_path.c has another rule. */
 static int run(struct model *m, struct table *t, const struct report_choice *choice)
 {
-	struct wish w = wish_of(choice->variant);
+	struct critical_options w = wish_of(choice->variant);
 	struct hta_how how = HTA_ROUNDED;
 	struct hta *h;
 	int rc;

@@ -9,15 +9,15 @@
 enum { CONTROL, TEST, SIDES };
 
 /* The words of the variant. */
-struct wish {
+struct diff_options {
 	bool cpu, gpu, brief;           /* which rows; brief: compare shortened names */
 	int64_t iteration;              /* number of the step; -1: the second one, or the only one */
 };
 
 /* Returns false for an unknown word. */
-static bool read_wish(const char *words, struct wish *w)
+static bool read_wish(const char *words, struct diff_options *w)
 {
-	*w = (struct wish){ true, true, false, -1 };
+	*w = (struct diff_options){ true, true, false, -1 };
 	for (const char *p = words; p && *p; p += strcspn(p, "._:"), p += *p != '\0') {
 		size_t n = strcspn(p, "._:");
 
@@ -37,7 +37,7 @@ static bool read_wish(const char *words, struct wish *w)
 
 static bool is_wish(const char *words)
 {
-	struct wish w;
+	struct diff_options w;
 
 	return read_wish(words, &w);
 }
@@ -49,7 +49,7 @@ struct step_row {
 };
 
 /* Time split into pieces, each of one iteration. */
-struct pieces {
+struct diff_pieces {
 	struct timed *from;             /* .time: start of the piece; .end: its iteration, -1: none */
 	size_t n;
 };
@@ -61,7 +61,7 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static size_t place_of(const struct pieces *p, int64_t when)
+static size_t place_of(const struct diff_pieces *p, int64_t when)
 {
 	size_t low = 0, high = p->n;
 
@@ -79,7 +79,7 @@ static size_t place_of(const struct pieces *p, int64_t when)
 /*
  * At a time in several steps the last step in the file counts: goes through the steps from the last, each takes the pieces that are free.
  */
-static int make_pieces(struct pieces *p, const struct step_row *steps, size_t n)
+static int make_pieces(struct diff_pieces *p, const struct step_row *steps, size_t n)
 {
 	int64_t *times = malloc((2 * n + 1) * sizeof *times);
 	size_t *next = malloc((2 * n + 2) * sizeof *next);      /* links to the next free piece, with path compression */
@@ -120,7 +120,7 @@ static int make_pieces(struct pieces *p, const struct step_row *steps, size_t n)
 	return 0;
 }
 
-static int64_t iteration_at(const struct pieces *p, int64_t when)
+static int64_t iteration_at(const struct diff_pieces *p, int64_t when)
 {
 	size_t place = place_of(p, when);
 
@@ -171,7 +171,7 @@ static int64_t *iterations_of(const struct hta *h, const struct hta_rank *r)
 {
 	int64_t *out = malloc((r->n + 1) * sizeof *out);
 	struct step_row *steps = malloc((r->n + 1) * sizeof *steps);
-	struct pieces p = { 0 };
+	struct diff_pieces p = { 0 };
 	size_t n = 0;
 	int rc = -1;
 
@@ -269,7 +269,7 @@ static int add_name(struct name_counts *c, const char *name, bool brief)
 }
 
 /* Counts the chosen rows of one side by name.  Returns 0, or -1 when out of memory. */
-static int count_side(struct name_counts *c, const struct hta *h, unsigned side, const struct wish *w)
+static int count_side(struct name_counts *c, const struct hta *h, unsigned side, const struct diff_options *w)
 {
 	const struct hta_rank *r = &h->ranks[0];
 	int64_t *iterations = iterations_of(h, r), wanted = w->iteration < 0 ? second_step(h) : w->iteration;
@@ -316,7 +316,7 @@ static void sum_up(struct name_counts *c)
 
 /* ---- reports ---- */
 
-static void print_counts(struct table *t, const struct name_counts *c, const struct wish *w, struct hta_how how)
+static void print_counts(struct table *t, const struct name_counts *c, const struct diff_options *w, struct hta_how how)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct counted *one = &c->list[i];
@@ -374,7 +374,7 @@ static char *changes_json(const struct name_counts *c)
 	return hta_json_end(&j);
 }
 
-static void print_changes(struct table *t, const struct name_counts *c, const struct wish *w, struct hta_how how)
+static void print_changes(struct table *t, const struct name_counts *c, const struct diff_options *w, struct hta_how how)
 {
 	(void)w;
 	(void)how;
@@ -387,9 +387,9 @@ static void print_changes(struct table *t, const struct name_counts *c, const st
 }
 
 static int diff(struct table *t, const struct report_choice *choice, struct hta_how how,
-		void (*print)(struct table *t, const struct name_counts *c, const struct wish *w, struct hta_how how))
+		void (*print)(struct table *t, const struct name_counts *c, const struct diff_options *w, struct hta_how how))
 {
-	struct wish w;
+	struct diff_options w;
 	struct name_counts c = { 0 };
 	struct hta *sides[SIDES] = { NULL, NULL };
 	int rc = 0;

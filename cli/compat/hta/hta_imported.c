@@ -97,12 +97,12 @@ static enum arg_use use_of(struct hta_file *f, uint32_t key)
 }
 
 /* The event being read. */
-struct event {
+struct hta_event {
 	struct hta_row *row;
 	struct hta_place place;
 };
 
-static void take_arg(struct hta_file *f, struct event *e, const struct imported_arg_row *arg)
+static void take_arg(struct hta_file *f, struct hta_event *e, const struct imported_arg_row *arg)
 {
 	bool whole = arg->type == ARG_WHOLE;
 	int64_t value = (int64_t)arg->bits;
@@ -154,7 +154,7 @@ static void take_arg(struct hta_file *f, struct event *e, const struct imported_
 }
 
 /* Reads the arguments up to those of the event with this index; arguments are sorted by index.  e NULL: skips them. */
-static void take_args(struct hta_file *f, struct event *e, uint64_t index)
+static void take_args(struct hta_file *f, struct hta_event *e, uint64_t index)
 {
 	for (; f->arg && f->arg->index <= index; f->arg = rows_next(&f->args))
 		if (e && f->arg->index == index)
@@ -200,7 +200,7 @@ static uint32_t field_at(const char *row, int offset)
 }
 
 /* Sets pid and tid as in the Kineto file: process and thread, or device and stream. */
-static void place(struct hta_file *f, struct event *e, const struct kind_fields *k, const char *row, uint32_t flags)
+static void place(struct hta_file *f, struct hta_event *e, const struct kind_fields *k, const char *row, uint32_t flags)
 {
 	const struct thread *t = k->thread >= 0 ? thread_of(f, field_at(row, k->thread)) : NULL;
 
@@ -217,7 +217,7 @@ static void place(struct hta_file *f, struct event *e, const struct kind_fields 
 }
 
 /* Sets the place of the row; most rows have the place of the row before of their kind. */
-static void settle(struct hta_file *f, const struct event *e, unsigned kind)
+static void settle(struct hta_file *f, const struct hta_event *e, unsigned kind)
 {
 	if (!f->near_places[kind].known || !hta_same_place(&f->near_places[kind].place, &e->place)) {
 		f->near_places[kind].place = e->place;
@@ -233,7 +233,7 @@ static void take_event(struct hta_file *f, const struct rows *all, const struct 
 {
 	uint32_t kind = i->kind < ROW_KINDS ? f->kind_at[i->kind] : 0, category;
 	const char *row = kind-- ? rows_next(&f->rows[kind]) : NULL;
-	struct event e = { .row = NULL };
+	struct hta_event e = { .row = NULL };
 	int64_t span[2];
 
 	category = row && !(i->flags & IMPORTED_ENDLESS) ? rows_string(all, i->category) : 0;

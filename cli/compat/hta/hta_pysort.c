@@ -96,7 +96,7 @@ static size_t gallop(const struct sorter *s, const struct hta_edge *key, const s
 }
 
 /* State of merging two adjacent runs, of which the shorter is copied to s->aside.  merge_down() goes from the last element to the first. */
-struct merge {
+struct sort_merge {
 	struct hta_edge *to, *left, *right;     /* the next place to fill; the next element of each run */
 	size_t n_left, n_right;                 /* elements left of each run */
 };
@@ -116,7 +116,7 @@ static void move_down(struct hta_edge **to, struct hta_edge **from, size_t k)
 }
 
 /* Merges one by one until a run wins min_gallop times in a row.  False: one run is finished. */
-static bool step_up(struct sorter *s, struct merge *m)
+static bool step_up(struct sorter *s, struct sort_merge *m)
 {
 	size_t left = 0, right = 0;
 
@@ -136,7 +136,7 @@ static bool step_up(struct sorter *s, struct merge *m)
 	return true;
 }
 
-static bool gallop_up(struct sorter *s, struct merge *m)
+static bool gallop_up(struct sorter *s, struct sort_merge *m)
 {
 	size_t left, right;
 
@@ -166,7 +166,7 @@ static bool gallop_up(struct sorter *s, struct merge *m)
 
 static void merge_up(struct sorter *s, struct hta_edge *p, size_t n_left, size_t n_right)
 {
-	struct merge m = { p, s->aside, p + n_left, n_left, n_right };
+	struct sort_merge m = { p, s->aside, p + n_left, n_left, n_right };
 
 	memcpy(s->aside, p, n_left * sizeof *p);
 	move_up(&m.to, &m.right, 1);
@@ -178,7 +178,7 @@ static void merge_up(struct sorter *s, struct hta_edge *p, size_t n_left, size_t
 	memcpy(m.to, m.left, m.n_left * sizeof *p);
 }
 
-static bool step_down(struct sorter *s, struct merge *m)
+static bool step_down(struct sorter *s, struct sort_merge *m)
 {
 	size_t left = 0, right = 0;
 
@@ -198,7 +198,7 @@ static bool step_down(struct sorter *s, struct merge *m)
 	return true;
 }
 
-static bool gallop_down(struct sorter *s, struct merge *m, const struct hta_edge *lefts)
+static bool gallop_down(struct sorter *s, struct sort_merge *m, const struct hta_edge *lefts)
 {
 	size_t left, right;
 
@@ -228,7 +228,7 @@ static bool gallop_down(struct sorter *s, struct merge *m, const struct hta_edge
 
 static void merge_down(struct sorter *s, struct hta_edge *p, size_t n_left, size_t n_right)
 {
-	struct merge m = { p + n_left + n_right - 1, p + n_left - 1, s->aside + n_right - 1, n_left, n_right };
+	struct sort_merge m = { p + n_left + n_right - 1, p + n_left - 1, s->aside + n_right - 1, n_left, n_right };
 
 	memcpy(s->aside, p + n_left, n_right * sizeof *p);
 	move_down(&m.to, &m.left, 1);

@@ -51,7 +51,7 @@ static void walk(struct below *b, uint32_t from)
 		qsort_r(b->kernels, b->n, sizeof *b->kernels, by_time, (void *)b->r);
 }
 
-struct sequence {
+struct kernel_sequence {
 	char *pattern;
 	int64_t gpu, cpu;
 	uint64_t n;
@@ -77,18 +77,18 @@ static char *pattern_of(const struct hta *h, const struct below *b, const struct
 
 static int by_pattern(const void *a, const void *b)
 {
-	return strcmp(((const struct sequence *)a)->pattern, ((const struct sequence *)b)->pattern);
+	return strcmp(((const struct kernel_sequence *)a)->pattern, ((const struct kernel_sequence *)b)->pattern);
 }
 
 static int by_count(const void *a, const void *b)
 {
-	const struct sequence *x = a, *y = b;
+	const struct kernel_sequence *x = a, *y = b;
 
 	return x->n != y->n ? (x->n < y->n ? 1 : -1) : by_pattern(a, b);
 }
 
 /* Merges equal patterns; sorts by count.  Returns the number of patterns. */
-static size_t sum_up(struct sequence *list, size_t n)
+static size_t sum_up(struct kernel_sequence *list, size_t n)
 {
 	size_t out = 0;
 
@@ -108,12 +108,12 @@ static size_t sum_up(struct sequence *list, size_t n)
 }
 
 /* The operators that are looked for. */
-struct chosen {
+struct chosen_operator {
 	const bool *with;               /* by name: whether it has the word */
 	int32_t least;                  /* least depth of such a row; HTA takes only rows of this depth */
 };
 
-static bool below_another(const struct below *b, const struct chosen *c, size_t row)
+static bool below_another(const struct below *b, const struct chosen_operator *c, size_t row)
 {
 	for (uint32_t at = b->tree->parent[row]; at != NO_PARENT; at = b->tree->parent[at])
 		if (c->with[hta_row(b->r, at)->name])
@@ -125,7 +125,7 @@ static bool below_another(const struct below *b, const struct chosen *c, size_t 
  * HTA takes the operators of the least depth; rows in no tree have depth -1, which it takes for the least.  The report without hta_ takes
  * operators that no other such operator is above.
  */
-static bool counts(const struct hta *h, const struct below *b, const struct chosen *c, size_t row)
+static bool counts(const struct hta *h, const struct below *b, const struct chosen_operator *c, size_t row)
 {
 	if (!c->with[hta_row(b->r, row)->name])
 		return false;
@@ -134,10 +134,10 @@ static bool counts(const struct hta *h, const struct below *b, const struct chos
 	return b->tree->depth[row] >= 0 && !below_another(b, c, row);
 }
 
-static int find(const struct hta *h, struct below *b, const char *op, struct sequence *list, size_t *n)
+static int find(const struct hta *h, struct below *b, const char *op, struct kernel_sequence *list, size_t *n)
 {
 	bool *with = hta_names_with(h, op);
-	struct chosen c = { with, INT32_MAX };
+	struct chosen_operator c = { with, INT32_MAX };
 	int rc = with ? 0 : -1;
 
 	for (size_t i = 0; i < b->r->n && with; i++)
@@ -151,7 +151,7 @@ static int find(const struct hta *h, struct below *b, const char *op, struct seq
 		walk(b, (uint32_t)i);
 		if (b->launched < FEWEST_KERNELS)
 			continue;
-		list[*n] = (struct sequence){ pattern_of(h, b, row), b->gpu, row->dur, 1 };
+		list[*n] = (struct kernel_sequence){ pattern_of(h, b, row), b->gpu, row->dur, 1 };
 		rc = list[*n].pattern ? 0 : -1;
 		*n += rc == 0;
 	}
@@ -159,7 +159,7 @@ static int find(const struct hta *h, struct below *b, const char *op, struct seq
 	return rc;
 }
 
-static void print(struct table *t, const struct hta *h, const struct sequence *f)
+static void print(struct table *t, const struct hta *h, const struct kernel_sequence *f)
 {
 	struct cell pattern = TEXT(table_keep(t, "%s", f->pattern));
 
@@ -174,7 +174,7 @@ static int rank_sequences(const struct hta *h, const struct hta_rank *r, const c
 	struct hta_tree tree = { 0 };
 	struct below b = { .r = r, .tree = &tree, .todo = malloc((r->n + 1) * sizeof *b.todo),
 			   .kernels = malloc((r->n + 1) * sizeof *b.kernels) };
-	struct sequence *list = malloc((r->n + 1) * sizeof *list);
+	struct kernel_sequence *list = malloc((r->n + 1) * sizeof *list);
 	size_t n = 0;
 	int rc = b.todo && b.kernels && list ? hta_tree(h, r, &tree) : -1;
 

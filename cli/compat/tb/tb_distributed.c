@@ -19,19 +19,19 @@ static const struct heading op_columns[] = {
 
 #define NUMBERS 6
 
-struct times {
+struct comm_times {
 	int64_t sum[NUMBERS];           /* computation alone, overlap, communication alone, other; transfer, waiting */
 	bool talks, waits;              /* talks: the run communicates; waits: transfer and waiting are known */
 };
 
 /* Times of a step.  Collectives from *next on can be in it; moves *next after it.  Returns 0, or -1 when out of memory. */
-static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint32_t step, size_t *next, struct times *t)
+static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint32_t step, size_t *next, struct comm_times *t)
 {
 	const struct tb_step *s = &r->steps[step];
 	struct tb_part part = { .from = *next, .to = *next, .step = step, .name = TB_NONE };
 	int64_t latency, transfer;
 
-	*t = (struct times){ { time_sub(s->computation, s->overlap), s->overlap, time_sub(s->communication, s->overlap),
+	*t = (struct comm_times){ { time_sub(s->computation, s->overlap), s->overlap, time_sub(s->communication, s->overlap),
 			       time_sub(time_sub(time_add(time_sub(s->end, s->start), s->overlap), s->computation),
 					s->communication) },
 			     .talks = r->roles[TB_ROLE_COMMUNICATION].n };
@@ -48,7 +48,7 @@ static int times_of(const struct tb_run *r, const struct tb_collectives *c, uint
 	return latency < 0 || transfer < 0 ? -1 : 0;
 }
 
-static void put_times(const struct tb_run *r, struct table *t, const char *step, const struct times *of, size_t n, size_t n_waits)
+static void put_times(const struct tb_run *r, struct table *t, const char *step, const struct comm_times *of, size_t n, size_t n_waits)
 {
 	struct cell cells[3 + NUMBERS] = { TEXT(table_keep(t, "%s", r->worker)), tb_rank(r), TEXT(table_keep(t, "%s", step)) };
 
@@ -62,11 +62,11 @@ static void put_times(const struct tb_run *r, struct table *t, const char *step,
 
 static int put_run(const struct tb_run *r, const struct tb_collectives *c, struct table *t)
 {
-	struct times all = { 0 };
+	struct comm_times all = { 0 };
 	size_t waits = 0, next = 0;
 
 	for (uint32_t i = 0; i < r->n_steps; i++) {
-		struct times one;
+		struct comm_times one;
 		char step[16];
 
 		if (times_of(r, c, i, &next, &one) < 0)

@@ -74,7 +74,7 @@ struct memory_sum {
 	int64_t self_count, count, self_size, size;     /* allocations and their bytes, without frees */
 };
 
-struct row {
+struct operator_memory {
 	uint32_t name;
 	uint64_t calls;
 	struct memory_sum sum;
@@ -116,7 +116,7 @@ static void sum_up(struct memory_sum *sums, const struct given *g, const struct 
 
 static int by_increase(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct operator_memory *x = a, *y = b;
 
 	return x->sum.self != y->sum.self ? (x->sum.self < y->sum.self ? 1 : -1) :
 	       (x->sum.increase < y->sum.increase) - (x->sum.increase > y->sum.increase);
@@ -133,7 +133,7 @@ static void look_at_node(const struct tb_tree *t, const struct given *g, bool *l
 static int put_device(const struct tb_run *r, struct table *t, const struct tb_tree *tree, const struct memory_sum *sums,
 		      const bool *looked, uint32_t device)
 {
-	struct row *rows = calloc(tree->n_operators + 1, sizeof *rows);
+	struct operator_memory *rows = calloc(tree->n_operators + 1, sizeof *rows);
 	struct map index = { 0 };
 	size_t n = 0;
 	int rc = rows ? 0 : -1;
@@ -147,7 +147,7 @@ static int put_device(const struct tb_run *r, struct table *t, const struct tb_t
 			continue;
 		rc = at ? 0 : -1;
 		if (new)
-			rows[n++] = (struct row){ .name = name };
+			rows[n++] = (struct operator_memory){ .name = name };
 		if (at) {
 			rows[*at - 1].calls++;
 			add_sum(&rows[*at - 1].sum, &sums[node]);

@@ -20,13 +20,13 @@ static const struct heading columns[] = {
 
 #define FIRST_TENSOR_CORES 7    /* compute capability, major */
 
-struct advice {
+struct tb_advice {
 	const struct tb_run *r;
 	struct table *t;
 	bool *loading, *communication;  /* set when that rule applies to a run */
 };
 
-static void put_advice(const struct advice *a, const char *about, int64_t device, double value, const char *text)
+static void put_advice(const struct tb_advice *a, const char *about, int64_t device, double value, const char *text)
 {
 	table_row(a->t, (struct cell[]){ TEXT(table_keep(a->t, "%s", a->r->worker)), tb_rank(a->r), TEXT(about),
 					 device >= 0 ? NUMBER(device) : UNKNOWN,
@@ -68,7 +68,7 @@ static bool several_devices(const struct tb_run *r)
 	return false;
 }
 
-static void of_time(const struct advice *a)
+static void of_time(const struct tb_advice *a)
 {
 	double loading = share_of(a->r, TB_ROLE_LOADER), talking = share_of(a->r, TB_ROLE_COMMUNICATION);
 
@@ -82,7 +82,7 @@ static void of_time(const struct advice *a)
 			   "communication takes over 10 % of the steps: the plugin advises gradient compression or accumulation, larger batches");
 }
 
-static void of_libraries(const struct advice *a, const struct device_row *d)
+static void of_libraries(const struct tb_advice *a, const struct device_row *d)
 {
 	uint32_t flags = all_flags(a->r);
 
@@ -92,7 +92,7 @@ static void of_libraries(const struct advice *a, const struct device_row *d)
 		put_advice(a, "nccl", -1, NAN, "DistributedDataParallel without NCCL: on these GPUs its backend is the fastest");
 }
 
-static void of_gpus(const struct advice *a, const struct tb_gpu *gpus, int n)
+static void of_gpus(const struct tb_advice *a, const struct tb_gpu *gpus, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (gpus[i].utilization * 100 < LOW_UTILIZATION)
@@ -101,7 +101,7 @@ static void of_gpus(const struct advice *a, const struct tb_gpu *gpus, int n)
 }
 
 /* Recommends mixed precision if operators could use tensor cores, and no kernel does. */
-static void of_tensor_cores(const struct advice *a, const struct tb_tree *tree, const struct device_row *d)
+static void of_tensor_cores(const struct tb_advice *a, const struct tb_tree *tree, const struct device_row *d)
 {
 	double eligible = tb_eligible_share(tree, a->r);
 	bool kernels = false, tensor = false;
@@ -116,7 +116,7 @@ static void of_tensor_cores(const struct advice *a, const struct tb_tree *tree, 
 			   "these operators could use tensor cores, and no kernel did: try automatic mixed precision");
 }
 
-static int of_memory(const struct advice *a)
+static int of_memory(const struct tb_advice *a)
 {
 	struct tb_allocs allocs;
 	int rc = tb_allocs_make(&allocs, a->r, NULL, 0);
@@ -138,7 +138,7 @@ static int of_memory(const struct advice *a)
 
 static int put_run(struct tb_run *r, struct table *t, bool *loading, bool *communication)
 {
-	struct advice a = { r, t, loading, communication };
+	struct tb_advice a = { r, t, loading, communication };
 	struct tb_gpu *gpus = NULL;
 	int n = r->n_steps ? tb_gpus(r, NULL, &gpus) : 0;
 	const struct device_row *d = n > 0 ? tb_device(r, &gpus[0]) : NULL;

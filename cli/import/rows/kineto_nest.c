@@ -32,7 +32,7 @@ static const struct {
 #undef TYPE
 };
 
-struct item {
+struct nest_item {
 	int64_t start, end;
 	uint32_t type, row;
 };
@@ -63,7 +63,7 @@ struct stack {
  * Sort order.  With equal starts: rows with a duration before those without, longer before shorter (the longer one is
  * outside), ranges before calls, then file order.
  */
-static inline bool before(const struct item *a, const struct item *b)
+static inline bool before(const struct nest_item *a, const struct nest_item *b)
 {
 	if (a->start != b->start)
 		return a->start < b->start;
@@ -74,7 +74,7 @@ static inline bool before(const struct item *a, const struct item *b)
 	return a->type != b->type ? a->type < b->type : a->row < b->row;
 }
 
-static size_t run_at(const struct item *p, size_t at, size_t n)
+static size_t run_at(const struct nest_item *p, size_t at, size_t n)
 {
 	size_t end = at + 1;
 
@@ -84,7 +84,7 @@ static size_t run_at(const struct item *p, size_t at, size_t n)
 }
 
 /* Natural merge sort: files consist of long sorted runs, and one run costs one comparison a row.  Returns from or to. */
-static struct item *sort(struct item *from, struct item *to, size_t n)
+static struct nest_item *sort(struct nest_item *from, struct nest_item *to, size_t n)
 {
 	while (n) {
 		size_t runs = 0;
@@ -99,7 +99,7 @@ static struct item *sort(struct item *from, struct item *to, size_t n)
 			at = end;
 			runs++;
 		}
-		struct item *swap = from;
+		struct nest_item *swap = from;
 
 		from = to;
 		to = swap;
@@ -116,7 +116,7 @@ struct nesting {
 	uint64_t pushed;
 	struct chain *chains;           /* ITEMS for each thread */
 	uint32_t *next[ITEMS];          /* see struct chain; one entry for each row of the host */
-	struct item *items;             /* to sort: 2 * cap items */
+	struct nest_item *items;        /* to sort: 2 * cap items */
 	size_t cap;
 };
 
@@ -147,7 +147,7 @@ static const struct open *innermost(struct nesting *x, int64_t at)
 }
 
 /* Sets id and level of a range and opens it.  One that crosses the end of its enclosing range becomes a start/end range. */
-static bool range(struct nesting *x, const struct item *i, uint64_t id, const struct open *inside)
+static bool range(struct nesting *x, const struct nest_item *i, uint64_t id, const struct open *inside)
 {
 	struct range_row *r = (struct range_row *)x->h->range.data + i->row;
 	struct stack *s = &x->stacks[x->k->python_domain && r->domain == x->k->python_domain];
@@ -182,10 +182,10 @@ static size_t count(const struct host *h, unsigned type)
 	return list_of(h, type)->len / types[type].size;
 }
 
-static inline struct item item_of(const char *rows, unsigned type, uint32_t row)
+static inline struct nest_item item_of(const char *rows, unsigned type, uint32_t row)
 {
 	const char *at = rows + row * types[type].size;
-	struct item i = { .type = type, .row = row };
+	struct nest_item i = { .type = type, .row = row };
 	int64_t duration = 0;
 
 	memcpy(&i.start, at + types[type].start, sizeof i.start);
@@ -212,7 +212,7 @@ static inline __attribute__((always_inline)) void link_rows(struct nesting *x, u
 	for (uint32_t row = 0; row < n; row++) {
 		struct range_row *r = type == ITEM_RANGE ? (struct range_row *)list->data + row : NULL;
 		struct chain *c;
-		struct item i;
+		struct nest_item i;
 		uint32_t thread;
 
 		if (r && r->flags & RANGE_INCOMPLETE)
@@ -246,7 +246,7 @@ static bool sort_chain(struct nesting *x, struct chain *c, unsigned type)
 {
 	const char *rows = (const char *)list_of(x->h, type)->data;
 	uint32_t *next = x->next[type], row = c->first;
-	const struct item *sorted;
+	const struct nest_item *sorted;
 
 	if (!scratch(x, c->n))
 		return false;
@@ -263,7 +263,7 @@ static bool sort_chain(struct nesting *x, struct chain *c, unsigned type)
 
 /* Position in a chain. */
 struct head {
-	struct item item;
+	struct nest_item item;
 	char *rows;
 	const uint32_t *next;
 	uint32_t left;                  /* rows left, including `item` */

@@ -20,7 +20,7 @@ static int map_calls(const struct kineto *k, struct map *of)
 	return 0;
 }
 
-struct gpu_rows {
+struct owner_rows {
 	unsigned kind;
 	const struct buf *rows;
 	size_t size, corr;              /* size of a row; offset of its correlation id, 0: none */
@@ -43,7 +43,7 @@ static uint32_t labelled(const struct kineto *k, unsigned kind, size_t *at)
 	return whose[(*at)++];
 }
 
-static int own(struct kineto *k, const struct map *of, const struct gpu_rows *g, struct buf *owners)
+static int own(struct kineto *k, const struct map *of, const struct owner_rows *g, struct buf *owners)
 {
 	size_t imported = 0;
 
@@ -61,7 +61,7 @@ static int own(struct kineto *k, const struct map *of, const struct gpu_rows *g,
 }
 
 /* Copies the owners to the imported rows: the n-th imported row of a kind belongs to the n-th row of that kind. */
-static void own_imported(struct kineto *k, const struct gpu_rows *g, const struct buf *owners)
+static void own_imported(struct kineto *k, const struct owner_rows *g, const struct buf *owners)
 {
 	const struct imported_row *row = (const struct imported_row *)k->imported.data;
 	uint32_t *whose = (uint32_t *)k->imported_host.data;
@@ -75,7 +75,7 @@ static void own_imported(struct kineto *k, const struct gpu_rows *g, const struc
 int kineto_owners(struct kineto *k)
 {
 #define ROWS(of, corr) { ROW_##of, &k->of, sizeof(struct of##_row), corr }
-	const struct gpu_rows all[GPU_KINDS] = {
+	const struct owner_rows all[GPU_KINDS] = {
 		ROWS(kernel, offsetof(struct kernel_row, corr)), ROWS(memcpy, offsetof(struct memcpy_row, corr)),
 		ROWS(memset, offsetof(struct memset_row, corr)), ROWS(sync, offsetof(struct sync_row, corr)),
 		ROWS(overhead, offsetof(struct overhead_row, corr)), ROWS(gpu_range, 0),

@@ -4,7 +4,7 @@
 #include "cli/import/rows/kineto.h"
 
 /* The start or the end of a step. */
-struct bound {
+struct step_bound {
 	int64_t at;
 	size_t of;                      /* 2 * the step's index, + 1 for its end */
 	int64_t start;                  /* start of the first call between this bound and the next */
@@ -13,13 +13,13 @@ struct bound {
 
 static int by_time(const void *a, const void *b)
 {
-	const struct bound *p = a, *q = b;
+	const struct step_bound *p = a, *q = b;
 
 	return p->at != q->at ? p->at > q->at ? 1 : -1 : (p->of > q->of) - (p->of < q->of);
 }
 
 /* The last bound at or before a time; NULL: none. */
-static struct bound *bound_before(struct bound *bounds, size_t n, int64_t time)
+static struct step_bound *bound_before(struct step_bound *bounds, size_t n, int64_t time)
 {
 	size_t low = 0, high = n;
 
@@ -35,9 +35,9 @@ static struct bound *bound_before(struct bound *bounds, size_t n, int64_t time)
 }
 
 /* Sets start and call of each bound.  Returns an id larger than that of every call. */
-static uint32_t find_calls(struct bound *bounds, size_t n, const struct api_row *calls, size_t n_calls)
+static uint32_t find_calls(struct step_bound *bounds, size_t n, const struct api_row *calls, size_t n_calls)
 {
-	struct bound *b = NULL;
+	struct step_bound *b = NULL;
 	uint32_t beyond = 0;
 
 	for (size_t i = 0; i < n_calls; i++) {
@@ -61,7 +61,7 @@ int kineto_bound_steps(struct host *h)
 {
 	size_t n_steps = h->step.len / sizeof(struct step_row), n = 2 * n_steps;
 	struct step_row *steps = (struct step_row *)h->step.data;
-	struct bound *bounds;
+	struct step_bound *bounds;
 	uint32_t call, beyond;
 
 	if (!n)
@@ -70,11 +70,11 @@ int kineto_bound_steps(struct host *h)
 	if (!bounds)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		bounds[i] = (struct bound){ .at = steps[i / 2].start + (i % 2 ? steps[i / 2].duration : 0), .of = i };
+		bounds[i] = (struct step_bound){ .at = steps[i / 2].start + (i % 2 ? steps[i / 2].duration : 0), .of = i };
 	qsort(bounds, n, sizeof *bounds, by_time);
 	beyond = find_calls(bounds, n, (const struct api_row *)h->api.data, h->api.len / sizeof(struct api_row));
 	call = 0;
-	for (struct bound *b = bounds + n; b-- > bounds;) {
+	for (struct step_bound *b = bounds + n; b-- > bounds;) {
 		struct step_row *s = &steps[b->of / 2];
 
 		call = b->call ? b->call : call;

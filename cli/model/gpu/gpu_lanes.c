@@ -57,13 +57,13 @@ static int find_comm(struct model *m, struct map *comm)
 
 /* ---- the pass ---- */
 
-struct worker {
+struct lane_worker {
 	struct map slots;               /* process << 32 | device -> position in list */
 	struct buf list;                /* struct gpu_lane */
 	const struct map *comm;         /* names of communication kernels; NULL: not needed */
 };
 
-static struct gpu_lane *lane_of(struct worker *w, uint32_t process, uint32_t device)
+static struct gpu_lane *lane_of(struct lane_worker *w, uint32_t process, uint32_t device)
 {
 	const struct gpu_lane none = { .process = process, .device = device };
 	bool new;
@@ -94,7 +94,7 @@ static int meet_rows(const struct batch *b, void *state)
 {
 	const int64_t *start = b->column[0], *duration = b->column[1];
 	const uint32_t *device = b->column[2], *name = b->column[3];
-	struct worker *w = state;
+	struct lane_worker *w = state;
 	struct gpu_lane *lane = NULL;
 	bool comm = false;
 
@@ -113,7 +113,7 @@ static int meet_rows(const struct batch *b, void *state)
 }
 
 /* Merges the spans of a kind after it was read.  Rows of one kind are nearly sorted; rows of all kinds together would need a sort. */
-static int end_kind(struct worker *w, enum gpu_work work)
+static int end_kind(struct lane_worker *w, enum gpu_work work)
 {
 	struct gpu_lane *l = (struct gpu_lane *)w->list.data;
 
@@ -125,7 +125,7 @@ static int end_kind(struct worker *w, enum gpu_work work)
 	return 0;
 }
 
-static int read_kinds(struct model *m, const struct map *comm, struct worker workers[MODEL_WORKERS])
+static int read_kinds(struct model *m, const struct map *comm, struct lane_worker workers[MODEL_WORKERS])
 {
 	void *const states[MODEL_WORKERS] = { &workers[0], &workers[1] };
 	int rc = 0;
@@ -144,7 +144,7 @@ static int read_kinds(struct model *m, const struct map *comm, struct worker wor
 int gpu_lanes_read(struct model *m, bool by_work, struct gpu_lanes *lanes)
 {
 	struct map comm = { 0 };
-	struct worker workers[MODEL_WORKERS] = { { .comm = &comm }, { .comm = &comm } };
+	struct lane_worker workers[MODEL_WORKERS] = { { .comm = &comm }, { .comm = &comm } };
 	int rc = by_work ? find_comm(m, &comm) : 0;
 
 	*lanes = (struct gpu_lanes){ 0 };

@@ -9,7 +9,7 @@
 #define FLAG_NULL         3u
 
 /* One stream's work by launch time; `end` is the latest end of all work launched so far. */
-struct queue {
+struct launch_queue {
 	uint32_t process, context, stream;
 	uint32_t flags;                 /* of the stream; 0: not known */
 	size_t n, cap;
@@ -20,7 +20,7 @@ struct queues {
 	struct model *m;
 	struct map contexts;            /* process << 32 | context -> number */
 	struct map index;               /* context's number << 32 | stream -> position in list */
-	struct queue *list;
+	struct launch_queue *list;
 	size_t n, cap;
 };
 
@@ -36,7 +36,7 @@ void queues_free(struct queues *q)
 	free(q);
 }
 
-static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t context, uint32_t stream)
+static struct launch_queue *queue_of(struct queues *q, uint32_t process, uint32_t context, uint32_t stream)
 {
 	bool new;
 	uint32_t *number = map_put(&q->contexts, (uint64_t)process << 32 | context, (uint32_t)q->contexts.n, &new), *at;
@@ -49,7 +49,7 @@ static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t conte
 		return NULL;
 	if (new) {
 		row = model_stream(q->m, process, stream);
-		q->list[q->n++] = (struct queue){
+		q->list[q->n++] = (struct launch_queue){
 			.process = process,
 			.context = context,
 			.stream = stream,
@@ -59,7 +59,7 @@ static struct queue *queue_of(struct queues *q, uint32_t process, uint32_t conte
 	return &q->list[*at - 1];
 }
 
-static int put_launch(struct queue *k, int64_t launched, int64_t end)
+static int put_launch(struct launch_queue *k, int64_t launched, int64_t end)
 {
 	if (!GROW(k->work, k->n + 1, k->cap))
 		return -1;
@@ -78,7 +78,7 @@ static int add_kind(struct queues *q, unsigned kind, const unsigned fields[5])
 		return -1;
 	for (size_t i = 0, n = model_rows(q->m, kind); i < n; i++) {
 		size_t call = start[i] && duration[i] >= 0 ? model_api_of(q->m, process[i], corr[i]) : NO_ROW;
-		struct queue *k;
+		struct launch_queue *k;
 
 		if (!start[i] || duration[i] < 0)
 			continue;
@@ -103,7 +103,7 @@ static int add_all(struct queues *q)
 		if (add_kind(q, kinds[i], fields[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < q->n; i++) {
-		struct queue *k = &q->list[i];
+		struct launch_queue *k = &q->list[i];
 
 		if (timed_sort(k->work, k->n) < 0)
 			return -1;
@@ -129,7 +129,7 @@ struct queues *queues_make(struct model *m)
 }
 
 /* Latest end of the work launched into a stream before a time; 0: none. */
-static int64_t done(const struct queue *k, int64_t when)
+static int64_t done(const struct launch_queue *k, int64_t when)
 {
 	size_t low = 0, high = k->n;
 
@@ -159,7 +159,7 @@ int64_t queues_done(const struct queues *q, uint32_t process, uint32_t context, 
 	int64_t latest = 0;
 
 	for (size_t i = 0; i < q->n; i++) {
-		const struct queue *k = &q->list[i];
+		const struct launch_queue *k = &q->list[i];
 		int64_t end;
 
 		if (k->process != process || k->context != context ||

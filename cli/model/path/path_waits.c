@@ -20,14 +20,14 @@ static enum call call_of_name(const char *name)
 	return strstr(name, "Memcpy") && !strstr(name, "Async") ? CALL_COPY : CALL_OTHER;
 }
 
-struct calls {
+struct wait_calls {
 	const int64_t *start, *duration;
 	const uint32_t *thread, *name, *corr, *process;
 	struct map of_name;             /* string id -> enum call */
 	bool oom;
 };
 
-static enum call call_of(struct path_rows *p, struct calls *c, size_t row)
+static enum call call_of(struct path_rows *p, struct wait_calls *c, size_t row)
 {
 	bool new;
 	uint32_t *at = map_put(&c->of_name, c->name[row], CALL_OTHER, &new);
@@ -41,7 +41,7 @@ static enum call call_of(struct path_rows *p, struct calls *c, size_t row)
 	return *at - 1;
 }
 
-static bool calls_read(struct model *m, struct calls *c)
+static bool calls_read(struct model *m, struct wait_calls *c)
 {
 	return (c->start = MODEL_I64(m, api, start)) && (c->duration = MODEL_I64(m, api, duration)) &&
 	       (c->thread = MODEL_U32(m, api, thread)) && (c->name = MODEL_U32(m, api, name)) && (c->corr = MODEL_U32(m, api, corr)) &&
@@ -87,7 +87,7 @@ static bool for_what(struct path_rows *p, enum call call, uint32_t corr, struct 
 	return w->of != PATH_NONE || several;
 }
 
-static void put_wait(struct path_rows *p, const struct calls *c, size_t row, enum call call)
+static void put_wait(struct path_rows *p, const struct wait_calls *c, size_t row, enum call call)
 {
 	int64_t start = c->start[row], end = time_add(start, c->duration[row]);
 	struct path_wait w = { .start = start, .end = end, .recorded = start };
@@ -100,7 +100,7 @@ static void put_wait(struct path_rows *p, const struct calls *c, size_t row, enu
 
 /* ---- waits of streams ---- */
 
-static void put_order(struct path_rows *p, const struct calls *c, size_t row)
+static void put_order(struct path_rows *p, const struct wait_calls *c, size_t row)
 {
 	const struct path_event *e = event_of(p, c->corr[row]);
 	struct path_order o = { .when = c->start[row] };
@@ -128,7 +128,7 @@ static void put_order(struct path_rows *p, const struct calls *c, size_t row)
 #define DTOH     2u             /* CUPTI's kind of copy */
 
 /* Adds waits for copies.  A copy to pageable host memory is always synchronous, also if the call's name says Async. */
-static int add_copies(struct path_rows *p, struct calls *c)
+static int add_copies(struct path_rows *p, struct wait_calls *c)
 {
 	const struct path_gpu_row *gpu = PATH_LIST(p->gpu, struct path_gpu_row);
 	const uint32_t *corr = MODEL_U32(p->m, memcpy, corr), *kind = MODEL_U32(p->m, memcpy, kind),
@@ -168,7 +168,7 @@ static int find_syncs(struct path_rows *p)
 
 int path_add_waits(struct path_rows *p)
 {
-	struct calls c = { .start = NULL };
+	struct wait_calls c = { .start = NULL };
 	int rc = calls_read(p->m, &c) ? find_syncs(p) : -1;
 
 	for (size_t i = 0, n = model_rows(p->m, ROW_api); i < n && rc == 0; i++) {

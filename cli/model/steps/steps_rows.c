@@ -18,7 +18,7 @@ struct spots {
 };
 
 /* A step or a window. */
-struct item {
+struct step_item {
 	int64_t start, end;
 	uint64_t range;
 	uint32_t process, thread, first, last;  /* correlation ids first <= id < last */
@@ -31,7 +31,7 @@ struct group {                          /* of one process */
 
 struct finder {
 	struct model *m;
-	struct item *items;
+	struct step_item *items;
 	size_t n, base;                 /* base: position of the first item in the model's list */
 	struct group *groups;           /* by process */
 	uint32_t n_groups;
@@ -125,12 +125,12 @@ static size_t begun(const struct spots *s, uint64_t x)
  */
 static int32_t spot(const struct finder *f, struct spots *s, uint64_t x, uint32_t thread, int64_t when)
 {
-	const struct item *best = NULL;
+	const struct step_item *best = NULL;
 
 	if (s->apart && s->last < s->n && s->list[s->last].low <= x && x < s->list[s->last].high)
 		best = &f->items[s->list[s->last].item];
 	for (size_t i = best ? 0 : begun(s, x); i-- > 0 && s->list[i].most > x;) {
-		const struct item *item = &f->items[s->list[i].item];
+		const struct step_item *item = &f->items[s->list[i].item];
 
 		if (s->list[i].high <= x || (item->crowded && item->thread && item->thread != thread))
 			continue;
@@ -162,7 +162,7 @@ static void put_span(struct spots *s, uint64_t low, uint64_t high, size_t item)
 /* Length of an interval of ids without an end, as of the last step; no step makes more calls. */
 #define MOST_CALLS (1u << 31)
 
-static void put_corr(struct spots *s, const struct item *item, size_t at)
+static void put_corr(struct spots *s, const struct step_item *item, size_t at)
 {
 	uint32_t calls = item->last ? item->last - item->first : MOST_CALLS;
 	uint64_t high = (uint64_t)item->first + calls;
@@ -197,7 +197,7 @@ static int fill_spots(struct finder *f, bool corr)
 	}
 	free(n);
 	for (size_t i = 0; i < f->n; i++) {
-		const struct item *item = &f->items[i];
+		const struct step_item *item = &f->items[i];
 
 		if (corr)
 			put_corr(&f->groups[item->process].corr, item, i);
@@ -238,7 +238,7 @@ static int learn_corr(struct finder *f)
 	if (!corr)
 		return -1;
 	for (size_t i = 0, n = model_rows(f->m, ROW_api); i < n; i++) {
-		struct item *item = f->api[i] >= 0 && corr[i] ? &f->items[f->api[i]] : NULL;
+		struct step_item *item = f->api[i] >= 0 && corr[i] ? &f->items[f->api[i]] : NULL;
 
 		if (!item)
 			continue;
@@ -252,7 +252,7 @@ static int learn_corr(struct finder *f)
 	return fill_spots(f, true);
 }
 
-static struct finder *finder_make(struct model *m, struct item *items, size_t n, size_t base, bool by_time)
+static struct finder *finder_make(struct model *m, struct step_item *items, size_t n, size_t base, bool by_time)
 {
 	struct finder *f = calloc(1, sizeof *f);
 
@@ -281,7 +281,7 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 {
 	struct steps_derived *s = m->steps;
 	const struct step_kind *k = &s->public.kinds[kind];
-	struct item *items;
+	struct step_item *items;
 	bool by_time;
 
 	if (!s->of_kind)
@@ -294,7 +294,7 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 	for (size_t i = 0; items && i < k->n; i++) {
 		const struct step *step = &s->public.list[k->first + i];
 
-		items[i] = (struct item){ step->start, step->end, step->range, step->process, step->thread,
+		items[i] = (struct step_item){ step->start, step->end, step->range, step->process, step->thread,
 					  by_time ? 0 : step->first_corr, by_time ? 0 : step->end_corr, step->crowded };
 	}
 	s->of_kind[kind] = finder_make(m, items, k->n, k->first, by_time);
@@ -303,7 +303,7 @@ static struct finder *finder_of_kind(struct model *m, size_t kind)
 
 static struct finder *finder_of_window(struct model *m)
 {
-	struct item *items;
+	struct step_item *items;
 	size_t n;
 	const struct window *list = model_windows(m, &n);
 
@@ -313,7 +313,7 @@ static struct finder *finder_of_window(struct model *m)
 	for (size_t i = 0; items && i < n; i++) {
 		const struct window *w = &list[i];
 
-		items[i] = (struct item){ w->start, w->end, 0, w->process, 0, w->first_corr, w->end_corr, false };
+		items[i] = (struct step_item){ w->start, w->end, 0, w->process, 0, w->first_corr, w->end_corr, false };
 	}
 	return m->windows.finder = finder_make(m, items, n, 0, false);
 }

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Columns that every kind of GPU row has. */
-struct common {
+struct common_columns {
 	const uint32_t *process, *corr, *device, *context, *stream;
 	const int64_t *duration;
 };
@@ -32,7 +32,7 @@ struct gpu_listing {
 	struct model *m;
 	struct table *t;
 	int64_t begin;
-	struct common kernels, copies, sets, graphs;
+	struct common_columns kernels, copies, sets, graphs;
 	const uint32_t *graph, *name, *config, *kind, *source, *target, *set_target;
 	const uint64_t *bytes, *set_bytes;
 	const int64_t *unified_start, *unified_duration;
@@ -116,7 +116,7 @@ static struct cell words(struct table *t, const char *text, unsigned number)
 	return !number ? UNKNOWN : TEXT(text ? text : table_keep(t, "%u", number));
 }
 
-static void put_common(struct gpu_listing *l, struct cell *cell, const struct common *c, const struct timed *at)
+static void put_common(struct gpu_listing *l, struct cell *cell, const struct common_columns *c, const struct timed *at)
 {
 	bool timed = at->time && c->duration[at->row] >= 0;
 

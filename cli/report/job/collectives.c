@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A collective of one rank, before matching. */
-struct entry {
+struct collective_entry {
 	const struct collective *c;
 	size_t rank;
 	int64_t sequence;               /* NO_SEQUENCE for all entries if one of them has none */
@@ -16,7 +16,7 @@ struct entry {
 
 struct matching {
 	const struct collectives *of;
-	struct entry *list;
+	struct collective_entry *list;
 	size_t n;
 	struct matched *out;
 };
@@ -24,7 +24,7 @@ struct matching {
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* Equal entries are the same collective if their `again` is equal, too. */
-static int by_identity(const struct entry *x, const struct entry *y)
+static int by_identity(const struct collective_entry *x, const struct collective_entry *y)
 {
 	int order = ORDER(x->c->group, y->c->group);
 
@@ -34,7 +34,7 @@ static int by_identity(const struct entry *x, const struct entry *y)
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct collective_entry *x = a, *y = b;
 	int order = ORDER(x->rank, y->rank);
 
 	order = order ? order : by_identity(x, y);
@@ -43,7 +43,7 @@ static int by_rank(const void *a, const void *b)
 
 static int by_collective(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct collective_entry *x = a, *y = b;
 	int order = by_identity(x, y);
 
 	order = order ? order : ORDER(x->again, y->again);
@@ -65,7 +65,7 @@ static int gather(struct matching *k, enum collective_kind kind)
 			if (c->op->kind != kind)
 				continue;
 			k->out->by_sequence &= c->sequence != NO_SEQUENCE;
-			k->list[k->n++] = (struct entry){ .c = c, .rank = r, .sequence = c->sequence };
+			k->list[k->n++] = (struct collective_entry){ .c = c, .rank = r, .sequence = c->sequence };
 		}
 	for (size_t i = 0; i < k->n && !k->out->by_sequence; i++)
 		k->list[i].sequence = NO_SEQUENCE;
@@ -83,7 +83,7 @@ static void number(struct matching *k)
 
 /* ---- without sequence numbers ---- */
 
-static void refuse(struct matched *out, const struct entry *e, size_t rank, size_t count, size_t other, size_t other_count)
+static void refuse(struct matched *out, const struct collective_entry *e, size_t rank, size_t count, size_t other, size_t other_count)
 {
 	out->answer = MATCH_COUNTS;
 	out->op = e->c->op;
@@ -96,7 +96,7 @@ static void refuse(struct matched *out, const struct entry *e, size_t rank, size
 /* Whether all ranks have equally many of these entries of one group and operation; with a known group, all ranks that have any. */
 static bool counts_agree(struct matching *k, size_t from, size_t to, size_t *counts)
 {
-	const struct entry *e = &k->list[from];
+	const struct collective_entry *e = &k->list[from];
 	size_t first = e->rank;
 
 	memset(counts, 0, k->out->ranks * sizeof *counts);
@@ -113,10 +113,10 @@ static bool counts_agree(struct matching *k, size_t from, size_t to, size_t *cou
 /* Whether the entries can be one collective: no rank starts more than MATCH_TOLERANCE after another has ended. */
 static bool times_agree(struct matching *k, size_t from, size_t to)
 {
-	const struct entry *last = &k->list[from], *done = last;
+	const struct collective_entry *last = &k->list[from], *done = last;
 
 	for (size_t i = from + 1; i < to; i++) {
-		const struct entry *e = &k->list[i];
+		const struct collective_entry *e = &k->list[i];
 
 		last = e->c->start > last->c->start ? e : last;
 		done = time_add(e->c->start, e->c->duration) < time_add(done->c->start, done->c->duration) ? e : done;

@@ -13,21 +13,21 @@ static bool before(const struct gpu_row *a, const struct gpu_row *b)
 }
 
 /* State of job_launches(). */
-struct finding {
+struct launch_finding {
 	struct model *m;
 	struct launches *l;
 	const int64_t *start, *duration;        /* columns of calls */
 	uint32_t *of_call;                      /* by call: position of its launch + 1; 0: not a launch */
 };
 
-static size_t call_of(const struct finding *f, const struct gpu_row *g)
+static size_t call_of(const struct launch_finding *f, const struct gpu_row *g)
 {
 	return gpu_row_timed(g) ? model_api_of(f->m, g->process, g->corr) : NO_ROW;
 }
 
 static int count(const struct gpu_row *g, void *arg)
 {
-	struct finding *f = arg;
+	struct launch_finding *f = arg;
 	size_t call = call_of(f, g);
 
 	if (call == NO_ROW) {
@@ -40,7 +40,7 @@ static int count(const struct gpu_row *g, void *arg)
 }
 
 /* Allocates the launches, in the order of their calls, without their GPU rows.  Returns 0, or -1 when out of memory. */
-static int make_room(struct finding *f)
+static int make_room(struct launch_finding *f)
 {
 	uint32_t n = 0;
 
@@ -56,7 +56,7 @@ static int make_room(struct finding *f)
 
 static int add_gpu_row(const struct gpu_row *g, void *arg)
 {
-	struct finding *f = arg;
+	struct launch_finding *f = arg;
 	size_t call = call_of(f, g);
 	struct launch *l;
 
@@ -72,7 +72,7 @@ static int add_gpu_row(const struct gpu_row *g, void *arg)
 
 int job_launches(const struct job_rank *r, struct launches *l)
 {
-	struct finding f = { r->m, l, MODEL_I64(r->m, api, start), MODEL_I64(r->m, api, duration), NULL };
+	struct launch_finding f = { r->m, l, MODEL_I64(r->m, api, start), MODEL_I64(r->m, api, duration), NULL };
 	int rc = -1;
 
 	*l = (struct launches){ 0 };

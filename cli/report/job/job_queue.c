@@ -6,19 +6,19 @@
 #define FULL 1024               /* launches in a queue that counts as full, as in HTA (hta_queue.c) */
 
 /* The launches of one stream. */
-struct queue {
+struct job_queue {
 	const struct launch *launches;
 	const uint32_t *enters;         /* positions in launches, by start of the call */
 	struct timed *leaves;           /* by time: start of the first GPU row, or of the call if that is later */
 	size_t n;
 };
 
-static int64_t enter(const struct queue *q, size_t i)
+static int64_t enter(const struct job_queue *q, size_t i)
 {
 	return q->launches[q->enters[i]].call;
 }
 
-static const struct gpu_row *on(const struct queue *q)
+static const struct gpu_row *on(const struct job_queue *q)
 {
 	return &q->launches[q->enters[0]].first;
 }
@@ -39,10 +39,10 @@ static int by_stream(const void *a, const void *b, void *launches)
 	return (p > q) - (p < q);
 }
 
-typedef int put_fn(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q);
+typedef int put_fn(struct table *t, const struct job *j, const struct job_rank *r, const struct job_queue *q);
 
 /* Makes q->leaves and calls put.  Returns 0, or -1 when put returned it or out of memory. */
-static int put_queue(struct table *t, const struct job *j, const struct job_rank *r, struct queue *q, put_fn *put)
+static int put_queue(struct table *t, const struct job *j, const struct job_rank *r, struct job_queue *q, put_fn *put)
 {
 	int rc;
 
@@ -74,7 +74,7 @@ static int put_rank(struct table *t, const struct job *j, const struct job_rank 
 	for (size_t i = 0, end; i < all.n && rc == 0; i = end) {
 		for (end = i + 1; end < all.n && gpu_same_stream(&all.list[order[i]].first, &all.list[order[end]].first);)
 			end++;
-		rc = put_queue(t, j, r, &(struct queue){ all.list, order + i, NULL, end - i }, put);
+		rc = put_queue(t, j, r, &(struct job_queue){ all.list, order + i, NULL, end - i }, put);
 	}
 	if (rc == 0)
 		launches_note(t, r, &all);
@@ -100,7 +100,7 @@ struct queue_cursor {
 };
 
 /* The time of the next change, into *time.  Returns false at the end. */
-static bool next_change(const struct queue *q, struct queue_cursor *w, int64_t *time)
+static bool next_change(const struct job_queue *q, struct queue_cursor *w, int64_t *time)
 {
 	if (w->in < q->n && enter(q, w->in) <= q->leaves[w->out].time)
 		*time = enter(q, w->in++);
@@ -113,7 +113,7 @@ static bool next_change(const struct queue *q, struct queue_cursor *w, int64_t *
 
 /* ---- reports ---- */
 
-static int put_lengths(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
+static int put_lengths(struct table *t, const struct job *j, const struct job_rank *r, const struct job_queue *q)
 {
 	struct job_values depths = { 0 };
 	struct queue_cursor w = { 0 };
@@ -137,7 +137,7 @@ static int put_lengths(struct table *t, const struct job *j, const struct job_ra
 	return 0;
 }
 
-static int put_series(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
+static int put_series(struct table *t, const struct job *j, const struct job_rank *r, const struct job_queue *q)
 {
 	struct queue_cursor w = { 0 };
 	int64_t time;
@@ -148,7 +148,7 @@ static int put_series(struct table *t, const struct job *j, const struct job_ran
 	return 0;
 }
 
-static int put_full(struct table *t, const struct job *j, const struct job_rank *r, const struct queue *q)
+static int put_full(struct table *t, const struct job *j, const struct job_rank *r, const struct job_queue *q)
 {
 	int64_t full = 0, time = 0, before = 0, all = time_sub(q->leaves[q->n - 1].time, enter(q, 0));
 	struct queue_cursor w = { 0 };

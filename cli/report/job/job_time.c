@@ -6,14 +6,14 @@
 #include "cli/report/parts/why.h"
 
 /* Times of a rank in ns; -1: unknown. */
-struct figures {
+struct time_figures {
 	int64_t span, busy, idle, compute, comm, exposed, overlap, memcpy, memset;
 };
 
-static const struct figures nothing = { -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+static const struct time_figures nothing = { -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 
 /* With a whole graph in the span only span, busy and idle are known: the kernels in it were not recorded. */
-static int figures_of(const struct job_times *g, struct figures *f)
+static int figures_of(const struct job_times *g, struct time_figures *f)
 {
 	struct spans exposed = { 0 };
 	int rc = 0;
@@ -53,7 +53,7 @@ static void note_rank(struct table *t, const struct job_rank *r, const struct jo
 }
 
 /* Adds the times of a rank; a sum is unknown when one of its times is. */
-static void add_up(struct figures *sum, const struct figures *f)
+static void add_up(struct time_figures *sum, const struct time_figures *f)
 {
 	int64_t *to = &sum->span;
 	const int64_t *from = &f->span;
@@ -64,17 +64,17 @@ static void add_up(struct figures *sum, const struct figures *f)
 
 /* Runs a report with one row per rank.  put: prints the row; end: adds notes about all ranks. */
 static int each_rank(struct model *m, struct table *t, const struct report_choice *choice,
-		     void (*put)(struct table *t, int64_t rank, const struct figures *f),
-		     void (*end)(struct table *t, const struct job *j, const struct figures *sum))
+		     void (*put)(struct table *t, int64_t rank, const struct time_figures *f),
+		     void (*end)(struct table *t, const struct job *j, const struct time_figures *sum))
 {
-	struct figures sum = { 0 };
+	struct time_figures sum = { 0 };
 	bool known = false;
 	struct job j;
 	int rc = job_begin(&j, m, choice);
 
 	for (size_t i = 0; rc == 0 && i < j.n; i++) {
 		struct job_times g;
-		struct figures f;
+		struct time_figures f;
 
 		rc = job_gpu_times(&j.list[i], &g);
 		if (rc == 0)
@@ -103,7 +103,7 @@ static const struct heading temporal_columns[] = {
 	{ "memset_ns", 0 },
 };
 
-static void put_temporal(struct table *t, int64_t rank, const struct figures *f)
+static void put_temporal(struct table *t, int64_t rank, const struct time_figures *f)
 {
 	table_row(t, (struct cell[]){ NUMBER(rank), known(f->span), known(f->busy), job_pct(f->busy, f->span), known(f->idle),
 				      job_pct(f->idle, f->span), known(f->compute), job_pct(f->compute, f->span), known(f->comm),
@@ -126,7 +126,7 @@ static void note_span(struct table *t, struct model *m)
 		table_note(t, "span_ns is from the first to the last GPU row%s", selected ? " of the recorded window" : "");
 }
 
-static void end_temporal(struct table *t, const struct job *j, const struct figures *sum)
+static void end_temporal(struct table *t, const struct job *j, const struct time_figures *sum)
 {
 	int64_t busy = sum->span > 0 ? share((unsigned __int128)sum->busy, (unsigned __int128)sum->span) : -1;
 
@@ -158,13 +158,13 @@ static const struct heading overlap_columns[] = {
 	{ "rank", COLUMN_ID }, { "comm_ns", 0 }, { "overlap_ns", 0 }, { "overlap_pct", 0 }, { "comm_exposed_ns", 0 },
 };
 
-static void put_overlap(struct table *t, int64_t rank, const struct figures *f)
+static void put_overlap(struct table *t, int64_t rank, const struct time_figures *f)
 {
 	table_row(t, (struct cell[]){ NUMBER(rank), known(f->comm), known(f->overlap), job_pct(f->overlap, f->comm),
 				      known(f->exposed) });
 }
 
-static void end_overlap(struct table *t, const struct job *j, const struct figures *sum)
+static void end_overlap(struct table *t, const struct job *j, const struct time_figures *sum)
 {
 	int64_t part = sum->comm > 0 ? share((unsigned __int128)sum->overlap, (unsigned __int128)sum->comm) : -1;
 
@@ -202,12 +202,12 @@ static const char *const type_words[TYPES] = { "compute", "communication", "memo
 static const struct heading type_columns[] = { { "kernel_type", COLUMN_TEXT }, { "time_ns", 0 }, { "time_pct", 0 } };
 
 /* The GPU span of a rank, split by the set of types that run; bit i of the index is type i. */
-struct parts {
+struct time_parts {
 	struct spans of[MASKS];
 };
 
 /* Splits each part into the time in which `type` runs and the rest.  times: when it runs.  Returns 0, or -1 when out of memory. */
-static int split(struct parts *p, unsigned type, const struct spans *times)
+static int split(struct time_parts *p, unsigned type, const struct spans *times)
 {
 	for (unsigned mask = 0; mask < 1u << type; mask++) {
 		struct spans rest = { 0 };
@@ -225,7 +225,7 @@ static int split(struct parts *p, unsigned type, const struct spans *times)
 
 static int add_types(struct job_times *g, bool memory, int64_t times[MASKS])
 {
-	struct parts p = { { { 0 } } };
+	struct time_parts p = { { { 0 } } };
 	const struct spans *of[TYPES] = { &g->of[GPU_COMPUTE], &g->of[GPU_COMM], &g->of[GPU_COPIES], &g->of[GPU_GRAPHS] };
 	int rc = 0;
 

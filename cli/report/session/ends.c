@@ -130,13 +130,13 @@ static int gather(struct model *m, struct endings *e)
 	return 0;
 }
 
-struct line {
+struct ends_line {
 	char *text;
 	size_t size, at;
 };
 
-static void line_append(struct line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void line_append(struct line *l, const char *fmt, ...)
+static void line_append(struct ends_line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void line_append(struct ends_line *l, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -153,7 +153,7 @@ static bool alike(const struct end *a, const struct end *b)
 }
 
 /* "rank 3 (pid 812) killed by SIGKILL at 12.3 s", "7 processes killed by SIGTERM, the first at 12.9 s". */
-static void say_group(struct model *m, struct line *l, const struct end *first, size_t n)
+static void say_group(struct model *m, struct ends_line *l, const struct end *first, size_t n)
 {
 	uint32_t n_processes;
 	const struct process *all = model_processes(m, &n_processes);
@@ -172,7 +172,7 @@ static void say_group(struct model *m, struct line *l, const struct end *first, 
 		line_append(l, "%s at %s", n > 1 ? ", the first" : "", text_time(at, time_sub(first->last->end, model_start(m))));
 }
 
-static void say_failed(struct model *m, struct line *l, const struct endings *e)
+static void say_failed(struct model *m, struct ends_line *l, const struct endings *e)
 {
 	size_t shown = 0, n;
 
@@ -194,7 +194,7 @@ static void say_failed(struct model *m, struct line *l, const struct endings *e)
 int ends_text(struct model *m, char *text, size_t size)
 {
 	struct endings e = { 0 };
-	struct line l = { text, size, 0 };
+	struct ends_line l = { text, size, 0 };
 	char how[32];
 
 	*text = '\0';

@@ -10,7 +10,7 @@
 
 #define NO_RETURN 1u            /* api.flags */
 
-struct launches {
+struct lost_launches {
 	struct model *m;
 	const uint32_t *name, *process, *flags;
 	const int32_t *result;
@@ -32,7 +32,7 @@ static bool can_know(struct model *m)
 	return model_attribute(m, "end") != NULL;       /* the session has ended */
 }
 
-static bool is_launch(struct launches *l, uint32_t name)
+static bool is_launch(struct lost_launches *l, uint32_t name)
 {
 	static const char *const starts[] = { "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cuLaunchKernel", "cuLaunchCooperativeKernel" };
 	uint32_t known = map_get(&l->kinds, name);
@@ -49,7 +49,7 @@ static bool is_launch(struct launches *l, uint32_t name)
 	return known;
 }
 
-static int see(struct launches *l, unsigned kind, unsigned field)
+static int see(struct lost_launches *l, unsigned kind, unsigned field)
 {
 	const uint32_t *corr = model_column(l->m, kind, field), *process = model_row_process(l->m, kind);
 
@@ -64,7 +64,7 @@ static int see(struct launches *l, unsigned kind, unsigned field)
 
 uint64_t *lost_launches(struct model *m)
 {
-	struct launches l = { .m = m };
+	struct lost_launches l = { .m = m };
 	uint32_t n_processes;
 	uint64_t *lost;
 

@@ -38,12 +38,12 @@ bool phase_listed(const struct phase_rows *r, const struct step *step)
 }
 
 /* Unit and decimals that text_time() uses for the whole step, for all its phases: "31", "0.4". */
-struct scale {
+struct phase_scale {
 	int64_t unit;                   /* ns of the last printed digit */
 	unsigned decimals;
 };
 
-static struct scale scale_of(int64_t ns)
+static struct phase_scale scale_of(int64_t ns)
 {
 	static const int64_t units[] = { 1000000000, 1000000, 1000, 1 };
 	size_t i = 0;
@@ -52,10 +52,10 @@ static struct scale scale_of(int64_t ns)
 	while (i < 3 && ns < units[i])
 		i++;
 	decimals = i == 3 || ns >= 100 * units[i] ? 0 : ns >= 10 * units[i] ? 1 : 2;
-	return (struct scale){ units[i] / (decimals == 2 ? 100 : decimals ? 10 : 1), decimals };
+	return (struct phase_scale){ units[i] / (decimals == 2 ? 100 : decimals ? 10 : 1), decimals };
 }
 
-static const char *scaled(char text[32], const struct scale *s, int64_t ns)
+static const char *scaled(char text[32], const struct phase_scale *s, int64_t ns)
 {
 	*digits_fixed(text, time_add(ns, s->unit / 2) / s->unit, s->decimals) = '\0';
 	return text;
@@ -64,7 +64,7 @@ static const char *scaled(char text[32], const struct scale *s, int64_t ns)
 /* Prints the phases of 0.5 % of the step and more.  units: each with its unit.  Returns false when only `other` was printed. */
 static bool put_phases(const struct phases *p, const struct phase_times *t, bool units, char *text, size_t size)
 {
-	const struct scale scale = scale_of(t->wall);
+	const struct phase_scale scale = scale_of(t->wall);
 	char part[32], wall[32];
 	const char *unit = units ? strrchr(text_time(wall, t->wall), ' ') : "";
 	size_t at = 0;

@@ -24,7 +24,7 @@ static const struct heading columns[] = {
 };
 
 /* Times in ns include modules inside; self_ times do not. */
-struct module {
+struct module_sum {
 	uint32_t text;                  /* string id of its nesting, "Net_0 > Linear_12"; STRING_NONE: outside of modules */
 	uint32_t path;                  /* string id of its name in the model, "layers.0.attn"; STRING_NONE: not known */
 	int64_t host, self_host, gpu, self_gpu, backward, backward_gpu;
@@ -40,12 +40,12 @@ struct modules_report {
 	bool classes;                   /* :class: modules of one class in one place are one row */
 	bool gpu;
 	struct map index;               /* string id of the text (and the path, unless classes) -> position in list */
-	struct module *list;
+	struct module_sum *list;
 	size_t n, cap;
 	int64_t whole;                  /* host time of all outermost operators */
 };
 
-static struct module *module_of(struct modules_report *w, uint32_t key, uint32_t text, uint32_t path)
+static struct module_sum *module_of(struct modules_report *w, uint32_t key, uint32_t text, uint32_t path)
 {
 	bool new;
 	uint32_t *at = map_put(&w->index, key, (uint32_t)w->n, &new);
@@ -55,7 +55,7 @@ static struct module *module_of(struct modules_report *w, uint32_t key, uint32_t
 	if (new && !GROW(w->list, w->n + 1, w->cap))
 		return NULL;
 	if (new)
-		w->list[w->n++] = (struct module){ .text = text, .path = path };
+		w->list[w->n++] = (struct module_sum){ .text = text, .path = path };
 	return &w->list[*at - 1];
 }
 
@@ -79,12 +79,12 @@ static void copy(char out[TEXT_MOST], const char *text, bool classes)
 	out[n] = '\0';
 }
 
-struct times {
+struct module_times {
 	int64_t host, gpu, backward, backward_gpu;
 	uint64_t operators;
 };
 
-static void add_times(struct module *at, const struct times *x, bool self)
+static void add_times(struct module_sum *at, const struct module_times *x, bool self)
 {
 	at->host = time_add(at->host, x->host);
 	at->gpu = time_add(at->gpu, x->gpu);
@@ -140,11 +140,11 @@ static uint32_t path_of_both(struct modules_report *w, uint32_t first, uint32_t 
 }
 
 /* Adds x to the row of one module.  path: as recorded; NULL: not known. */
-static int add_to(struct modules_report *w, const char *text, const char *path, const struct times *x, bool self)
+static int add_to(struct modules_report *w, const char *text, const char *path, const struct module_times *x, bool self)
 {
 	uint32_t id = model_intern(w->m, text), path_id = path ? model_intern(w->m, path) : STRING_NONE, key = id;
 	char both[2 * TEXT_MOST];
-	struct module *at;
+	struct module_sum *at;
 
 	if (path_id && !w->classes) {
 		snprintf(both, sizeof both, "%s\n%s", text, path);
@@ -160,11 +160,11 @@ static int add_to(struct modules_report *w, const char *text, const char *path, 
 }
 
 /* Adds x to the innermost module of `in` as self time, and to all modules around it. */
-static int add_module(struct modules_report *w, const struct torch_nesting *in, const struct times *x)
+static int add_module(struct modules_report *w, const struct torch_nesting *in, const struct module_times *x)
 {
 	char text[TEXT_MOST], paths[TEXT_MOST];
 	bool known = in->paths != STRING_NONE, self = true;
-	struct module *outside;
+	struct module_sum *outside;
 
 	if (in->modules == STRING_NONE) {
 		outside = module_of(w, STRING_NONE, STRING_NONE, STRING_NONE);
@@ -201,11 +201,12 @@ static int sum(struct modules_report *w, const uint32_t *forwards)
 
 		if (w->of[i].modules != NO_TORCH) {
 			w->whole = time_add(w->whole, c->host);
-			if (add_module(w, &w->of[i], &(struct times){ .host = c->host, .gpu = c->gpu, .operators = 1 }) < 0)
+			if (add_module(w, &w->of[i], &(struct module_times){ .host = c->host, .gpu = c->gpu, .operators = 1 }) < 0)
 				return -1;
 		}
 		made = forwards[i] == NO_TORCH ? NULL : modules_around(w, forwards[i]);
-		if (made && made->modules != NO_TORCH && add_module(w, made, &(struct times){ .backward = c->host, .backward_gpu = c->gpu }) < 0)
+		if (made && made->modules != NO_TORCH &&
+		    add_module(w, made, &(struct module_times){ .backward = c->host, .backward_gpu = c->gpu }) < 0)
 			return -1;
 	}
 	return 0;
@@ -213,7 +214,7 @@ static int sum(struct modules_report *w, const uint32_t *forwards)
 
 static int dearest_first(const void *a, const void *b, void *model)
 {
-	const struct module *x = a, *y = b;
+	const struct module_sum *x = a, *y = b;
 	int64_t xs = time_add(x->gpu, x->backward_gpu), ys = time_add(y->gpu, y->backward_gpu);
 
 	if (xs != ys)
@@ -225,7 +226,7 @@ static int dearest_first(const void *a, const void *b, void *model)
 	return strcmp(model_string(model, x->path), model_string(model, y->path));
 }
 
-static struct cell path_cell(struct modules_report *w, const struct module *x)
+static struct cell path_cell(struct modules_report *w, const struct module_sum *x)
 {
 	const char *path = model_string(w->m, x->path);
 
@@ -239,7 +240,7 @@ static void put_modules(struct modules_report *w)
 	if (w->n)
 		qsort_r(w->list, w->n, sizeof *w->list, dearest_first, w->m);
 	for (size_t i = 0; i < w->n; i++) {
-		const struct module *x = &w->list[i];
+		const struct module_sum *x = &w->list[i];
 
 		table_row(w->t, (const struct cell[]){
 			FIXED(share((uint64_t)x->host, (uint64_t)w->whole), 1), NUMBER(x->host), NUMBER(x->self_host),

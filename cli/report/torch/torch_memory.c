@@ -18,7 +18,7 @@ static const struct heading columns[] = {
 	{ "peak_at_ns", 0 }, { "peak_reserved_bytes", 0 }, { "left_bytes", 0 }, { "peak_in", COLUMN_TEXT | COLUMN_KEY },
 };
 
-struct usage {
+struct allocator_usage {
 	uint32_t process, type;
 	int32_t device;
 	uint64_t allocations, frees, total, largest, peak, reserved;
@@ -27,7 +27,7 @@ struct usage {
 	bool known;                             /* rows have the allocator's totals of the device */
 };
 
-struct rows {
+struct memory_rows {
 	const int64_t *start, *bytes;
 	const uint64_t *allocated, *reserved, *range;
 	const uint32_t *type, *flags, *process;
@@ -35,7 +35,7 @@ struct rows {
 	size_t n;
 };
 
-static bool rows_read(struct model *m, struct rows *r)
+static bool rows_read(struct model *m, struct memory_rows *r)
 {
 	r->n = model_rows(m, ROW_alloc);
 	return (r->start = MODEL_I64(m, alloc, start)) && (r->bytes = MODEL_I64(m, alloc, bytes)) &&
@@ -45,7 +45,7 @@ static bool rows_read(struct model *m, struct rows *r)
 	       (r->process = model_row_process(m, ROW_alloc));
 }
 
-static void count(struct usage *u, const struct rows *r, size_t i)
+static void count(struct allocator_usage *u, const struct memory_rows *r, size_t i)
 {
 	uint64_t now;
 
@@ -82,7 +82,7 @@ static const char *range_name(struct model *m, uint32_t process, uint64_t range)
 	return NULL;
 }
 
-static void print(struct model *m, struct table *t, const struct usage *u, size_t n)
+static void print(struct model *m, struct table *t, const struct allocator_usage *u, size_t n)
 {
 	static const char *const types[] = { "cpu", "cuda" };
 
@@ -100,10 +100,10 @@ static void print(struct model *m, struct table *t, const struct usage *u, size_
 
 static int run(struct model *m, struct table *t, const char *variant)
 {
-	struct usage *list = NULL;
+	struct allocator_usage *list = NULL;
 	struct timed *order = NULL;
 	struct map index = { 0 };
-	struct rows r;
+	struct memory_rows r;
 	size_t cap = 0;
 	int rc = -1;
 
@@ -126,7 +126,7 @@ static int run(struct model *m, struct table *t, const char *variant)
 		if (!at)
 			goto out;
 		if (new)
-			list[*at - 1] = (struct usage){ .process = r.process[i], .type = r.type[i], .device = r.device[i],
+			list[*at - 1] = (struct allocator_usage){ .process = r.process[i], .type = r.type[i], .device = r.device[i],
 							.peak_at = r.start[i] };
 		count(&list[*at - 1], &r, i);
 	}

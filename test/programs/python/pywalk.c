@@ -172,7 +172,7 @@ static int put_string(char *out, int size, uint32_t id)
 int pywalk_modules(char *out, int size)
 {
 	struct stream *s = stream_enter();
-	struct torch_nesting in = { 0 };
+	struct torch_module_stack in = { 0 };
 	int used;
 
 	if (s)
