@@ -63,7 +63,7 @@ void board_tell(struct board_view *v, const struct orders_given *capture)
 bool board_has_news(const struct board_view *v)
 {
 	return v->b && (__atomic_load_n(&v->b->head, __ATOMIC_ACQUIRE) != v->tail ||
-			__atomic_load_n(&v->b->lost, __ATOMIC_RELAXED) != v->lost_told);
+			__atomic_load_n(&v->b->lost, __ATOMIC_RELAXED) != v->lost_reported);
 }
 
 static void read_line(struct roster_line *l, const struct board_line *from)
@@ -119,8 +119,8 @@ bool board_next(struct board_view *v, struct roster_line *l)
 
 uint32_t board_lost(struct board_view *v)
 {
-	uint32_t lost = v->b ? __atomic_load_n(&v->b->lost, __ATOMIC_RELAXED) : 0, more = lost - v->lost_told;
+	uint32_t lost = v->b ? __atomic_load_n(&v->b->lost, __ATOMIC_RELAXED) : 0, more = lost - v->lost_reported;
 
-	v->lost_told = lost;
+	v->lost_reported = lost;
 	return more;
 }

@@ -11,7 +11,7 @@ struct board_view {
 	struct board *b;                /* NULL: none; processes then write lines into the named pipe */
 	uint32_t tail;                  /* lines read so far */
 	int64_t waits;                  /* MONOTONIC ns: since when the next line is taken but not filled; 0: it is not taken */
-	uint32_t lost_told;
+	uint32_t lost_reported;
 	uint32_t orders_turn;           /* board.orders_turn of the orders written last */
 };
 

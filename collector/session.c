@@ -72,7 +72,7 @@ static void program_ended(struct session *s, uint32_t pid, const struct ending *
 
 	hear_all(s, 0);
 	p = tree_find(&s->tree, pid);
-	tree_told_end(&s->tree, pid, how);
+	tree_note_end(&s->tree, pid, how);
 	s->program_ended = true;
 	s->answer_due = true;
 	if (p && p->host_pid == pid)

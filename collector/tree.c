@@ -488,7 +488,7 @@ void tree_look_at_end(struct tree *t, uint32_t number)
 		ending_look(&p->ending, &p->alive);
 }
 
-void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e)
+void tree_note_end(struct tree *t, uint32_t pid, const struct ending *e)
 {
 	struct tree_process *p = newest(t, pid);
 

@@ -97,7 +97,7 @@ void tree_end(struct tree *t, struct tree_process *p, unsigned flags);
 void tree_look_at_end(struct tree *t, uint32_t number);
 
 /* Records how the program ended, as gprof-run, its parent, knows. */
-void tree_told_end(struct tree *t, uint32_t pid, const struct ending *e);
+void tree_note_end(struct tree *t, uint32_t pid, const struct ending *e);
 
 /* Ends processes that are gone: those without a pidfd; with `all`, also those whose pidfd event was not handled yet. */
 void tree_reap(struct tree *t, bool all);

@@ -19,7 +19,7 @@
 #define DYNAMIC     16u         /* entries of the dynamic section read at once */
 #define MAX_SCRIPTS 5           /* depth of scripts run by scripts, the kernel's limit */
 
-static bool get(const struct image *m, uint64_t at, void *out, size_t size)
+static bool get(const struct executable *m, uint64_t at, void *out, size_t size)
 {
 	if (at <= m->n && size <= m->n - at) {
 		memcpy(out, m->head + at, size);
@@ -29,7 +29,7 @@ static bool get(const struct image *m, uint64_t at, void *out, size_t size)
 }
 
 /* Reads a zero-terminated text, cut at size. */
-static void get_text(const struct image *m, uint64_t at, char *out, size_t size)
+static void get_text(const struct executable *m, uint64_t at, char *out, size_t size)
 {
 	ssize_t n = at && at <= INT64_MAX ? pread(m->fd, out, size - 1, (off_t)at) : 0;
 
@@ -43,12 +43,12 @@ static uint32_t n_headers(const Elf64_Ehdr *e)
 	return e->e_phnum < MAX_HEADERS ? e->e_phnum : MAX_HEADERS;
 }
 
-static bool header(const struct image *m, const Elf64_Ehdr *e, uint32_t i, Elf64_Phdr *p)
+static bool header(const struct executable *m, const Elf64_Ehdr *e, uint32_t i, Elf64_Phdr *p)
 {
 	return e->e_phoff <= INT64_MAX && get(m, e->e_phoff + i * sizeof *p, p, sizeof *p);
 }
 
-static bool find_header(const struct image *m, const Elf64_Ehdr *e, unsigned type, Elf64_Phdr *p)
+static bool find_header(const struct executable *m, const Elf64_Ehdr *e, unsigned type, Elf64_Phdr *p)
 {
 	for (uint32_t i = 0; i < n_headers(e); i++)
 		if (header(m, e, i, p) && p->p_type == type)
@@ -57,7 +57,7 @@ static bool find_header(const struct image *m, const Elf64_Ehdr *e, unsigned typ
 }
 
 /* File offset of a virtual address; 0: not in the file. */
-static uint64_t in_file(const struct image *m, const Elf64_Ehdr *e, uint64_t address)
+static uint64_t in_file(const struct executable *m, const Elf64_Ehdr *e, uint64_t address)
 {
 	Elf64_Phdr p;
 
@@ -85,7 +85,7 @@ struct dynamic {
 };
 
 /* Reads the dynamic section.  Called twice: the first call finds the string table, the second reads names. */
-static void read_dynamic(struct image *m, const Elf64_Ehdr *e, const Elf64_Phdr *p, struct dynamic *d)
+static void read_dynamic(struct executable *m, const Elf64_Ehdr *e, const Elf64_Phdr *p, struct dynamic *d)
 {
 	uint64_t n = p->p_filesz / sizeof(Elf64_Dyn), strings = d->strings;
 	Elf64_Dyn entries[DYNAMIC];
@@ -109,7 +109,7 @@ static void read_dynamic(struct image *m, const Elf64_Ehdr *e, const Elf64_Phdr 
 	}
 }
 
-static struct dynamic dynamic(struct image *m, const Elf64_Ehdr *e)
+static struct dynamic dynamic(struct executable *m, const Elf64_Ehdr *e)
 {
 	struct dynamic d = { 0 };
 	Elf64_Phdr p;
@@ -125,7 +125,7 @@ static struct dynamic dynamic(struct image *m, const Elf64_Ehdr *e)
 }
 
 /* Whether a 32-bit program has a dynamic loader. */
-static bool has_interpreter32(const struct image *m)
+static bool has_interpreter32(const struct executable *m)
 {
 	Elf32_Ehdr e;
 	Elf32_Phdr p;
@@ -138,7 +138,7 @@ static bool has_interpreter32(const struct image *m)
 	return false;
 }
 
-static enum image_kind kind_of(struct image *m)
+static enum image_kind kind_of(struct executable *m)
 {
 	Elf64_Ehdr e;
 	Elf64_Phdr interp;
@@ -168,7 +168,7 @@ static enum image_kind kind_of(struct image *m)
 }
 
 /* Opens the file and reads its begin into m->head; path may point into m->head.  O_NONBLOCK: the path may be a named pipe. */
-static bool read_head(struct image *m, int dir, const char *path)
+static bool read_head(struct executable *m, int dir, const char *path)
 {
 	ssize_t n;
 
@@ -182,13 +182,13 @@ static bool read_head(struct image *m, int dir, const char *path)
 	return m->fd >= 0;
 }
 
-static void done(const struct image *m)
+static void done(const struct executable *m)
 {
 	if (m->opened)
 		close(m->fd);
 }
 
-enum image_kind image_look(struct image *m, const char *path)
+enum image_kind image_look(struct executable *m, const char *path)
 {
 	int saved = errno;
 
@@ -201,7 +201,7 @@ enum image_kind image_look(struct image *m, const char *path)
 }
 
 /* The interpreter of a script, zero-terminated inside m->head; NULL: not a script. */
-static const char *interpreter(struct image *m)
+static const char *interpreter(struct executable *m)
 {
 	char *word = m->head + 2, *end;
 
@@ -214,7 +214,7 @@ static const char *interpreter(struct image *m)
 	return *word ? word : NULL;
 }
 
-enum image_kind image_look_through(struct image *m, int dir, const char *path)
+enum image_kind image_look_through(struct executable *m, int dir, const char *path)
 {
 	int saved = errno;
 

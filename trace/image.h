@@ -1,6 +1,6 @@
 /*
  * Finds out whether an executable file can load gprof-run's library by LD_PRELOAD.  The file is untrusted: each read is checked.
- * Async-signal-safe and without large stack frames, because a child of vfork() calls it: all buffers are in struct image.
+ * Async-signal-safe and without large stack frames, because a child of vfork() calls it: all buffers are in struct executable.
  */
 #ifndef TRACE_IMAGE_H
 #define TRACE_IMAGE_H
@@ -21,7 +21,7 @@ enum image_kind {
 #define IMAGE_HEAD 800                  /* bytes: the ELF header and 13 program headers, as many as linkers write */
 #define IMAGE_NAME 32
 
-struct image {
+struct executable {
 	enum image_kind kind;
 	bool loads;                     /* the program has a dynamic loader, which reads LD_PRELOAD */
 	char runtime[IMAGE_NAME];       /* IMAGE_SANITIZED: name of AddressSanitizer's library */
@@ -34,12 +34,12 @@ struct image {
 };
 
 /* Fills *m and returns m->kind for a file; a script is IMAGE_UNKNOWN.  Keeps errno. */
-enum image_kind image_look(struct image *m, const char *path);
+enum image_kind image_look(struct executable *m, const char *path);
 
 /*
  * As image_look(), but of a script it looks at the interpreter, which may be a script again, as deep as the kernel allows.  dir, path: as
  * for openat(); path "": dir is the file's descriptor.
  */
-enum image_kind image_look_through(struct image *m, int dir, const char *path);
+enum image_kind image_look_through(struct executable *m, int dir, const char *path);
 
 #endif

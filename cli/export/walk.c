@@ -189,7 +189,7 @@ static int walk_marks(struct export *x)
 /* ---- GPU ---- */
 
 /* Columns common to all GPU kinds. */
-struct gpu_columns {
+struct gpu_row_arrays {
 	const int64_t *start, *duration;
 	const uint32_t *corr, *device, *context, *stream, *process;
 };
@@ -200,7 +200,7 @@ struct gpu_columns {
 	 ((c)->context = MODEL_U32((m), rec, context)) && ((c)->process = model_row_process((m), ROW_##rec)))
 
 struct gpu_walk {
-	struct gpu_columns kernels, copies, sets, graphs, waits;
+	struct gpu_row_arrays kernels, copies, sets, graphs, waits;
 	const struct calls *calls;
 	struct projections projections;
 	uint8_t *used;                  /* by API row: 1 if its correlation id is already used as the id of an arrow */
@@ -233,7 +233,7 @@ static void join_call(struct export *x, struct gpu_walk *g, uint32_t process, ui
 	g->used[call] = 1;
 }
 
-static void put_gpu(struct export *x, struct gpu_walk *g, const struct gpu_columns *c, unsigned kind, size_t row)
+static void put_gpu(struct export *x, struct gpu_walk *g, const struct gpu_row_arrays *c, unsigned kind, size_t row)
 {
 	uint32_t process = c->process[row], device = 0;
 	int64_t start = c->start[row], duration = c->duration[row];
@@ -284,7 +284,7 @@ static int walk_waits(struct export *x, struct gpu_walk *g)
 	return x->oom ? -1 : 0;
 }
 
-static const struct gpu_columns *columns_of(const struct gpu_walk *g, unsigned kind)
+static const struct gpu_row_arrays *columns_of(const struct gpu_walk *g, unsigned kind)
 {
 	return kind == ROW_kernel   ? &g->kernels
 	       : kind == ROW_memcpy ? &g->copies

@@ -170,7 +170,7 @@ void run_session_release(struct run_session *s);
 
 /* ---- run_launch.c: the program's process ---- */
 
-struct launch {
+struct program_launch {
 	pid_t program;
 	int line;                       /* socket to the held child: a byte starts exec, errno comes back on failure; -1: closed */
 	int signals;                    /* signalfd for all signals */
@@ -182,31 +182,31 @@ struct launch {
 };
 
 /* Blocks all signals, to be read from a signalfd, and opens /dev/null in place of closed standard descriptors.  Call first. */
-void launch_prepare(struct launch *l);
+void launch_prepare(struct program_launch *l);
 
 /*
  * Forks the program and holds it before exec.  plain, ours: its environment without and with the injected object.  0, or -1
  * after an error message.
  */
-int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain, const struct env *ours);
+int launch_hold(struct program_launch *l, const struct target *t, const struct request *r, const struct env *plain, const struct env *ours);
 
 /* Lets the held program exec, with the environment `ours` if with_us, else `plain`. */
-void launch_release(struct launch *l, bool with_us);
+void launch_release(struct program_launch *l, bool with_us);
 
 /* Executes the program in this process, unrecorded, when fork failed.  Returns only on failure, after an error message. */
-void launch_instead(const struct launch *l, const struct target *t, const struct request *r, const struct env *plain);
+void launch_instead(const struct program_launch *l, const struct target *t, const struct request *r, const struct env *plain);
 
 /* In a child: restores the signal mask and SIGCHLD action of gprof-run's start. */
-void launch_restore_signals(const struct launch *l);
+void launch_restore_signals(const struct program_launch *l);
 
 /* close_range(fd, ~0), also on kernels without it. */
 void launch_close_from(int fd);
 
 /* Ends this process as the program ended: same exit status or signal.  Does not return. */
-void launch_end_alike(const struct launch *l) __attribute__((noreturn));
+void launch_end_alike(const struct program_launch *l) __attribute__((noreturn));
 
 /* If exec failed: prints why and makes EXIT_NOT_EXECUTABLE the program's status.  Closes l->line. */
-void launch_check_exec(struct launch *l, const struct target *t);
+void launch_check_exec(struct program_launch *l, const struct target *t);
 
 /* ---- run_follow.c: from exec to the program's end ---- */
 
@@ -214,7 +214,7 @@ void launch_check_exec(struct launch *l, const struct target *t);
  * Returns when the program has ended and its rows are in the trace.  Until then forwards signals, stops and continues with
  * the program, and sends --kill's signal when recording ends.
  */
-void follow(struct launch *l, struct run_session *s, const struct request *r);
+void follow(struct program_launch *l, struct run_session *s, const struct request *r);
 
 /* ---- run_signal_probe.c: whether a signal was sent to gprof-run alone or to its process group ---- */
 
@@ -234,6 +234,6 @@ void group_signal_probe_stop(struct group_signal_probe *w);
 /* ---- run_after.c ---- */
 
 /* Prints the page and does --stats and --export.  Failures do not change the exit status. */
-void after(const struct launch *l, const struct run_session *s, const struct request *r);
+void after(const struct program_launch *l, const struct run_session *s, const struct request *r);
 
 #endif

@@ -17,7 +17,7 @@
 /* The tables that nsys prints for --stats and this version has. */
 #define STATS "nvtx_pushpop_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum"
 
-static const struct launch *ended;      /* for the handler below */
+static const struct program_launch *ended; /* for the handler below */
 
 /* A signal while the page is made: end at once, as the program ended. */
 static void end_now(int sig)
@@ -26,7 +26,7 @@ static void end_now(int sig)
 	launch_end_alike(ended);
 }
 
-static void allow_interruption(const struct launch *l)
+static void allow_interruption(const struct program_launch *l)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction act = { .sa_handler = end_now };
@@ -43,7 +43,7 @@ static void allow_interruption(const struct launch *l)
 }
 
 /* Runs gprof-trace.  Its output goes to stderr, because stdout belongs to the program. */
-static void run_tool(const struct launch *l, char *const *argv)
+static void run_tool(const struct program_launch *l, char *const *argv)
 {
 	char path[PATH_MAX];
 	pid_t parent = getpid(), pid;
@@ -71,7 +71,7 @@ static void run_tool(const struct launch *l, char *const *argv)
 }
 
 /* Exports to each format in list.  overwrite (-f) also replaces an existing export, which is named after the trace. */
-static void export_all(const struct launch *l, const struct run_session *s, char *list, bool overwrite)
+static void export_all(const struct program_launch *l, const struct run_session *s, char *list, bool overwrite)
 {
 	for (char *format; (format = strsep(&list, ","));) {
 		char *argv[] = { "gprof-trace", "export", "--format", format, (char *)s->trace, overwrite ? "-f" : NULL, NULL };
@@ -96,7 +96,7 @@ static void print_page(const char *trace)
 	free(text);
 }
 
-void after(const struct launch *l, const struct run_session *s, const struct request *r)
+void after(const struct program_launch *l, const struct run_session *s, const struct request *r)
 {
 	char *report[] = { "gprof-trace", "report", "-r", STATS, (char *)s->trace, NULL };
 

@@ -176,7 +176,7 @@ static const struct {
 void target_check(struct target *t, const struct env *e, bool say)
 {
 	enum image_kind kind;
-	struct image m;
+	struct executable m;
 
 	find_image(t, e);
 	kind = image_look(&m, t->image);

@@ -29,7 +29,7 @@
 #define EXPLAIN_MS 3000
 
 struct follow {
-	struct launch *l;
+	struct program_launch *l;
 	struct run_session *s;
 	const struct request *r;
 	struct group_signal_probe probe;
@@ -93,7 +93,7 @@ static void program_changed(struct follow *f, int status)
 }
 
 /* Reads the CPU time of the ended program, which must happen before waitpid() removes the process. */
-static void read_cpu_time(struct launch *l)
+static void read_cpu_time(struct program_launch *l)
 {
 	siginfo_t info = { 0 };
 	struct timespec t;
@@ -304,7 +304,7 @@ static void end_container(struct follow *f)
 	}
 }
 
-void follow(struct launch *l, struct run_session *s, const struct request *r)
+void follow(struct program_launch *l, struct run_session *s, const struct request *r)
 {
 	struct follow f = { .l = l, .s = s, .r = r };
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void launch_prepare(struct launch *l)
+void launch_prepare(struct program_launch *l)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	sigset_t all;
@@ -46,7 +46,7 @@ void launch_close_from(int fd)
 		close(fd);
 }
 
-void launch_restore_signals(const struct launch *l)
+void launch_restore_signals(const struct program_launch *l)
 {
 	sigaction(SIGCHLD, &l->chld, NULL);
 	sigprocmask(SIG_SETMASK, &l->mask, NULL);
@@ -71,7 +71,7 @@ static void execute(const char *path, char **argv, int argc, char **vars)
 }
 
 /* In the child: waits for launch_release(), then executes the program, or sends errno.  Does not return. */
-static void wait_and_execute(const struct launch *l, int line, const struct target *t, const struct request *r,
+static void wait_and_execute(const struct program_launch *l, int line, const struct target *t, const struct request *r,
 			     const struct env *plain, const struct env *ours)
 {
 	char with_us;
@@ -86,7 +86,7 @@ static void wait_and_execute(const struct launch *l, int line, const struct targ
 	_exit(EXIT_NOT_EXECUTABLE);
 }
 
-int launch_hold(struct launch *l, const struct target *t, const struct request *r, const struct env *plain,
+int launch_hold(struct program_launch *l, const struct target *t, const struct request *r, const struct env *plain,
 		const struct env *ours)
 {
 	sigset_t all;
@@ -106,21 +106,21 @@ int launch_hold(struct launch *l, const struct target *t, const struct request *
 	return l->program < 0 ? fail_errno("cannot start '%s'", r->argv[0]) : 0;
 }
 
-void launch_instead(const struct launch *l, const struct target *t, const struct request *r, const struct env *plain)
+void launch_instead(const struct program_launch *l, const struct target *t, const struct request *r, const struct env *plain)
 {
 	launch_restore_signals(l);
 	execute(t->path, r->argv, r->argc, plain->vars);
 	fail_errno("cannot run '%s'", t->path);
 }
 
-void launch_release(struct launch *l, bool with_us)
+void launch_release(struct program_launch *l, bool with_us)
 {
 	char byte = with_us;
 
 	send(l->line, &byte, 1, MSG_NOSIGNAL);
 }
 
-void launch_check_exec(struct launch *l, const struct target *t)
+void launch_check_exec(struct program_launch *l, const struct target *t)
 {
 	int error;
 
@@ -135,7 +135,7 @@ void launch_check_exec(struct launch *l, const struct target *t)
 	l->line = -1;
 }
 
-void launch_end_alike(const struct launch *l)
+void launch_end_alike(const struct program_launch *l)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	struct rlimit none = { 0, 0 };

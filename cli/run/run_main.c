@@ -18,7 +18,7 @@ struct run_state {
 	struct target target;
 	struct env plain, ours;         /* the program's environment without and with the injected object */
 	struct run_session session;
-	struct launch launch;
+	struct program_launch launch;
 };
 
 /*
@@ -38,7 +38,7 @@ static int loadable_path(const struct run_session *s, char *path, size_t size)
 	return 0;
 }
 
-static int open_doors(struct run_state *x)
+static int set_injection_paths(struct run_state *x)
 {
 	char inject[PATH_MAX];
 	bool there = path_ours(PATH_INJECT, inject, sizeof inject) == 0;
@@ -100,7 +100,7 @@ static int run(struct run_state *x)
 	launch_prepare(&x->launch);
 	say_what_to_expect(x);
 	cupti_hint(&x->target, &x->request, &x->plain, x->request.config.cupti_hint, CONFIG_TEXT);
-	if (run_session_make(&x->session) < 0 || open_doors(x) < 0)
+	if (run_session_make(&x->session) < 0 || set_injection_paths(x) < 0)
 		run_session_give_up(&x->session);
 	if (launch_hold(&x->launch, &x->target, &x->request, &x->plain, &x->ours) < 0) {
 		hint("the program runs without being recorded");

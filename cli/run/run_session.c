@@ -135,7 +135,7 @@ out:
 /* In the child: becomes the collector, with the control socket as its only descriptor.  Does not return. */
 static void become_collector(const char *program, const char *folder, int control)
 {
-	static const char *const doors[] = { "LD_PRELOAD", WIRE_ENV, "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
+	static const char *const injection_variables[] = { "LD_PRELOAD", WIRE_ENV, "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
 	static const int deaf[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 	int null = open("/dev/null", O_RDWR);
 	char text[32];
@@ -150,8 +150,8 @@ static void become_collector(const char *program, const char *folder, int contro
 		dup2(control, 3);
 	launch_close_from(4);
 	/* An outer session must not record this collector.  GPROF_SESSION is set to "", so that it is not put back at exec. */
-	for (size_t i = 0; i < sizeof doors / sizeof *doors; i++)
-		unsetenv(doors[i]);
+	for (size_t i = 0; i < sizeof injection_variables / sizeof *injection_variables; i++)
+		unsetenv(injection_variables[i]);
 	setenv(WIRE_ENV, "", 1);
 	for (size_t i = 0; i < sizeof deaf / sizeof *deaf; i++)
 		signal(deaf[i], SIG_IGN);

@@ -280,9 +280,9 @@ static void answer(struct carrier *c, uint32_t asked, bool sent)
 {
 	uint64_t left = sent ? 0 : carrier_rows_left(c);
 
-	if (left != c->left_told)
+	if (left != c->left_reported)
 		roster_left(c->folder, guest->start, left);
-	c->left_told = left;
+	c->left_reported = left;
 	__atomic_store_n(&c->done, asked, __ATOMIC_RELEASE);
 	futex_wake(&c->done, INT32_MAX);
 }

@@ -41,7 +41,7 @@ struct carrier {
 	int64_t deadline;               /* MONOTONIC ns, of the requested round */
 	int64_t budget;                 /* ns that the ends of the process may still wait, in all */
 	int64_t next;                   /* MONOTONIC ns of the next whole round */
-	uint64_t left_told;             /* unsent rows last reported to the collector */
+	uint64_t left_reported;         /* unsent rows last reported to the collector */
 	bool unheard;                   /* the hello got no answer: it goes out as the first frame */
 	struct wire_hello hello;
 

@@ -154,7 +154,7 @@ static size_t longest_folder(const char *list)
 }
 
 /* As execvp(): the first executable in this process's PATH; envp's PATH does not count. */
-static void search(struct image *m, const char *file)
+static void search(struct executable *m, const char *file)
 {
 	const char *list = getenv("PATH") ? getenv("PATH") : "/bin:/usr/bin";
 	size_t most = longest_folder(list), n = strlen(file);
@@ -187,7 +187,7 @@ static bool can_read(const char *path)
 }
 
 /* Why the injected object cannot be loaded, a ROSTER_ letter; 0: it can. */
-static char obstacle(const struct image *m)
+static char obstacle(const struct executable *m)
 {
 	if (!m->loads)
 		return 0;
@@ -198,10 +198,10 @@ static char obstacle(const struct image *m)
 	return can_read(our_path()) ? 0 : ROSTER_OUT_OF_REACH;
 }
 
-/* Not inlined: its stack frame (a whole struct image) is free again when libc continues. */
+/* Not inlined: its stack frame (a whole struct executable) is free again when libc continues. */
 static __attribute__((noinline)) void look_at_image(struct child_plan *plan, const struct own_variables *f, const struct child_file *file)
 {
-	struct image m = { .kind = IMAGE_UNKNOWN };
+	struct executable m = { .kind = IMAGE_UNKNOWN };
 	char why;
 
 	/* path NULL: execve() will return EFAULT. */

@@ -81,7 +81,7 @@ static void write_board(struct input *in)
 			to->turn = FIRST + i + 1;
 	}
 	board.tail = FIRST;
-	board.lost_told = 0;
+	board.lost_reported = 0;
 	board.b->head = FIRST + n;
 	board.b->lost = 0;
 	if (what[0] & ANY_HEAD)

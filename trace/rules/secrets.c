@@ -254,7 +254,7 @@ static bool is_user_option(const char *s, size_t n)
 
 /* ---- texts ---- */
 
-struct scan {
+struct secret_scan {
 	const char *begin, *end;
 	const char *named;              /* end of the last name examined */
 	struct buf *out;
@@ -296,7 +296,7 @@ static size_t shape_at(const struct shape *shape, const char *p, const char *end
 	return n;
 }
 
-static const char *put_token(struct scan *s, const char *p)
+static const char *put_token(struct secret_scan *s, const char *p)
 {
 	for (size_t i = 0; i < LENGTH(shapes); i++) {
 		size_t n = *p == *shapes[i].begin ? shape_at(&shapes[i], p, s->end) : 0;
@@ -311,7 +311,7 @@ static const char *put_token(struct scan *s, const char *p)
 }
 
 /* Masks the password of "://user:password@" at p; returns where to continue. */
-static const char *put_url(struct scan *s, const char *p)
+static const char *put_url(struct secret_scan *s, const char *p)
 {
 	const char *colon = NULL, *at = NULL;
 
@@ -349,7 +349,7 @@ static const char *skip_blanks(const char *p, const char *end)
 }
 
 /* Begin of the value in NAME="x", NAME: x, "NAME": "x" or --NAME x.  p: end of the name.  NULL: no value. */
-static const char *value_of(const struct scan *s, const char *name, const char *p, char *separator)
+static const char *value_of(const struct secret_scan *s, const char *name, const char *p, char *separator)
 {
 	bool option = name > s->begin && name[-1] == '-', quoted = p < s->end && is_quote(*p);
 	const char *q = skip_blanks(p + quoted, s->end);
@@ -366,7 +366,7 @@ static const char *value_of(const struct scan *s, const char *name, const char *
 }
 
 /* End of the value.  After ':', as in an HTTP header, the value is the rest of the line. */
-static const char *value_end(const struct scan *s, const char *p, char separator)
+static const char *value_end(const struct secret_scan *s, const char *p, char separator)
 {
 	const char *stop = separator == ':' ? "\n'\"" : " \t\n\r&;,|<>)]}'\"";
 
@@ -376,7 +376,7 @@ static const char *value_end(const struct scan *s, const char *p, char separator
 }
 
 /* Appends a name and its masked value, if the name's value is a secret.  Returns where to continue, or NULL: nothing appended. */
-static const char *put_named(struct scan *s, const char *p, size_t n)
+static const char *put_named(struct secret_scan *s, const char *p, size_t n)
 {
 	bool user = p > s->begin && p[-1] == '-' && is_user_option(p, n);
 	char separator = 0;
@@ -401,7 +401,7 @@ static const char *put_named(struct scan *s, const char *p, size_t n)
 }
 
 /* Appends a token, or a name with a secret value, that begins at p.  Returns where to continue, or NULL: nothing appended. */
-static const char *put_word(struct scan *s, const char *p)
+static const char *put_word(struct secret_scan *s, const char *p)
 {
 	const char *next = put_token(s, p);
 	size_t n;
@@ -415,7 +415,7 @@ static const char *put_word(struct scan *s, const char *p)
 
 void secrets_put(struct buf *out, const char *text, size_t n)
 {
-	struct scan s = { .begin = text, .end = text + n, .named = text, .out = out };
+	struct secret_scan s = { .begin = text, .end = text + n, .named = text, .out = out };
 
 	for (const char *p = text; p < s.end;) {
 		const char *next = NULL;

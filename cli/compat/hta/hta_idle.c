@@ -21,7 +21,7 @@ struct stream_idle {
 };
 
 /* The rows of a rank that count, grouped by stream, by start. */
-struct by_stream {
+struct idle_by_stream {
 	const struct hta_streams *streams;
 	uint32_t *rows;                 /* positions */
 	size_t *end;                    /* by stream: end of its rows in `rows` */
@@ -32,7 +32,7 @@ static bool counts(const struct hta_row *row)
 	return row->category == HTA_KERNEL || row->category == HTA_MEMSET || row->category == HTA_MEMCPY;
 }
 
-static bool by_streams(const struct hta_rank *r, struct by_stream *b)
+static bool by_streams(const struct hta_rank *r, struct idle_by_stream *b)
 {
 	const struct timed *rows = hta_by_time(r);
 	size_t sum = 0;
@@ -112,7 +112,7 @@ static int idle_of(struct model *m, struct table *t, const struct report_choice 
 
 	for (size_t k = 0; rc == 0 && k < h->n_ranks; k++) {
 		const struct hta_rank *r = &h->ranks[k];
-		struct by_stream b = { .rows = NULL };
+		struct idle_by_stream b = { .rows = NULL };
 
 		rc = by_streams(r, &b) ? 0 : -1;
 		for (size_t stream = 0, i = 0; rc == 0 && stream < b.streams->n; i = b.end[stream++]) {

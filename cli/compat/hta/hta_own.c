@@ -17,7 +17,7 @@
 #define DAY 86400000000000ll
 
 /* State of hta_own_rows(). */
-struct own {
+struct hta_own {
 	struct hta *h;
 	struct model *m;
 	int64_t base;                   /* times count from the start of the day, as in Kineto */
@@ -33,7 +33,7 @@ struct own {
 };
 
 /* Adds an event; the caller sets its place.  NULL: the process is no rank, or out of memory. */
-static struct hta_row *put_row(struct own *o, uint32_t process, int64_t start, int64_t duration, uint32_t name,
+static struct hta_row *put_row(struct hta_own *o, uint32_t process, int64_t start, int64_t duration, uint32_t name,
 			       enum hta_category category)
 {
 	struct hta_row *r;
@@ -51,7 +51,7 @@ static struct hta_row *put_row(struct own *o, uint32_t process, int64_t start, i
 }
 
 /* Sets the place of a row, which is often the same as that of the row before. */
-static void settle(struct own *o, struct hta_row *r, uint32_t process, bool gpu, uint32_t first, uint32_t second)
+static void settle(struct hta_own *o, struct hta_row *r, uint32_t process, bool gpu, uint32_t first, uint32_t second)
 {
 	struct last_place *last = &o->last[gpu];
 	struct hta_place place = { first, second, -1, UINT32_MAX };
@@ -73,13 +73,13 @@ static void settle(struct own *o, struct hta_row *r, uint32_t process, bool gpu,
 	r->on_stream = last->on_stream;
 }
 
-static void put_host(struct own *o, struct hta_row *r, uint32_t process, uint32_t thread)
+static void put_host(struct hta_own *o, struct hta_row *r, uint32_t process, uint32_t thread)
 {
 	if (r)
 		settle(o, r, process, false, 0, thread);
 }
 
-static void put_gpu(struct own *o, struct hta_row *r, uint32_t process, uint32_t device, uint32_t stream, uint32_t corr)
+static void put_gpu(struct hta_own *o, struct hta_row *r, uint32_t process, uint32_t device, uint32_t stream, uint32_t corr)
 {
 	if (!r)
 		return;
@@ -90,7 +90,7 @@ static void put_gpu(struct own *o, struct hta_row *r, uint32_t process, uint32_t
 /* ---- host ---- */
 
 /* <<<>>> compiled by nvcc 13 calls __cudaLaunchKernel; HTA only has cudaLaunchKernel. */
-static uint32_t call_name(struct own *o, uint32_t string)
+static uint32_t call_name(struct hta_own *o, uint32_t string)
 {
 	uint32_t plain = model_name(o->m, string, NAME_API_PLAIN);
 	const char *text = model_string(o->m, plain);
@@ -98,7 +98,7 @@ static uint32_t call_name(struct own *o, uint32_t string)
 	return hta_name_of(o->h, o->m, strncmp(text, "__", 2) == 0 ? model_intern(o->m, text + 2) : plain);
 }
 
-static int put_calls(struct own *o)
+static int put_calls(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, api, start), *duration = MODEL_I64(m, api, duration);
@@ -119,7 +119,7 @@ static int put_calls(struct own *o)
 }
 
 /* Push/pop ranges, without those of CUDA libraries: operators of PyTorch, and annotations. */
-static int put_ranges(struct own *o)
+static int put_ranges(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, range, start), *duration = MODEL_I64(m, range, duration);
@@ -147,7 +147,7 @@ static int put_ranges(struct own *o)
 }
 
 /* Steps become annotations ProfilerStep#N, as in the export, unless the program has such ranges. */
-static int put_steps(struct own *o)
+static int put_steps(struct hta_own *o)
 {
 	const struct steps *s = model_steps(o->m);
 	char text[40];
@@ -173,7 +173,7 @@ static int put_steps(struct own *o)
 
 /* ---- GPU ---- */
 
-static int put_kernels(struct own *o)
+static int put_kernels(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, kernel, start), *duration = MODEL_I64(m, kernel, duration);
@@ -191,7 +191,7 @@ static int put_kernels(struct own *o)
 	return 0;
 }
 
-static uint32_t copy_name(struct own *o, uint32_t kind, uint32_t from, uint32_t to)
+static uint32_t copy_name(struct hta_own *o, uint32_t kind, uint32_t from, uint32_t to)
 {
 	const char *how = memcpy_short(kind), *source = memory_words(from), *target = memory_words(to);
 	char text[96];
@@ -211,7 +211,7 @@ static uint32_t copy_name(struct own *o, uint32_t kind, uint32_t from, uint32_t 
 	return *at - 1;
 }
 
-static void put_bytes(struct own *o, struct hta_row *r, uint32_t process, uint64_t bytes, int64_t duration)
+static void put_bytes(struct hta_own *o, struct hta_row *r, uint32_t process, uint64_t bytes, int64_t duration)
 {
 	union hta_extra *extra = r && duration > 0 && bytes <= INT64_MAX
 					 ? hta_own_extra(o->h, &o->h->ranks[o->rank_of[process]], r)
@@ -221,7 +221,7 @@ static void put_bytes(struct own *o, struct hta_row *r, uint32_t process, uint64
 		extra->bandwidth = (double)bytes / (double)duration;
 }
 
-static int put_copies(struct own *o)
+static int put_copies(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, memcpy, start), *duration = MODEL_I64(m, memcpy, duration);
@@ -244,7 +244,7 @@ static int put_copies(struct own *o)
 	return 0;
 }
 
-static int put_sets(struct own *o)
+static int put_sets(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, memset, start), *duration = MODEL_I64(m, memset, duration);
@@ -265,7 +265,7 @@ static int put_sets(struct own *o)
 	return 0;
 }
 
-static int put_graphs(struct own *o)
+static int put_graphs(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, graph, start), *duration = MODEL_I64(m, graph, duration);
@@ -282,7 +282,7 @@ static int put_graphs(struct own *o)
 	return 0;
 }
 
-static int put_waits(struct own *o)
+static int put_waits(struct hta_own *o)
 {
 	struct model *m = o->m;
 	const int64_t *start = MODEL_I64(m, sync, start), *duration = MODEL_I64(m, sync, duration);
@@ -307,7 +307,7 @@ static int put_waits(struct own *o)
 	return 0;
 }
 
-static int make_ranks(struct own *o)
+static int make_ranks(struct hta_own *o)
 {
 	static const unsigned kinds[] = { ROW_api, ROW_kernel, ROW_memcpy, ROW_memset, ROW_graph, ROW_range, ROW_sync };
 	bool *is_rank = job_rank_processes(o->m);
@@ -338,7 +338,7 @@ static int make_ranks(struct own *o)
 
 int hta_own_rows(struct hta *h, struct model *m)
 {
-	struct own o = { .h = h, .m = m, .base = model_start(m) - model_start(m) % DAY };
+	struct hta_own o = { .h = h, .m = m, .base = model_start(m) - model_start(m) % DAY };
 	int rc = make_ranks(&o);
 
 	if (rc == 0 && (put_ranges(&o) < 0 || put_steps(&o) < 0 || put_calls(&o) < 0 || put_kernels(&o) < 0 ||

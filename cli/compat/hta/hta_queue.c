@@ -150,13 +150,13 @@ static int series(struct model *m, struct table *t, const struct report_choice *
 }
 
 /* Points grouped by stream, the points of a stream by time. */
-struct by_stream {
+struct queue_by_stream {
 	const struct hta_streams *streams;
 	uint32_t *points;
 	size_t *end;                    /* by stream: end of its points in `points` */
 };
 
-static bool by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n, struct by_stream *b)
+static bool by_streams(const struct hta_rank *r, const struct queue_point *p, size_t n, struct queue_by_stream *b)
 {
 	size_t sum = 0;
 
@@ -178,7 +178,7 @@ static bool by_streams(const struct hta_rank *r, const struct queue_point *p, si
 	return true;
 }
 
-static void by_stream_release(struct by_stream *b)
+static void by_stream_release(struct queue_by_stream *b)
 {
 	free(b->points);
 	free(b->end);
@@ -187,7 +187,7 @@ static void by_stream_release(struct by_stream *b)
 static int print_summary(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n,
 			 struct table *t)
 {
-	struct by_stream b = { .points = NULL };
+	struct queue_by_stream b = { .points = NULL };
 	double *values = by_streams(r, p, n, &b) ? malloc((n + 1) * sizeof *values) : NULL;
 
 	(void)h;
@@ -231,7 +231,7 @@ static int64_t trace_duration(const struct hta_rank *r)
 /* Prints only the last stream of the rank that was full, as HTA does: it overwrites the ones before. */
 static int print_full(const struct hta *h, const struct hta_rank *r, const struct queue_point *p, size_t n, struct table *t)
 {
-	struct by_stream b = { .points = NULL };
+	struct queue_by_stream b = { .points = NULL };
 	bool made = by_streams(r, p, n, &b), some = false;
 	int64_t all = trace_duration(r);
 	struct cell row[4];

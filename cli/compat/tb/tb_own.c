@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct own {
+struct tb_own {
 	struct tb_job *job;
 	struct model *m;
 	const struct torch_ranges *torch;
@@ -19,7 +19,7 @@ struct own {
 	uint32_t *run_of;               /* by process: position of its run + 1; 0: none */
 };
 
-static struct tb_run *run_of(struct own *o, uint32_t process)
+static struct tb_run *run_of(struct tb_own *o, uint32_t process)
 {
 	uint32_t n;
 	const struct process *p = &model_processes(o->m, &n)[process];
@@ -37,7 +37,7 @@ static struct tb_run *run_of(struct own *o, uint32_t process)
 	return r;
 }
 
-static struct tb_event *add_event(struct own *o, uint32_t process, enum tb_type type, int64_t start, int64_t duration)
+static struct tb_event *add_event(struct tb_own *o, uint32_t process, enum tb_type type, int64_t start, int64_t duration)
 {
 	struct tb_run *r = run_of(o, process);
 	struct tb_event *e = r ? tb_add(r) : NULL;
@@ -48,7 +48,7 @@ static struct tb_event *add_event(struct own *o, uint32_t process, enum tb_type 
 	return e;
 }
 
-static uint32_t tid_of(struct own *o, uint32_t process, uint32_t thread)
+static uint32_t tid_of(struct tb_own *o, uint32_t process, uint32_t thread)
 {
 	const struct thread *t = model_thread(o->m, process, thread);
 
@@ -56,7 +56,7 @@ static uint32_t tid_of(struct own *o, uint32_t process, uint32_t thread)
 }
 
 /* Adds PyTorch's ranges; the External id of a range is its position + 1. */
-static int torch_events(struct own *o)
+static int torch_events(struct tb_own *o)
 {
 	for (size_t i = 0; i < o->torch->n; i++) {
 		const struct torch_range *t = &o->torch->list[i];
@@ -80,7 +80,7 @@ static int torch_events(struct own *o)
 }
 
 /* Adds the steps of the first kind of each process, without warm-up steps, whose rows were not recorded. */
-static int step_events(struct own *o)
+static int step_events(struct tb_own *o)
 {
 	const struct steps *s = model_steps(o->m);
 	uint32_t n, *kinds;
@@ -109,7 +109,7 @@ static int step_events(struct own *o)
 	return rc;
 }
 
-static uint64_t external_of(struct own *o, uint32_t process, size_t api_row)
+static uint64_t external_of(struct tb_own *o, uint32_t process, size_t api_row)
 {
 	uint64_t id = api_row != NO_ROW ? o->api_range[api_row] : 0;
 	size_t row = id ? model_range_of(o->m, process, id) : NO_ROW;
@@ -118,7 +118,7 @@ static uint64_t external_of(struct own *o, uint32_t process, size_t api_row)
 	return at != NO_TORCH ? (uint64_t)at + 1 : TB_NO_ID;
 }
 
-static int call_events(struct own *o)
+static int call_events(struct tb_own *o)
 {
 	const int64_t *start = MODEL_I64(o->m, api, start), *duration = MODEL_I64(o->m, api, duration);
 	const uint32_t *corr = MODEL_U32(o->m, api, corr), *thread = MODEL_U32(o->m, api, thread),
@@ -144,7 +144,7 @@ static int call_events(struct own *o)
 /*
  * Sets blocks and occupancy by Kineto's formulas (DeviceProperties.cpp): blocks / multiprocessors; warps / most warps of a multiprocessor.
  */
-static void fill(struct own *o, struct tb_event *e, uint32_t config)
+static void fill(struct tb_own *o, struct tb_event *e, uint32_t config)
 {
 	const struct config_row *c = model_config(o->m, e->process, config);
 	const struct device_row *d = model_device(o->m, e->process, (uint32_t)e->device);
@@ -162,7 +162,7 @@ static void fill(struct own *o, struct tb_event *e, uint32_t config)
 						  ((double)d->max_warps_sm * d->warp));
 }
 
-static int gpu_events(struct own *o, unsigned kind, enum tb_type type, const unsigned columns[4])
+static int gpu_events(struct tb_own *o, unsigned kind, enum tb_type type, const unsigned columns[4])
 {
 	const int64_t *start = model_column(o->m, kind, columns[0]), *duration = model_column(o->m, kind, columns[1]);
 	const uint32_t *corr = model_column(o->m, kind, columns[2]), *device = model_column(o->m, kind, columns[3]),
@@ -198,7 +198,7 @@ int tb_own_runs(struct tb_job *job, struct model *m)
 	static const unsigned kernel[] = { COL_kernel_start, COL_kernel_duration, COL_kernel_corr, COL_kernel_device };
 	static const unsigned copy[] = { COL_memcpy_start, COL_memcpy_duration, COL_memcpy_corr, COL_memcpy_device };
 	static const unsigned set[] = { COL_memset_start, COL_memset_duration, COL_memset_corr, COL_memset_device };
-	struct own o = { .job = job, .m = m };
+	struct tb_own o = { .job = job, .m = m };
 	size_t first = job->n;
 	uint32_t n;
 	int rc;

@@ -5,7 +5,7 @@
 #include "cli/export/export.h"
 
 /* A repeated text, cached as it is written. */
-struct piece {
+struct kineto_piece {
 	char *text;
 	size_t len;
 };
@@ -15,7 +15,7 @@ enum piece_class { PIECE_KERNEL, PIECE_CALL, PIECE_TEXT, PIECE_LIST, PIECE_COPY,
 struct kineto_writer {
 	int64_t base;                   /* ns; written times are relative to it */
 	struct map index[PIECE_CLASSES];
-	struct piece *pieces;
+	struct kineto_piece *pieces;
 	size_t n_pieces, cap_pieces;
 	struct out making;              /* writes the next piece to memory */
 	FILE *memory;

@@ -49,7 +49,7 @@ void kineto_time(struct export *x, int64_t ns)
 /* ---- pieces ---- */
 
 /* The cached piece of a key; NULL: not made yet. */
-static const struct piece *piece_get(struct export *x, enum piece_class class, uint64_t key)
+static const struct kineto_piece *piece_get(struct export *x, enum piece_class class, uint64_t key)
 {
 	uint32_t at = map_get(&own(x)->index[class], key);
 
@@ -62,14 +62,14 @@ static struct out *piece_begin(struct export *x)
 	return &own(x)->making;
 }
 
-static const struct piece *piece_end(struct export *x, enum piece_class class, uint64_t key)
+static const struct kineto_piece *piece_end(struct export *x, enum piece_class class, uint64_t key)
 {
-	static const struct piece none = { "\"?\"", 3 };
+	static const struct kineto_piece none = { "\"?\"", 3 };
 	struct kineto_writer *k = own(x);
-	struct piece made = { .len = 0 };
+	struct kineto_piece made = { .len = 0 };
 
 	if (GROW(k->pieces, k->n_pieces + 1, k->cap_pieces) && out_flush(&k->making) == 0 && fflush(k->memory) == 0)
-		made = (struct piece){ malloc(k->made_len + 1), k->made_len };
+		made = (struct kineto_piece){ malloc(k->made_len + 1), k->made_len };
 	if (!made.text || !map_set(&k->index[class], key, (uint32_t)k->n_pieces)) {
 		free(made.text);
 		x->oom = true;
@@ -86,7 +86,7 @@ void kineto_name(struct export *x, enum piece_class class, uint32_t id)
 	static const enum name_style styles[] = {
 		[PIECE_KERNEL] = NAME_DEMANGLED, [PIECE_CALL] = NAME_API_PLAIN, [PIECE_TEXT] = NAME_AS_IS,
 	};
-	const struct piece *piece = piece_get(x, class, id);
+	const struct kineto_piece *piece = piece_get(x, class, id);
 
 	if (!piece) {
 		const char *text = model_string(x->m, model_name(x->m, id, styles[class]));
@@ -128,7 +128,7 @@ static bool is_list(const char *text)
 
 void kineto_list(struct export *x, uint32_t id)
 {
-	const struct piece *piece = piece_get(x, PIECE_LIST, id);
+	const struct kineto_piece *piece = piece_get(x, PIECE_LIST, id);
 
 	if (!piece) {
 		const char *text = model_string(x->m, id);
@@ -144,7 +144,7 @@ void kineto_list(struct export *x, uint32_t id)
 
 void kineto_track(struct export *x, uint32_t track)
 {
-	const struct piece *piece = piece_get(x, PIECE_TRACK, track);
+	const struct kineto_piece *piece = piece_get(x, PIECE_TRACK, track);
 
 	if (!piece) {
 		const struct track *t = &x->tracks[track];
@@ -196,7 +196,7 @@ static void put_config_args(struct out *o, const struct config_row *c, const str
 void kineto_config(struct export *x, const struct track *t, uint32_t config)
 {
 	uint64_t key = ((uint64_t)t->process * 64 + t->device) << 32 | config;
-	const struct piece *piece = piece_get(x, PIECE_CONFIG, key);
+	const struct kineto_piece *piece = piece_get(x, PIECE_CONFIG, key);
 	const struct config_row *c;
 	const struct device_row *d;
 	struct out *o;
@@ -215,7 +215,7 @@ void kineto_config(struct export *x, const struct track *t, uint32_t config)
 void kineto_copy_name(struct export *x, unsigned kind, unsigned from, unsigned to)
 {
 	uint64_t key = (uint64_t)kind << 40 | (uint64_t)(from & 0xfffff) << 20 | (to & 0xfffff);
-	const struct piece *piece = piece_get(x, PIECE_COPY, key);
+	const struct kineto_piece *piece = piece_get(x, PIECE_COPY, key);
 	const char *how = memcpy_short(kind), *source = memory_words(from), *target = memory_words(to);
 	struct out *o;
 

@@ -55,7 +55,7 @@ static int take_image(struct model *m, const struct part *part, const void *row,
 {
 	const struct image_row *r = row;
 	struct stacks_derived *s = made(m);
-	struct image image = { r->base, string_id(m, part->process, r->name) };
+	struct code_image image = { r->base, string_id(m, part->process, r->name) };
 
 	(void)tail;
 	(void)n;
@@ -188,7 +188,7 @@ static const char *base_name(const char *path)
 int stacks_resolve(struct model *m, struct stacks_derived *s, uint32_t process, const struct stack_frame *f)
 {
 	const struct source_frame *found;
-	const struct image *image;
+	const struct code_image *image;
 	uint64_t offset, key;
 	uint32_t at;
 	size_t n;
@@ -197,7 +197,7 @@ int stacks_resolve(struct model *m, struct stacks_derived *s, uint32_t process, 
 	if (f->what == STACK_FRAME_PYTHON)
 		return put_python(s, m, process, f);
 	at = f->extra ? map_get(&s->image_of, key_of(process, f->extra)) : MAP_NONE;
-	image = at == MAP_NONE ? NULL : (const struct image *)s->images.data + at;
+	image = at == MAP_NONE ? NULL : (const struct code_image *)s->images.data + at;
 	offset = image ? f->value - image->base : f->value;
 	key = address_key(s, process, image ? f->extra : 0, offset, false);
 	at = key ? map_get(&s->symbol_of, key) : MAP_NONE;

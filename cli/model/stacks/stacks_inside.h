@@ -10,7 +10,7 @@ struct trios {
 	struct map pairs, all;
 };
 
-struct image {
+struct code_image {
 	uint64_t base;
 	uint32_t name;
 };
@@ -38,7 +38,7 @@ struct stacks_derived {
 	struct trios function_of, place_of;
 	struct map stack_of;            /* process << 32 | id -> position in list */
 	struct buf raw;                 /* struct stack_frame of all stacks; freed when they are resolved */
-	struct buf images, codes, symbols;              /* struct image, struct code, struct symbol */
+	struct buf images, codes, symbols;              /* struct code_image, struct code, struct symbol */
 	struct map code_of;             /* process << 32 | id -> position in codes */
 	struct map image_of;            /* process << 32 | id -> position in images */
 	struct map symbol_image;        /* process << 32 | image id -> image number, from 1 */

@@ -35,7 +35,7 @@ static struct block *block;
 static uint32_t strings, sequence, corr, how_old = WIRE_VERSION;
 static int64_t start;
 static bool shrinks;
-static int door = -1;           /* the connection, from ask() until hello() */
+static int connection = -1;     /* the connection, from ask() until hello() */
 
 static void die(const char *what)
 {
@@ -129,12 +129,12 @@ static void ask(void)
 		.ppid = (uint32_t)getppid(), .start = start, .alone = 1 };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 
-	door = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	connection = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	snprintf(to.sun_path, sizeof to.sun_path, "%s/sock", getenv(WIRE_ENV));
 	strcpy(h.name, "fake_guest");
-	if (connect(door, (struct sockaddr *)&to, sizeof to) < 0)
+	if (connect(connection, (struct sockaddr *)&to, sizeof to) < 0)
 		die(to.sun_path);
-	if (send(door, &h, sizeof h, 0) != sizeof h)
+	if (send(connection, &h, sizeof h, 0) != sizeof h)
 		die("hello");
 }
 
@@ -150,12 +150,12 @@ static void hello(void)
 	struct msghdr m = { .msg_iov = iov, .msg_iovlen = 2, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes };
 	int fds[2];
 
-	if (door < 0)
+	if (connection < 0)
 		ask();
-	if (recvmsg(door, &m, 0) < (ssize_t)sizeof w)
+	if (recvmsg(connection, &m, 0) < (ssize_t)sizeof w)
 		die("hello");
-	close(door);
-	door = -1;
+	close(connection);
+	connection = -1;
 	if (w.refused) {
 		printf("refused %u\n", w.refused);
 		exit(4);

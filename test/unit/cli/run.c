@@ -218,7 +218,7 @@ TEST(interpreters_of_scripts_are_found)
 
 static enum image_kind look(const char *path)
 {
-	struct image m;
+	struct executable m;
 
 	return image_look(&m, path);
 }

@@ -201,7 +201,7 @@ TEST(of_a_process_that_is_gone_its_parent_knows_more)
 	line(&f, 'c', pid, 5, "brief");
 	CHECK_EQ(f.tree.all[0]->ending.how, ENDED_UNKNOWN);
 	CHECK_EQ(f.tree.all[0]->ending.cpu, 0);
-	tree_told_end(&f.tree, pid, &told);
+	tree_note_end(&f.tree, pid, &told);
 	CHECK_EQ(f.tree.all[0]->ending.how, ENDED_EXIT);
 	CHECK_EQ(f.tree.all[0]->ending.status, 3);
 	CHECK_EQ(f.tree.all[0]->ending.cpu, 12345);

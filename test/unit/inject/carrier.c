@@ -201,7 +201,7 @@ TEST(a_full_pipe_tears_no_frame_and_what_is_left_comes_later)
 	carrier_finish();
 	CHECK(clock_ns(CLOCK_MONOTONIC) - begin < 1000000000);
 	CHECK(carrier_rows_left(guest->carrier) > 0);
-	CHECK_EQ(guest->carrier->left_told, carrier_rows_left(guest->carrier));
+	CHECK_EQ(guest->carrier->left_reported, carrier_rows_left(guest->carrier));
 	for (int i = 0; i < 100 && carrier_rows_left(guest->carrier); i++) {
 		read_all(&e);
 		carrier_finish();
@@ -209,7 +209,7 @@ TEST(a_full_pipe_tears_no_frame_and_what_is_left_comes_later)
 	read_rest(&e);
 	CHECK_EQ(e.rows[ROW_mark], made);
 	CHECK_EQ(e.wrong, 0);
-	CHECK_EQ(guest->carrier->left_told, 0);
+	CHECK_EQ(guest->carrier->left_reported, 0);
 	tear_down(&e);
 }
 
