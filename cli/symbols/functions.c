@@ -39,7 +39,7 @@ static bool is_function(const struct elf *e, const Elf64_Sym *s, const char *nam
 
 static int by_start(const void *a, const void *b)
 {
-	const struct function *f = a, *g = b;
+	const struct elf_function *f = a, *g = b;
 
 	if (f->start != g->start)
 		return f->start < g->start ? -1 : 1;
@@ -59,7 +59,7 @@ static void tidy(struct functions *f)
 			f->list[n++] = f->list[i];
 	f->n = n;
 	for (size_t i = 0; i < n; i++) {
-		struct function *now = &f->list[i];
+		struct elf_function *now = &f->list[i];
 
 		if (now->rank % RANK_LABEL >= RANK_ENDLESS && i + 1 < n && f->list[i + 1].start < now->end)
 			now->end = f->list[i + 1].start;
@@ -87,7 +87,7 @@ static void take_symbols(struct functions *f, const struct elf *e, const uint8_t
 		room = room < UINT64_MAX - s.st_value ? room : UINT64_MAX - s.st_value;
 		if (!room)
 			continue;
-		f->list[f->n++] = (struct function){
+		f->list[f->n++] = (struct elf_function){
 			.start = s.st_value,
 			.end = s.st_value + (s.st_size && s.st_size < room ? s.st_size : room),
 			.name = name,
@@ -132,9 +132,9 @@ void functions_release(struct functions *f)
 	*f = (struct functions){ 0 };
 }
 
-const struct function *functions_at(const struct functions *f, uint64_t address)
+const struct elf_function *functions_at(const struct functions *f, uint64_t address)
 {
-	const struct function *label = NULL;    /* may be the label of a loop inside a typed function */
+	const struct elf_function *label = NULL; /* may be the label of a loop inside a typed function */
 	size_t low = 0, high = f->n;
 
 	while (low < high) {

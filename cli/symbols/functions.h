@@ -4,7 +4,7 @@
 
 #include "cli/symbols/elf.h"
 
-struct function {
+struct elf_function {
 	uint64_t start, end;            /* addresses in the file's headers */
 	const char *name;               /* points into the file, which must stay open */
 	uint32_t length;                /* of the name, without @ and a version */
@@ -12,7 +12,7 @@ struct function {
 };
 
 struct functions {
-	struct function *list;          /* by start */
+	struct elf_function *list;      /* by start */
 	uint64_t *reach;                /* highest end of list[0..i] */
 	size_t n, cap;
 };
@@ -24,6 +24,6 @@ bool functions_add(struct functions *f, const struct elf *e);
 void functions_release(struct functions *f);
 
 /* The innermost function with start <= address < end, or NULL. */
-const struct function *functions_at(const struct functions *f, uint64_t address);
+const struct elf_function *functions_at(const struct functions *f, uint64_t address);
 
 #endif

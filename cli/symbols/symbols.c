@@ -222,7 +222,7 @@ static const char *readable(struct symbol_file *o, const char *name, size_t n)
 
 static const char *function_name(struct symbol_file *o, uint64_t address)
 {
-	const struct function *f = functions_at(&o->functions, address);
+	const struct elf_function *f = functions_at(&o->functions, address);
 	const char **name = f ? &o->names[f - o->functions.list] : NULL;
 
 	if (name && !*name)
@@ -241,7 +241,7 @@ static bool mangled(const char *name)
  */
 static bool table_says_more(const struct symbol_file *o, uint64_t address, const char *name)
 {
-	const struct function *f = functions_at(&o->functions, address);
+	const struct elf_function *f = functions_at(&o->functions, address);
 
 	return !name || (f && !mangled(name) && (mangled(f->name) || !memchr(f->name, '.', f->length)));
 }

@@ -94,25 +94,25 @@ int session_real_pid(void)
 }
 
 /* A moment on both clocks: the collector says when the process connects which one the rows use. */
-struct moment {
+struct start_moment {
 	int64_t tsc, mono;
 };
 
-static struct moment starting;          /* time it took to load the object, or to start in a forked child */
+static struct start_moment starting;    /* time it took to load the object, or to start in a forked child */
 
-static struct moment moment_now(void)
+static struct start_moment moment_now(void)
 {
-	return (struct moment){ .tsc = (int64_t)tsc_now(), .mono = clock_ns(CLOCK_MONOTONIC) };
+	return (struct start_moment){ .tsc = (int64_t)tsc_now(), .mono = clock_ns(CLOCK_MONOTONIC) };
 }
 
-static struct moment moment_since(struct moment m)
+static struct start_moment moment_since(struct start_moment m)
 {
-	return (struct moment){ .tsc = (int64_t)tsc_now() - m.tsc, .mono = clock_ns(CLOCK_MONOTONIC) - m.mono };
+	return (struct start_moment){ .tsc = (int64_t)tsc_now() - m.tsc, .mono = clock_ns(CLOCK_MONOTONIC) - m.mono };
 }
 
 static void init(void)
 {
-	struct moment begin = moment_now();
+	struct start_moment begin = moment_now();
 	const char *dir = getauxval(AT_SECURE) ? NULL : getenv(WIRE_ENV);
 	const char *list = getenv("LD_PRELOAD");
 	void *page;
@@ -385,7 +385,7 @@ static void miss(void)
 		tell_missed();
 }
 
-static void count_costs(const struct moment *begin)
+static void count_costs(const struct start_moment *begin)
 {
 	bool tsc = guest->clock == CLOCK_TSC;
 
@@ -395,7 +395,7 @@ static void count_costs(const struct moment *begin)
 
 static bool connect_first(void)
 {
-	struct moment begin = moment_now();
+	struct start_moment begin = moment_now();
 
 	last_pid = (uint32_t)session_real_pid();
 	__atomic_store_n(&guest->deadline, begin.mono + WIRE_HANDSHAKE_MS * 1000000ll, __ATOMIC_RELAXED);
@@ -488,7 +488,7 @@ void session_ring(void)
  */
 static void forked(void)
 {
-	struct moment begin = moment_now();
+	struct start_moment begin = moment_now();
 	uint32_t parent = last_pid;
 
 	if (!wiped)     /* whatever its state: another thread may have been connecting */

@@ -16,7 +16,7 @@
 #include "trace/wire.h"
 
 struct intern;
-struct stacks;
+struct stack_table;
 
 enum session_state { SESSION_NEW, SESSION_CONNECTING, SESSION_UP, SESSION_OFF };
 
@@ -32,7 +32,7 @@ struct guest {
 	struct bell *bell;
 	struct carrier *carrier;        /* carrier.c; NULL: the arena is shared */
 	struct intern *intern;          /* intern.c */
-	struct stacks *stacks;          /* stacks.c */
+	struct stack_table *stacks;     /* stacks.c */
 	uint32_t process;               /* number given by the collector */
 	uint32_t clock;                 /* enum wire_clock */
 	uint32_t flags;                 /* PROCESS_ bits set before there was an arena */

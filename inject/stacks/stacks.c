@@ -33,7 +33,7 @@ struct stack_slots {
 };
 
 /* Of one process: reached through the guest page, so a forked child starts with none. */
-struct stacks {
+struct stack_table {
 	struct stack_slots *places;
 	uint32_t lock;
 	uint32_t used, last_id;
@@ -69,9 +69,9 @@ static struct stack_slots *places_new(uint32_t n)
 	return p;
 }
 
-static struct stacks *stacks_self(void)
+static struct stack_table *stacks_self(void)
 {
-	struct stacks *k = __atomic_load_n(&guest->stacks, __ATOMIC_ACQUIRE), *fresh, *none = NULL;
+	struct stack_table *k = __atomic_load_n(&guest->stacks, __ATOMIC_ACQUIRE), *fresh, *none = NULL;
 
 	if (likely(k != NULL))
 		return k;
@@ -108,7 +108,7 @@ static void place(struct stack_slots *p, uint64_t hash, uint32_t id)
 }
 
 /* The old table is not freed: another thread may be reading it. */
-static bool grow(struct stacks *k)
+static bool grow(struct stack_table *k)
 {
 	struct stack_slots *old = k->places, *p = places_new((old->mask + 1) * 2);
 
@@ -154,7 +154,7 @@ static bool describe(struct stream *s, uint32_t id, const struct stack_frame *f,
 	return written;
 }
 
-static uint32_t insert(struct stream *s, struct stacks *k, uint64_t hash, const struct stack_frame *f, uint32_t n, uint32_t flags)
+static uint32_t insert(struct stream *s, struct stack_table *k, uint64_t hash, const struct stack_frame *f, uint32_t n, uint32_t flags)
 {
 	uint32_t id = find(k->places, hash);
 
@@ -177,7 +177,7 @@ static uint32_t insert(struct stream *s, struct stacks *k, uint64_t hash, const 
 
 uint32_t stacks_intern(struct stream *s, const struct stack_frame *f, uint32_t n, uint32_t flags)
 {
-	struct stacks *k = stacks_self();
+	struct stack_table *k = stacks_self();
 	uint64_t hash;
 	uint32_t id;
 

@@ -25,7 +25,7 @@ static void ask_functions(const struct elf *e)
 
 	functions_read(&f, e);
 	for (size_t i = 0; i < f.n; i++) {
-		const struct function *at = functions_at(&f, f.list[i].start);
+		const struct elf_function *at = functions_at(&f, f.list[i].start);
 
 		touch(f.list[i].name, f.list[i].length);
 		if (f.list[i].start >= f.list[i].end || (i && f.list[i].start <= f.list[i - 1].start) ||

@@ -75,7 +75,7 @@ static struct small make_small(void)
 static const char *name_at(const struct functions *f, uint64_t address)
 {
 	static char text[64];
-	const struct function *at = functions_at(f, address);
+	const struct elf_function *at = functions_at(f, address);
 
 	snprintf(text, sizeof text, "%.*s", at ? (int)at->length : 1, at ? at->name : "-");
 	return text;

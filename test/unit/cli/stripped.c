@@ -142,7 +142,7 @@ static bool pack(uint8_t *out, size_t room, size_t *n)
 
 TEST(names_that_are_packed_away_are_found)
 {
-	const struct function *at;
+	const struct elf_function *at;
 	struct functions f = { 0 };
 	uint8_t bytes[1024], *unpacked;
 	struct elf e, inner;
