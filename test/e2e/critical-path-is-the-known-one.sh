@@ -19,7 +19,8 @@ for scenario in gpu communication launches loader events context; do
 	it "is what the simulated GPU did and the host waited for: $scenario" "$SIMULATED
 	scenario=$scenario"'
 		record $scenario
-		compare $scenario || fail "$(cat found)"
+		# A call that another program delays between the two readings of its time may have another cause in each.
+		compare $scenario || fail "only times differ: $(cat found)"
 		says host found
 		case $scenario in
 		communication) says "GPU communication" found ;;
