@@ -25,6 +25,7 @@ struct advice {
 /* Sums over the GPUs of all processes, in ns. */
 struct losses {
 	int64_t busy, idle, exposed;
+	bool shared;                    /* several processes use one GPU: it may be idle between them alone */
 };
 
 static int add_exposed(const struct step_view *v, struct losses *l)
@@ -54,6 +55,7 @@ static int find_losses(const struct step_view *v, struct losses *l)
 	for (int i = 0; i < n; i++) {
 		l->busy = time_add(l->busy, gpus[i].busy);
 		l->idle = time_add(l->idle, time_sub(gpus[i].span, gpus[i].busy));
+		l->shared |= gpus[i].processes > 1;
 	}
 	free(gpus);
 	return n < 0 ? -1 : add_exposed(v, l);
@@ -68,6 +70,8 @@ static struct advice of_gpu(struct model *m, const struct page_found *f, const s
 		return (struct advice){ "phases", "largest loss: GPU idle time. In which phase:" };
 	if (l->idle > work && l->idle > l->exposed && model_has_samples(m))
 		return (struct advice){ "idle_stacks", "largest loss: GPU idle time. What the CPU did then:" };
+	if (l->idle > work && l->idle > l->exposed && l->shared)
+		return (struct advice){ "temporal", "largest loss: GPU idle time. Busy and idle time of each process:" };
 	if (l->idle > work && l->idle > l->exposed)
 		return (struct advice){ "idle", "largest loss: GPU idle time. What each stream waited for:" };
 	if (l->exposed > work && f->late_rank)

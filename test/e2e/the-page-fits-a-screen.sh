@@ -7,11 +7,11 @@ export PYTHONDONTWRITEBYTECODE
 
 # page TRACE: prints the page, after a check of it.
 PAGE='page() {
-	python3 "$GPROF_TOP/test/e2e/page_check.py" "$1" >wrong || { cat wrong; fail "the page of $1"; }
+	python3 "$GPROF_TOP/test/e2e/page_check.py" "$1" >wrong || fail "the page of $1: $(cat wrong)"
 	gprof-trace report "$1"
 }
 # own FILE...: checks the size of pages that gprof-run printed.
-own() { python3 "$GPROF_TOP/test/e2e/page_check.py" --text "$@" >wrong || { cat wrong; fail "the page of gprof-run"; }; }
+own() { python3 "$GPROF_TOP/test/e2e/page_check.py" --text "$@" >wrong || fail "the page of gprof-run: $(cat wrong)"; }
 on_sim() { LD_LIBRARY_PATH=$GPROF_BUILD/sim "$@"; }
 '
 
