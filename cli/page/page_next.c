@@ -61,19 +61,25 @@ static int find_losses(const struct step_view *v, struct losses *l)
 	return n < 0 ? -1 : add_exposed(v, l);
 }
 
+/* GPU idle time is the largest loss: the report on what it waited for. */
+static struct advice of_idle(struct model *m, const struct page_found *f, const struct losses *l)
+{
+	if (f->idle)
+		return (struct advice){ "phases", "largest loss: GPU idle time. In which phase:" };
+	if (model_has_samples(m))
+		return (struct advice){ "idle_stacks", "largest loss: GPU idle time. What the CPU did then:" };
+	if (l->shared)
+		return (struct advice){ "temporal", "largest loss: GPU idle time. Busy and idle time of each process:" };
+	return (struct advice){ "idle", "largest loss: GPU idle time. What each stream waited for:" };
+}
+
 /* For a trace with GPU rows: the report on the longest of idle time, exposed communication, and the other busy time. */
 static struct advice of_gpu(struct model *m, const struct page_found *f, const struct losses *l)
 {
 	int64_t work = time_sub(l->busy, l->exposed);
 
-	if (l->idle > work && l->idle > l->exposed && f->idle)
-		return (struct advice){ "phases", "largest loss: GPU idle time. In which phase:" };
-	if (l->idle > work && l->idle > l->exposed && model_has_samples(m))
-		return (struct advice){ "idle_stacks", "largest loss: GPU idle time. What the CPU did then:" };
-	if (l->idle > work && l->idle > l->exposed && l->shared)
-		return (struct advice){ "temporal", "largest loss: GPU idle time. Busy and idle time of each process:" };
 	if (l->idle > work && l->idle > l->exposed)
-		return (struct advice){ "idle", "largest loss: GPU idle time. What each stream waited for:" };
+		return of_idle(m, f, l);
 	if (l->exposed > work && f->late_rank)
 		return (struct advice){ "ranks", "largest loss: exposed communication. Wait of each rank:" };
 	if (l->exposed > work)

@@ -9,13 +9,19 @@
 #define AT_ONCE    (1u << 30)           /* zlib counts its input with 32 bits */
 #define GZIP_ONLY  (16 + MAX_WBITS)
 
+/* zlib tells a wrong checksum from other damage by its message alone. */
+static bool is_checksum(const char *msg)
+{
+	return msg && (strcmp(msg, "incorrect data check") == 0 || strcmp(msg, "incorrect length check") == 0);
+}
+
 static enum inflate_result result_of(const z_stream *z, int rc, bool full)
 {
+	if (rc == Z_MEM_ERROR)
+		return INFLATE_MEMORY;
 	if (rc == Z_BUF_ERROR)
 		return full ? INFLATE_FULL : INFLATE_CUT;
-	/* zlib tells a wrong checksum from other damage by its message alone. */
-	return z->msg && (strcmp(z->msg, "incorrect data check") == 0 || strcmp(z->msg, "incorrect length check") == 0) ? INFLATE_CHECKSUM
-														    : INFLATE_BAD;
+	return is_checksum(z->msg) ? INFLATE_CHECKSUM : INFLATE_BAD;
 }
 
 /* Unpacks one member; *in moves behind it. */
